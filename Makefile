@@ -1,0 +1,43 @@
+# Everything a developer or CI runs. `make` alone lists the targets.
+# PYTHON chooses the interpreter for a new environment: make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help test check format bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+test: $(STAMP) ## Run the tests; the first run creates the environment
+	$(BIN)/python -m pytest
+
+check: $(STAMP) ## Check format, lint, types and layers, then run the tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict podium
+	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory test
+
+format: $(STAMP) ## Format the code and apply the safe fixes of the linter
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## Run the benchmarks
+	$(BIN)/podium bench benchmarks/*.yaml
+
+clean: ## Remove the environment, caches and build products
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find podium tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# One environment with the pinned dependencies and podium itself, installed to run from this tree.
+# setuptools is pinned as well, so that building podium downloads nothing else.
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("podium needs Python 3.11 or newer: make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@

@@ -1,0 +1,46 @@
+"""The command ``podium``: one module per subcommand, listed in ``COMMANDS``.
+
+A subcommand parses its arguments, calls one function and prints what comes back.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Protocol, TypeAlias
+
+from podium.cli import bench, conformance
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+class Command(Protocol):
+    """What the module of a subcommand defines."""
+
+    def add_parser(self, subparsers: Subparsers, /) -> object:
+        """Add the subcommand's parser, named as in ``COMMANDS``."""
+
+    def run(self, args: argparse.Namespace, /) -> int:
+        """Do the work and return the exit status."""
+
+
+COMMANDS: Mapping[str, Command] = {
+    "conformance": conformance,
+    "bench": bench,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the subcommand named in ``argv`` (by default the process's arguments)."""
+    args = build_parser().parse_args(argv)
+    return COMMANDS[args.command].run(args)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="podium", description="The Kubernetes scheduler as a Python program and library."
+    )
+    parser.add_argument("--version", action="version", version=f"podium {version('podium')}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS.values():
+        command.add_parser(subparsers)
+    return parser

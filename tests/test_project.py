@@ -1,0 +1,63 @@
+"""The project as a whole: modules introduce themselves, and no file depends on one machine."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = sorted((ROOT / "podium").rglob("*.py"))
+
+NOT_OURS = re.compile(r"\.(?!ci$|gitignore$).+|__pycache__|build|dist|.+\.egg-info")
+ONE_MACHINE = re.compile(
+    r"(?<![\w.-])/(?:work|home|root|Users)/\w"  # somebody's directories
+    r"|\.\./shared\b"
+    r"|\bpypi\.org|\bpythonhosted\.org|\bregistry\.npmjs\.org|\bproxy\.golang\.org"
+    r"|--?(?:extra-)?index-url|--find-links"
+)
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def files(directory: Path) -> Iterator[Path]:
+    """Every file that belongs to the project: not environments, caches or build products."""
+    for path in sorted(directory.iterdir()):
+        if NOT_OURS.fullmatch(path.name):
+            continue
+        if path.is_dir():
+            yield from files(path)
+        else:
+            yield path
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_module_starts_with_what_it_is_for(module):
+    assert ast.get_docstring(ast.parse(module.read_text()))
+
+
+def test_no_file_depends_on_one_machine():
+    found = [
+        f"{relative(path)}:{number}: {line.strip()}"
+        for path in files(ROOT)
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1)
+        if ONE_MACHINE.search(line)
+    ]
+
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        pytest.param("see /{}/someone/notes".format("home"), True, id="home-directory"),
+        pytest.param("https://{}/simple".format("pypi." + "org"), True, id="package-registry"),
+        pytest.param("label example.com/home/a", False, id="label-key"),
+        pytest.param("image registry.example.com/app:1", False, id="image-of-a-container"),
+    ],
+)
+def test_what_counts_as_one_machine(line, expected):
+    assert bool(ONE_MACHINE.search(line)) == expected
