@@ -1,0 +1,100 @@
+"""Where a pod wants to be, as written: affinity, spreading, tolerations.
+
+Node selectors and tolerations hold no maps and serve as cache keys as they are.
+"""
+
+from msgspec import field
+
+from podium.api.meta import HashedValue, LabelSelector, Value
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+class NodeSelectorRequirement(HashedValue, frozen=True, gc=False):
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class NodeSelectorTerm(HashedValue, frozen=True, gc=False):
+    match_expressions: tuple[NodeSelectorRequirement, ...] = ()
+    match_fields: tuple[NodeSelectorRequirement, ...] = ()
+
+
+class NodeSelector(HashedValue, frozen=True, gc=False):
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
+
+
+class PreferredSchedulingTerm(HashedValue, frozen=True, gc=False):
+    weight: int = 0
+    preference: NodeSelectorTerm = NodeSelectorTerm()
+
+
+class NodeAffinity(HashedValue, frozen=True, gc=False):
+    """``required`` of None asks for nothing; with no terms it matches no node."""
+
+    required: NodeSelector | None = field(default=None, name=_REQUIRED)
+    preferred: tuple[PreferredSchedulingTerm, ...] = field(default=(), name=_PREFERRED)
+
+
+class PodAffinityTerm(Value, frozen=True, gc=False):
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] = ()
+    namespace_selector: LabelSelector | None = None
+    topology_key: str = ""
+    match_label_keys: tuple[str, ...] = ()
+    mismatch_label_keys: tuple[str, ...] = ()
+
+
+class WeightedPodAffinityTerm(Value, frozen=True, gc=False):
+    weight: int = 0
+    pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
+
+
+class PodAffinity(Value, frozen=True, gc=False):
+    required: tuple[PodAffinityTerm, ...] = field(default=(), name=_REQUIRED)
+    preferred: tuple[WeightedPodAffinityTerm, ...] = field(default=(), name=_PREFERRED)
+
+
+class PodAntiAffinity(Value, frozen=True, gc=False):
+    required: tuple[PodAffinityTerm, ...] = field(default=(), name=_REQUIRED)
+    preferred: tuple[WeightedPodAffinityTerm, ...] = field(default=(), name=_PREFERRED)
+
+
+class Affinity(Value, frozen=True, gc=False):
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAntiAffinity | None = None
+
+
+class TopologySpreadConstraint(Value, frozen=True, gc=False):
+    """Empty policies stand for the defaults: Honor for affinity, Ignore for taints."""
+
+    max_skew: int = 0
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    min_domains: int | None = None
+    node_affinity_policy: str = ""
+    node_taints_policy: str = ""
+    match_label_keys: tuple[str, ...] = ()
+
+
+class Toleration(HashedValue, frozen=True, gc=False):
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class Taint(HashedValue, frozen=True, gc=False):
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: str = ""
+
+
+Taints = tuple[Taint, ...]
+Tolerations = tuple[Toleration, ...]

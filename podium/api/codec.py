@@ -1,0 +1,151 @@
+"""From JSON, YAML or plain dicts to objects; errors name the object, the field and the reason."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import msgspec
+import yaml
+from msgspec import inspect
+
+from podium.api.meta import NOTHING_KEPT, KeptJson, RawObject, Value
+from podium.errors import InvalidObject, PodiumError, Problem
+
+T = TypeVar("T", bound=Value)
+
+
+def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool = False) -> T:
+    """Decode one object from JSON or from a dict; with ``keep_raw`` its ``raw()`` works.
+
+    Nulls mean what they mean to the API server: a field that is not there.
+    """
+    try:
+        decoded = _decode(kind, data)
+    except msgspec.MsgspecError as error:
+        raise _explained(kind, data, error) from error
+    if not keep_raw:
+        return decoded
+    if not isinstance(decoded, RawObject):
+        raise TypeError(f"{kind.__name__} does not keep its JSON")
+    kept = KeptJson(_as_bytes(data))
+    return cast(T, msgspec.structs.replace(decoded, _raw=kept))
+
+
+def encode(obj: Value) -> bytes:
+    """The JSON of the fields podium knows, defaults left out; never to be written to an API."""
+    if isinstance(obj, RawObject):
+        obj = msgspec.structs.replace(obj, _raw=NOTHING_KEPT)
+    return msgspec.json.encode(obj)
+
+
+def _decode(kind: type[T], data: bytes | str | Mapping[str, Any]) -> T:
+    try:
+        if isinstance(data, Mapping):
+            return msgspec.convert(data, kind)
+        return cast(T, _decoder(kind).decode(data))
+    except msgspec.ValidationError as error:
+        if "got `null`" not in str(error):
+            raise
+    # Rare enough to pay twice: decoding at full speed first costs the usual object nothing.
+    plain = data if isinstance(data, Mapping) else msgspec.json.decode(data)
+    return msgspec.convert(_without_nulls(plain, _shape(kind)), kind)
+
+
+@cache
+def _decoder(kind: type[Value]) -> msgspec.json.Decoder[Value]:
+    return msgspec.json.Decoder(kind)
+
+
+@cache
+def _shape(kind: type[Value]) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def _without_nulls(value: Any, shape: inspect.Type) -> Any:
+    """Drop null fields; a null inside a map or a list becomes the zero of its type, as in Go."""
+    shape = _container(shape)
+    match shape, value:
+        case inspect.StructType(), dict():
+            shapes = {known.encode_name: known.type for known in shape.fields}
+            return {
+                key: _without_nulls(item, shapes[key])
+                for key, item in value.items()
+                if item is not None and key in shapes
+            }
+        case inspect.DictType(), dict():
+            return {key: _or_zero(item, shape.value_type) for key, item in value.items()}
+        case inspect.VarTupleType(), list() | tuple():
+            return [_or_zero(item, shape.item_type) for item in value]
+    return value
+
+
+def _container(shape: inspect.Type) -> inspect.Type:
+    """Of an optional struct, map or list: the struct, map or list."""
+    if isinstance(shape, inspect.UnionType):
+        inner = (inspect.StructType, inspect.DictType, inspect.VarTupleType)
+        return next((member for member in shape.types if isinstance(member, inner)), shape)
+    return shape
+
+
+def _or_zero(value: Any, shape: inspect.Type) -> Any:
+    if value is not None:
+        return _without_nulls(value, shape)
+    match shape:
+        case inspect.StrType():
+            return ""
+        case inspect.StructType() | inspect.DictType():
+            return {}
+        case inspect.VarTupleType():
+            return []
+    return 0
+
+
+def _explained(kind: type[Value], data: Any, error: msgspec.MsgspecError) -> InvalidObject:
+    reason, _, path = str(error).partition(" - at `$")
+    problem = Problem(path.rstrip("`").lstrip("."), reason)
+    return InvalidObject(kind.__name__, _readable_key(data), [problem])
+
+
+def _readable_key(data: Any) -> str:
+    """The object's key as far as broken data still tell it."""
+    try:
+        plain = data if isinstance(data, Mapping) else msgspec.json.decode(data)
+        meta = plain["metadata"]
+        parts = (meta.get("namespace"), meta.get("name"))
+    except (msgspec.MsgspecError, LookupError, TypeError, AttributeError):
+        return ""
+    return "/".join(part for part in parts if isinstance(part, str) and part)
+
+
+def _as_bytes(data: bytes | str | Mapping[str, Any]) -> bytes:
+    if isinstance(data, Mapping):
+        return msgspec.json.encode(data)
+    return data.encode() if isinstance(data, str) else bytes(data)
+
+
+class _ApiLoader(yaml.SafeLoader):
+    """YAML as the API reads it: times stay text."""
+
+
+_ApiLoader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def load_yaml(text: str) -> list[dict[str, Any]]:
+    """The objects of a YAML stream; documents without content are left out, lists are unpacked."""
+    try:
+        documents = [found for found in yaml.load_all(text, _ApiLoader) if found is not None]
+    except yaml.YAMLError as error:
+        raise PodiumError(f"not readable as YAML: {error}") from error
+    for document in documents:
+        if not isinstance(document, dict):
+            raise PodiumError(f"not an API object: {document!r:.80}")
+    return [item for document in documents for item in _unpacked(document)]
+
+
+def _unpacked(document: dict[str, Any]) -> list[dict[str, Any]]:
+    items = document.get("items")
+    is_list = str(document.get("kind", "")).endswith("List") and isinstance(items, list)
+    return list(cast(list[dict[str, Any]], items)) if is_list else [document]

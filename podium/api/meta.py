@@ -1,0 +1,209 @@
+"""What all API objects share: the base classes, metadata, label selectors, times.
+
+Every struct is frozen and every field has a default, so tests build objects from the few fields that
+matter. Objects are trees without cycles, which is why the collector need not follow them
+(``gc=False``). Maps are plain dicts and must be treated as read-only.
+"""
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import field
+
+from podium.errors import InvalidTime
+
+# Quantities stay as written: most are never looked at, and equal texts share one cached parse.
+Quantity = str | int | float
+ResourceList = dict[str, Quantity]
+
+
+class Value(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """Base of everything decoded from JSON; unknown fields are ignored."""
+
+
+class HashedValue(Value, frozen=True, gc=False, cache_hash=True):
+    """A value without maps inside, made to be a cache key: its hash is computed once."""
+
+
+class OwnerReference(HashedValue, frozen=True, gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class ObjectReference(HashedValue, frozen=True, gc=False):
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    field_path: str = ""
+
+
+class ObjectMeta(Value, frozen=True, gc=False):
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    labels: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+    creation_timestamp: str = ""
+    deletion_timestamp: str = ""
+    deletion_grace_period_seconds: int | None = None
+    owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
+
+
+NO_META = ObjectMeta()
+
+
+class ApiObject(Value, frozen=True, gc=False):
+    """Base of the kinds that have metadata of their own."""
+
+    metadata: ObjectMeta = NO_META
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        return self.metadata.namespace
+
+    @property
+    def uid(self) -> str:
+        return self.metadata.uid
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``, or the bare name of an object without a namespace."""
+        meta = self.metadata
+        return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.metadata.labels
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        return self.metadata.annotations
+
+    @property
+    def is_terminating(self) -> bool:
+        return bool(self.metadata.deletion_timestamp)
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The first owner that manages this object, if any."""
+        owners = self.metadata.owner_references
+        return next((owner for owner in owners if owner.controller), None)
+
+
+class KeptJson:
+    """The JSON an object was decoded from.
+
+    It has no JSON form of its own, so the field that holds it can neither be received nor sent.
+    Objects that differ in it alone are equal.
+    """
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeptJson)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<{len(self.data)} bytes>"
+
+
+NOTHING_KEPT = KeptJson(b"")
+
+
+class RawObject(ApiObject, frozen=True, gc=False, kw_only=True):
+    """An object that can keep its JSON, for plugins that read what the structs leave out."""
+
+    _raw: KeptJson = field(default=NOTHING_KEPT, name="(raw)")
+
+    @property
+    def has_raw(self) -> bool:
+        return self._raw is not NOTHING_KEPT
+
+    @property
+    def raw_json(self) -> bytes:
+        """The JSON this object was decoded from; a LookupError when it was not kept."""
+        if not self.has_raw:
+            raise LookupError(f"{type(self).__name__} {self.key}: its JSON was not kept")
+        return self._raw.data
+
+    def raw(self, path: str) -> Any:
+        """Read a dotted path such as ``status.podIPs.0.ip``; None where there is nothing."""
+        found = msgspec.json.decode(self.raw_json)
+        for step in path.split("."):
+            if isinstance(found, dict):
+                found = found.get(step)
+            elif isinstance(found, list) and step.isdigit() and int(step) < len(found):
+                found = found[int(step)]
+            else:
+                return None
+        return found
+
+
+class LabelSelectorRequirement(HashedValue, frozen=True, gc=False):
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(Value, frozen=True, gc=False):
+    """As written; ``podium.api.selectors.label_selector`` makes it usable."""
+
+    match_labels: dict[str, str] = field(default_factory=dict)
+    match_expressions: tuple[LabelSelectorRequirement, ...] = ()
+
+
+class Condition(HashedValue, frozen=True, gc=False):
+    """A condition of a pod, a node, a claim or a budget."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str = ""
+    last_probe_time: str = ""
+    last_heartbeat_time: str = ""
+    observed_generation: int = 0
+
+
+_RFC3339 = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
+)
+
+
+@lru_cache(maxsize=65536)
+def parse_time(text: str) -> int:
+    """The nanoseconds since 1970 of an RFC 3339 time; exact, so that equal means equal."""
+    match = _RFC3339.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError
+        moment, fraction, sign, hours, minutes = match.groups()
+        seconds = int(datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        raise InvalidTime(f"{text!r} is no RFC 3339 time") from None
+    if sign:
+        offset = int(hours) * 3600 + int(minutes) * 60
+        seconds -= offset if sign == "+" else -offset
+    return seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0"))

@@ -1,0 +1,45 @@
+"""Nodes and namespaces."""
+
+from msgspec import field
+
+from podium.api.affinity import Taint
+from podium.api.meta import ApiObject, Condition, HashedValue, RawObject, ResourceList, Value
+
+
+class NodeSpec(Value, frozen=True, gc=False):
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+    provider_id: str = field(default="", name="providerID")
+
+
+class ContainerImage(HashedValue, frozen=True, gc=False):
+    names: tuple[str, ...] = ()
+    size_bytes: int = 0
+
+
+class AttachedVolume(HashedValue, frozen=True, gc=False):
+    name: str = ""
+    device_path: str = ""
+
+
+class NodeStatus(Value, frozen=True, gc=False):
+    capacity: ResourceList = field(default_factory=dict)
+    allocatable: ResourceList = field(default_factory=dict)
+    conditions: tuple[Condition, ...] = ()
+    images: tuple[ContainerImage, ...] = ()
+    volumes_in_use: tuple[str, ...] = ()
+    volumes_attached: tuple[AttachedVolume, ...] = ()
+    declared_features: tuple[str, ...] = ()
+
+
+class Node(RawObject, frozen=True, gc=False):
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
+class NamespaceStatus(Value, frozen=True, gc=False):
+    phase: str = ""
+
+
+class Namespace(ApiObject, frozen=True, gc=False):
+    status: NamespaceStatus = NamespaceStatus()

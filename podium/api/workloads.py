@@ -1,0 +1,122 @@
+"""Services, the controllers behind pods, budgets and priorities; leases and events."""
+
+from msgspec import field
+
+from podium.api.meta import ApiObject, Condition, LabelSelector, ObjectReference, Value
+
+
+class ServiceSpec(Value, frozen=True, gc=False):
+    """``selector`` of None and of ``{}`` differ: only a service with a selector has pods."""
+
+    selector: dict[str, str] | None = None
+
+
+class Service(ApiObject, frozen=True, gc=False):
+    spec: ServiceSpec = ServiceSpec()
+
+
+class ReplicationControllerSpec(Value, frozen=True, gc=False):
+    selector: dict[str, str] = field(default_factory=dict)
+    replicas: int | None = None
+
+
+class ReplicationController(ApiObject, frozen=True, gc=False):
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class WorkloadSpec(Value, frozen=True, gc=False):
+    """What scheduling reads of a ReplicaSet or a StatefulSet."""
+
+    selector: LabelSelector | None = None
+    replicas: int | None = None
+
+
+class ReplicaSet(ApiObject, frozen=True, gc=False):
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class StatefulSet(ApiObject, frozen=True, gc=False):
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class PodDisruptionBudgetSpec(Value, frozen=True, gc=False):
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    selector: LabelSelector | None = None
+    unhealthy_pod_eviction_policy: str = ""
+
+
+class PodDisruptionBudgetStatus(Value, frozen=True, gc=False):
+    observed_generation: int = 0
+    disrupted_pods: dict[str, str] = field(default_factory=dict)
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class PodDisruptionBudget(ApiObject, frozen=True, gc=False):
+    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
+    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
+
+
+class PriorityClass(ApiObject, frozen=True, gc=False):
+    value: int = 0
+    global_default: bool = False
+    preemption_policy: str = ""
+    description: str = ""
+
+
+class DeviceClassSpec(Value, frozen=True, gc=False):
+    extended_resource_name: str = ""
+
+
+class DeviceClass(ApiObject, frozen=True, gc=False):
+    spec: DeviceClassSpec = DeviceClassSpec()
+
+
+class LeaseSpec(Value, frozen=True, gc=False):
+    holder_identity: str = ""
+    lease_duration_seconds: int = 0
+    acquire_time: str = ""
+    renew_time: str = ""
+    lease_transitions: int = 0
+    strategy: str = ""
+    preferred_holder: str = ""
+
+
+class Lease(ApiObject, frozen=True, gc=False):
+    spec: LeaseSpec = LeaseSpec()
+
+
+class EventSeries(Value, frozen=True, gc=False):
+    count: int = 0
+    last_observed_time: str = ""
+
+
+class EventSource(Value, frozen=True, gc=False):
+    component: str = ""
+    host: str = ""
+
+
+class Event(ApiObject, frozen=True, gc=False):
+    """Either form: events.k8s.io/v1 (regarding, note) or the core one (involvedObject, message)."""
+
+    type: str = ""
+    reason: str = ""
+    action: str = ""
+    event_time: str = ""
+    series: EventSeries | None = None
+    related: ObjectReference | None = None
+    regarding: ObjectReference | None = None
+    note: str = ""
+    reporting_controller: str = ""
+    reporting_instance: str = ""
+    involved_object: ObjectReference | None = None
+    message: str = ""
+    reporting_component: str = ""
+    source: EventSource | None = None
+    first_timestamp: str = ""
+    last_timestamp: str = ""
+    count: int = 0
