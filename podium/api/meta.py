@@ -1,6 +1,6 @@
 """What all API objects share: the base classes, metadata, label selectors, times.
 
-Every struct is frozen and every field has a default, so tests build objects from the few fields that
+Every struct is frozen and every field has a default, so tests build objects from the fields that
 matter. Objects are trees without cycles, which is why the collector need not follow them
 (``gc=False``). Maps are plain dicts and must be treated as read-only.
 """
