@@ -36,7 +36,8 @@ clean: ## Remove the environment, caches and build products
 # One environment with the pinned dependencies and podium itself, installed to run from this tree.
 # setuptools is pinned as well, so that building podium downloads nothing else.
 $(STAMP): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit("podium needs Python 3.11 or newer: make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.version_info < (3, 11) and \
+		sys.exit("podium needs Python 3.11 or newer, for example: make test PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .

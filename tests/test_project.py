@@ -15,7 +15,7 @@ ONE_MACHINE = re.compile(
     r"(?<![\w.-])/(?:work|home|root|Users)/\w"  # somebody's directories
     r"|\.\./shared\b"
     r"|\bpypi\.org|\bpythonhosted\.org|\bregistry\.npmjs\.org|\bproxy\.golang\.org"
-    r"|--?(?:extra-)?index-url|--find-links"
+    r"|--?(?:extra-)?index-url|--?find-links"
 )
 
 
