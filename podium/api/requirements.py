@@ -18,7 +18,7 @@ DOES_NOT_EXIST = "DoesNotExist"
 GT = "Gt"
 LT = "Lt"
 
-_INTEGER = re.compile("([+-]?)0*([0-9]+)")
+_INTEGER = re.compile("([+-]?)([0-9]++)")
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -59,7 +59,7 @@ def parse_int64(text: str) -> int | None:
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None
-    number = int(match[1] + match[2][:20])  # 20 digits are too many already
+    number = int(match[1] + (match[2].lstrip("0")[:20] or "0"))  # 20 digits are too many already
     return number if number in _INT64 else None
 
 

@@ -1,0 +1,219 @@
+"""What a pod asks for and what a node offers.
+
+``pod_requests`` adds up exactly, in nano units; ``amounts`` turns totals into the scheduler's
+units: milli for cpu, whole units for all else.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from podium.api import quantity
+from podium.api.meta import ResourceList
+from podium.api.names import label_key_problems
+from podium.api.nodes import Node
+from podium.api.pods import Container, Pod
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+PODS = "pods"
+NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
+
+# What a container without the key counts for when nodes are scored.
+DEFAULT_CPU_MILLI = 100
+DEFAULT_MEMORY_BYTES = 200 * 2**20
+_NON_MISSING: Mapping[str, int] = MappingProxyType(
+    {CPU: DEFAULT_CPU_MILLI * quantity.MILLI, MEMORY: DEFAULT_MEMORY_BYTES * quantity.NANO}
+)
+_NO_DEFAULTS: Mapping[str, int] = MappingProxyType({})
+
+Nanos = dict[str, int]
+HostPort = tuple[str, str, int]
+
+
+def pod_requests(
+    pod: Pod, *, use_status: bool, pod_level: bool = True, non_missing: bool = False
+) -> Nanos:
+    """The pod's total request per resource, in nano units.
+
+    ``use_status`` counts what running containers hold while they are resized; ``pod_level`` lets
+    the pod's own resources replace the sum of its containers'; ``non_missing`` gives each container
+    without cpu or memory the default of it.
+    """
+    defaults = _NON_MISSING if non_missing else _NO_DEFAULTS
+    return _requests(pod, use_status, pod_level, defaults)
+
+
+def non_zero(pod: Pod, *, use_status: bool) -> tuple[int, int]:
+    """Cpu (milli) and memory (bytes) a placed pod counts for in scores, never nothing.
+
+    A pod with requests of its own gets defaults only for what its total lacks.
+    """
+    defaults: Mapping[str, int] = _NON_MISSING
+    if has_pod_level_requests(pod):
+        total = _requests(pod, use_status, True, _NO_DEFAULTS)
+        defaults = {key: nano for key, nano in _NON_MISSING.items() if key not in total}
+    total = _requests(pod, use_status, True, defaults)
+    return quantity.milli(total.get(CPU, 0)), quantity.value(total.get(MEMORY, 0))
+
+
+def amounts(nanos: Mapping[str, int]) -> dict[str, int]:
+    """Totals in the scheduler's units, without the resources it takes no notice of."""
+    return {
+        name: quantity.milli(nano) if name == CPU else quantity.value(nano)
+        for name, nano in nanos.items()
+        if is_counted(name)
+    }
+
+
+def allocatable(node: Node) -> dict[str, int]:
+    """What the node offers in the scheduler's units; a resource it does not name is not there."""
+    return amounts(_nanos(node.status.allocatable))
+
+
+def has_pod_level_requests(pod: Pod) -> bool:
+    resources = pod.spec.resources
+    return resources is not None and any(map(_is_pod_level, resources.requests))
+
+
+def host_ports(pod: Pod) -> tuple[HostPort, ...]:
+    """(ip, protocol, port) of all that keeps running: containers and sidecars."""
+    spec = pod.spec
+    running = (*spec.containers, *(init for init in spec.init_containers if init.is_sidecar))
+    return tuple(
+        (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+        for container in running
+        for port in container.ports
+        if port.host_port > 0
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_extended(name: str) -> bool:
+    """Whether the name is of a device plugin or the like: prefixed, but not by Kubernetes."""
+    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+        return False
+    return not label_key_problems(f"requests.{name}")
+
+
+@lru_cache(maxsize=4096)
+def is_scalar(name: str) -> bool:
+    """Whether the scheduler counts this resource without knowing it by name."""
+    return (
+        is_extended(name)
+        or name.startswith(("hugepages-", "attachable-volumes-"))
+        or "kubernetes.io/" in name
+    )
+
+
+def is_counted(name: str) -> bool:
+    return name in NATIVE or is_scalar(name)
+
+
+def _requests(pod: Pod, use_status: bool, pod_level: bool, defaults: Mapping[str, int]) -> Nanos:
+    spec = pod.spec
+    total = _aggregate(pod, use_status, defaults)
+    if pod_level and has_pod_level_requests(pod):
+        _replace_by_pod_level(total, pod, use_status)
+    if spec.overhead:
+        _add(total, _nanos(spec.overhead))
+    return total
+
+
+def _aggregate(pod: Pod, use_status: bool, defaults: Mapping[str, int]) -> Nanos:
+    """The larger of what all containers need together and what any moment of the start needs."""
+    spec = pod.spec
+    held = _held_by_container(pod) if use_status else {}
+    if len(spec.containers) == 1 and not spec.init_containers:  # the usual pod: nothing to add up
+        return _container(spec.containers[0], held, defaults)
+    total: Nanos = {}
+    for container in spec.containers:
+        _add(total, _container(container, held, defaults))
+    sidecars: Nanos = {}
+    peak: Nanos = {}
+    for container in spec.init_containers:
+        if container.is_sidecar:
+            requests = _container(container, held, defaults)
+            _add(total, requests)
+            _add(sidecars, requests)
+            _raise_to(peak, sidecars)
+        else:
+            requests = _container(container, {}, defaults)
+            _add(requests, sidecars)
+            _raise_to(peak, requests)
+    _raise_to(total, peak)
+    return total
+
+
+def _container(
+    container: Container, held: Mapping[str, tuple[Nanos, bool]], defaults: Mapping[str, int]
+) -> Nanos:
+    """One container's request; ``held`` says what running ones hold, and whether that is all."""
+    requests = {name: quantity.stored(raw) for name, raw in container.resources.requests.items()}
+    if held and container.name in held:
+        amount, replaces = held[container.name]
+        if replaces:
+            requests = dict(amount)
+        else:
+            _raise_to(requests, amount)
+    for name, nano in defaults.items():
+        if name not in requests:
+            requests[name] = nano
+    return requests
+
+
+def _held_by_container(pod: Pod) -> dict[str, tuple[Nanos, bool]]:
+    """What the statuses say; a resize that cannot happen leaves what is held as the whole truth."""
+    status = pod.status
+    if not status.container_statuses and not status.init_container_statuses:
+        return {}
+    infeasible = _is_resize_infeasible(pod)
+    return {
+        found.name: (_held(found.resources.requests, found.allocated_resources), infeasible)
+        for found in (*status.container_statuses, *status.init_container_statuses)
+        if found.resources is not None
+    }
+
+
+def _held(actual: ResourceList, allocated: ResourceList) -> Nanos:
+    held = _nanos(actual)
+    _raise_to(held, _nanos(allocated))
+    return held
+
+
+def _is_resize_infeasible(pod: Pod) -> bool:
+    pending = (found for found in pod.status.conditions if found.type == "PodResizePending")
+    first = next(pending, None)
+    return first is not None and first.reason == "Infeasible"
+
+
+def _replace_by_pod_level(total: Nanos, pod: Pod, use_status: bool) -> None:
+    resources, status = pod.spec.resources, pod.status
+    wanted = _nanos(resources.requests) if resources else {}
+    held: Nanos | None = None
+    if use_status and status.resources is not None:
+        held = _held(status.resources.requests, status.allocated_resources)
+        if not _is_resize_infeasible(pod):
+            _raise_to(held, wanted)
+    for name in filter(_is_pod_level, wanted):
+        total[name] = wanted[name] if held is None else held.get(name, 0)
+
+
+def _is_pod_level(name: str) -> bool:
+    return name in (CPU, MEMORY) or name.startswith("hugepages-")
+
+
+def _nanos(resources: ResourceList) -> Nanos:
+    return {name: quantity.stored(raw) for name, raw in resources.items()}
+
+
+def _add(total: Nanos, more: Mapping[str, int]) -> None:
+    for name, nano in more.items():
+        total[name] = total.get(name, 0) + nano
+
+
+def _raise_to(total: Nanos, other: Mapping[str, int]) -> None:
+    for name, nano in other.items():
+        if name not in total or total[name] < nano:
+            total[name] = nano
