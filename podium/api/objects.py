@@ -84,6 +84,9 @@ from podium.api.storage import (
     VolumeNodeAffinity,
     VolumeNodeResources,
 )
+from podium.api.validation import (
+    validate,
+)
 from podium.api.volumes import (
     ISCSI,
     NFS,
@@ -248,4 +251,5 @@ __all__ = [
     "encode",
     "load_yaml",
     "parse_time",
+    "validate",
 ]

@@ -62,7 +62,7 @@ def parse(quantity: str | int | float) -> int:
         return quantity * NANO
     parts = _take_apart(str(quantity).strip())
     amount = int(parts.digits) * NANO * int(parts.base ** max(0, parts.exponent))
-    divisor = 10**parts.places * int(parts.base ** max(0, -parts.exponent))
+    divisor = int(10**parts.places) * int(parts.base ** max(0, -parts.exponent))
     amount = -(-amount // divisor)
     if parts.style is Style.BINARY_SI:
         amount = min(amount, MAX_INT64 * NANO)

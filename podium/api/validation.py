@@ -1,0 +1,149 @@
+"""What decoding cannot see: values of the right type that no API server would store.
+
+Selectors are left alone on purpose: an unreadable one has a meaning in the plugins that use it.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from podium.api import quantity
+from podium.api.meta import ApiObject, Quantity, ResourceList, parse_time
+from podium.api.nodes import Node
+from podium.api.pods import Pod, ResourceRequirements
+from podium.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
+from podium.api.workloads import PriorityClass
+from podium.errors import InvalidObject, InvalidQuantity, InvalidTime, Problem
+
+_INT32 = range(-(2**31), 2**31)
+_WEIGHTS = range(1, 101)
+
+Problems = Iterator[Problem]
+
+
+def validate(obj: ApiObject) -> None:
+    """Raise InvalidObject with every problem of this object; return when there is none."""
+    if problems := [*_metadata(obj), *_by_kind(obj)]:
+        raise InvalidObject(type(obj).__name__, obj.key, problems)
+
+
+def _by_kind(obj: ApiObject) -> Problems:
+    match obj:
+        case Pod():
+            yield from _pod(obj)
+        case Node():
+            yield from _amounts(obj.status.capacity, "status.capacity")
+            yield from _amounts(obj.status.allocatable, "status.allocatable")
+        case PersistentVolume():
+            yield from _amounts(obj.spec.capacity, "spec.capacity")
+        case PersistentVolumeClaim():
+            yield from _amounts(obj.spec.resources.requests, "spec.resources.requests")
+        case CSIStorageCapacity():
+            yield from _optional_amount(obj.capacity, "capacity")
+            yield from _optional_amount(obj.maximum_volume_size, "maximumVolumeSize")
+        case PriorityClass() if obj.value not in _INT32:
+            yield Problem("value", f"must be a 32-bit integer, not {obj.value}")
+
+
+def _metadata(obj: ApiObject) -> Problems:
+    meta = obj.metadata
+    if not meta.name:
+        yield Problem("metadata.name", "must not be empty")
+    controllers = [owner.name for owner in meta.owner_references if owner.controller]
+    if len(controllers) > 1:
+        reason = f"only one owner can be the controller, not {', '.join(controllers)}"
+        yield Problem("metadata.ownerReferences", reason)
+    yield from _time(meta.creation_timestamp, "metadata.creationTimestamp")
+    yield from _time(meta.deletion_timestamp, "metadata.deletionTimestamp")
+
+
+def _pod(pod: Pod) -> Problems:
+    yield from _priority(pod)
+    yield from _spread(pod)
+    yield from _affinity(pod)
+    yield from _pod_amounts(pod)
+    yield from _time(pod.status.start_time, "status.startTime")
+
+
+def _priority(pod: Pod) -> Problems:
+    if pod.priority not in _INT32:
+        yield Problem("spec.priority", f"must be a 32-bit integer, not {pod.priority}")
+
+
+def _spread(pod: Pod) -> Problems:
+    for index, constraint in enumerate(pod.spec.topology_spread_constraints):
+        if constraint.max_skew <= 0:
+            path = f"spec.topologySpreadConstraints[{index}].maxSkew"
+            yield Problem(path, f"must be greater than zero, not {constraint.max_skew}")
+
+
+def _affinity(pod: Pod) -> Problems:
+    affinity = pod.spec.affinity
+    if affinity is None:
+        return
+    if node := affinity.node_affinity:
+        yield from _weights((term.weight for term in node.preferred), "nodeAffinity")
+    if attract := affinity.pod_affinity:
+        yield from _weights((term.weight for term in attract.preferred), "podAffinity")
+    if repel := affinity.pod_anti_affinity:
+        yield from _weights((term.weight for term in repel.preferred), "podAntiAffinity")
+
+
+def _weights(weights: Iterable[int], kind: str) -> Problems:
+    preferred = f"spec.affinity.{kind}.preferredDuringSchedulingIgnoredDuringExecution"
+    for index, weight in enumerate(weights):
+        if weight not in _WEIGHTS:
+            yield Problem(f"{preferred}[{index}].weight", f"must be from 1 to 100, not {weight}")
+
+
+def _pod_amounts(pod: Pod) -> Problems:
+    spec, status = pod.spec, pod.status
+    groups = [("spec.containers", spec.containers), ("spec.initContainers", spec.init_containers)]
+    for path, containers in groups:
+        for index, container in enumerate(containers):
+            yield from _requirements(container.resources, f"{path}[{index}].resources")
+    yield from _requirements(spec.resources, "spec.resources")
+    yield from _amounts(spec.overhead, "spec.overhead")
+    yield from _requirements(status.resources, "status.resources")
+    yield from _amounts(status.allocated_resources, "status.allocatedResources")
+    yield from _status_amounts(pod)
+
+
+def _status_amounts(pod: Pod) -> Problems:
+    status = pod.status
+    groups = [
+        ("status.containerStatuses", status.container_statuses),
+        ("status.initContainerStatuses", status.init_container_statuses),
+    ]
+    for path, found in groups:
+        for index, container in enumerate(found):
+            where = f"{path}[{index}]"
+            yield from _requirements(container.resources, f"{where}.resources")
+            yield from _amounts(container.allocated_resources, f"{where}.allocatedResources")
+
+
+def _requirements(resources: ResourceRequirements | None, path: str) -> Problems:
+    if resources is not None:
+        yield from _amounts(resources.requests, f"{path}.requests")
+        yield from _amounts(resources.limits, f"{path}.limits")
+
+
+def _amounts(resources: ResourceList, path: str) -> Problems:
+    for name, raw in resources.items():
+        yield from _optional_amount(raw, f"{path}[{name}]")
+
+
+def _optional_amount(raw: Quantity | None, path: str) -> Problems:
+    if raw is None:
+        return
+    try:
+        if quantity.parse(raw) < 0:
+            yield Problem(path, f"must not be negative, not {raw}")
+    except InvalidQuantity as error:
+        yield Problem(path, f"{raw!r}: {error}")
+
+
+def _time(text: str, path: str) -> Problems:
+    if text:
+        try:
+            parse_time(text)
+        except InvalidTime as error:
+            yield Problem(path, str(error))
