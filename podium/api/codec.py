@@ -13,6 +13,9 @@ from podium.errors import InvalidObject, PodiumError, Problem
 
 T = TypeVar("T", bound=Value)
 
+# What the decoder raises on broken input: wrong JSON or types, wrong text, too deep a nesting.
+_UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
+
 
 def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool = False) -> T:
     """Decode one object from JSON or from a dict; with ``keep_raw`` its ``raw()`` works.
@@ -21,7 +24,7 @@ def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool 
     """
     try:
         decoded = _decode(kind, data)
-    except msgspec.MsgspecError as error:
+    except _UNREADABLE as error:
         raise _explained(kind, data, error) from error
     if not keep_raw:
         return decoded
@@ -100,7 +103,7 @@ def _or_zero(value: Any, shape: inspect.Type) -> Any:
     return 0
 
 
-def _explained(kind: type[Value], data: Any, error: msgspec.MsgspecError) -> InvalidObject:
+def _explained(kind: type[Value], data: Any, error: Exception) -> InvalidObject:
     reason, _, path = str(error).partition(" - at `$")
     problem = Problem(path.rstrip("`").lstrip("."), reason)
     return InvalidObject(kind.__name__, _readable_key(data), [problem])
@@ -112,7 +115,7 @@ def _readable_key(data: Any) -> str:
         plain = data if isinstance(data, Mapping) else msgspec.json.decode(data)
         meta = plain["metadata"]
         parts = (meta.get("namespace"), meta.get("name"))
-    except (msgspec.MsgspecError, LookupError, TypeError, AttributeError):
+    except (*_UNREADABLE, LookupError, TypeError, AttributeError):
         return ""
     return "/".join(part for part in parts if isinstance(part, str) and part)
 
@@ -137,15 +140,17 @@ def load_yaml(text: str) -> list[dict[str, Any]]:
     """The objects of a YAML stream; documents without content are left out, lists are unpacked."""
     try:
         documents = [found for found in yaml.load_all(text, _ApiLoader) if found is not None]
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise PodiumError(f"not readable as YAML: {error}") from error
-    for document in documents:
-        if not isinstance(document, dict):
-            raise PodiumError(f"not an API object: {document!r:.80}")
-    return [item for document in documents for item in _unpacked(document)]
+    objects = [item for document in documents for item in _unpacked(document)]
+    for found in objects:
+        if not isinstance(found, dict):
+            raise PodiumError(f"not an API object: {found!r:.80}")
+    return objects
 
 
-def _unpacked(document: dict[str, Any]) -> list[dict[str, Any]]:
-    items = document.get("items")
-    is_list = str(document.get("kind", "")).endswith("List") and isinstance(items, list)
-    return list(cast(list[dict[str, Any]], items)) if is_list else [document]
+def _unpacked(document: Any) -> list[Any]:
+    match document:
+        case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
+            return items
+    return [document]

@@ -1,0 +1,319 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.api import quantity
+from podium.api.objects import Node, Pod, decode
+from podium.api.resources import (
+    allocatable,
+    amounts,
+    host_ports,
+    is_extended,
+    is_scalar,
+    non_zero,
+    pod_requests,
+)
+
+
+def container(name="c", *, always=False, **requests):
+    requests = {key.replace("_", "-"): amount for key, amount in requests.items()}
+    policy = {"restartPolicy": "Always"} if always else {}
+    return {"name": name, "resources": {"requests": requests}, **policy}
+
+
+def pod(*containers, init=(), status=None, **spec):
+    spec = {"containers": list(containers), "initContainers": list(init), **spec}
+    return decode(Pod, {"metadata": {"name": "p"}, "spec": spec, "status": status or {}})
+
+
+def holding(requests, allocated=None, name="c"):
+    status = {"name": name, "resources": {"requests": requests}}
+    return {"containerStatuses": [{**status, "allocatedResources": allocated or {}}]}
+
+
+INFEASIBLE = {"conditions": [{"type": "PodResizePending", "reason": "Infeasible"}]}
+DEFERRED = {
+    "conditions": [
+        {"type": "PodResizePending", "reason": "Deferred"},
+        {"type": "PodResizePending", "reason": "Infeasible"},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        pytest.param(pod(), {}, id="no-containers"),
+        pytest.param(pod(container()), {}, id="no-requests"),
+        pytest.param(pod(container(cpu="0")), {"cpu": 0}, id="zero-stays"),
+        pytest.param(
+            pod(container(cpu="100m", memory="1Gi")), {"cpu": 100, "memory": 2**30}, id="one"
+        ),
+        pytest.param(pod(container(cpu="1"), container(cpu="500m")), {"cpu": 1500}, id="sum"),
+        pytest.param(
+            pod(container(cpu="0.5m"), container(cpu="0.5m")), {"cpu": 2}, id="rounded-on-arrival"
+        ),
+        pytest.param(
+            pod(container(memory="0.5"), container(memory="0.5")), {"memory": 1}, id="total-rounded"
+        ),
+        pytest.param(
+            pod(container(cpu="1"), init=[container(cpu="3"), container(cpu="2")]),
+            {"cpu": 3000},
+            id="largest-init-container",
+        ),
+        pytest.param(
+            pod(container(cpu="4"), init=[container(cpu="3")]), {"cpu": 4000}, id="init-smaller"
+        ),
+        pytest.param(
+            pod(container(cpu="1"), init=[container(cpu="2", always=True)]),
+            {"cpu": 3000},
+            id="sidecar-adds",
+        ),
+        pytest.param(
+            pod(
+                container(cpu="1"),
+                init=[container(cpu="2", always=True), container(cpu="5"), container(cpu="1")],
+            ),
+            {"cpu": 7000},
+            id="init-after-sidecar",
+        ),
+        pytest.param(
+            pod(
+                container(cpu="1"),
+                init=[container(cpu="5"), container(cpu="2", always=True)],
+            ),
+            {"cpu": 5000},
+            id="init-before-sidecar",
+        ),
+        pytest.param(
+            pod(container(cpu="1"), overhead={"cpu": "250m", "memory": "1Mi"}),
+            {"cpu": 1250, "memory": 2**20},
+            id="overhead",
+        ),
+        pytest.param(
+            pod(container(cpu="3", memory="1Gi"), resources={"requests": {"cpu": "2"}}),
+            {"cpu": 2000, "memory": 2**30},
+            id="pod-level-replaces",
+        ),
+        pytest.param(
+            pod(container(cpu="1"), resources={"requests": {"example.com/gpu": "2"}}),
+            {"cpu": 1000},
+            id="pod-level-unsupported",
+        ),
+        pytest.param(
+            pod(container(), resources={"requests": {"hugepages-2Mi": "4Mi", "storage": "1"}}),
+            {"hugepages-2Mi": 4 * 2**20},
+            id="pod-level-hugepages",
+        ),
+        pytest.param(
+            pod(container(cpu="1"), ephemeralContainers=[container(cpu="9")]),
+            {"cpu": 1000},
+            id="ephemeral-containers-do-not-count",
+        ),
+        pytest.param(
+            pod(container(cpu="1"), status=holding({"cpu": "5"})), {"cpu": 1000}, id="no-status"
+        ),
+    ],
+)
+def test_requests_of_an_incoming_pod(subject, expected):
+    assert amounts(pod_requests(subject, use_status=False)) == expected
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        pytest.param(pod(container(cpu="1")), {"cpu": 1000}, id="no-status"),
+        pytest.param(
+            pod(container(cpu="1"), status=holding({"cpu": "2"}, {"cpu": "3"})),
+            {"cpu": 3000},
+            id="largest-counts",
+        ),
+        pytest.param(
+            pod(container(cpu="9"), status={**holding({"cpu": "2"}), **INFEASIBLE}),
+            {"cpu": 2000},
+            id="infeasible-leaves-out-the-spec",
+        ),
+        pytest.param(
+            pod(container(cpu="9"), status={**holding({"cpu": "2"}), **DEFERRED}),
+            {"cpu": 9000},
+            id="first-condition-decides",
+        ),
+        pytest.param(
+            pod(container(cpu="1"), status={"containerStatuses": [
+                {"name": "c", "allocatedResources": {"cpu": "5"}}]}),
+            {"cpu": 1000},
+            id="without-resources-ignored",
+        ),
+        pytest.param(
+            pod(container(cpu="1"), status=holding({"cpu": "5"}, name="other")),
+            {"cpu": 1000},
+            id="other-container",
+        ),
+        pytest.param(
+            pod(
+                container(cpu="1"),
+                init=[container("s", cpu="1", always=True), container("i", cpu="1")],
+                status={"initContainerStatuses": [
+                    {"name": "s", "resources": {"requests": {"cpu": "2"}}},
+                    {"name": "i", "resources": {"requests": {"cpu": "9"}}}]},
+            ),
+            {"cpu": 3000},
+            id="sidecars-but-no-init-containers",
+        ),
+        pytest.param(
+            pod(
+                container(),
+                resources={"requests": {"cpu": "1", "memory": "1"}},
+                status={
+                    "resources": {"requests": {"cpu": "2"}},
+                    "allocatedResources": {"cpu": "3"},
+                },
+            ),
+            {"cpu": 3000, "memory": 1},
+            id="pod-level",
+        ),
+        pytest.param(
+            pod(
+                container(),
+                resources={"requests": {"cpu": "9", "memory": "1"}},
+                status={"resources": {"requests": {"cpu": "2"}}, **INFEASIBLE},
+            ),
+            {"cpu": 2000, "memory": 0},
+            id="pod-level-infeasible",
+        ),
+    ],
+)  # fmt: skip
+def test_requests_of_a_running_pod(subject, expected):
+    assert amounts(pod_requests(subject, use_status=True)) == expected
+
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("subject", "placed", "incoming"),
+    [
+        pytest.param(pod(container()), (100, 200 * MIB), (100, 200 * MIB), id="defaults"),
+        pytest.param(
+            pod(container(), container()), (200, 400 * MIB), (200, 400 * MIB), id="per-container"
+        ),
+        pytest.param(pod(container(cpu="0", memory="0")), (0, 0), (0, 0), id="zero-is-not-missing"),
+        pytest.param(
+            pod(container(cpu="1")), (1000, 200 * MIB), (1000, 200 * MIB), id="each-resource"
+        ),
+        pytest.param(
+            pod(container(cpu="50m"), init=[container(memory="1Gi")]),
+            (100, 1024 * MIB),
+            (100, 1024 * MIB),
+            id="init-containers-too",
+        ),
+        pytest.param(
+            pod(container(), container(), resources={"requests": {"cpu": "2", "memory": "2Gi"}}),
+            (2000, 2048 * MIB),
+            (200, 400 * MIB),
+            id="scores-ignore-pod-level-of-incoming-pods",
+        ),
+        pytest.param(
+            pod(container(), container(), resources={"requests": {"cpu": "2"}}),
+            (2000, 400 * MIB),
+            (200, 400 * MIB),
+            id="pod-level-lacks-memory",
+        ),
+        pytest.param(
+            pod(container(memory="1Mi"), container(), resources={"requests": {"cpu": "2"}}),
+            (2000, MIB),
+            (200, 201 * MIB),
+            id="pod-level-and-memory-of-one",
+        ),
+    ],
+)
+def test_non_zero(subject, placed, incoming):
+    scored = amounts(pod_requests(subject, use_status=False, pod_level=False, non_missing=True))
+
+    assert non_zero(subject, use_status=True) == placed
+    assert (scored["cpu"], scored["memory"]) == incoming
+
+
+@pytest.mark.parametrize(
+    ("name", "extended", "scalar"),
+    [
+        ("cpu", False, False),
+        ("storage", False, False),
+        ("example.com/gpu", True, True),
+        ("hugepages-2Mi", False, True),
+        ("attachable-volumes-aws-ebs", False, True),
+        ("kubernetes.io/batch-cpu", False, True),
+        ("deviceclass.resource.kubernetes.io/gpu", False, True),
+        ("requests.example.com/gpu", False, False),
+        ("example.com/", False, False),
+        ("a/b/c", False, False),
+    ],
+)
+def test_resource_names(name, extended, scalar):
+    assert is_extended(name) is extended
+    assert is_scalar(name) is scalar
+
+
+def test_allocatable_is_in_the_schedulers_units():
+    offered = {
+        "cpu": "3900m",
+        "memory": "1.5Ki",
+        "pods": "110",
+        "ephemeral-storage": "1e9",
+        "example.com/cores": "4.5",
+        "unknown": "7",
+    }
+    node = decode(Node, {"status": {"allocatable": offered, "capacity": {"cpu": "4"}}})
+
+    assert allocatable(node) == {
+        "cpu": 3900,
+        "memory": 1536,
+        "pods": 110,
+        "ephemeral-storage": 10**9,
+        "example.com/cores": 5,
+    }
+
+
+def test_amounts_stay_within_int64():
+    assert amounts(pod_requests(pod(container(cpu="1e30")), use_status=False)) == {
+        "cpu": quantity.MAX_INT64
+    }
+
+
+def test_host_ports_are_those_of_what_keeps_running():
+    def ports(*ports, **more):
+        return {"ports": list(ports), **more}
+
+    subject = pod(
+        ports({"containerPort": 80}, {"hostPort": 80}, {"hostPort": 53, "protocol": "UDP"}),
+        init=[
+            ports({"hostPort": 1, "hostIP": "10.0.0.1"}, restartPolicy="Always"),
+            ports({"hostPort": 2}),
+        ],
+    )
+
+    assert set(host_ports(subject)) == {
+        ("0.0.0.0", "TCP", 80),
+        ("0.0.0.0", "UDP", 53),
+        ("10.0.0.1", "TCP", 1),
+    }
+
+
+cpus = st.integers(0, 5000)
+
+
+@given(running=st.lists(cpus), starting=st.lists(st.tuples(cpus, st.booleans())))
+def test_requests_cover_every_moment_of_the_pods_life(running, starting):
+    """Play the start: the request is the most that ever runs at the same time."""
+    sidecars = 0
+    moments = []
+    for cpu, always in starting:
+        moments.append(sidecars + cpu)
+        sidecars += cpu if always else 0
+    moments.append(sidecars + sum(running))
+    subject = pod(
+        *(container(cpu=f"{cpu}m") for cpu in running),
+        init=[container(cpu=f"{cpu}m", always=always) for cpu, always in starting],
+    )
+
+    assert amounts(pod_requests(subject, use_status=False)).get("cpu", 0) == max(moments)
