@@ -4,7 +4,12 @@ PodiumError
 ├── InvalidObject       an API object that cannot be used: which, where in it, why
 ├── InvalidQuantity     a text such as "1Kb" that is no resource quantity
 ├── InvalidSelector     a label or node selector that cannot be evaluated
-└── InvalidTime         a text that is no RFC 3339 time
+├── InvalidTime         a text that is no RFC 3339 time
+├── CacheError          a write that contradicts what the state knows; nothing was changed
+├── StaleRow            a reference to a node that is gone
+├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
+├── PluginError         a plugin that cannot be registered or built
+└── ConfigError         a configuration that cannot be used: all that is wrong with it
 """
 
 from collections.abc import Sequence
@@ -52,3 +57,53 @@ class InvalidSelector(PodiumError):
 
 class InvalidTime(PodiumError):
     """A text that is no RFC 3339 time."""
+
+
+class CacheError(PodiumError):
+    """A write that contradicts what the state knows; the message is upstream's."""
+
+
+class StaleRow(PodiumError):
+    """A reference to a node that is gone."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"node {name} is gone")
+
+
+class StateNotFound(PodiumError):
+    """A value that was not put into this cycle's state."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+        super().__init__("not found")
+
+
+class PluginError(PodiumError):
+    """A plugin that cannot be registered or built; the message names it."""
+
+
+class ConfigProblem(NamedTuple):
+    """One thing wrong with a configuration: where, by path and by line, and what."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        line = f"line {self.line}" if self.line else ""
+        if self.path:
+            where = f"{self.path} ({line})" if line else self.path
+        else:
+            where = line
+        return f"{where}: {self.message}" if where else self.message
+
+
+class ConfigError(PodiumError):
+    """A configuration that cannot be used; ``problems`` lists all that is wrong with it."""
+
+    def __init__(self, source: str, problems: Sequence[ConfigProblem]) -> None:
+        self.source = source
+        self.problems = tuple(problems)
+        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        lines = "".join(f"\n  {problem}" for problem in self.problems)
+        super().__init__(f"podium: {source} has {count}{lines}")

@@ -1,0 +1,108 @@
+"""The affinity terms of a pod, compiled: which pods a term speaks of and over which domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from podium.api.objects import Pod, PodAffinityTerm, WeightedPodAffinityTerm
+from podium.api.selectors import Selector, label_selector
+from podium.errors import InvalidSelector
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Pods in ``namespaces``, or in one that ``namespace_selector`` matches, that ``selector`` matches."""
+
+    selector: Selector
+    topology_key: str
+    namespaces: frozenset[str]
+    namespace_selector: Selector | None = None
+    weight: int = 0
+
+    @classmethod
+    def of(cls, term: PodAffinityTerm, namespace: str, weight: int = 0) -> Term:
+        """Compile; without namespaces and selector a term means its owner's namespace."""
+        spaces = frozenset(term.namespaces)
+        if not spaces and term.namespace_selector is None:
+            spaces = frozenset((namespace,))
+        among = term.namespace_selector
+        return cls(
+            label_selector(term.label_selector),
+            term.topology_key,
+            spaces,
+            None if among is None else label_selector(among),
+            weight,
+        )
+
+    def in_scope(self, namespace: str, namespace_labels: Mapping[str, str]) -> bool:
+        if namespace in self.namespaces:
+            return True
+        among = self.namespace_selector
+        return among is not None and among.matches(namespace_labels)
+
+    def matches(
+        self, namespace: str, namespace_labels: Mapping[str, str], labels: Mapping[str, str]
+    ) -> bool:
+        return self.in_scope(namespace, namespace_labels) and self.selector.matches(labels)
+
+
+Terms = tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AffinityTerms:
+    """All terms of one pod by kind, and what was wrong with those that did not compile."""
+
+    required: Terms = ()
+    required_anti: Terms = ()
+    preferred: Terms = ()
+    preferred_anti: Terms = ()
+    problems: tuple[str, ...] = ()
+
+
+NO_TERMS = AffinityTerms()
+
+
+def has_affinity(pod: Pod) -> bool:
+    """Whether the pod carries a podAffinity or podAntiAffinity object, even an empty one."""
+    affinity = pod.spec.affinity
+    return affinity is not None and (
+        affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None
+    )
+
+
+def affinity_terms(pod: Pod) -> AffinityTerms:
+    """Compile the pod's terms. A group with a broken term is empty and named in ``problems``."""
+    affinity = pod.spec.affinity
+    if affinity is None or not has_affinity(pod):
+        return NO_TERMS
+    near, apart = affinity.pod_affinity, affinity.pod_anti_affinity
+    problems: list[str] = []
+    space = pod.namespace
+    return AffinityTerms(
+        _compiled("requiredAffinityTerms", near.required if near else (), space, problems),
+        _compiled("requiredAntiAffinityTerms", apart.required if apart else (), space, problems),
+        _compiled("preferredAffinityTerms", near.preferred if near else (), space, problems),
+        _compiled("preferredAntiAffinityTerms", apart.preferred if apart else (), space, problems),
+        tuple(problems),
+    )
+
+
+def _compiled(
+    kind: str,
+    terms: Iterable[PodAffinityTerm | WeightedPodAffinityTerm],
+    namespace: str,
+    problems: list[str],
+) -> Terms:
+    try:
+        return tuple(_compile(term, namespace) for term in terms)
+    except InvalidSelector as fault:
+        problems.append(f"{kind}: {fault}")
+        return ()
+
+
+def _compile(term: PodAffinityTerm | WeightedPodAffinityTerm, namespace: str) -> Term:
+    if isinstance(term, WeightedPodAffinityTerm):
+        return Term.of(term.pod_affinity_term, namespace, term.weight)
+    return Term.of(term, namespace)

@@ -1,0 +1,66 @@
+"""The only source of time and of waiting. Tests move a FakeClock; nothing sleeps."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Timer(Protocol):
+    """Something that will be called; ``cancel`` keeps it from that."""
+
+    def cancel(self) -> None: ...
+
+
+class Clock(Protocol):
+    """Seconds since the epoch, and calls to come."""
+
+    def now(self) -> float: ...
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer: ...
+
+
+class StillClock:
+    """Real time for shells that never wait: a benchmark, a replay. It has no loop to call from."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        raise RuntimeError("this shell has no event loop, so nothing in it can wait")
+
+
+class _FakeTimer:
+    def __init__(self, call: Callable[[], None]) -> None:
+        self.call: Callable[[], None] | None = call
+
+    def cancel(self) -> None:
+        self.call = None
+
+
+class FakeClock:
+    """Time that moves when told to; calls that fall due happen in order on the way."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self._now = now
+        self._due: list[tuple[float, int, _FakeTimer]] = []
+        self._count = itertools.count()
+
+    def now(self) -> float:
+        return self._now
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        timer = _FakeTimer(call)
+        heapq.heappush(self._due, (self._now + max(0.0, seconds), next(self._count), timer))
+        return timer
+
+    def advance(self, seconds: float) -> None:
+        end = self._now + seconds
+        while self._due and self._due[0][0] <= end:
+            self._now, _, timer = heapq.heappop(self._due)
+            if timer.call is not None:
+                timer.call()
+        self._now = end

@@ -1,0 +1,115 @@
+"""All a plugin author sees: ``from podium import framework as fwk``."""
+
+from podium.framework.args import Args, NoArgs, Problem
+from podium.framework.cycle_state import CycleState, PodsToActivate
+from podium.framework.diagnosis import NodeStatuses, fit_message
+from podium.framework.events import ClusterEvent, Hint, Registration, on
+from podium.framework.handle import Client, EventRecorder, Handle
+from podium.framework.plugin import (
+    BindPlugin,
+    EnqueueExtensions,
+    FilterPlugin,
+    NotSignable,
+    PermitPlugin,
+    Plugin,
+    Point,
+    PostBindPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ReservePlugin,
+    ScorePlugin,
+    Scores,
+    Statuses,
+    pod_fields,
+)
+from podium.framework.queued_pod import QueuedPod
+from podium.framework.reads import Reads, reads
+from podium.framework.registry import Registry
+from podium.framework.scores import idiv, scale
+from podium.framework.status import (
+    SKIP,
+    SUCCESS,
+    Code,
+    Nominate,
+    PreFilterResult,
+    PreFlight,
+    Status,
+    Wait,
+    skip,
+    wait,
+)
+from podium.state.aspects import Aspect
+from podium.state.column import Column, packed
+from podium.state.overlay import Overlay
+from podium.state.pod_groups import Clause, PodQuery
+from podium.state.pod_info import PodInfo
+from podium.state.rows import LabelView, NodeInfo, PodsOnRows, Rows
+
+__all__ = [
+    "SKIP",
+    "SUCCESS",
+    "Args",
+    "Aspect",
+    "BindPlugin",
+    "Clause",
+    "Client",
+    "ClusterEvent",
+    "Code",
+    "Column",
+    "CycleState",
+    "EnqueueExtensions",
+    "EventRecorder",
+    "FilterPlugin",
+    "Handle",
+    "Hint",
+    "LabelView",
+    "NoArgs",
+    "NodeInfo",
+    "NodeStatuses",
+    "Nominate",
+    "NotSignable",
+    "Overlay",
+    "PermitPlugin",
+    "Plugin",
+    "PodInfo",
+    "PodQuery",
+    "PodsOnRows",
+    "PodsToActivate",
+    "Point",
+    "PostBindPlugin",
+    "PostFilterPlugin",
+    "PreBindPlugin",
+    "PreEnqueuePlugin",
+    "PreFilterExtensions",
+    "PreFilterPlugin",
+    "PreFilterResult",
+    "PreFlight",
+    "PreScorePlugin",
+    "Problem",
+    "QueueSortPlugin",
+    "QueuedPod",
+    "Reads",
+    "Registration",
+    "Registry",
+    "ReservePlugin",
+    "Rows",
+    "ScorePlugin",
+    "Scores",
+    "Status",
+    "Statuses",
+    "Wait",
+    "fit_message",
+    "idiv",
+    "on",
+    "packed",
+    "pod_fields",
+    "reads",
+    "scale",
+    "skip",
+    "wait",
+]

@@ -1,0 +1,78 @@
+"""What plugins keep for the rest of one cycle, keyed by type."""
+
+from __future__ import annotations
+
+from typing import Protocol, Self, TypeVar, cast, runtime_checkable
+
+from podium.api.objects import Pod
+from podium.errors import StateNotFound
+
+T = TypeVar("T")
+
+
+@runtime_checkable
+class Cloneable(Protocol):
+    """A value that a dry run may change keeps the original safe with its own copy."""
+
+    def clone(self) -> Self: ...
+
+
+class CycleState:
+    """A typed store: ``state.put(value)`` and ``state.get(Type)``.
+
+    Values hold rows only within their cycle. A value that ``add_pod`` or ``remove_pod`` changes
+    must implement ``clone()``; others are shared between clones.
+    """
+
+    __slots__ = ("_values", "skip_filter", "skip_pre_bind", "skip_score")
+
+    def __init__(self, values: dict[type, object] | None = None) -> None:
+        self._values: dict[type, object] = {} if values is None else values
+        self.skip_filter: frozenset[str] = frozenset()
+        self.skip_score: frozenset[str] = frozenset()
+        self.skip_pre_bind: frozenset[str] = frozenset()
+
+    def put(self, value: object) -> None:
+        self._values[type(value)] = value
+
+    def get(self, kind: type[T]) -> T:
+        """The value of this type; ``StateNotFound`` when its plugin has not put one."""
+        try:
+            return cast(T, self._values[kind])
+        except KeyError:
+            raise StateNotFound(kind) from None
+
+    def find(self, kind: type[T]) -> T | None:
+        return cast("T | None", self._values.get(kind))
+
+    def drop(self, kind: type) -> None:
+        self._values.pop(kind, None)
+
+    def fork(self) -> CycleState:
+        """A store of its own with the same values, for the next equal pod."""
+        return self._sharing_skips(CycleState(dict(self._values)))
+
+    def clone(self) -> CycleState:
+        """A store whose changeable values are copies, for a dry run."""
+        values = {
+            kind: value.clone() if isinstance(value, Cloneable) else value
+            for kind, value in self._values.items()
+        }
+        return self._sharing_skips(CycleState(values))
+
+    def _sharing_skips(self, other: CycleState) -> CycleState:
+        other.skip_filter = self.skip_filter
+        other.skip_score = self.skip_score
+        other.skip_pre_bind = self.skip_pre_bind
+        return other
+
+
+class PodsToActivate:
+    """Pods that a plugin wants tried as soon as this cycle, and later its binding, succeeds."""
+
+    def __init__(self) -> None:
+        self.pods: dict[str, Pod] = {}  # by key
+
+    def clone(self) -> PodsToActivate:
+        # One list for all clones: what a dry run adds counts as well, as upstream.
+        return self

@@ -1,0 +1,104 @@
+"""Why no node fits: a status per node, and the sentence that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.framework.status import Code, Status
+from podium.state.column import Column
+from podium.state.rows import NodeInfo, Rows
+
+UNKNOWN = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatuses:
+    """The status of each node of ``nodes``, and ``absent`` for all other nodes of the cluster."""
+
+    nodes: Rows
+    statuses: Column[Status]
+    absent: Status = UNKNOWN
+
+    @classmethod
+    def none(cls, nodes: Rows, absent: Status) -> NodeStatuses:
+        """No node was judged on its own."""
+        empty = np.zeros(0, np.intp)
+        return cls(Rows(nodes.cluster, empty), Column([], empty), absent)
+
+    def __iter__(self) -> Iterator[tuple[str, Status]]:
+        return zip(self.nodes.names, self.statuses, strict=True)
+
+    def of(self, node: NodeInfo) -> Status:
+        found = np.flatnonzero(self.nodes.index == node.row)
+        if not len(found):
+            return self.absent
+        return self.statuses.values[self.statuses.index[found[0]]]
+
+    def rows_with(self, code: Code) -> NDArray[np.intp]:
+        """The rows of nodes with this code, ascending."""
+        explicit = self.nodes.index
+        has_code = self.statuses.map(lambda status: status.code is code).to_array(np.bool_)
+        if self.absent.code is not code:
+            return explicit[has_code]
+        rows = self.nodes.table.live_rows()
+        return rows[~np.isin(rows, explicit[~has_code])]
+
+    def reasons(self, total: int) -> dict[str, int]:
+        """How many of ``total`` nodes gave each reason."""
+        counts: dict[str, int] = {}
+        sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
+        pairs = [*zip(self.statuses.values, sizes.tolist(), strict=True)]
+        pairs.append((self.absent, total - len(self.nodes)))
+        for status, size in pairs:
+            if size:
+                for reason in status.reasons:
+                    counts[reason] = counts.get(reason, 0) + size
+        return counts
+
+    def distinct(self) -> list[Status]:
+        """Every status that some node has, once."""
+        sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
+        return [s for s, size in zip(self.statuses.values, sizes.tolist(), strict=True) if size]
+
+
+def fit_message(total: int, reasons: Mapping[str, int], pre_filter: str = "") -> str:
+    """``0/3 nodes are available: 1 Insufficient cpu, …``; the parts are sorted as text."""
+    text = f"0/{total} nodes are available:"
+    if pre_filter:
+        return f"{text} {pre_filter}."
+    parts = sorted(f"{count} {reason}" for reason, count in reasons.items())
+    return f"{text} {', '.join(parts)}." if parts else text
+
+
+@dataclass(slots=True)
+class Diagnosis:
+    """What an attempt that found no node knows about why."""
+
+    total: int
+    statuses: NodeStatuses
+    unschedulable_plugins: set[str] = field(default_factory=set)
+    pending_plugins: set[str] = field(default_factory=set)
+    pre_filter_message: str = ""
+    post_filter_message: str = ""
+
+    def blame(self, status: Status) -> None:
+        """Remember the plugin that gave a rejection; statuses without one wake nobody."""
+        if not status.plugin or not status.is_rejection:
+            return
+        self.unschedulable_plugins.add(status.plugin)
+        if status.code is Code.PENDING:
+            self.pending_plugins.add(status.plugin)
+
+    @property
+    def base_message(self) -> str:
+        """The message before PostFilter had its say."""
+        return fit_message(self.total, self.statuses.reasons(self.total), self.pre_filter_message)
+
+    @property
+    def message(self) -> str:
+        after = self.post_filter_message
+        return f"{self.base_message} {after}" if after else self.base_message

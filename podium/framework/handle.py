@@ -1,0 +1,97 @@
+"""What a plugin may ask of the scheduler, as one Protocol.
+
+In a cycle (PreFilter to Permit) everything may be read: the cluster stands still. In a binding or a
+spawned task only ``client``, ``clock``, ``events``, ``waiting_pods``, ``activate`` and ``spawn`` are
+valid; the cluster may change between two awaits. All of it belongs to the event loop's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, Protocol
+
+from podium.api.objects import Condition, Pod
+from podium.clock import Clock
+from podium.framework.cycle_state import CycleState
+from podium.framework.nominator import Nominator
+from podium.framework.plugin import Point, Statuses
+from podium.framework.waiting_pods import WaitingPods
+from podium.logs import Logger
+from podium.state.cluster import ClusterState
+from podium.state.rows import PodsOnRows, Rows
+
+
+class Client(Protocol):
+    """The writes that plugins make. Each raises ``NotFound`` for an object that is gone."""
+
+    async def delete_pod(self, pod: Pod) -> None:
+        """Delete with the pod's own grace period and no preconditions."""
+
+    async def patch_pod_condition(self, pod: Pod, condition: Condition) -> None:
+        """Set one condition in the pod's status."""
+
+    async def clear_nominated_node_name(self, pod: Pod) -> None:
+        """Empty ``status.nominatedNodeName``."""
+
+
+class EventRecorder(Protocol):
+    """Kubernetes events: what people see in ``kubectl describe``."""
+
+    def record(self, regarding: Pod, related: Pod | None, event: EventText) -> None: ...
+
+
+class EventText(Protocol):
+    """Type, reason, action and note of one event."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def action(self) -> str: ...
+    @property
+    def note(self) -> str: ...
+
+
+class Handle(Protocol):
+    """Given to every plugin when it is built."""
+
+    @property
+    def profile_name(self) -> str: ...
+    @property
+    def cluster(self) -> ClusterState:
+        """The state; read it in a cycle only, and never write to it."""
+
+    @property
+    def nominator(self) -> Nominator: ...
+    @property
+    def waiting_pods(self) -> WaitingPods: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def client(self) -> Client: ...
+    @property
+    def events(self) -> EventRecorder: ...
+    @property
+    def log(self) -> Logger: ...
+
+    def plugins(self, point: Point) -> Sequence[str]:
+        """The names of this profile's plugins at a point, in order."""
+
+    def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
+        """Judge these nodes, leaving room for nominated pods. In a cycle only."""
+
+    def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
+        """Let every PreFilter's state follow pods that a dry run adds. In a cycle only."""
+
+    def remove_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
+        """Let every PreFilter's state follow pods that a dry run removes. In a cycle only."""
+
+    def follows_pods(self, state: CycleState) -> bool:
+        """Whether ``add_pods`` and ``remove_pods`` reach any plugin in this cycle."""
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        """Move these pods to the active queue, if they wait elsewhere."""
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Run in the background: supervised, logged by name, cancelled when the scheduler stops."""

@@ -1,0 +1,65 @@
+"""Pods that wait for room on a node of their own: preemption promised it to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podium.framework.status import Nominate
+from podium.state.pod_info import PodInfo
+
+
+class Nominator:
+    """Nominated pods by node name. ``version`` moves with every change."""
+
+    def __init__(self) -> None:
+        self._node_of: dict[str, str] = {}  # by uid
+        self._pods_on: dict[str, dict[str, PodInfo]] = {}
+        self.version = 0
+
+    def add(self, info: PodInfo, nominate: Nominate | None = None) -> None:
+        """Nominate as told, else as the pod's status says; an entry of this pod is replaced."""
+        self.remove(info.uid)
+        node = info.pod.nominated_node_name if nominate is None else nominate.node
+        if nominate is None and not node:
+            return
+        self._node_of[info.uid] = node
+        self._pods_on.setdefault(node, {})[info.uid] = info
+        self.version += 1
+
+    def update(self, info: PodInfo, old_nomination: str) -> None:
+        """The pod has a new version. A nomination known only here outlives it."""
+        kept = self._node_of.get(info.uid)
+        if kept is not None and not old_nomination and not info.pod.nominated_node_name:
+            self.add(info, Nominate(kept))
+        else:
+            self.add(info)
+
+    def remove(self, uid: str) -> None:
+        node = self._node_of.pop(uid, None)
+        if node is None:
+            return
+        del self._pods_on[node][uid]
+        if not self._pods_on[node]:
+            del self._pods_on[node]
+        self.version += 1
+
+    def node_of(self, uid: str) -> str | None:
+        return self._node_of.get(uid)
+
+    def on(self, node: str) -> list[PodInfo]:
+        """The pods nominated to this node, in the order they were."""
+        return list(self._pods_on.get(node, {}).values())
+
+    def ahead_of(self, info: PodInfo) -> Iterator[tuple[str, list[PodInfo]]]:
+        """By node, the nominated pods that this pod must leave room for."""
+        for node, pods in self._pods_on.items():
+            ahead = [
+                other
+                for other in pods.values()
+                if other.priority >= info.priority and other.uid != info.uid
+            ]
+            if ahead:
+                yield node, ahead
+
+    def __len__(self) -> int:
+        return len(self._node_of)

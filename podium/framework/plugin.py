@@ -1,0 +1,287 @@
+"""One small base class per extension point: what a plugin author implements.
+
+A plugin's class line is its table of contents. The per-node forms are enough; the forms over all
+nodes exist for speed, and their defaults are plain loops over the per-node ones.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.objects import Pod
+from podium.framework.args import Args, NoArgs
+from podium.framework.cycle_state import CycleState
+from podium.framework.events import Registration
+from podium.framework.reads import EVERYTHING, Reads
+from podium.framework.status import SUCCESS, Nominate, PreFilterResult, PreFlight, Status, Wait
+from podium.state.column import Column
+from podium.state.pod_info import PodInfo
+from podium.state.rows import NodeInfo, PodsOnRows, Rows
+
+if TYPE_CHECKING:
+    from podium.framework.diagnosis import NodeStatuses
+    from podium.framework.queued_pod import QueuedPod
+
+Statuses = Column[Status]
+Scores = NDArray[np.int64]
+
+
+class Plugin:
+    """What every plugin has: a name, arguments, and what lets equal pods be judged once."""
+
+    name: ClassVar[str] = ""
+    Args: ClassVar[type[Args]] = NoArgs
+
+    # What a pod must share with the last one for this plugin to answer the same on an unchanged
+    # cluster; ``None`` for the class means that it cannot tell, which switches reuse off.
+    sign: ClassVar[Callable[..., Hashable] | None] = None
+
+    def reads(self, pod: Pod) -> Reads:
+        """What of the cluster the answers for this pod depend on. The default: everything."""
+        return EVERYTHING
+
+    def close(self) -> None:
+        """Release what the plugin holds; called once when the scheduler stops."""
+
+
+class NotSignable(Exception):
+    """Raised by ``sign`` for a pod whose result must not be reused."""
+
+
+def pod_fields(*paths: str) -> Callable[[Any, Pod], Hashable]:
+    """A signature made of fields of the pod: ``sign = fwk.pod_fields("spec.tolerations")``."""
+    split = [tuple(path.split(".")) for path in paths]
+
+    def sign(_: Any, pod: Pod) -> Hashable:
+        return tuple(_hashable(_follow(pod, names)) for names in split)
+
+    return sign
+
+
+def _follow(value: Any, names: Sequence[str]) -> Any:
+    for name in names:
+        value = getattr(value, name)
+    return value
+
+
+def _hashable(value: Any) -> Hashable:
+    return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
+class PreEnqueuePlugin(Plugin, ABC):
+    """Keeps a pod out of the active queue."""
+
+    @abstractmethod
+    def pre_enqueue(self, pod: Pod) -> Status | None:
+        """Anything but success gates the pod until one of this plugin's events comes."""
+
+
+class QueueSortPlugin(Plugin, ABC):
+    """Decides which pod is tried first. A scheduler has exactly one."""
+
+    @abstractmethod
+    def less(self, first: QueuedPod, second: QueuedPod) -> bool:
+        """Whether ``first`` comes before ``second``."""
+
+
+class PreFilterPlugin(Plugin, ABC):
+    """Looks at the pod and all nodes once, before any node is judged."""
+
+    @abstractmethod
+    def pre_filter(
+        self, state: CycleState, pod: Pod, nodes: Rows
+    ) -> PreFilterResult | Status | None:
+        """Prepare; ``fwk.skip()`` leaves this plugin's Filter out; a rejection fails the pod."""
+
+
+class PreFilterExtensions(PreFilterPlugin):
+    """A PreFilter whose state follows pods that a dry run puts on or takes off a node.
+
+    Each row is a world of its own: a change on one row is seen when that row is judged, and only
+    then. ``State`` names the type that these methods change; it must implement ``clone()``, which
+    is checked at registration.
+    """
+
+    State: ClassVar[type]
+
+    @abstractmethod
+    def add_pod(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo) -> Status | None:
+        """``other`` is on ``node`` now."""
+
+    @abstractmethod
+    def remove_pod(
+        self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo
+    ) -> Status | None:
+        """``other`` has left ``node``."""
+
+    def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> Status | None:
+        """``add_pod`` for many pods, each in the world of its row."""
+        return self._each(self.add_pod, state, pod, others)
+
+    def remove_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> Status | None:
+        """``remove_pod`` for many pods, each in the world of its row."""
+        return self._each(self.remove_pod, state, pod, others)
+
+    @staticmethod
+    def _each(
+        change: Callable[[CycleState, Pod, PodInfo, NodeInfo], Status | None],
+        state: CycleState,
+        pod: Pod,
+        others: PodsOnRows,
+    ) -> Status | None:
+        for other, node in others:
+            status = change(state, pod, other, node)
+            if status is not None and not status.ok:
+                return status
+        return None
+
+
+class FilterPlugin(Plugin, ABC):
+    """Decides whether the pod may run on a node."""
+
+    @abstractmethod
+    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
+        """``None`` or success: it may. A rejection says why not; an error fails the attempt."""
+
+    def filter_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
+        """``filter`` for all candidate nodes still in the race."""
+        return Column.of(self.filter(state, pod, node) or SUCCESS for node in nodes)
+
+
+class PostFilterPlugin(Plugin, ABC):
+    """Tries to make room when no node fits."""
+
+    @abstractmethod
+    def post_filter(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> tuple[Nominate | None, Status]:
+        """Success ends the search for help; a rejection adds its reasons to the pod's message."""
+
+
+class PreScorePlugin(Plugin, ABC):
+    """Looks at the pod and the feasible nodes once, before any is scored."""
+
+    @abstractmethod
+    def pre_score(self, state: CycleState, pod: Pod, nodes: Rows) -> Status | None:
+        """Prepare; ``fwk.skip()`` leaves this plugin's Score out: it adds 0 to every node."""
+
+
+class ScorePlugin(Plugin, ABC):
+    """Ranks the feasible nodes, from 0 to 100 after ``normalize_score``."""
+
+    @abstractmethod
+    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
+        """How good this node is for the pod; higher is better. It may raise."""
+
+    def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
+        """``score`` for all feasible nodes."""
+        return np.fromiter(
+            (self.score(state, pod, node) for node in nodes), np.int64, count=len(nodes)
+        )
+
+    def normalize_score(self, state: CycleState, pod: Pod, scores: Scores, nodes: Rows) -> Scores:
+        """Bring the scores of all feasible nodes into 0..100. The default leaves them alone."""
+        return scores
+
+
+class ReservePlugin(Plugin, ABC):
+    """Takes and gives back what a pod uses on its node, in memory."""
+
+    @abstractmethod
+    def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Reserve; a rejection or an error undoes all reservations of the pod."""
+
+    @abstractmethod
+    def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> Any:
+        """Undo; called for every Reserve plugin, also for those that have not reserved. May be async."""
+
+
+class PermitPlugin(Plugin, ABC):
+    """The last word before binding: go, stop, or wait."""
+
+    @abstractmethod
+    def permit(self, state: CycleState, pod: Pod, node_name: str) -> Status | Wait | None:
+        """``fwk.wait(seconds)`` holds the pod until it is allowed, rejected or out of time."""
+
+
+class PreBindPlugin(Plugin, ABC):
+    """Does what must be done before a pod is bound, such as binding its volumes."""
+
+    def pre_bind_pre_flight(
+        self, state: CycleState, pod: Pod, node_name: str
+    ) -> PreFlight | Status | None:
+        """Say quickly whether ``pre_bind`` has work; ``fwk.skip()`` leaves it out."""
+        return None
+
+    @abstractmethod
+    async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
+        """Anything but success stops the binding."""
+
+
+class BindPlugin(Plugin, ABC):
+    """Binds the pod to its node. The first that does not skip decides."""
+
+    @abstractmethod
+    async def bind(self, state: CycleState, pod: Pod, node_name: str) -> Status | None: ...
+
+
+class PostBindPlugin(Plugin, ABC):
+    """Is told when a pod was bound."""
+
+    @abstractmethod
+    async def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None: ...
+
+
+class EnqueueExtensions(Plugin, ABC):
+    """Names the events that may make a pod schedulable that this plugin rejected."""
+
+    @abstractmethod
+    def events_to_register(self) -> list[Registration]: ...
+
+
+class Point(Enum):
+    """The extension points that a profile configures, valued with their keys in the file."""
+
+    PRE_ENQUEUE = "preEnqueue"
+    QUEUE_SORT = "queueSort"
+    PRE_FILTER = "preFilter"
+    FILTER = "filter"
+    POST_FILTER = "postFilter"
+    PRE_SCORE = "preScore"
+    SCORE = "score"
+    RESERVE = "reserve"
+    PERMIT = "permit"
+    PRE_BIND = "preBind"
+    BIND = "bind"
+    POST_BIND = "postBind"
+
+    @property
+    def interface(self) -> type[Plugin]:
+        return _INTERFACES[self]
+
+
+_INTERFACES: dict[Point, type[Plugin]] = {
+    Point.PRE_ENQUEUE: PreEnqueuePlugin,
+    Point.QUEUE_SORT: QueueSortPlugin,
+    Point.PRE_FILTER: PreFilterPlugin,
+    Point.FILTER: FilterPlugin,
+    Point.POST_FILTER: PostFilterPlugin,
+    Point.PRE_SCORE: PreScorePlugin,
+    Point.SCORE: ScorePlugin,
+    Point.RESERVE: ReservePlugin,
+    Point.PERMIT: PermitPlugin,
+    Point.PRE_BIND: PreBindPlugin,
+    Point.BIND: BindPlugin,
+    Point.POST_BIND: PostBindPlugin,
+}
+
+
+def points_of(plugin: type[Plugin]) -> frozenset[Point]:
+    """The extension points a plugin class implements."""
+    return frozenset(point for point in Point if issubclass(plugin, point.interface))

@@ -1,0 +1,358 @@
+"""One profile's plugins in order; runs each extension point by upstream's rules.
+
+A plugin's exception is caught here and nowhere else: it becomes ``Code.ERROR`` for this pod, with
+the traceback in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.objects import Pod
+from podium.framework.cycle_state import CycleState
+from podium.framework.diagnosis import NodeStatuses
+from podium.framework.plugin import (
+    FilterPlugin,
+    NotSignable,
+    Plugin,
+    Point,
+    PostFilterPlugin,
+    PreEnqueuePlugin,
+    PreFilterExtensions,
+    PreFilterPlugin,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ScorePlugin,
+    Scores,
+    Statuses,
+)
+from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status
+from podium.logs import get_logger
+from podium.state.column import Column
+from podium.state.rows import NodeInfo, PodsOnRows, Rows
+
+log = get_logger(__name__)
+
+MAX_SCORE = 100
+
+
+class AttemptFailed(Exception):
+    """A fault ends the attempt; ``status`` says whose and why."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+PreFilterAnswer = tuple[frozenset[str] | None, Status]
+
+
+@dataclass(slots=True)
+class PreFiltered:
+    """What all PreFilter plugins said together, and each on its own."""
+
+    status: Status = SUCCESS
+    node_names: frozenset[str] | None = None
+    narrowed_by: frozenset[str] = frozenset()
+    answers: dict[str, PreFilterAnswer] = field(default_factory=dict)
+
+
+class Profile:
+    """The plugins of one scheduler name, by extension point, in order."""
+
+    def __init__(
+        self, name: str, plugins: Mapping[Point, Sequence[Plugin]], weights: Mapping[str, int]
+    ) -> None:
+        self.name = name
+        self.plugins = {point: tuple(plugins.get(point, ())) for point in Point}
+        self.weights = dict(weights)
+        self.pre_enqueues = cast("tuple[PreEnqueuePlugin, ...]", self.plugins[Point.PRE_ENQUEUE])
+        self.pre_filters = cast("tuple[PreFilterPlugin, ...]", self.plugins[Point.PRE_FILTER])
+        self.filters = cast("tuple[FilterPlugin, ...]", self.plugins[Point.FILTER])
+        self.post_filters = cast("tuple[PostFilterPlugin, ...]", self.plugins[Point.POST_FILTER])
+        self.pre_scores = cast("tuple[PreScorePlugin, ...]", self.plugins[Point.PRE_SCORE])
+        self.scores = cast("tuple[ScorePlugin, ...]", self.plugins[Point.SCORE])
+        judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
+        self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
+        self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
+
+    @property
+    def queue_sort(self) -> QueueSortPlugin:
+        return cast(QueueSortPlugin, self.plugins[Point.QUEUE_SORT][0])
+
+    # --- queue -----------------------------------------------------------------------------------
+
+    def run_pre_enqueue(self, pod: Pod) -> Status:
+        """The first refusal gates the pod."""
+        for plugin in self.pre_enqueues:
+            try:
+                status = plugin.pre_enqueue(pod) or SUCCESS
+            except Exception as fault:
+                status = _fault(plugin, "PreEnqueue", pod, fault)
+            if not status.ok:
+                return status.by(plugin.name)
+        return SUCCESS
+
+    def sign(self, pod: Pod) -> Hashable | None:
+        """What all judging plugins look at in the pod; ``None`` when one of them cannot tell."""
+        if self.unsigned:
+            return None
+        try:
+            fragments = [plugin.sign(pod) for plugin in self.judges]  # type: ignore[misc]  # see unsigned
+        except NotSignable:
+            return None
+        return (self.name, pod.priority, *fragments)
+
+    # --- PreFilter -------------------------------------------------------------------------------
+
+    def run_pre_filters(
+        self,
+        state: CycleState,
+        pod: Pod,
+        nodes: Rows,
+        kept: Mapping[str, PreFilterAnswer] | None = None,
+    ) -> PreFiltered:
+        """Run each PreFilter, or take the answer kept from an equal pod."""
+        kept = kept or {}
+        out = PreFiltered()
+        skipped: list[str] = []
+        try:
+            for plugin in self.pre_filters:
+                answer = kept.get(plugin.name) or self._pre_filter(plugin, state, pod, nodes)
+                out.answers[plugin.name] = answer
+                if answer[1].is_skip:
+                    skipped.append(plugin.name)
+                elif _ends_pre_filter(out, plugin.name, answer):
+                    break
+        finally:
+            state.skip_filter = frozenset(skipped)
+        return out
+
+    def _pre_filter(
+        self, plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Rows
+    ) -> PreFilterAnswer:
+        try:
+            answer = plugin.pre_filter(state, pod, nodes)
+        except Exception as fault:
+            answer = _fault(plugin, "PreFilter", pod, fault)
+        if isinstance(answer, PreFilterResult):
+            return answer.node_names, SUCCESS
+        status = answer or SUCCESS
+        if status.ok or status.is_skip:
+            return None, status
+        if status.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
+            return None, status.by(plugin.name)
+        text = f'running PreFilter plugin "{plugin.name}": {status.message}'
+        raise AttemptFailed(Status.error(text).by(plugin.name))
+
+    def follows_pods(self, state: CycleState) -> bool:
+        return any(True for _ in self._followers(state))
+
+    def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
+        for plugin in self._followers(state):
+            _followed("AddPod", plugin, plugin.add_pods(state, pod, others))
+
+    def remove_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
+        for plugin in self._followers(state):
+            _followed("RemovePod", plugin, plugin.remove_pods(state, pod, others))
+
+    def _followers(self, state: CycleState) -> list[PreFilterExtensions]:
+        return [
+            plugin
+            for plugin in self.pre_filters
+            if isinstance(plugin, PreFilterExtensions) and plugin.name not in state.skip_filter
+        ]
+
+    # --- Filter ----------------------------------------------------------------------------------
+
+    def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
+        """The first refusal of each node, by all filters in order; nominated pods play no part."""
+        verdicts: list[Status] = [SUCCESS]
+        index = np.zeros(len(nodes), np.intp)
+        standing = np.arange(len(nodes))
+        for plugin in self.filters:
+            if plugin.name in state.skip_filter:
+                continue
+            if not len(standing):
+                break
+            rows = nodes if len(standing) == len(nodes) else subset(nodes, standing)
+            statuses = self.filter_all(plugin, state, pod, rows)
+            refused = refusals(statuses)
+            if refused.any():
+                index[standing] = np.where(refused, statuses.index + len(verdicts), 0)
+                verdicts += statuses.values
+                standing = standing[~refused]
+        return Column(verdicts, index)
+
+    def filter_all(
+        self, plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Rows
+    ) -> Statuses:
+        """One plugin on these nodes; refusals are signed, a fault ends the attempt."""
+        try:
+            statuses = plugin.filter_all(state, pod, nodes)
+        except Exception as fault:
+            raise AttemptFailed(_filter_fault(plugin, pod, fault)) from fault
+        return statuses.map(lambda status: _verdict(plugin, status))
+
+    def filter_one(
+        self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo
+    ) -> Status:
+        """One plugin on one node, with the same rules."""
+        try:
+            status = plugin.filter(state, pod, node)
+        except Exception as fault:
+            raise AttemptFailed(_filter_fault(plugin, pod, fault)) from fault
+        return SUCCESS if status is None else _verdict(plugin, status)
+
+    # --- PostFilter ------------------------------------------------------------------------------
+
+    def run_post_filters(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> tuple[Nominate | None, Status]:
+        """The first that helps ends it; reasons of those that do not are joined."""
+        nominate: Nominate | None = None
+        reasons: list[str] = []
+        rejector = ""
+        for plugin in self.post_filters:
+            try:
+                wish, status = plugin.post_filter(state, pod, statuses)
+            except Exception as fault:
+                wish, status = None, _fault(plugin, "PostFilter", pod, fault)
+            if status.ok:
+                return wish, status
+            if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                return wish, status.by(plugin.name)
+            if not status.is_rejection:
+                return None, Status(Code.ERROR, status.details, plugin.name, status.cause)
+            nominate = wish or nominate
+            reasons += status.reasons
+            rejector = rejector or plugin.name
+        return nominate, Status(Code.UNSCHEDULABLE, tuple(reasons), rejector)
+
+    # --- Score -----------------------------------------------------------------------------------
+
+    def pre_score(
+        self, plugin: PreScorePlugin, state: CycleState, pod: Pod, nodes: Rows
+    ) -> Status:
+        """Success or skip; anything else ends the attempt."""
+        try:
+            status = plugin.pre_score(state, pod, nodes) or SUCCESS
+        except Exception as fault:
+            status = _fault(plugin, "PreScore", pod, fault)
+        if status.ok or status.is_skip:
+            return status
+        text = f'running PreScore plugin "{plugin.name}": {status.message}'
+        raise AttemptFailed(Status.error(text).by(plugin.name))
+
+    def score_all(self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
+        try:
+            if len(nodes) > _FEW:
+                return plugin.score_all(state, pod, nodes)
+            return np.array([plugin.score(state, pod, node) for node in nodes], np.int64)
+        except Exception as fault:
+            text = f'running Score plugins: plugin "{plugin.name}" failed with: '
+            raise AttemptFailed(_scoring_fault(plugin, "Score", pod, fault, text)) from fault
+
+    def normalize(
+        self, plugin: ScorePlugin, state: CycleState, pod: Pod, scores: Scores, nodes: Rows
+    ) -> Scores:
+        """Normalized scores, checked to be in 0..100."""
+        try:
+            normalized = plugin.normalize_score(state, pod, scores, nodes)
+        except Exception as fault:
+            text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
+            raise AttemptFailed(_scoring_fault(plugin, "NormalizeScore", pod, fault, text)) from fault
+        check_range(plugin, normalized)
+        return normalized
+
+
+_FEW = 4  # below this many nodes the per-node form is cheaper than arrays of one
+
+
+def subset(nodes: Rows, positions: NDArray[np.intp]) -> Rows:
+    """The nodes at these positions of a view."""
+    return Rows(nodes.cluster, nodes.index[positions], nodes.overlay)
+
+
+def refusals(statuses: Statuses) -> NDArray[np.bool_]:
+    """Which nodes were refused."""
+    if len(statuses.values) == 1:
+        return np.full(len(statuses), not statuses.values[0].ok, np.bool_)
+    refused: NDArray[np.bool_] = statuses.map(lambda status: not status.ok).to_array(np.bool_)
+    return refused
+
+
+def check_range(plugin: ScorePlugin, scores: Scores) -> None:
+    """Fail the attempt when a score is not in 0..100."""
+    if not len(scores):
+        return
+    low, high = int(scores.min()), int(scores.max())
+    if low >= 0 and high <= MAX_SCORE:
+        return
+    bad = low if low < 0 else high
+    text = (
+        f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an '
+        f"invalid score {bad}, it should in the range of [0, {MAX_SCORE}] after normalizing"
+    )
+    raise AttemptFailed(Status.error(text).by(plugin.name))
+
+
+def _ends_pre_filter(out: PreFiltered, name: str, answer: PreFilterAnswer) -> bool:
+    """Combine one answer into the whole; true when the remaining PreFilters are not run."""
+    names, status = answer
+    if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+        out.status, out.node_names, out.narrowed_by = status, None, frozenset()
+        return True
+    if not status.ok:
+        out.status = status  # Unschedulable: the rest still runs, the last one is reported
+        return False
+    if names is None:
+        return False
+    out.narrowed_by |= {name}
+    out.node_names = names if out.node_names is None else out.node_names & names
+    if out.node_names:
+        return False
+    by = sorted(out.narrowed_by)
+    text = (
+        f"node(s) didn't satisfy plugin {by[0]}"
+        if len(by) == 1
+        else f"node(s) didn't satisfy plugin(s) [{' '.join(by)}] simultaneously"
+    )
+    out.status = Status.unresolvable(text)
+    return True
+
+
+def _followed(what: str, plugin: Plugin, status: Status | None) -> None:
+    if status is not None and not status.ok:
+        text = f'running {what} on PreFilter plugin "{plugin.name}": {status.message}'
+        raise AttemptFailed(Status.error(text).by(plugin.name))
+
+
+def _verdict(plugin: FilterPlugin, status: Status) -> Status:
+    if status.ok:
+        return SUCCESS
+    if not status.is_rejection:
+        text = f'running "{plugin.name}" filter plugin: {status.message}'
+        raise AttemptFailed(Status.error(text).by(plugin.name))
+    return status if status.plugin else status.by(plugin.name)
+
+
+def _filter_fault(plugin: Plugin, pod: Pod, fault: Exception) -> Status:
+    return _scoring_fault(plugin, "Filter", pod, fault, f'running "{plugin.name}" filter plugin: ')
+
+
+def _scoring_fault(
+    plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str
+) -> Status:
+    status = _fault(plugin, point, pod, fault)
+    return Status.error(f"{text}{status.message}").by(plugin.name)
+
+
+def _fault(plugin: Plugin, point: str, pod: Pod, fault: Exception) -> Status:
+    log.error("plugin failed", plugin=plugin.name, point=point, pod=pod.key)
+    return Status(Code.ERROR, plugin=plugin.name, cause=fault)

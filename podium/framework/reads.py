@@ -1,0 +1,29 @@
+"""What a plugin's answers depend on, so that only what changed is judged again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podium.state.aspects import Aspect
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Sums of ``Aspect`` bits.
+
+    ``node``     a change of these on a node outdates the answers for that node alone.
+    ``cluster``  a change of these anywhere outdates all of the plugin's answers.
+    ``feasible`` its PreScore looks at which nodes are feasible.
+    """
+
+    node: int = 0
+    cluster: int = 0
+    feasible: bool = False
+
+
+NOTHING = Reads()
+EVERYTHING = Reads(node=Aspect.ALL, cluster=Aspect.ALL, feasible=True)
+
+
+def reads(*, node: int = 0, cluster: int = 0, feasible: bool = False) -> Reads:
+    return Reads(node, cluster, feasible)

@@ -1,0 +1,38 @@
+"""Arithmetic that scores share, with Go's integers: truncating division, halves away from zero."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.framework.plugin import Scores
+
+Ints = TypeVar("Ints", int, NDArray[np.int64])
+
+
+def idiv(numerator: Ints, denominator: Any) -> Ints:
+    """Division truncated toward zero, for one number or an array; ``denominator`` is positive."""
+    if isinstance(numerator, int):
+        quotient = abs(numerator) // denominator
+        return quotient if numerator >= 0 else -quotient
+    floor = numerator // denominator
+    return floor + ((numerator < 0) & (floor * denominator != numerator))
+
+
+def round_half_away(value: Any) -> Any:
+    """The nearest integer of a number or array that is not negative; halves go up."""
+    return np.floor(value + 0.5)
+
+
+def scale(scores: Scores, *, reverse: bool = False, top: int = 100) -> Scores:
+    """The default normaliser: the highest becomes ``top``; reversed, the lowest count wins.
+
+    With nothing to tell nodes apart, all are 0, or all at the top when reversed.
+    """
+    highest = int(scores.max(initial=0))
+    if highest == 0:
+        return np.full_like(scores, top) if reverse else scores
+    scaled = idiv(scores * top, highest)
+    return top - scaled if reverse else scaled

@@ -1,0 +1,127 @@
+"""What an extension point answers: a code, reasons for people, and the plugin that said so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+
+class Code(Enum):
+    """The seven codes, valued with the names users see."""
+
+    SUCCESS = "Success"
+    ERROR = "Error"
+    UNSCHEDULABLE = "Unschedulable"
+    UNSCHEDULABLE_AND_UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    WAIT = "Wait"
+    SKIP = "Skip"
+    PENDING = "Pending"
+
+
+_REJECTIONS = frozenset((Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING))
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One answer. ``error`` is the fault behind ``Code.ERROR``; its text is the first reason."""
+
+    code: Code
+    details: tuple[str, ...] = ()
+    plugin: str = ""
+    cause: BaseException | None = None
+
+    @classmethod
+    def unschedulable(cls, *reasons: str) -> Status:
+        """Reject; evicting pods may help."""
+        return cls(Code.UNSCHEDULABLE, reasons)
+
+    @classmethod
+    def unresolvable(cls, *reasons: str) -> Status:
+        """Reject; evicting pods from this node cannot help."""
+        return cls(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+    @classmethod
+    def pending(cls, *reasons: str) -> Status:
+        """Reject; when this plugin's event comes, the pod is retried without backoff."""
+        return cls(Code.PENDING, reasons)
+
+    @classmethod
+    def error(cls, cause: BaseException | str) -> Status:
+        """Report a fault; the pod is retried after the error backoff."""
+        if isinstance(cause, str):
+            return cls(Code.ERROR, (cause,))
+        return cls(Code.ERROR, (), cause=cause)
+
+    @property
+    def ok(self) -> bool:
+        return self.code is Code.SUCCESS
+
+    @property
+    def is_skip(self) -> bool:
+        return self.code is Code.SKIP
+
+    @property
+    def is_wait(self) -> bool:
+        return self.code is Code.WAIT
+
+    @property
+    def is_rejection(self) -> bool:
+        """Whether the pod was judged and refused, as opposed to a fault."""
+        return self.code in _REJECTIONS
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return self.details if self.cause is None else (str(self.cause), *self.details)
+
+    @property
+    def message(self) -> str:
+        return ", ".join(self.reasons)
+
+    def by(self, plugin: str) -> Status:
+        """The same answer, signed by ``plugin``."""
+        return replace(self, plugin=plugin)
+
+    def __str__(self) -> str:
+        return f"{self.code.value}: {self.message}" if self.reasons else self.code.value
+
+
+SUCCESS = Status(Code.SUCCESS)
+SKIP = Status(Code.SKIP)
+
+
+def skip() -> Status:
+    """Leave this plugin out for the rest of the cycle."""
+    return SKIP
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What Permit answers to hold a pod back: for at most ``seconds``, unless allowed before."""
+
+    seconds: float
+    reason: str = ""
+
+
+def wait(seconds: float, reason: str = "") -> Wait:
+    return Wait(seconds, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Nominate:
+    """PostFilter's wish: the pod's nomination becomes ``node``; an empty name clears it."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterResult:
+    """The only nodes worth looking at. Names that are no nodes are dropped."""
+
+    node_names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PreFlight:
+    """What PreBind expects to do: it will work, perhaps beside its neighbours."""
+
+    allow_parallel: bool = False

@@ -1,0 +1,121 @@
+"""Pods that Permit holds back, until every waiting plugin allows them or one thing ends the wait."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from podium.api.objects import Pod
+from podium.clock import Clock, Timer
+from podium.framework.status import SUCCESS, Code, Status
+
+LONGEST_WAIT = 15 * 60.0
+
+
+class WaitingPod:
+    """One timer per plugin, void once that plugin allows; the first end wins."""
+
+    def __init__(self, pod: Pod, waits: Mapping[str, float], clock: Clock) -> None:
+        self.pod = pod
+        self.outcome: Status | None = None
+        self._timers: dict[str, Timer] = {}
+        self._listeners: list[Callable[[Status], None]] = []
+        for plugin, seconds in waits.items():
+            seconds = min(seconds, LONGEST_WAIT)
+            self._timers[plugin] = clock.call_later(seconds, self._expiry(plugin, seconds))
+
+    @property
+    def pending_plugins(self) -> list[str]:
+        return list(self._timers)
+
+    def allow(self, plugin: str) -> None:
+        """This plugin no longer holds the pod."""
+        timer = self._timers.pop(plugin, None)
+        if timer is not None:
+            timer.cancel()
+        if not self._timers:
+            self._end(SUCCESS)
+
+    def reject(self, plugin: str, message: str) -> bool:
+        """End the wait with a rejection; false when it had ended before."""
+        return self._end(Status(Code.UNSCHEDULABLE, (message,), plugin))
+
+    def preempt(self, plugin: str, message: str) -> bool:
+        """End the wait with an error, so that the pod is tried again instead of given up."""
+        return self._end(Status(Code.ERROR, (message,), plugin))
+
+    def when_done(self, listener: Callable[[Status], None]) -> None:
+        """Call the listener with the outcome, at once if there is one."""
+        if self.outcome is not None:
+            listener(self.outcome)
+        else:
+            self._listeners.append(listener)
+
+    def _expiry(self, plugin: str, seconds: float) -> Callable[[], None]:
+        text = f"rejected due to timeout after waiting {go_duration(seconds)} at plugin {plugin}"
+        return lambda: _ignore(self.reject(plugin, text))
+
+    def _end(self, status: Status) -> bool:
+        if self.outcome is not None:
+            return False
+        self.outcome = status
+        for timer in self._timers.values():
+            timer.cancel()
+        for listener in self._listeners:
+            listener(status)
+        return True
+
+
+class WaitingPods:
+    """All waiting pods of a scheduler, by uid; profiles share it."""
+
+    def __init__(self) -> None:
+        self._pods: dict[str, WaitingPod] = {}
+
+    def add(self, waiting: WaitingPod) -> None:
+        self._pods[waiting.pod.uid] = waiting
+
+    def remove(self, uid: str) -> None:
+        self._pods.pop(uid, None)
+
+    def get(self, uid: str) -> WaitingPod | None:
+        return self._pods.get(uid)
+
+    def reject(self, uid: str) -> bool:
+        """The pod was deleted while it waited; false when it does not wait."""
+        waiting = self._pods.get(uid)
+        return waiting is not None and waiting.reject("", "removed")
+
+    def __iter__(self) -> Iterator[WaitingPod]:
+        return iter(list(self._pods.values()))
+
+    def __len__(self) -> int:
+        return len(self._pods)
+
+
+def go_duration(seconds: float) -> str:
+    """``90`` as ``1m30s``: how messages print durations."""
+    if seconds == 0:
+        return "0s"
+    if abs(seconds) < 1:
+        for unit, size in (("ms", 1e3), ("µs", 1e6), ("ns", 1e9)):
+            if abs(seconds) * size >= 1:
+                return f"{_trim(seconds * size)}{unit}"
+        return "0s"
+    sign, rest = ("-", -seconds) if seconds < 0 else ("", seconds)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    text = f"{_trim(rest)}s"
+    if hours or minutes:
+        text = f"{int(minutes)}m{text}"
+    return f"{sign}{int(hours)}h{text}" if hours else f"{sign}{text}"
+
+
+def _trim(number: float) -> str:
+    if math.isclose(number, round(number), abs_tol=1e-9):
+        return str(round(number))
+    return f"{number:.9f}".rstrip("0")
+
+
+def _ignore(_: bool) -> None:
+    """A timer's answer has no reader."""

@@ -1,0 +1,35 @@
+"""get_logger(): an event and keyword data, on the standard library's logging."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+
+class Logger:
+    """``log.info("pod bound", pod=pod.key, node=name)``: the event is constant, data are keywords."""
+
+    def __init__(self, name: str) -> None:
+        self._logger = logging.getLogger(name)
+
+    def debug(self, event: str, **data: Any) -> None:
+        self._log(logging.DEBUG, event, data)
+
+    def info(self, event: str, **data: Any) -> None:
+        self._log(logging.INFO, event, data)
+
+    def warning(self, event: str, **data: Any) -> None:
+        self._log(logging.WARNING, event, data)
+
+    def error(self, event: str, **data: Any) -> None:
+        """For faults: the traceback of the exception being handled comes along."""
+        self._log(logging.ERROR, event, data, exc_info=True)
+
+    def _log(self, level: int, event: str, data: dict[str, Any], exc_info: bool = False) -> None:
+        if self._logger.isEnabledFor(level):
+            pairs = "".join(f" {key}={value!r}" for key, value in data.items())
+            self._logger.log(level, "%s%s", event, pairs, exc_info=exc_info)
+
+
+def get_logger(name: str) -> Logger:
+    return Logger(name)

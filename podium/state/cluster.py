@@ -1,0 +1,257 @@
+"""ClusterState: the one owner of everything the scheduler knows about the cluster.
+
+Informers and the binder write through its methods; a cycle reads it as it stands. Each write either
+happens wholly or raises and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+    StorageClass,
+    VolumeAttachment,
+)
+from podium.errors import CacheError
+from podium.state.affinity_index import AffinityIndex
+from podium.state.aspects import NOWHERE, Aspect, Journal
+from podium.state.invariants import check_invariants
+from podium.state.node_table import NodeTable
+from podium.state.objects import Store
+from podium.state.overlay import Overlay
+from podium.state.pod_groups import PodGroups, PodQuery
+from podium.state.pod_info import UNPLACED, PodInfo
+from podium.state.rows import NodeInfo, Rows
+
+T = TypeVar("T", bound=ApiObject)
+
+_ASPECTS: Mapping[type[ApiObject], int] = {
+    Namespace: Aspect.NAMESPACES,
+    Service: Aspect.WORKLOADS,
+    ReplicationController: Aspect.WORKLOADS,
+    ReplicaSet: Aspect.WORKLOADS,
+    StatefulSet: Aspect.WORKLOADS,
+    PersistentVolume: Aspect.STORAGE,
+    PersistentVolumeClaim: Aspect.STORAGE,
+    StorageClass: Aspect.STORAGE,
+    CSINode: Aspect.STORAGE,
+    CSIDriver: Aspect.STORAGE,
+    CSIStorageCapacity: Aspect.STORAGE,
+    VolumeAttachment: Aspect.STORAGE,
+    PodDisruptionBudget: 0,
+}
+
+
+class ClusterState:
+    """The cluster as columns, the pods on it, and the objects that rules look up."""
+
+    def __init__(self) -> None:
+        self.table = NodeTable()
+        self.groups = PodGroups()
+        self.affinity = AffinityIndex()
+        self.journal = Journal()
+        self.pods: dict[str, PodInfo] = {}  # every placed pod, by uid
+        self._assumed: set[str] = set()
+        self._known_capacity = 0
+        self._stores: dict[type[ApiObject], Store[ApiObject]] = {k: Store() for k in _ASPECTS}
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def rows(self, overlay: Overlay | None = None) -> Rows:
+        """All nodes."""
+        return Rows(self, self.table.live_rows(), overlay)
+
+    def node(self, name: str) -> NodeInfo | None:
+        row = self.table.live_row(name)
+        return None if row is None else NodeInfo(self, row)
+
+    def counts(self, query: PodQuery) -> NDArray[np.int64]:
+        """How many pods match on each row of the table."""
+        return self.groups.counts(query, self.pods.values())
+
+    def namespace_labels(self, name: str) -> Mapping[str, str]:
+        found = self.objects(Namespace).get(name)
+        return found.labels if found is not None else {}
+
+    def objects(self, kind: type[T]) -> Store[T]:
+        return self._stores[kind]  # type: ignore[return-value]  # keyed by what it holds
+
+    def is_assumed(self, uid: str) -> bool:
+        return uid in self._assumed
+
+    def overlay(self, rows: NDArray[np.intp]) -> Overlay:
+        """An overlay over these rows, which must ascend."""
+        return Overlay(self.table, rows)
+
+    # --- nodes ---------------------------------------------------------------------------------
+
+    def set_node(self, node: Node) -> None:
+        """Add the node or take its new version."""
+        row = self.table.ensure_row(node.name)
+        if self.table.capacity > self._known_capacity:
+            self._grow()
+        if changed := self.table.set_node(row, node):
+            self.journal.record(row, changed)
+
+    def remove_node(self, name: str) -> None:
+        row = self.table.live_row(name)
+        if row is None:
+            raise CacheError(f"node {name} is not found")
+        self.table.clear_node(row)
+        self.journal.record(row, Aspect.ALL)
+
+    # --- pods ----------------------------------------------------------------------------------
+
+    def add_pod(self, pod: Pod) -> PodInfo:
+        """A pod was seen on a node; an assumed one is thereby confirmed, wherever it was assumed."""
+        known = self.pods.get(_uid(pod))
+        if known is not None and pod.uid not in self._assumed:
+            raise CacheError(f"pod {pod.uid}({pod.key}) was already in added state")
+        info = self._checked(pod)
+        if known is not None:
+            self._displace(known)
+            self._assumed.discard(pod.uid)
+        self._place(info)
+        return info
+
+    def update_pod(self, pod: Pod) -> PodInfo:
+        """Take the new version of a placed pod."""
+        known = self.pods.get(_uid(pod))
+        if known is None:
+            raise CacheError(
+                f"pod {pod.uid}({pod.key}) is not added to scheduler cache, so cannot be updated"
+            )
+        if pod.uid in self._assumed:
+            raise CacheError(f"assumed pod {pod.uid}({pod.key}) should not be updated")
+        info = self._checked(pod)
+        self._displace(known)
+        self._place(info)
+        return info
+
+    def remove_pod(self, pod: Pod) -> None:
+        known = self.pods.get(_uid(pod))
+        if known is None:
+            raise CacheError(
+                f"pod {pod.uid}({pod.key}) is not found in scheduler cache, "
+                "so cannot be removed from it"
+            )
+        self._displace(known)
+        self._assumed.discard(pod.uid)
+
+    def assume(self, info: PodInfo, row: int) -> None:
+        """Count the pod on this row before the API says so."""
+        if not info.uid:
+            raise CacheError("cannot get cache key for pod with empty UID")
+        if info.uid in self.pods:
+            raise CacheError(f"pod {info.uid}({info.key}) is in the cache, so can't be assumed")
+        self._require_resources(info)
+        self._assumed.add(info.uid)
+        self._settle(info, row)
+
+    def forget(self, uid: str) -> None:
+        """The binding failed: the pod counts nowhere again. Unknown pods are fine."""
+        info = self.pods.get(uid)
+        if info is None:
+            return
+        if uid not in self._assumed:
+            raise CacheError(f"pod {uid}({info.key}) wasn't assumed so cannot be forgotten")
+        self._displace(info)
+        self._assumed.discard(uid)
+
+    # --- everything else -----------------------------------------------------------------------
+
+    def set_object(self, obj: ApiObject) -> None:
+        """Keep this version of an object that rules look up."""
+        self._stores[type(obj)].set(obj)
+        self._announce(type(obj))
+
+    def remove_object(self, kind: type[ApiObject], key: str) -> None:
+        if self._stores[kind].remove(key) is not None:
+            self._announce(kind)
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` when columns, groups and pods do not tell the same story."""
+        check_invariants(self.table, self.groups, self.affinity, self.pods)
+
+    # --- inside --------------------------------------------------------------------------------
+
+    def _announce(self, kind: type[ApiObject]) -> None:
+        if aspects := _ASPECTS[kind]:
+            self.journal.record(NOWHERE, aspects)
+
+    def _checked(self, pod: Pod) -> PodInfo:
+        info = PodInfo(pod)
+        self._require_resources(info)
+        return info
+
+    def _require_resources(self, info: PodInfo) -> None:
+        for name in info.requests:
+            self.table.resource_place(name)
+
+    def _place(self, info: PodInfo) -> None:
+        row = self.table.ensure_row(info.pod.node_name)
+        if self.table.capacity > self._known_capacity:
+            self._grow()
+        self._settle(info, row)
+
+    def _settle(self, info: PodInfo, row: int) -> None:
+        info.row = row
+        self.pods[info.uid] = info
+        self.table.pods[row][info.uid] = info
+        self.table.resources.add(info, row, 1)
+        self.groups.add(info, row)
+        if info.has_affinity:
+            self.affinity.add(info, row)
+        self.journal.record(row, info.aspects)
+
+    def _displace(self, info: PodInfo) -> None:
+        row = info.row
+        del self.pods[info.uid]
+        del self.table.pods[row][info.uid]
+        self.table.resources.add(info, row, -1)
+        self.groups.remove(info, row)
+        if info.has_affinity:
+            self.affinity.remove(info, row)
+        info.row = UNPLACED
+        self.journal.record(row, info.aspects)
+        self.table.retire_if_empty(row)
+
+    def _grow(self) -> None:
+        self._known_capacity = self.table.capacity
+        self.groups.grow(self._known_capacity)
+
+
+def _uid(pod: Pod) -> str:
+    if not pod.uid:
+        raise CacheError("cannot get cache key for pod with empty UID")
+    return pod.uid
+
+
+def load(cluster: ClusterState, objects: Iterable[ApiObject]) -> None:
+    """Feed objects of any kind in; pods without a node are left out."""
+    for obj in objects:
+        if isinstance(obj, Node):
+            cluster.set_node(obj)
+        elif isinstance(obj, Pod):
+            if obj.node_name:
+                cluster.add_pod(obj)
+        else:
+            cluster.set_object(obj)

@@ -1,0 +1,84 @@
+"""One object per node, kept as the distinct objects and each node's index into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """Judge each distinct object once: 5,000 nodes with 3 taint sets cost 3 calls."""
+
+    values: list[T]
+    index: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, objects: Iterable[T]) -> Column[T]:
+        """From one object per node; equal ones are stored once."""
+        numbers: dict[Any, int] = {}
+        index = [numbers.setdefault(value, len(numbers)) for value in objects]
+        return cls(list(numbers), np.array(index, np.intp))
+
+    @classmethod
+    def uniform(cls, value: T, size: int) -> Column[T]:
+        return cls([value], np.zeros(size, np.intp))
+
+    @classmethod
+    def where(cls, mask: NDArray[np.bool_], yes: T, no: T) -> Column[T]:
+        return cls([no, yes], mask.astype(np.intp))
+
+    def map(self, judge: Callable[[T], U]) -> Column[U]:
+        return Column([judge(value) for value in self.values], self.index)
+
+    def to_array(self, dtype: DTypeLike) -> NDArray[Any]:
+        return np.asarray(self.values, dtype)[self.index]
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __iter__(self) -> Iterator[T]:
+        return (self.values[number] for number in self.index.tolist())
+
+
+def packed(flags: list[NDArray[np.bool_]]) -> Column[int]:
+    """Rows of booleans as a column of integers, one bit per array, lowest bit first."""
+    bits = np.zeros(len(flags[0]), np.int64)
+    for position, flag in enumerate(flags):
+        bits |= flag.astype(np.int64) << position
+    values, index = np.unique(bits, return_inverse=True)
+    return Column(values.tolist(), index)
+
+
+class Interned(Generic[T]):
+    """A growing column of hashable objects, numbered; most nodes share a few."""
+
+    def __init__(self, empty: T) -> None:
+        self.values: list[T] = [empty]
+        self.numbers: NDArray[np.intp] = np.zeros(0, np.intp)
+        self._number_of: dict[Hashable, int] = {empty: 0}
+
+    def grow(self, capacity: int) -> None:
+        self.numbers = grown(self.numbers, capacity, 0)
+
+    def set(self, row: int, value: T) -> None:
+        number = self._number_of.get(value)
+        if number is None:
+            number = self._number_of[value] = len(self.values)
+            self.values.append(value)
+        self.numbers[row] = number
+
+
+def grown(array: NDArray[Any], capacity: int, fill: Any) -> NDArray[Any]:
+    """The array with room for ``capacity`` rows along its last axis."""
+    shape = (*array.shape[:-1], capacity)
+    larger = np.full(shape, fill, array.dtype)
+    larger[..., : array.shape[-1]] = array
+    return larger

@@ -1,0 +1,68 @@
+"""That columns, groups and the affinity index are what the pods add up to; for tests and SIGUSR2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from podium.api import resources
+from podium.state.affinity_index import KINDS, AffinityIndex
+from podium.state.node_table import NodeTable
+from podium.state.pod_groups import PodGroups
+from podium.state.pod_info import PodInfo
+
+
+def check_invariants(
+    table: NodeTable, groups: PodGroups, affinity: AffinityIndex, pods: Mapping[str, PodInfo]
+) -> None:
+    """Raise ``AssertionError`` naming the first thing that does not add up."""
+    _check_places(table, pods)
+    _check_resources(table, pods)
+    _check_nodes(table)
+    groups.check(pods.values())
+    _check_affinity(affinity, pods)
+
+
+def _check_places(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
+    placed = {uid: row for row in range(table.size) for uid in table.pods[row]}
+    for uid, info in pods.items():
+        assert placed.pop(uid, None) == info.row, f"{info.key} is not where it says it is"
+    assert not placed, f"pods on rows that nobody knows: {sorted(placed)}"
+
+
+def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
+    columns = table.resources
+    requested = np.zeros_like(columns.requested)
+    non_zero = np.zeros_like(columns.non_zero)
+    for info in pods.values():
+        for place, amount in columns.amounts(info):
+            requested[place, info.row] += amount
+        non_zero[:, info.row] += info.non_zero
+    assert np.array_equal(requested, columns.requested), "requested does not sum to the pods"
+    assert np.array_equal(non_zero, columns.non_zero), "non-zero requests do not sum to the pods"
+
+
+def _check_nodes(table: NodeTable) -> None:
+    assert sorted(table.rows_in_order().tolist()) == table.live_rows().tolist()
+    for row in range(table.size):
+        node = table.nodes[row]
+        assert bool(table.live[row]) == (node is not None), f"row {row} is half alive"
+        if node is None:
+            continue
+        assert table.row_of(node.name) == row, f"node {node.name} has lost its row"
+        amounts = resources.allocatable(node)
+        for name, place in table.resources.index.items():
+            assert table.resources.allocatable[place, row] == amounts.get(name, 0), (name, row)
+        assert table.taints.values[table.taints.numbers[row]] == node.spec.taints
+
+
+def _check_affinity(affinity: AffinityIndex, pods: Mapping[str, PodInfo]) -> None:
+    fresh = AffinityIndex()
+    for info in pods.values():
+        if info.has_affinity:
+            fresh.add(info, info.row)
+    for kind in KINDS:
+        now = {standing.term: standing.rows.items() for standing in affinity.standing(kind)}
+        then = {standing.term: standing.rows.items() for standing in fresh.standing(kind)}
+        assert now == then, f"{kind} terms do not sum to the pods"

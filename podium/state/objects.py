@@ -1,0 +1,49 @@
+"""The objects beside pods and nodes that rules look up: by kind and key, with an index or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+from podium.api.meta import ApiObject
+
+T = TypeVar("T", bound=ApiObject)
+
+
+class Store(Generic[T]):
+    """All objects of one kind, by key and by namespace."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str, T] = {}
+        self._by_namespace: dict[str, dict[str, T]] = {}
+
+    def set(self, obj: T) -> T | None:
+        """Keep this version; returns the one it replaces."""
+        old = self._by_key.get(obj.key)
+        self._by_key[obj.key] = obj
+        self._by_namespace.setdefault(obj.namespace, {})[obj.name] = obj
+        return old
+
+    def remove(self, key: str) -> T | None:
+        obj = self._by_key.pop(key, None)
+        if obj is not None:
+            inside = self._by_namespace[obj.namespace]
+            del inside[obj.name]
+            if not inside:
+                del self._by_namespace[obj.namespace]
+        return obj
+
+    def get(self, key: str) -> T | None:
+        return self._by_key.get(key)
+
+    def in_namespace(self, namespace: str) -> Iterable[T]:
+        return self._by_namespace.get(namespace, _NONE).values()
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._by_key.values())
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+
+_NONE: Mapping[str, T] = {}  # type: ignore[valid-type]  # an empty mapping serves every kind

@@ -1,0 +1,65 @@
+"""A pod as the columns see it: the object with everything derived from it once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from podium.api import resources
+from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms, has_affinity
+from podium.api.objects import Pod
+from podium.state.aspects import Aspect
+
+if TYPE_CHECKING:
+    from podium.state.pod_groups import Group
+
+UNPLACED: Final = -1
+_FEATURES_OF_A_POD = Aspect.RESOURCES | Aspect.PODS
+
+
+class PodInfo:
+    """One pod with its requests, priority and affinity terms.
+
+    ``requests`` are what it takes on a node (its status included); ``non_zero`` are cpu and memory
+    with the defaults that scoring assumes. ``aspects`` is what its coming or going changes there.
+    """
+
+    __slots__ = (
+        "aspects",
+        "columns",
+        "group",
+        "has_affinity",
+        "non_zero",
+        "pod",
+        "ports",
+        "priority",
+        "requests",
+        "row",
+        "terms",
+        "uid",
+    )
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+        self.uid = pod.uid
+        self.priority = pod.priority
+        self.requests = resources.amounts(resources.pod_requests(pod, use_status=True))
+        self.non_zero = resources.non_zero(pod, use_status=True)
+        self.has_affinity = has_affinity(pod)
+        self.terms: AffinityTerms = affinity_terms(pod) if self.has_affinity else NO_TERMS
+        self.ports = resources.host_ports(pod)
+        self.aspects = (
+            _FEATURES_OF_A_POD
+            | (Aspect.AFFINITY if self.has_affinity else 0)
+            | (Aspect.PORTS if self.ports else 0)
+            | (Aspect.VOLUMES if pod.spec.volumes else 0)
+        )
+        self.columns: list[tuple[int, int]] = []
+        self.group: Group | None = None
+        self.row = UNPLACED
+
+    @property
+    def key(self) -> str:
+        return self.pod.key
+
+    def __repr__(self) -> str:
+        return f"PodInfo({self.pod.key})"

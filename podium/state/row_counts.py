@@ -1,0 +1,66 @@
+"""How many of something are on each row: a dict while few, an array when many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.state.column import grown
+
+_MANY = 64
+
+
+class RowCounts:
+    """Counts by row. A few rows cost a dict; past ``_MANY`` the array is smaller and faster."""
+
+    __slots__ = ("_dense", "_sparse", "total")
+
+    def __init__(self) -> None:
+        self._sparse: dict[int, int] | None = {}
+        self._dense: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.total = 0
+
+    def add(self, row: int, amount: int) -> None:
+        self.total += amount
+        if self._sparse is None:
+            if row >= len(self._dense):
+                self._dense = grown(self._dense, max(row + 1, 2 * len(self._dense)), 0)
+            self._dense[row] += amount
+            return
+        count = self._sparse.get(row, 0) + amount
+        if count:
+            self._sparse[row] = count
+        else:
+            del self._sparse[row]
+        if len(self._sparse) > _MANY:
+            self._densify()
+
+    def _densify(self) -> None:
+        sparse = self._sparse or {}
+        self._dense = np.zeros(max(sparse) + 1, np.int64)
+        for row, count in sparse.items():
+            self._dense[row] = count
+        self._sparse = None
+
+    def add_to(self, out: NDArray[Any], weight: int = 1) -> None:
+        """Add every count, times ``weight``, to ``out`` (one place per row)."""
+        if self._sparse is None:
+            size = min(len(out), len(self._dense))
+            out[:size] += self._dense[:size] * weight if weight != 1 else self._dense[:size]
+            return
+        for row, count in self._sparse.items():
+            out[row] += count * weight
+
+    def rows(self) -> NDArray[np.intp]:
+        """The rows with a count."""
+        if self._sparse is None:
+            return np.flatnonzero(self._dense)
+        return np.fromiter(self._sparse, np.intp, len(self._sparse))
+
+    def items(self) -> dict[int, int]:
+        if self._sparse is not None:
+            return dict(self._sparse)
+        rows = np.flatnonzero(self._dense).tolist()
+        return dict(zip(rows, self._dense[rows].tolist(), strict=True))
