@@ -14,7 +14,6 @@ from podium.framework.profile import Profile
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import get_logger
 from podium.state.cluster import ClusterState, load
-from podium.state.pod_info import PodInfo
 from podium.state.rows import PodsOnRows, Rows
 
 
@@ -80,7 +79,7 @@ class FakeHandle:
         return [plugin.name for plugin in self.profile.plugins[point]]
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
-        nominated = NominatedPods(self.cluster, self.nominator, PodInfo(pod))
+        nominated = NominatedPods(self.cluster, self.nominator, pod)
         return filter_with_nominated(self.profile, state, pod, nodes, nominated)
 
     def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
