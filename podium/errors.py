@@ -5,11 +5,13 @@ PodiumError
 ├── InvalidQuantity     a text such as "1Kb" that is no resource quantity
 ├── InvalidSelector     a label or node selector that cannot be evaluated
 ├── InvalidTime         a text that is no RFC 3339 time
+├── NotFound            the API has no such object
 ├── CacheError          a write that contradicts what the state knows; nothing was changed
 ├── StaleRow            a reference to a node that is gone
 ├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
 ├── PluginError         a plugin that cannot be registered or built
-└── ConfigError         a configuration that cannot be used: all that is wrong with it
+├── ConfigError         a configuration that cannot be used: all that is wrong with it
+└── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
 """
 
 from collections.abc import Sequence
@@ -57,6 +59,10 @@ class InvalidSelector(PodiumError):
 
 class InvalidTime(PodiumError):
     """A text that is no RFC 3339 time."""
+
+
+class NotFound(PodiumError):
+    """The API has no such object."""
 
 
 class CacheError(PodiumError):
@@ -107,3 +113,12 @@ class ConfigError(PodiumError):
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         lines = "".join(f"\n  {problem}" for problem in self.problems)
         super().__init__(f"podium: {source} has {count}{lines}")
+
+
+class InvalidRecording(PodiumError):
+    """A file of recorded cases that cannot be replayed; ``source`` is the file and the line."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        self.source = source
+        self.reason = reason
+        super().__init__(f"{source}: {reason}")

@@ -4,7 +4,7 @@ from podium.framework.args import Args, NoArgs, Problem
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import NodeStatuses, fit_message
 from podium.framework.events import ClusterEvent, Hint, Registration, on
-from podium.framework.handle import Client, EventRecorder, Handle
+from podium.framework.handle import Client, EventNote, EventRecorder, Handle
 from podium.framework.plugin import (
     BindPlugin,
     EnqueueExtensions,
@@ -63,6 +63,7 @@ __all__ = [
     "Column",
     "CycleState",
     "EnqueueExtensions",
+    "EventNote",
     "EventRecorder",
     "FilterPlugin",
     "Handle",

@@ -36,16 +36,18 @@ class NodeStatuses:
         found = np.flatnonzero(self.nodes.index == node.row)
         if not len(found):
             return self.absent
-        return self.statuses.values[self.statuses.index[found[0]]]
+        return self.statuses.values[int(self.statuses.index[found[0]])]
 
     def rows_with(self, code: Code) -> NDArray[np.intp]:
         """The rows of nodes with this code, ascending."""
         explicit = self.nodes.index
         has_code = self.statuses.map(lambda status: status.code is code).to_array(np.bool_)
         if self.absent.code is not code:
-            return explicit[has_code]
+            mine: NDArray[np.intp] = explicit[has_code]
+            return mine
         rows = self.nodes.table.live_rows()
-        return rows[~np.isin(rows, explicit[~has_code])]
+        others: NDArray[np.intp] = rows[~np.isin(rows, explicit[~has_code])]
+        return others
 
     def reasons(self, total: int) -> dict[str, int]:
         """How many of ``total`` nodes gave each reason."""

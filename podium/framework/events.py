@@ -14,7 +14,7 @@ from podium.api import quantity, resources
 from podium.api.objects import Node, Pod
 
 Hint = Callable[[Pod, Any, Any], bool]
-"""``hint(pod, old, new)``: may this event make the pod schedulable? It may raise: that counts as yes."""
+"""``hint(pod, old, new)``: may this event help the pod? What it raises counts as yes."""
 
 ACTIONS: Mapping[str, int] = {
     "Add": 1,
@@ -102,7 +102,7 @@ TAINT_UPDATE = ClusterEvent.named("Node", "UpdateNodeTaint")
 
 
 def with_implicit(registrations: list[Registration]) -> list[Registration]:
-    """Add what the scheduler adds: who waits for new nodes also waits for their first taints to go."""
+    """Who waits for new nodes also waits for their first taints to go: add that."""
     on_node = [r.event.actions for r in registrations if r.event.resource in ("Node", "*")]
     adds = any(actions & ACTIONS["Add"] for actions in on_node)
     taints = any(actions & ACTIONS["UpdateNodeTaint"] for actions in on_node)

@@ -1,13 +1,14 @@
 """What a plugin may ask of the scheduler, as one Protocol.
 
 In a cycle (PreFilter to Permit) everything may be read: the cluster stands still. In a binding or a
-spawned task only ``client``, ``clock``, ``events``, ``waiting_pods``, ``activate`` and ``spawn`` are
-valid; the cluster may change between two awaits. All of it belongs to the event loop's thread.
+spawned task only ``client``, ``clock``, ``events``, ``waiting_pods``, ``activate`` and ``spawn``
+are valid; the cluster may change between two awaits. All of it belongs to the event loop's thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from podium.api.objects import Condition, Pod
@@ -15,6 +16,7 @@ from podium.clock import Clock
 from podium.framework.cycle_state import CycleState
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Statuses
+from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger
 from podium.state.cluster import ClusterState
@@ -34,23 +36,20 @@ class Client(Protocol):
         """Empty ``status.nominatedNodeName``."""
 
 
+@dataclass(frozen=True, slots=True)
+class EventNote:
+    """What a Kubernetes event says: type, reason and action as upstream's, and a note."""
+
+    type: str
+    reason: str
+    action: str
+    note: str
+
+
 class EventRecorder(Protocol):
     """Kubernetes events: what people see in ``kubectl describe``."""
 
-    def record(self, regarding: Pod, related: Pod | None, event: EventText) -> None: ...
-
-
-class EventText(Protocol):
-    """Type, reason, action and note of one event."""
-
-    @property
-    def type(self) -> str: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def action(self) -> str: ...
-    @property
-    def note(self) -> str: ...
+    def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None: ...
 
 
 class Handle(Protocol):
@@ -66,6 +65,8 @@ class Handle(Protocol):
     def nominator(self) -> Nominator: ...
     @property
     def waiting_pods(self) -> WaitingPods: ...
+    @property
+    def pods_in_pre_bind(self) -> PodsInPreBind: ...
     @property
     def clock(self) -> Clock: ...
     @property

@@ -21,10 +21,10 @@ from podium.state.rows import PodsOnRows, Rows
 class NominatedPods:
     """The nominated pods that one pod must leave room for, and the rows they wait for."""
 
-    def __init__(self, cluster: ClusterState, nominator: Nominator, info: PodInfo) -> None:
+    def __init__(self, cluster: ClusterState, nominator: Nominator, pod: Pod) -> None:
         waiting: list[tuple[int, PodInfo]] = []
         if len(nominator):
-            for name, pods in nominator.ahead_of(info):
+            for name, pods in nominator.ahead_of(pod):
                 row = cluster.table.live_row(name)
                 if row is not None:
                     waiting += [(row, other) for other in pods]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podium.api.objects import Pod
 from podium.framework.status import Nominate
 from podium.state.pod_info import PodInfo
 
@@ -50,13 +51,13 @@ class Nominator:
         """The pods nominated to this node, in the order they were."""
         return list(self._pods_on.get(node, {}).values())
 
-    def ahead_of(self, info: PodInfo) -> Iterator[tuple[str, list[PodInfo]]]:
+    def ahead_of(self, pod: Pod) -> Iterator[tuple[str, list[PodInfo]]]:
         """By node, the nominated pods that this pod must leave room for."""
         for node, pods in self._pods_on.items():
             ahead = [
                 other
                 for other in pods.values()
-                if other.priority >= info.priority and other.uid != info.uid
+                if other.priority >= pod.priority and other.uid != pod.uid
             ]
             if ahead:
                 yield node, ahead

@@ -199,7 +199,7 @@ class ReservePlugin(Plugin, ABC):
 
     @abstractmethod
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> Any:
-        """Undo; called for every Reserve plugin, also for those that have not reserved. May be async."""
+        """Undo; called for every Reserve plugin, reserved or not. May be async."""
 
 
 class PermitPlugin(Plugin, ABC):

@@ -236,9 +236,7 @@ class Profile:
 
     # --- Score -----------------------------------------------------------------------------------
 
-    def pre_score(
-        self, plugin: PreScorePlugin, state: CycleState, pod: Pod, nodes: Rows
-    ) -> Status:
+    def pre_score(self, plugin: PreScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Status:
         """Success or skip; anything else ends the attempt."""
         try:
             status = plugin.pre_score(state, pod, nodes) or SUCCESS
@@ -266,7 +264,9 @@ class Profile:
             normalized = plugin.normalize_score(state, pod, scores, nodes)
         except Exception as fault:
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(_scoring_fault(plugin, "NormalizeScore", pod, fault, text)) from fault
+            raise AttemptFailed(
+                _scoring_fault(plugin, "NormalizeScore", pod, fault, text)
+            ) from fault
         check_range(plugin, normalized)
         return normalized
 
@@ -346,9 +346,7 @@ def _filter_fault(plugin: Plugin, pod: Pod, fault: Exception) -> Status:
     return _scoring_fault(plugin, "Filter", pod, fault, f'running "{plugin.name}" filter plugin: ')
 
 
-def _scoring_fault(
-    plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str
-) -> Status:
+def _scoring_fault(plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str) -> Status:
     status = _fault(plugin, point, pod, fault)
     return Status.error(f"{text}{status.message}").by(plugin.name)
 

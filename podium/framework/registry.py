@@ -35,7 +35,9 @@ class Registry:
         for plugin in plugins:
             self.register(plugin)
 
-    def register(self, plugin: type[Plugin], *, name: str = "", build: Factory | None = None) -> None:
+    def register(
+        self, plugin: type[Plugin], *, name: str = "", build: Factory | None = None
+    ) -> None:
         """Add a plugin class, under its own name or another; ``build`` replaces its constructor."""
         name = name or plugin.name
         if not name:

@@ -1,4 +1,4 @@
-"""Pods that Permit holds back, until every waiting plugin allows them or one thing ends the wait."""
+"""Pods that Permit holds back until every waiting plugin allows them, or the wait ends."""
 
 from __future__ import annotations
 

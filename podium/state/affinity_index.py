@@ -6,7 +6,7 @@ label pair that they ask for; the incoming pod looks up its own pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from podium.api.affinity_terms import Term
@@ -38,14 +38,14 @@ class AffinityIndex:
         self._terms: dict[str, dict[Term, StandingTerm]] = {kind: {} for kind in KINDS}
         self._anchored: dict[str, dict[Pair, dict[Term, StandingTerm]]] = {k: {} for k in KINDS}
         self._free: dict[str, dict[Term, StandingTerm]] = {kind: {} for kind in KINDS}
+        self._keys: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
 
     def add(self, info: PodInfo, row: int) -> None:
         for kind, term in _terms(info):
             standing = self._terms[kind].get(term)
             if standing is None:
-                standing = self._terms[kind][term] = StandingTerm(term)
-                for place in self._places(kind, term):
-                    place[term] = standing
+                standing = StandingTerm(term)
+                self._enter(kind, standing)
             standing.rows.add(row, 1)
 
     def remove(self, info: PodInfo, row: int) -> None:
@@ -53,12 +53,14 @@ class AffinityIndex:
             standing = self._terms[kind][term]
             standing.rows.add(row, -1)
             if not standing.rows.total:
-                del self._terms[kind][term]
-                for place in self._places(kind, term):
-                    del place[term]
+                self._leave(kind, term)
 
     def matching(
-        self, kind: str, namespace: str, namespace_labels: Mapping[str, str], labels: Mapping[str, str]
+        self,
+        kind: str,
+        namespace: str,
+        namespace_labels: Mapping[str, str],
+        labels: Mapping[str, str],
     ) -> Iterator[StandingTerm]:
         """The terms of this kind that speak of a pod with this namespace and these labels."""
         if not self._terms[kind]:
@@ -67,8 +69,20 @@ class AffinityIndex:
             if standing.term.matches(namespace, namespace_labels, labels):
                 yield standing
 
-    def standing(self, kind: str) -> Iterable[StandingTerm]:
+    def standing(self, kind: str) -> Collection[StandingTerm]:
+        """All terms of this kind."""
         return self._terms[kind].values()
+
+    def keys(self, kind: str) -> Collection[str]:
+        """The label keys that decide which pods the terms of this kind speak of."""
+        return self._keys[kind].keys()
+
+    def any_of(self, kinds: Iterable[str]) -> bool:
+        """Whether a term of one of these kinds stands anywhere."""
+        for kind in kinds:  # noqa: SIM110  # asked for every pod; any() takes twice as long
+            if self._terms[kind]:
+                return True
+        return False
 
     def _near(self, kind: str, labels: Mapping[str, str]) -> Iterator[StandingTerm]:
         yield from self._free[kind].values()
@@ -77,11 +91,33 @@ class AffinityIndex:
             if pair in anchored:
                 yield from anchored[pair].values()
 
-    def _places(self, kind: str, term: Term) -> list[dict[Term, StandingTerm]]:
+    def _enter(self, kind: str, standing: StandingTerm) -> None:
+        term = standing.term
+        self._terms[kind][term] = standing
         pairs = _anchor(term.selector)
         if pairs is None:
-            return [self._free[kind]]
-        return [self._anchored[kind].setdefault(pair, {}) for pair in pairs]
+            self._free[kind][term] = standing
+        for pair in pairs or ():
+            self._anchored[kind].setdefault(pair, {})[term] = standing
+        keys = self._keys[kind]
+        for key in term.selector.keys:
+            keys[key] = keys.get(key, 0) + 1
+
+    def _leave(self, kind: str, term: Term) -> None:
+        del self._terms[kind][term]
+        anchored = self._anchored[kind]
+        pairs = _anchor(term.selector)
+        if pairs is None:
+            del self._free[kind][term]
+        for pair in pairs or ():
+            del anchored[pair][term]
+            if not anchored[pair]:
+                del anchored[pair]
+        keys = self._keys[kind]
+        for key in term.selector.keys:
+            keys[key] -= 1
+            if not keys[key]:
+                del keys[key]
 
 
 def _terms(info: PodInfo) -> Iterator[tuple[str, Term]]:
@@ -96,5 +132,5 @@ def _anchor(selector: Selector) -> list[Pair] | None:
     """Pairs of which a matching pod has exactly one; ``None`` when the selector names no value."""
     for requirement in selector.requirements:
         if requirement.operator == "In":
-            return [(requirement.key, value) for value in sorted(requirement.values)]
+            return [(requirement.key, value) for value in requirement.values]
     return None

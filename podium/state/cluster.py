@@ -121,7 +121,7 @@ class ClusterState:
     # --- pods ----------------------------------------------------------------------------------
 
     def add_pod(self, pod: Pod) -> PodInfo:
-        """A pod was seen on a node; an assumed one is thereby confirmed, wherever it was assumed."""
+        """A pod was seen on a node; an assumed one is thereby confirmed, wherever that was."""
         known = self.pods.get(_uid(pod))
         if known is not None and pod.uid not in self._assumed:
             raise CacheError(f"pod {pod.uid}({pod.key}) was already in added state")

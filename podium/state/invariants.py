@@ -1,4 +1,4 @@
-"""That columns, groups and the affinity index are what the pods add up to; for tests and SIGUSR2."""
+"""That columns, groups and the affinity index are what the pods add up to."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ _ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone
 
 
 class NodeOrder:
-    """Names by zone. The order stands until a node joins or leaves: a moved label waits for that."""
+    """Names by zone. The order stands until a node joins or leaves; a moved label waits."""
 
     def __init__(self) -> None:
         self._zones: dict[str, dict[str, None]] = {}

@@ -61,7 +61,7 @@ class ResourceColumns:
         """What the pod adds, as (place, amount); computed once per pod."""
         if not info.columns:
             index = self.index
-            info.columns = [(index[name], amount) for name, amount in info.requests.items() if amount]
+            info.columns = [(index[name], n) for name, n in info.requests.items() if n]
             info.columns.append((PODS, 1))
         return info.columns
 

@@ -153,22 +153,24 @@ class Rows:
         return [names[row] for row in self.index.tolist()]
 
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
-        """The column's places of this view; its last axis is the table's rows. Do not write to it."""
+        """The column's places of this view; its last axis is the table's rows. Read only."""
         if self._whole:
             return column[..., : self.table.size]
         return column.take(self.index, axis=-1)
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
-        return self.take(self.table.resources.allocatable[self.table.resource_place(resource)])
+        place = self.table.resource_place(resource)
+        return self.take(self.table.resources.allocatable[place])
 
     def requested(self, resource: str) -> NDArray[np.int64]:
         place = self.table.resource_place(resource)
-        amounts = self.take(self.table.resources.requested[place])
+        amounts: NDArray[np.int64] = self.take(self.table.resources.requested[place])
         if self.overlay is None:
             return amounts
         if place >= len(self.overlay.requested):  # nobody in the dry run asks for it
             return amounts
-        return amounts + self.overlay.requested[place, self.overlay.position(self.index)]
+        changed = self.overlay.requested[place, self.overlay.position(self.index)]
+        return np.add(amounts, changed)
 
     def free(self, resource: str) -> NDArray[np.int64]:
         return self.allocatable(resource) - self.requested(resource)
@@ -197,7 +199,8 @@ class Rows:
         """The nodes whose labels satisfy the requirement."""
         column = self.table.label_column(requirement.key)
         answers = column.holding(requirement)
-        return answers[self.take(column.numbers)]
+        mask: NDArray[np.bool_] = answers[self.take(column.numbers)]
+        return mask
 
     def matching(self, affinity: RequiredNodeAffinity) -> NDArray[np.bool_]:
         """The nodes that match a pod's node selector and required node affinity."""

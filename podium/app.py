@@ -1,0 +1,145 @@
+"""The composition root: builds the parts from a configuration and hands them to each other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from podium.api.objects import Condition, Pod
+from podium.clock import Clock, StillClock
+from podium.config.model import Configuration
+from podium.config.model import Profile as ProfileConfig
+from podium.cycle.cycle import Cycle
+from podium.cycle.reuse import Kinds
+from podium.cycle.services import ProfileHandle, Services
+from podium.framework.handle import Client, EventNote
+from podium.framework.profile import Profile
+from podium.framework.queued_pod import QueuedPod
+from podium.framework.registry import Registry
+from podium.plugins import IN_TREE
+from podium.state.cluster import ClusterState
+
+
+def in_tree() -> Registry:
+    """The plugins that come with podium."""
+    return Registry(IN_TREE)
+
+
+class OfflineClient:
+    """For shells without a cluster: it remembers the deletions that were asked for."""
+
+    def __init__(self) -> None:
+        self.deleted: list[Pod] = []
+
+    async def delete_pod(self, pod: Pod) -> None:
+        self.deleted.append(pod)
+
+    async def patch_pod_condition(self, pod: Pod, condition: Condition) -> None:
+        """There is no status to write to."""
+
+    async def clear_nominated_node_name(self, pod: Pod) -> None:
+        """There is no status to write to."""
+
+
+class NoEvents:
+    """For shells without a cluster: nobody reads events there."""
+
+    def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None:
+        """Nobody listens."""
+
+
+class Background:
+    """Work that plugins spawned, to be run when the shell says so: between two cycles."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Coroutine[Any, Any, None]] = []
+
+    def add(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        self._waiting.append(work)
+
+    def run(self) -> None:
+        """Run all of it to its end."""
+        work, self._waiting = self._waiting, []
+        if work:
+            asyncio.run(_all(work))
+
+
+async def _all(work: list[Coroutine[Any, Any, None]]) -> None:
+    await asyncio.gather(*work)
+
+
+class Core:
+    """Everything that decides, without I/O: feed ``cluster``, then run a ``cycle`` per pod."""
+
+    def __init__(
+        self, services: Services, configuration: Configuration, background: Background
+    ) -> None:
+        self.services = services
+        self.background = background
+        self.configuration = configuration
+        self.cluster = services.cluster
+        self.nominator = services.nominator
+        self.records = services.records
+        self.profiles: dict[str, Profile] = {}
+        self._percentages: dict[str, int | None] = {}
+
+    def cycle(self, queued: QueuedPod) -> Cycle:
+        """One attempt for this pod; ``LookupError`` when no profile has its scheduler name."""
+        name = queued.pod.scheduler_name
+        profile = self.profiles.get(name)
+        if profile is None:
+            raise LookupError(f'profile not found for scheduler name "{name}"')
+        queued.attempts += 1
+        cycle = Cycle(self.services, profile, queued)
+        cycle.percentage = self._percentages[name]
+        return cycle
+
+    def add_profile(self, profile: Profile, percentage: int | None) -> None:
+        self.profiles[profile.name] = profile
+        self._percentages[profile.name] = percentage
+
+
+def build(
+    configuration: Configuration,
+    *,
+    registry: Registry | None = None,
+    clock: Clock | None = None,
+    client: Client | None = None,
+    seed: int = 0,
+) -> Core:
+    """A core with the profiles of this configuration. Plugins that are not built are absent."""
+    cluster = ClusterState()
+    background = Background()
+    services = Services(
+        cluster=cluster,
+        kinds=Kinds(cluster),
+        seed=seed,
+        clock=clock or StillClock(),
+        client=client or OfflineClient(),
+        events=NoEvents(),
+        spawn=background.add,
+        activate=_no_queue,
+    )
+    core = Core(services, configuration, background)
+    registry = registry or in_tree()
+    for wanted in configuration.profiles:
+        percentage = wanted.percentage_of_nodes_to_score
+        if percentage is None:
+            percentage = configuration.percentage_of_nodes_to_score
+        core.add_profile(_profile(services, registry, wanted), percentage)
+    return core
+
+
+def _profile(services: Services, registry: Registry, wanted: ProfileConfig) -> Profile:
+    handle = ProfileHandle(services, wanted.scheduler_name)
+    names = {name for names in wanted.plugins.values() for name in names}
+    built = {name: registry.build(name, wanted.args[name], handle) for name in sorted(names)}
+    plugins = {point: [built[name] for name in names] for point, names in wanted.plugins.items()}
+    profile = Profile(wanted.scheduler_name, plugins, wanted.weights)
+    handle.profile = profile
+    return profile
+
+
+def _no_queue(pods: Iterable[Pod]) -> None:
+    """Shells without a queue have nothing to activate."""

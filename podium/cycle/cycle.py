@@ -1,0 +1,298 @@
+"""One attempt to find a node for one pod, stage by stage. Start reading at ``run``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.objects import Pod
+from podium.cycle.judgement import Judgement
+from podium.cycle.outcome import Outcome, Placed, Rejected
+from podium.cycle.ranking import Ranking, break_tie
+from podium.cycle.record import Record, ScoredNode
+from podium.cycle.sampling import nodes_to_find, take_first
+from podium.cycle.services import Services
+from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
+from podium.framework.cycle_state import CycleState, PodsToActivate
+from podium.framework.diagnosis import UNKNOWN, Diagnosis, NodeStatuses
+from podium.framework.nominated import NominatedPods, filter_with_nominated
+from podium.framework.profile import AttemptFailed, PreFiltered, Profile, refusals
+from podium.framework.queued_pod import QueuedPod
+from podium.framework.status import SUCCESS, Code, Nominate, Status
+from podium.framework.waiting_pods import WaitingPod
+from podium.state.column import Column
+from podium.state.rows import Rows
+
+NO_NODES = Status.unresolvable("no nodes available to schedule pods")
+_CLEAR = Nominate("")
+_BEST_RECORDED = 3
+_NO_VERSION = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What PreFilter and Filter found: the feasible nodes and a status for each judged one."""
+
+    pre_filtered: PreFiltered
+    feasible: Rows
+    statuses: NodeStatuses
+    version: int  # the same for the same feasible nodes of one kind of pod
+
+    def status_of(self, name: str) -> Status:
+        node = self.feasible.cluster.node(name)
+        if node is None:
+            raise LookupError(f"no node {name}")
+        return self.statuses.of(node)
+
+
+class Cycle:
+    """The stages of an attempt. During a cycle nothing else writes to the cluster."""
+
+    def __init__(self, services: Services, profile: Profile, queued: QueuedPod) -> None:
+        self.services = services
+        self.profile = profile
+        self.queued = queued
+        self.pod: Pod = queued.pod
+        self.percentage: int | None = None
+        self.record = Record(
+            self.pod.key, self.pod.uid, queued.attempts, profile.name,
+            nodes=len(services.cluster.table.live_rows()),
+        )  # fmt: skip
+        self._signature, self._kind = services.kinds.of(profile, self.pod)
+        self.record.reused = self._kind.judgement.version > 0
+        self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
+
+    def run(self) -> Outcome:
+        """The whole scheduling cycle, without extenders: they come between the stages."""
+        start = perf_counter()
+        try:
+            outcome = self._run()
+        except AttemptFailed as failure:
+            outcome = self._rejected(failure.status)
+        self.record.seconds["cycle"] = perf_counter() - start
+        self.services.records.add(self.record)
+        return outcome
+
+    def _run(self) -> Outcome:
+        if not self.record.nodes:
+            return self._rejected(NO_NODES)
+        found = self.find_feasible()
+        self.record.feasible = len(found.feasible)
+        if not len(found.feasible):
+            return self.post_filter(self.diagnose(found))
+        return self.settle(self.choose(found))
+
+    @property
+    def state(self) -> CycleState:
+        return self._kind.judgement.state
+
+    # --- PreFilter, Filter -----------------------------------------------------------------------
+
+    def find_feasible(self, *, fast_path: bool = True) -> Found:
+        """Judge the nodes; a nominated node that fits is taken alone on the fast path."""
+        judgement = self._kind.judgement
+        if not self.record.nodes:
+            raise AttemptFailed(NO_NODES)
+        try:
+            judgement.refresh(self.pod)
+        except AttemptFailed:
+            self.services.kinds.drop(self._signature)
+            raise
+        self.services.kinds.keep(self._signature, self._kind)
+        if not judgement.pre.status.ok:
+            return self._nothing(judgement)
+        found = self._leave_room(judgement)
+        if fast_path and self.pod.nominated_node_name:
+            return self._only_nominated(found) or found
+        return self._sample(found)
+
+    def _nothing(self, judgement: Judgement) -> Found:
+        """PreFilter refused the pod: no node was judged."""
+        nodes = self.services.cluster.rows()
+        status = judgement.pre.status
+        nobody = Rows(self.services.cluster, np.zeros(0, np.intp))
+        return Found(judgement.pre, nobody, NodeStatuses.none(nodes, status), _NO_VERSION)
+
+    def _leave_room(self, judgement: Judgement) -> Found:
+        """Judged as they stand; nodes with nominated pods also with those pods on them."""
+        cluster, pre = self.services.cluster, judgement.pre
+        rows = judgement.candidates()
+        statuses = judgement.statuses_of(rows)
+        absent = UNKNOWN
+        if pre.node_names is not None:
+            names = " ".join(sorted(pre.narrowed_by))
+            absent = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{names}]")
+        feasible, version = judgement.feasible, judgement.version
+        crowded = np.isin(rows, self._nominated.rows) if self._nominated else None
+        if crowded is not None and crowded.any():
+            some = Rows(cluster, rows[crowded])
+            again = filter_with_nominated(
+                self.profile, judgement.state, self.pod, some, self._nominated
+            )
+            statuses = _patched(statuses, crowded, again)
+            feasible, version = rows[~refusals(statuses)], _NO_VERSION
+        return Found(
+            pre,
+            Rows(cluster, feasible),
+            NodeStatuses(Rows(cluster, rows), statuses, absent),
+            version,
+        )
+
+    def _only_nominated(self, found: Found) -> Found | None:
+        row = self.services.cluster.table.live_row(self.pod.nominated_node_name)
+        if row is None or row not in found.feasible.index:
+            return None
+        alone = Rows(self.services.cluster, np.array([row], np.intp))
+        return Found(found.pre_filtered, alone, found.statuses, _NO_VERSION)
+
+    def _sample(self, found: Found) -> Found:
+        """Keep as many feasible nodes as a configured percentage asks for."""
+        nodes = found.statuses.nodes
+        enough = nodes_to_find(len(nodes), self.percentage)
+        if enough >= len(nodes):
+            return found
+        table = self.services.cluster.table
+        in_order = table.rows_in_order()
+        if found.pre_filtered.node_names is not None:
+            in_order = in_order[np.isin(in_order, nodes.index)]
+        is_feasible = np.zeros(table.size, np.bool_)
+        is_feasible[found.feasible.index] = True
+        start = self.services.next_start % len(in_order)
+        kept, seen = take_first(in_order, is_feasible, start, enough)
+        self.services.next_start = (self.services.next_start + len(seen)) % self.record.nodes
+        places = np.flatnonzero(np.isin(nodes.index, seen))
+        statuses = Column(found.statuses.statuses.values, found.statuses.statuses.index[places])
+        explicit = NodeStatuses(
+            Rows(nodes.cluster, nodes.index[places]), statuses, found.statuses.absent
+        )
+        return Found(found.pre_filtered, Rows(nodes.cluster, kept), explicit, _NO_VERSION)
+
+    # --- PreScore, Score, NormalizeScore ---------------------------------------------------------
+
+    def choose(self, found: Found) -> int:
+        """The row of the best node; a lone feasible node is not scored."""
+        if len(found.feasible) == 1:
+            return int(found.feasible.index[0])
+        ranking = self.score(found.feasible, found.version)
+        best = ranking.best()
+        key = f"{self.services.seed}/{self.pod.uid}/{self.queued.attempts}"
+        row = break_tie(self.services.cluster.table, best, key)
+        self._record_best(ranking, best, row)
+        return row
+
+    def score(self, feasible: Rows, version: int = _NO_VERSION) -> Ranking:
+        """Score these nodes; ``version`` as ``Found`` gives it for its feasible nodes."""
+        if not self.profile.scores:
+            return Ranking(feasible, np.ones(len(feasible), np.int64))
+        board = self._kind.scoreboard
+        try:
+            board.refresh(self.state, self.pod, feasible.index, version)
+        except AttemptFailed:
+            self.services.kinds.drop(self._signature)
+            raise
+        return Ranking(feasible, feasible.take(board.total), board)
+
+    def _record_best(self, ranking: Ranking, best: NDArray[np.intp], chosen: int) -> None:
+        rows = [chosen, *(row for row in best[:_BEST_RECORDED].tolist() if row != chosen)]
+        board, table = ranking.scoreboard, self.services.cluster.table
+        self.record.tied = len(best)
+        if board is None:
+            return
+        self.record.best = tuple(
+            ScoredNode(
+                table.names[row],
+                int(board.total[row]),
+                {name: int(scores[row]) for name, scores in board.normalized.items()},
+            )
+            for row in rows[:_BEST_RECORDED]
+        )
+
+    # --- PostFilter ------------------------------------------------------------------------------
+
+    def diagnose(self, found: Found) -> Diagnosis:
+        """Why nothing is feasible."""
+        diagnosis = Diagnosis(self.record.nodes, found.statuses)
+        pre = found.pre_filtered
+        diagnosis.unschedulable_plugins |= pre.narrowed_by
+        if pre.status.is_rejection:
+            diagnosis.pre_filter_message = pre.status.message
+            diagnosis.blame(pre.status)
+        for status in found.statuses.distinct():
+            diagnosis.blame(status)
+            for reason in status.reasons:
+                self.record.rejected[status.plugin, reason] = 0
+        return diagnosis
+
+    def post_filter(self, diagnosis: Diagnosis) -> Rejected:
+        """Let PostFilter try to make room; the pod stays rejected for now either way."""
+        nominate: Nominate | None = _CLEAR
+        if self.profile.post_filters:
+            nominate, status = self.profile.run_post_filters(
+                self.state, self.pod, diagnosis.statuses
+            )
+            diagnosis.post_filter_message = status.message
+        self.record.message = diagnosis.message
+        return Rejected(
+            Status(Code.UNSCHEDULABLE, (diagnosis.message,)), self.record, diagnosis, nominate
+        )
+
+    # --- assume, Reserve, Permit -----------------------------------------------------------------
+
+    def settle(self, row: int) -> Outcome:
+        """Take the row: assume the pod there, reserve, and ask Permit."""
+        cluster = self.services.cluster
+        ref = cluster.table.ref(row)
+        state = self.state.fork()
+        state.put(PodsToActivate())
+        target = Target(self.profile, state, self.pod, ref.name)
+        cluster.assume(self.queued.info, row)
+        self.services.nominator.remove(self.pod.uid)
+        status = run_reserve(target)
+        waits: dict[str, float] = {}
+        if status.ok:
+            waits, status = run_permit(target)
+        if not status.ok and not status.is_wait:
+            return self._give_up(target, status)
+        if waits:
+            self.services.waiting_pods.add(WaitingPod(self.pod, waits, self.services.clock))
+        activate = state.get(PodsToActivate)
+        if activate.pods:
+            self.services.activate(activate.pods.values())
+            activate.pods = {}
+        self.record.node = ref.name
+        return Placed(target, ref, status if waits else SUCCESS, self.record)
+
+    def _give_up(self, target: Target, status: Status) -> Rejected:
+        """Undo Reserve and assume, in this order."""
+        for left in run_unreserve(target):
+            self.services.spawn("unreserve", _awaited(left))
+        self.services.cluster.forget(self.pod.uid)
+        if not status.is_rejection:
+            return self._rejected(status)
+        alone = Rows(self.services.cluster, np.zeros(0, np.intp))
+        diagnosis = Diagnosis(1, NodeStatuses.none(alone, status))
+        diagnosis.blame(status)
+        self.record.message = diagnosis.message
+        return Rejected(
+            Status(status.code, (diagnosis.message,), status.plugin), self.record, diagnosis, _CLEAR
+        )
+
+    def _rejected(self, status: Status) -> Rejected:
+        self.record.message = status.message
+        return Rejected(status, self.record, None, _CLEAR)
+
+
+async def _awaited(left: object) -> None:
+    await left  # type: ignore[misc]  # run_unreserve returns awaitables
+
+
+def _patched(
+    statuses: Column[Status], places: NDArray[np.bool_], new: Column[Status]
+) -> Column[Status]:
+    """The statuses with those at ``places`` replaced."""
+    index = statuses.index.copy()
+    index[places] = new.index + len(statuses.values)
+    return Column([*statuses.values, *new.values], index)

@@ -1,0 +1,215 @@
+"""A profile's Filter answers for one kind of pod, kept up to date row by row.
+
+The first pod of its kind has every candidate judged. For the next equal pod only rows that changed
+in an aspect that some plugin reads are judged again, and plugins that read the whole cluster are
+asked anew. Judging from scratch is the same code with every row pending.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.objects import Pod
+from podium.cycle.changes import Changes, Reader
+from podium.framework.cycle_state import CycleState
+from podium.framework.plugin import FilterPlugin, Plugin, Statuses
+from podium.framework.profile import PreFiltered, Profile, refusals
+from podium.framework.reads import Reads
+from podium.framework.status import SUCCESS, Status
+from podium.state.cluster import ClusterState
+from podium.state.column import Column
+from podium.state.rows import NodeInfo, Rows
+
+OUT: Final = -1  # not a candidate: no node, or excluded by PreFilter
+PENDING: Final = 32767  # not refused so far, and not yet seen by the filters to come
+_SET_ASIDE: Final = (OUT, PENDING)
+_MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
+
+
+class Judgement:
+    """``first[row]`` is the filter that refused the row, or the number of filters if none did."""
+
+    def __init__(self, profile: Profile, cluster: ClusterState, pod: Pod) -> None:
+        self.profile = profile
+        self.cluster = cluster
+        self.state = CycleState()
+        self.pre = PreFiltered()
+        self.version = 0  # moves when the set of feasible rows does
+        self.first: NDArray[np.int16] = np.zeros(0, np.int16)
+        self.verdict: NDArray[np.int32] = np.zeros(0, np.int32)  # places in ``statuses``
+        self.statuses: list[Status] = [SUCCESS]
+        self.feasible: NDArray[np.intp] = np.zeros(0, np.intp)
+        self._places: dict[Status, int] = {SUCCESS: 0}
+        self._reader = Reader(cluster)
+        self.reads: dict[str, Reads] = {p.name: p.reads(pod) for p in profile.judges}
+        self._skipped: frozenset[str] = frozenset()
+
+    @property
+    def nbytes(self) -> int:
+        return self.first.nbytes + self.verdict.nbytes + self.feasible.nbytes
+
+    def refresh(self, pod: Pod) -> None:
+        """Bring everything up to date for this pod, which equals the one before."""
+        changes = self._reader.catch_up()
+        if not self._pre_filter(pod, changes):
+            changes = self._start_over(pod)
+        if not self.pre.status.ok:
+            return
+        if changes.fresh:
+            self._judge_all(pod)
+        else:
+            self._judge_changed(pod, changes)
+        self._skipped = self.state.skip_filter
+
+    def statuses_of(self, rows: NDArray[np.intp]) -> Statuses:
+        return Column(self.statuses, self.verdict[rows].astype(np.intp))
+
+    def candidates(self) -> NDArray[np.intp]:
+        """The rows that were judged."""
+        rows = self.cluster.table.live_rows()
+        names = self.pre.node_names
+        if names is None:
+            return rows
+        inside = (self.cluster.table.live_row(name) for name in names)
+        return np.array(sorted(row for row in inside if row is not None), np.intp)
+
+    # --- PreFilter -------------------------------------------------------------------------------
+
+    def _pre_filter(self, pod: Pod, changes: Changes) -> bool:
+        """Run the PreFilters whose answers are outdated; false when the others cannot stand."""
+        kept = (
+            {}
+            if changes.fresh
+            else {n: a for n, a in self.pre.answers.items() if not self._outdated(n, changes)}
+        )
+        if kept and len(kept) == len(self.pre.answers):
+            return True
+        before = self.pre
+        nodes = self.cluster.rows()
+        self.pre = self.profile.run_pre_filters(self.state, pod, nodes, kept)
+        # Fewer or other plugins than before ran, or they want other nodes: nothing kept fits.
+        return changes.fresh or (
+            self.pre.answers.keys() == before.answers.keys()
+            and self.pre.node_names == before.node_names
+        )
+
+    def _start_over(self, pod: Pod) -> Changes:
+        self.state = CycleState()
+        changes = Changes(fresh=True)
+        self._pre_filter(pod, changes)
+        return changes
+
+    def _outdated(self, name: str, changes: Changes) -> bool:
+        return bool(self.reads[name].cluster & changes.aspects)
+
+    # --- Filter ----------------------------------------------------------------------------------
+
+    def _judge_all(self, pod: Pod) -> None:
+        size = self.cluster.table.size
+        self.first = np.full(size, OUT, np.int16)
+        self.verdict = np.zeros(size, np.int32)
+        self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
+        self.first[self.candidates()] = PENDING
+        self._sweep(pod, frozenset())
+        self._settle_feasible()
+
+    def _judge_changed(self, pod: Pod, changes: Changes) -> None:
+        asked_anew = frozenset(
+            place
+            for place, plugin in enumerate(self.profile.filters)
+            if self._outdated(plugin.name, changes) or self._newly_active(plugin)
+        )
+        pending = self._release_newly_skipped()
+        rows = [r for r in changes.rows if r < len(self.first) and self.first[r] not in _SET_ASIDE]
+        moved = False
+        if len(rows) >= _MANY:
+            self.first[rows] = PENDING
+            pending = True
+        else:
+            for row in rows:
+                moved |= self._walk(pod, row, changes.rows[row])
+        if pending or asked_anew:
+            self._sweep(pod, asked_anew)
+            moved = True
+        if moved:
+            self._settle_feasible()
+
+    def _newly_active(self, plugin: Plugin) -> bool:
+        return plugin.name in self._skipped and plugin.name not in self.state.skip_filter
+
+    def _release_newly_skipped(self) -> bool:
+        """Rows that a filter refused go on when that filter no longer takes part."""
+        released = False
+        for place, plugin in enumerate(self.profile.filters):
+            if plugin.name in self.state.skip_filter and plugin.name not in self._skipped:
+                stuck = self.first == place
+                self.first[stuck] = PENDING
+                released |= bool(stuck.any())
+        return released
+
+    def _walk(self, pod: Pod, row: int, aspects: int) -> bool:
+        """Judge one changed row, filter by filter; true when its feasibility changed."""
+        filters = self.profile.filters
+        was = int(self.first[row])
+        now, verdict = len(filters), SUCCESS
+        node = NodeInfo(self.cluster, row)
+        for place, plugin in enumerate(filters):
+            if plugin.name in self.state.skip_filter:
+                continue
+            if place <= was and not self._depends(plugin, aspects):
+                if place == was:
+                    return False  # refused here before, and nothing it looks at has changed
+                continue
+            verdict = self.profile.filter_one(plugin, self.state, pod, node)
+            if not verdict.ok:
+                now = place
+                break
+        self.first[row] = now
+        self.verdict[row] = self._place(verdict)
+        return (was == len(filters)) != (now == len(filters))
+
+    def _depends(self, plugin: Plugin, aspects: int) -> bool:
+        reads = self.reads[plugin.name]
+        return bool((reads.node | reads.cluster) & aspects)
+
+    def _sweep(self, pod: Pod, asked_anew: frozenset[int]) -> None:
+        """Run the filters in order: on pending rows, and on all rows where asked anew."""
+        pending = np.flatnonzero(self.first == PENDING)
+        for place, plugin in enumerate(self.profile.filters):
+            if plugin.name in self.state.skip_filter:
+                continue
+            rows = np.flatnonzero(self.first >= place) if place in asked_anew else pending
+            if len(rows):
+                self._judge_rows(pod, place, plugin, rows)
+                pending = np.flatnonzero(self.first == PENDING)
+        self.first[pending] = len(self.profile.filters)
+
+    def _judge_rows(
+        self, pod: Pod, place: int, plugin: FilterPlugin, rows: NDArray[np.intp]
+    ) -> None:
+        statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
+        refused = refusals(statuses)
+        was_here = self.first[rows] == place
+        going_on = rows[was_here & ~refused]
+        self.first[going_on] = PENDING
+        self.verdict[going_on] = 0
+        if refused.any():
+            places = statuses.map(self._place).to_array(np.int32)
+            self.first[rows[refused]] = place
+            self.verdict[rows[refused]] = places[refused]
+
+    def _place(self, status: Status) -> int:
+        place = self._places.get(status)
+        if place is None:
+            place = self._places[status] = len(self.statuses)
+            self.statuses.append(status)
+        return place
+
+    def _settle_feasible(self) -> None:
+        feasible = np.flatnonzero(self.first == len(self.profile.filters))
+        if not np.array_equal(feasible, self.feasible):
+            self.feasible = feasible
+            self.version += 1

@@ -1,0 +1,62 @@
+"""The scored nodes of one attempt, and the choice among equals.
+
+A tie is broken by a hash of (seed, pod uid, attempt, node name): random over pods, the same in
+every shell, and independent of row order and of what was kept from earlier pods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.cycle.scoreboard import Scoreboard
+from podium.state.node_table import NodeTable, stable_hash
+from podium.state.rows import Rows
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Feasible nodes with their totals."""
+
+    nodes: Rows
+    totals: NDArray[np.int64]
+    scoreboard: Scoreboard | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return self.nodes.names
+
+    @property
+    def by_plugin(self) -> dict[str, NDArray[np.int64]]:
+        """Normalized scores, before the weight, of the plugins that took part."""
+        if self.scoreboard is None:
+            return {}
+        index = self.nodes.index
+        return {name: scores[index] for name, scores in self.scoreboard.normalized.items()}
+
+    def best(self) -> NDArray[np.intp]:
+        """The rows of all nodes with the highest total."""
+        best: NDArray[np.intp] = self.nodes.index[self.totals == self.totals.max()]
+        return best
+
+    def best_names(self) -> list[str]:
+        names = self.nodes.table.names
+        return sorted(names[row] for row in self.best().tolist())
+
+
+def break_tie(table: NodeTable, rows: NDArray[np.intp], key: str) -> int:
+    """One of the rows, by a hash of the key and each row's name."""
+    if len(rows) == 1:
+        return int(rows[0])
+    mixed = (table.name_hash[rows] ^ np.uint64(stable_hash(key))) * _MIX
+    mixed ^= mixed >> _SHIFT
+    mixed *= _MIX
+    highest = rows[mixed == mixed.max()]
+    if len(highest) == 1:
+        return int(highest[0])
+    return int(min(highest.tolist(), key=lambda row: table.names[row]))  # two names, one hash

@@ -1,0 +1,61 @@
+"""Judgements by signature, so that equal pods are judged once; bounded in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+from podium.api.objects import Pod
+from podium.cycle.judgement import Judgement
+from podium.cycle.scoreboard import Scoreboard
+from podium.framework.profile import Profile
+from podium.state.cluster import ClusterState
+
+KEPT_BYTES: Final = 128 << 20
+
+
+class Kind:
+    """What is known about one kind of pod."""
+
+    __slots__ = ("judgement", "scoreboard")
+
+    def __init__(self, profile: Profile, cluster: ClusterState, pod: Pod) -> None:
+        self.judgement = Judgement(profile, cluster, pod)
+        self.scoreboard = Scoreboard(profile, cluster, self.judgement.reads)
+
+    @property
+    def nbytes(self) -> int:
+        return self.judgement.nbytes + self.scoreboard.nbytes
+
+
+class Kinds:
+    """The kinds of pods seen lately. ``enabled`` is for comparing with judging from scratch."""
+
+    def __init__(self, cluster: ClusterState, *, enabled: bool = True) -> None:
+        self._cluster = cluster
+        self._enabled = enabled
+        self._kinds: dict[Hashable, Kind] = {}  # in order of use, oldest first
+
+    def of(self, profile: Profile, pod: Pod) -> tuple[Hashable | None, Kind]:
+        """The pod's kind and its signature; a new one when the pod cannot be signed."""
+        signature = profile.sign(pod) if self._enabled else None
+        kind = None if signature is None else self._kinds.get(signature)
+        return signature, kind or Kind(profile, self._cluster, pod)
+
+    def keep(self, signature: Hashable | None, kind: Kind) -> None:
+        """Remember an up-to-date kind; the longest unused ones make room."""
+        if signature is None:
+            return
+        self._kinds.pop(signature, None)
+        self._kinds[signature] = kind
+        most = max(1, KEPT_BYTES // max(1, kind.nbytes))
+        while len(self._kinds) > most:
+            del self._kinds[next(iter(self._kinds))]
+
+    def drop(self, signature: Hashable | None) -> None:
+        """Forget a kind whose refresh was broken off."""
+        if signature is not None:
+            self._kinds.pop(signature, None)
+
+    def __len__(self) -> int:
+        return len(self._kinds)

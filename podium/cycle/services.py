@@ -1,0 +1,87 @@
+"""What all profiles of a scheduler share, and the Handle each profile's plugins get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from podium.api.objects import Pod
+from podium.clock import Clock
+from podium.cycle.record import Records
+from podium.cycle.reuse import Kinds
+from podium.framework.cycle_state import CycleState
+from podium.framework.handle import Client, EventRecorder
+from podium.framework.nominated import NominatedPods, filter_with_nominated
+from podium.framework.nominator import Nominator
+from podium.framework.plugin import Point, Statuses
+from podium.framework.pods_in_pre_bind import PodsInPreBind
+from podium.framework.profile import Profile
+from podium.framework.waiting_pods import WaitingPods
+from podium.logs import Logger, get_logger
+from podium.state.cluster import ClusterState
+from podium.state.rows import PodsOnRows, Rows
+
+
+@dataclass(slots=True, kw_only=True)
+class Services:
+    """The parts that cycles work with; a shell provides the last four."""
+
+    cluster: ClusterState
+    kinds: Kinds
+    nominator: Nominator = field(default_factory=Nominator)
+    waiting_pods: WaitingPods = field(default_factory=WaitingPods)
+    pods_in_pre_bind: PodsInPreBind = field(default_factory=PodsInPreBind)
+    records: Records = field(default_factory=Records)
+    seed: int = 0
+    next_start: int = 0  # where the next walk over a sample of the nodes begins
+    clock: Clock
+    client: Client
+    events: EventRecorder
+    spawn: Callable[[str, Coroutine[Any, Any, None]], None]
+    activate: Callable[[Iterable[Pod]], None]
+
+
+class ProfileHandle:
+    """The Handle of one profile. Its profile is set once the plugins are built."""
+
+    def __init__(self, services: Services, profile_name: str) -> None:
+        self._services = services
+        self.profile: Profile | None = None
+        self.profile_name = profile_name
+        self.cluster = services.cluster
+        self.nominator = services.nominator
+        self.waiting_pods = services.waiting_pods
+        self.pods_in_pre_bind = services.pods_in_pre_bind
+        self.clock = services.clock
+        self.client = services.client
+        self.events = services.events
+        self.log: Logger = get_logger(f"podium.plugins.{profile_name}")
+
+    @property
+    def _profile(self) -> Profile:
+        if self.profile is None:
+            raise RuntimeError("the profile is still being built: ask again in a cycle")
+        return self.profile
+
+    def plugins(self, point: Point) -> Sequence[str]:
+        return [plugin.name for plugin in self._profile.plugins[point]]
+
+    def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
+        nominated = NominatedPods(self.cluster, self.nominator, pod)
+        return filter_with_nominated(self._profile, state, pod, nodes, nominated)
+
+    def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
+        self._profile.add_pods(state, pod, others)
+
+    def remove_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
+        self._profile.remove_pods(state, pod, others)
+
+    def follows_pods(self, state: CycleState) -> bool:
+        return self._profile.follows_pods(state)
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        self._services.activate(pods)
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        self._services.spawn(name, work)

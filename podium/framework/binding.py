@@ -1,0 +1,228 @@
+"""The extension points from Reserve to PostBind: run once per pod, after its node is chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import cast
+
+from podium.api.objects import Pod
+from podium.framework.cycle_state import CycleState
+from podium.framework.plugin import (
+    BindPlugin,
+    PermitPlugin,
+    Plugin,
+    Point,
+    PostBindPlugin,
+    PreBindPlugin,
+    ReservePlugin,
+)
+from podium.framework.profile import Profile
+from podium.framework.status import SKIP, SUCCESS, Code, PreFlight, Status, Wait
+from podium.framework.waiting_pods import LONGEST_WAIT, WaitingPods
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+_WAITING = "one or more plugins asked to wait and no plugin rejected pod"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A pod on its way to a node: what every point from Reserve on is given."""
+
+    profile: Profile
+    state: CycleState
+    pod: Pod
+    node_name: str
+
+
+def run_reserve(target: Target) -> Status:
+    """Reserve in order; the first failure ends it, and the caller unreserves."""
+    for plugin in cast("tuple[ReservePlugin, ...]", target.profile.plugins[Point.RESERVE]):
+        try:
+            status = plugin.reserve(target.state, target.pod, target.node_name) or SUCCESS
+        except Exception as fault:
+            status = _fault(plugin, "Reserve", target, fault)
+        if status.is_rejection:
+            return status.by(plugin.name)
+        if not status.ok:
+            text = f'running Reserve plugin "{plugin.name}": {status.message}'
+            return Status.error(text).by(plugin.name)
+    return SUCCESS
+
+
+def run_unreserve(target: Target) -> list[Awaitable[None]]:
+    """Undo in reverse order, for every plugin; returns what async plugins left to be awaited."""
+    left: list[Awaitable[None]] = []
+    plugins = cast("tuple[ReservePlugin, ...]", target.profile.plugins[Point.RESERVE])
+    for plugin in reversed(plugins):
+        try:
+            result = plugin.unreserve(target.state, target.pod, target.node_name)
+        except Exception as fault:
+            _fault(plugin, "Unreserve", target, fault)
+            continue
+        if inspect.isawaitable(result):
+            left.append(result)
+    return left
+
+
+def run_permit(target: Target) -> tuple[dict[str, float], Status]:
+    """Ask every Permit; the answer is a rejection, an error, success, or how long each waits."""
+    waits: dict[str, float] = {}
+    last = SUCCESS
+    for plugin in cast("tuple[PermitPlugin, ...]", target.profile.plugins[Point.PERMIT]):
+        try:
+            answer = plugin.permit(target.state, target.pod, target.node_name)
+        except Exception as fault:
+            answer = _fault(plugin, "Permit", target, fault)
+        if isinstance(answer, Wait):
+            waits[plugin.name] = min(answer.seconds, LONGEST_WAIT)
+            last = Status(Code.WAIT, (answer.reason,) if answer.reason else (), plugin.name)
+            continue
+        status = answer or SUCCESS
+        if status.is_rejection:
+            return {}, status.by(plugin.name)
+        if not status.ok:
+            text = f'running Permit plugin "{plugin.name}": {status.message}'
+            return {}, Status.error(text).by(plugin.name)
+    if waits:
+        return waits, Status(Code.WAIT, (*last.details, _WAITING), last.plugin)
+    return {}, SUCCESS
+
+
+async def wait_on_permit(waiting_pods: WaitingPods, pod: Pod) -> Status:
+    """Wait until the pod is allowed, rejected or out of time; at once if it does not wait."""
+    waiting = waiting_pods.get(pod.uid)
+    if waiting is None:
+        return SUCCESS
+    done: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
+    waiting.when_done(done.set_result)
+    status = await done
+    waiting_pods.remove(pod.uid)
+    if status.ok or status.is_rejection:
+        return status
+    return Status.error(f"waiting on permit for pod: {status.message}").by(status.plugin)
+
+
+def run_pre_flight(target: Target) -> tuple[Status, frozenset[str]]:
+    """Ask which PreBinds have work. Success if one has; and who may run beside others."""
+    skipped: set[str] = set()
+    parallel: set[str] = set()
+    will_work = False
+    for plugin in _pre_binds(target):
+        try:
+            answer = plugin.pre_bind_pre_flight(target.state, target.pod, target.node_name)
+        except Exception as fault:
+            answer = _fault(plugin, "PreBindPreFlight", target, fault)
+        if isinstance(answer, PreFlight):
+            parallel |= {plugin.name} if answer.allow_parallel else set()
+            answer = SUCCESS
+        status = answer or SUCCESS
+        if status.is_skip:
+            skipped.add(plugin.name)
+        elif status.ok:
+            will_work = True
+        else:
+            return _bad_pre_flight(plugin, status), frozenset()
+    target.state.skip_pre_bind = frozenset(skipped)
+    return (SUCCESS if will_work else SKIP), frozenset(parallel)
+
+
+def _bad_pre_flight(plugin: Plugin, status: Status) -> Status:
+    if status.code is Code.ERROR:
+        text = f'running PreBindPreFlight "{plugin.name}": {status.message}'
+    else:
+        text = (
+            f'PreBindPreFlight {plugin.name} returned "{status.code.value}", which is unsupported.'
+            " It is supposed to return Success, Skip, or Error status"
+        )
+    return Status.error(text).by(plugin.name)
+
+
+async def run_pre_bind(target: Target, parallel: frozenset[str] = frozenset()) -> Status:
+    """Run the PreBinds group by group; the first failure cancels the rest of its group."""
+    for group in pre_bind_groups(target, parallel):
+        status = await _run_group(target, group)
+        if not status.ok:
+            return status
+    return SUCCESS
+
+
+def pre_bind_groups(target: Target, parallel: frozenset[str]) -> list[list[PreBindPlugin]]:
+    """Neighbours that allow it run together; a plugin that does not ends the group before it."""
+    groups: list[list[PreBindPlugin]] = []
+    is_open = False
+    for plugin in _pre_binds(target):
+        skipped = plugin.name in target.state.skip_pre_bind
+        if plugin.name in parallel and not skipped:
+            if not is_open:
+                groups.append([])
+            groups[-1].append(plugin)
+            is_open = True
+        elif plugin.name not in parallel:
+            # A plugin that skips has not said that it allows neighbours: it ends a group too.
+            is_open = False
+            if not skipped:
+                groups.append([plugin])
+    return groups
+
+
+async def _run_group(target: Target, group: list[PreBindPlugin]) -> Status:
+    tasks = [asyncio.ensure_future(_pre_bind(target, plugin)) for plugin in group]
+    try:
+        for finished in asyncio.as_completed(tasks):
+            status = await finished
+            if not status.ok:
+                return status
+    finally:
+        for task in tasks:
+            task.cancel("some other PreBind operation failed")
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return SUCCESS
+
+
+async def _pre_bind(target: Target, plugin: PreBindPlugin) -> Status:
+    try:
+        status = await plugin.pre_bind(target.state, target.pod, target.node_name) or SUCCESS
+    except Exception as fault:
+        status = _fault(plugin, "PreBind", target, fault)
+    if status.ok or status.is_rejection:
+        return status.by(plugin.name)
+    text = f'running PreBind plugin "{plugin.name}": {status.message}'
+    return Status.error(text).by(plugin.name)
+
+
+async def run_bind(target: Target) -> Status:
+    """The first Bind plugin that does not skip decides; all skipping is an answer of its own."""
+    for plugin in cast("tuple[BindPlugin, ...]", target.profile.plugins[Point.BIND]):
+        try:
+            status = await plugin.bind(target.state, target.pod, target.node_name) or SUCCESS
+        except Exception as fault:
+            status = _fault(plugin, "Bind", target, fault)
+        if status.is_skip:
+            continue
+        if status.ok or status.is_rejection:
+            return status.by(plugin.name)
+        text = f'running Bind plugin "{plugin.name}": {status.message}'
+        return Status.error(text).by(plugin.name)
+    return SKIP
+
+
+async def run_post_bind(target: Target) -> None:
+    for plugin in cast("tuple[PostBindPlugin, ...]", target.profile.plugins[Point.POST_BIND]):
+        try:
+            await plugin.post_bind(target.state, target.pod, target.node_name)
+        except Exception as fault:
+            _fault(plugin, "PostBind", target, fault)
+
+
+def _pre_binds(target: Target) -> tuple[PreBindPlugin, ...]:
+    return cast("tuple[PreBindPlugin, ...]", target.profile.plugins[Point.PRE_BIND])
+
+
+def _fault(plugin: Plugin, point: str, target: Target, fault: Exception) -> Status:
+    log.error("plugin failed", plugin=plugin.name, point=point, pod=target.pod.key)
+    return Status(Code.ERROR, plugin=plugin.name, cause=fault)

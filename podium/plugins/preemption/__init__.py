@@ -1,0 +1,73 @@
+"""DefaultPreemption: make room for a pod by evicting pods of lower priority.
+
+PostFilter  picks a node and its victims, and has them evicted in the background.
+PreEnqueue  holds the pod back while its victims are being evicted.
+Requeue     never by itself: the plugins that rejected the pod decide when it is tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from podium import framework as fwk
+from podium.api.objects import Node, Pod
+from podium.plugins.preemption.evaluator import Evaluator
+from podium.plugins.preemption.eviction import Evictions
+from podium.state.node_table import stable_hash
+
+HELD = fwk.Status.unresolvable("waiting for the preemption for this pod to be finished")
+
+
+class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PostFilterPlugin, fwk.EnqueueExtensions):
+    name = "DefaultPreemption"
+
+    class Args(fwk.Args, frozen=True, rename="camel"):
+        min_candidate_nodes_percentage: int = 10
+        min_candidate_nodes_absolute: int = 100
+
+        def validate(self) -> Iterable[fwk.Problem]:
+            return _problems(self.min_candidate_nodes_percentage, self.min_candidate_nodes_absolute)
+
+    def __init__(self, args: Args, handle: fwk.Handle) -> None:
+        self.evaluator = Evaluator(
+            handle, args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
+        )
+        self._evictions = Evictions(handle)
+
+    def pre_enqueue(self, pod: Pod) -> fwk.Status:
+        return HELD if self._evictions.holds(pod) else fwk.SUCCESS
+
+    def post_filter(
+        self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
+    ) -> tuple[fwk.Nominate | None, fwk.Status]:
+        evaluation = self.evaluator.evaluate(state, pod, statuses)
+        if not evaluation.chosen:
+            return evaluation.nominate, _prefixed(evaluation.status)
+        candidate = evaluation.chosen[stable_hash(pod.uid) % len(evaluation.chosen)]
+        self._evictions.start(pod, candidate)
+        return fwk.Nominate(candidate.node), fwk.SUCCESS
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        # Registered so that the gate above is looked at again when a victim is gone.
+        return [fwk.on("Pod", "delete", hint=a_victim_left)]
+
+
+def a_victim_left(pod: Pod, old: Node | Pod | None, new: Node | Pod | None) -> bool:
+    return False
+
+
+def _prefixed(status: fwk.Status) -> fwk.Status:
+    text = f"preemption: {status.message}" if status.message else ""
+    return fwk.Status(status.code, (text,) if text else ())
+
+
+def _problems(percentage: int, absolute: int) -> Iterable[fwk.Problem]:
+    names = "minCandidateNodesPercentage", "minCandidateNodesAbsolute"
+    if not 0 <= percentage <= 100:
+        yield fwk.Problem(names[0], f"Invalid value: {percentage}: not in valid range [0, 100]")
+    if absolute < 0:
+        yield fwk.Problem(names[1], f"Invalid value: {absolute}: not in valid range [0, inf)")
+    if percentage == 0 and absolute == 0:
+        for name, other in (names, names[::-1]):
+            text = f"Invalid value: 0: cannot be zero at the same time as {other}"
+            yield fwk.Problem(name, text)

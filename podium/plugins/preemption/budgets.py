@@ -1,0 +1,59 @@
+"""Which victims break a PodDisruptionBudget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podium import framework as fwk
+from podium.api.objects import PodDisruptionBudget
+from podium.api.selectors import Selector, label_selector
+from podium.errors import InvalidSelector
+from podium.state.objects import Store
+
+
+class Budgets:
+    """The budgets of a cluster, compiled once per preemption."""
+
+    def __init__(self, store: Store[PodDisruptionBudget]) -> None:
+        self._store = store
+        self._compiled: dict[str, list[tuple[PodDisruptionBudget, Selector]]] = {}
+
+    def split(self, pods: Sequence[fwk.PodInfo]) -> tuple[list[fwk.PodInfo], list[fwk.PodInfo]]:
+        """Those whose eviction would break a budget, and the others; both in the given order."""
+        if not len(self._store):
+            return [], list(pods)
+        left: dict[str, int] = {}
+        breaking: list[fwk.PodInfo] = []
+        fine: list[fwk.PodInfo] = []
+        for info in pods:
+            (breaking if self._takes(info, left) else fine).append(info)
+        return breaking, fine
+
+    def _takes(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
+        """Take the pod from every budget that guards it; true when one is overdrawn."""
+        pod = info.pod
+        if not pod.labels:
+            return False
+        overdrawn = False
+        for budget, selector in self._guarding(pod.namespace):
+            if selector.is_empty or not selector.matches(pod.labels):
+                continue
+            if pod.name in budget.status.disrupted_pods:
+                continue
+            left[budget.key] = left.get(budget.key, budget.status.disruptions_allowed) - 1
+            overdrawn |= left[budget.key] < 0
+        return overdrawn
+
+    def _guarding(self, namespace: str) -> list[tuple[PodDisruptionBudget, Selector]]:
+        if namespace not in self._compiled:
+            pairs = ((b, _selector(b)) for b in self._store.in_namespace(namespace))
+            self._compiled[namespace] = [(b, s) for b, s in pairs if s is not None]
+        return self._compiled[namespace]
+
+
+def _selector(budget: PodDisruptionBudget) -> Selector | None:
+    """A selector that cannot be read guards nothing, as upstream."""
+    try:
+        return label_selector(budget.spec.selector)
+    except InvalidSelector:
+        return None

@@ -1,0 +1,150 @@
+"""The preemption evaluator: which node to free, and which pods go. It writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+from podium.plugins.preemption.candidates import Candidate, DryRun, started
+from podium.state.node_table import stable_hash
+
+NOT_HELPFUL = fwk.Status.unresolvable("Preemption is not helpful for scheduling")
+NEVER = "not eligible due to preemptionPolicy=Never."
+TERMINATING = "not eligible due to a terminating pod on the nominated node."
+_PRIORITY_OFFSET = 1 << 31  # makes every priority count as one more victim to lose
+_LEAST_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """``chosen`` are the equally best candidates; ``status`` says why there is none."""
+
+    status: fwk.Status
+    candidates: tuple[Candidate, ...] = ()
+    chosen: tuple[Candidate, ...] = ()
+    nominate: fwk.Nominate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Configured once with how many candidates are enough."""
+
+    handle: fwk.Handle
+    percentage: int = 10
+    absolute: int = 100
+
+    def evaluate(self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses) -> Evaluation:
+        """Find the best candidates for this pod, given the status of every node."""
+        reason = self._ineligible(pod, statuses)
+        if reason:
+            return Evaluation(fwk.Status.unschedulable(reason))
+        search = self._search(state, pod, statuses)
+        if not search.candidates:
+            return self._hopeless(search)
+        now = int(self.handle.clock.now() * 1e9)
+        chosen = best(search.candidates, now)
+        return Evaluation(fwk.SUCCESS, tuple(search.candidates), tuple(chosen))
+
+    def _ineligible(self, pod: Pod, statuses: fwk.NodeStatuses) -> str:
+        """Why the pod may not preempt now; empty when it may."""
+        if pod.spec.preemption_policy == "Never":
+            return NEVER
+        if not pod.nominated_node_name:
+            return ""
+        node = self.handle.cluster.node(pod.nominated_node_name)
+        if node is None or statuses.of(node).code is fwk.Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return ""
+        leaving = any(
+            info.priority < pod.priority and _is_preempted(info.pod) for info in node.pods
+        )
+        return TERMINATING if leaving else ""
+
+    def _search(self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses) -> _Search:
+        rows = statuses.rows_with(fwk.Code.UNSCHEDULABLE)
+        enough = min(len(rows), max(len(rows) * self.percentage // 100, self.absolute))
+        search = _Search(DryRun(self.handle, state, pod, self.handle.clock.now()), enough)
+        for chunk in _chunks(_rotated(rows, pod), max(enough, _LEAST_CHUNK)):
+            search.take(search.dry_run.candidates(chunk))
+            if search.is_over:
+                break
+        return search
+
+    def _hopeless(self, search: _Search) -> Evaluation:
+        if search.dry_run.errors:
+            return Evaluation(fwk.Status.error("; ".join(search.dry_run.errors)))
+        tried = search.dry_run.statuses
+        rows = np.array(sorted(tried), np.intp)
+        nodes = fwk.Rows(self.handle.cluster, rows)
+        explicit = fwk.Column.of(tried[row] for row in rows.tolist())
+        total = len(self.handle.cluster.table.live_rows())
+        reasons = fwk.NodeStatuses(nodes, explicit, NOT_HELPFUL).reasons(total)
+        status = fwk.Status.unschedulable(fwk.fit_message(total, reasons))
+        return Evaluation(status, nominate=fwk.Nominate(""))
+
+
+@dataclass(slots=True)
+class _Search:
+    """Enough candidates, at least one of them breaking no budget: then the search is over."""
+
+    dry_run: DryRun
+    enough: int
+    harmless: list[Candidate] = field(default_factory=list)
+    breaking: list[Candidate] = field(default_factory=list)
+
+    def take(self, candidates: list[Candidate]) -> None:
+        for candidate in candidates:
+            if self.is_over:
+                return
+            kind = self.breaking if candidate.violations else self.harmless
+            if len(kind) < self.enough:
+                kind.append(candidate)
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.harmless) and len(self.harmless) + len(self.breaking) >= self.enough
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        return self.harmless + self.breaking
+
+
+def best(candidates: Sequence[Candidate], now: int) -> list[Candidate]:
+    """The candidates that no rule tells apart from the best one, by name."""
+    ranks = {candidate.node: _rank(candidate, now) for candidate in candidates}
+    lowest = min(ranks.values())
+    tied = [candidate for candidate in candidates if ranks[candidate.node] == lowest]
+    return sorted(tied, key=lambda candidate: candidate.node)
+
+
+def _rank(candidate: Candidate, now: int) -> tuple[int, int, int, int, int]:
+    """Lower is better: budgets broken, highest victim, sum of victims, their number, youth."""
+    victims = candidate.victims
+    highest = victims[0].priority
+    earliest = min(started(info, now) for info in victims if info.priority == highest)
+    weight = sum(info.priority + _PRIORITY_OFFSET for info in victims)
+    return candidate.violations, highest, weight, len(victims), -earliest
+
+
+def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
+    """Start at a place that differs from pod to pod, so that not all crowd the first nodes."""
+    return np.roll(rows, -(stable_hash(pod.uid) % len(rows))) if len(rows) else rows
+
+
+def _chunks(rows: NDArray[np.intp], size: int) -> list[NDArray[np.intp]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def _is_preempted(pod: Pod) -> bool:
+    """Whether the pod is on its way out because of an earlier preemption."""
+    if not pod.is_terminating:
+        return False
+    targets = [c for c in pod.status.conditions if c.type == "DisruptionTarget"]
+    return bool(targets) and targets[0].status == "True" and targets[0].reason == REASON
+
+
+REASON = "PreemptionByScheduler"

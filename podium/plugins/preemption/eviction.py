@@ -1,0 +1,104 @@
+"""Carrying a preemption out: in the background, so that the next pod does not wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from podium import framework as fwk
+from podium.api.objects import Condition, Pod
+from podium.errors import NotFound
+from podium.plugins.preemption.candidates import Candidate
+from podium.plugins.preemption.evaluator import REASON
+
+IN_MEMORY = " (in kube-scheduler memory)."
+
+
+@dataclass(slots=True)
+class _Underway:
+    """A preemption being carried out; ``last`` is set when only that victim is left."""
+
+    last: fwk.PodInfo | None = None
+
+
+class Evictions:
+    """The preemptions under way, by the uid of the pod they make room for."""
+
+    def __init__(self, handle: fwk.Handle) -> None:
+        self._handle = handle
+        self._underway: dict[str, _Underway] = {}
+
+    def start(self, pod: Pod, candidate: Candidate) -> None:
+        """Evict the candidate's victims in the background, but for those on their way out."""
+        victims = [info for info in candidate.victims if not info.pod.is_terminating]
+        if not victims:
+            return
+        self._underway[pod.uid] = _Underway()
+        work = self._carry_out(pod, candidate.node, victims)
+        self._handle.spawn(f"preemption for {pod.key}", work)
+
+    def holds(self, pod: Pod) -> bool:
+        """Whether the pod must wait: victims are still to be evicted for it."""
+        underway = self._underway.get(pod.uid)
+        if underway is None:
+            return False
+        if underway.last is None:
+            return True
+        victim = self._handle.cluster.pods.get(underway.last.uid)
+        return victim is not None and not victim.pod.is_terminating
+
+    async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
+        """All but the last at once, then the last: its deletion is what wakes the pod."""
+        underway = self._underway[pod.uid]
+        try:
+            await self._clear_lower_nominations(pod, node)
+            *others, last = victims
+            await asyncio.gather(*(self._evict(pod, node, info.pod) for info in others))
+            underway.last = last
+            await self._evict(pod, node, last.pod)
+        except Exception:
+            self._handle.log.error("preemption failed", pod=pod.key, node=node)
+            self._handle.activate([pod])
+        finally:
+            del self._underway[pod.uid]
+
+    async def _clear_lower_nominations(self, pod: Pod, node: str) -> None:
+        """Pods of lower priority that waited for this node must look elsewhere."""
+        for info in self._handle.nominator.on(node):
+            if info.priority < pod.priority and info.pod.nominated_node_name:
+                try:
+                    await self._handle.client.clear_nominated_node_name(info.pod)
+                except Exception:
+                    self._handle.log.error("nomination not cleared", pod=info.key, node=node)
+
+    async def _evict(self, pod: Pod, node: str, victim: Pod) -> None:
+        """End the victim's wait or binding in memory, else mark and delete it."""
+        waiting = self._handle.waiting_pods.get(victim.uid)
+        if waiting is not None and waiting.preempt("DefaultPreemption", "preempted"):
+            self._tell(pod, node, victim, IN_MEMORY)
+            return
+        binding = self._handle.pods_in_pre_bind.get(victim.uid)
+        if binding is not None and binding.cancel("preempted by DefaultPreemption"):
+            self._tell(pod, node, victim, IN_MEMORY)
+            return
+        try:
+            await self._handle.client.patch_pod_condition(victim, _disrupted(pod, victim))
+            await self._handle.client.delete_pod(victim)
+        except NotFound:
+            return  # gone by itself: nothing was evicted, so there is nothing to tell
+        self._tell(pod, node, victim, "")
+
+    def _tell(self, pod: Pod, node: str, victim: Pod, how: str) -> None:
+        note = f"Preempted by pod {pod.uid} on node {node}{how}"
+        event = fwk.EventNote("Normal", "Preempted", "Preempting", note)
+        self._handle.events.record(victim, pod, event)
+
+
+def _disrupted(pod: Pod, victim: Pod) -> Condition:
+    return Condition(
+        type="DisruptionTarget",
+        status="True",
+        reason=REASON,
+        message=f"{pod.scheduler_name}: preempting to accommodate a higher priority pod",
+        observed_generation=victim.metadata.generation,
+    )

@@ -1,0 +1,82 @@
+"""The selector that stands for a pod's workload: its services and its controller.
+
+Default spreading counts the pods it matches. Only a pod that some service selects, or that a known
+controller owns, has one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from podium.api.objects import (
+    OwnerReference,
+    Pod,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+from podium.api.selectors import EVERYTHING, Selector, from_map, label_selector
+from podium.errors import InvalidSelector
+
+if TYPE_CHECKING:
+    from podium.state.cluster import ClusterState
+
+Pairs = dict[str, str]
+
+_SETS: dict[tuple[str, str], type[ReplicaSet] | type[StatefulSet]] = {
+    ("apps/v1", "ReplicaSet"): ReplicaSet,
+    ("apps/v1", "StatefulSet"): StatefulSet,
+}
+_CONTROLLER = ("v1", "ReplicationController")
+
+
+def default_selector(cluster: ClusterState, pod: Pod) -> Selector:
+    """What its services and its controller select together; empty when nothing does."""
+    pairs = _service_pairs(cluster, pod)
+    demands = EVERYTHING
+    owner = pod.controller
+    if owner is not None:
+        pairs |= _controller_pairs(cluster, pod, owner)
+        demands = _set_selector(cluster, pod, owner)
+    if not pairs:
+        return demands
+    return _merged(tuple(sorted(pairs.items())), demands)
+
+
+def _service_pairs(cluster: ClusterState, pod: Pod) -> Pairs:
+    pairs: Pairs = {}
+    labels = pod.labels.items()
+    for service in cluster.objects(Service).in_namespace(pod.namespace):
+        selector = service.spec.selector
+        if selector is not None and selector.items() <= labels:
+            pairs |= selector
+    return pairs
+
+
+def _controller_pairs(cluster: ClusterState, pod: Pod, owner: OwnerReference) -> Pairs:
+    if (owner.api_version, owner.kind) != _CONTROLLER:
+        return {}
+    found = cluster.objects(ReplicationController).get(f"{pod.namespace}/{owner.name}")
+    return found.spec.selector if found is not None else {}
+
+
+def _set_selector(cluster: ClusterState, pod: Pod, owner: OwnerReference) -> Selector:
+    """What the owner selects, if it is a set whose selector asks for something."""
+    kind = _SETS.get((owner.api_version, owner.kind))
+    if kind is None:
+        return EVERYTHING
+    found = cluster.objects(kind).get(f"{pod.namespace}/{owner.name}")
+    if found is None:
+        return EVERYTHING
+    try:
+        selector = label_selector(found.spec.selector)
+    except InvalidSelector:
+        return EVERYTHING
+    return EVERYTHING if selector.matches_nothing else selector
+
+
+@lru_cache(maxsize=4096)
+def _merged(pairs: tuple[tuple[str, str], ...], demands: Selector) -> Selector:
+    return from_map(dict(pairs)).merge(demands)
