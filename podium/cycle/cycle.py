@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -17,12 +16,13 @@ from podium.cycle.sampling import nodes_to_find, take_first
 from podium.cycle.services import Services
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
 from podium.framework.cycle_state import CycleState, PodsToActivate
-from podium.framework.diagnosis import UNKNOWN, Diagnosis, NodeStatuses
+from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.profile import AttemptFailed, PreFiltered, Profile, refusals
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Code, Nominate, Status
 from podium.framework.waiting_pods import WaitingPod
+from podium.state.cluster import ClusterState
 from podium.state.column import Column
 from podium.state.rows import Rows
 
@@ -32,14 +32,23 @@ _BEST_RECORDED = 3
 _NO_VERSION = -1
 
 
-@dataclass(frozen=True, slots=True)
 class Found:
-    """What PreFilter and Filter found: the feasible nodes and a status for each judged one."""
+    """What PreFilter and Filter found. The status of each judged node is worked out when read."""
 
-    pre_filtered: PreFiltered
-    feasible: Rows
-    statuses: NodeStatuses
-    version: int  # the same for the same feasible nodes of one kind of pod
+    def __init__(
+        self, judgement: Judgement, feasible: Rows, statuses: NodeStatuses | None, version: int
+    ) -> None:
+        self.pre_filtered: PreFiltered = judgement.pre
+        self.feasible = feasible
+        self.version = version  # the same for the same feasible nodes of one kind of pod
+        self._judgement = judgement
+        self._statuses = statuses
+
+    @property
+    def statuses(self) -> NodeStatuses:
+        if self._statuses is None:
+            self._statuses = self._judgement.verdicts()
+        return self._statuses
 
     def status_of(self, name: str) -> Status:
         node = self.feasible.cluster.node(name)
@@ -81,6 +90,7 @@ class Cycle:
             return self._rejected(NO_NODES)
         found = self.find_feasible()
         self.record.feasible = len(found.feasible)
+        self.record.rejected = self._kind.judgement.rejections()
         if not len(found.feasible):
             return self.post_filter(self.diagnose(found))
         return self.settle(self.choose(found))
@@ -111,45 +121,45 @@ class Cycle:
 
     def _nothing(self, judgement: Judgement) -> Found:
         """PreFilter refused the pod: no node was judged."""
-        nodes = self.services.cluster.rows()
-        status = judgement.pre.status
-        nobody = Rows(self.services.cluster, np.zeros(0, np.intp))
-        return Found(judgement.pre, nobody, NodeStatuses.none(nodes, status), _NO_VERSION)
+        cluster = self.services.cluster
+        statuses = NodeStatuses.none(cluster.rows(), judgement.pre.status)
+        return Found(judgement, _nobody(cluster), statuses, _NO_VERSION)
 
     def _leave_room(self, judgement: Judgement) -> Found:
         """Judged as they stand; nodes with nominated pods also with those pods on them."""
-        cluster, pre = self.services.cluster, judgement.pre
-        rows = judgement.candidates()
-        statuses = judgement.statuses_of(rows)
-        absent = UNKNOWN
-        if pre.node_names is not None:
-            names = " ".join(sorted(pre.narrowed_by))
-            absent = Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{names}]")
-        feasible, version = judgement.feasible, judgement.version
-        crowded = np.isin(rows, self._nominated.rows) if self._nominated else None
-        if crowded is not None and crowded.any():
-            some = Rows(cluster, rows[crowded])
-            again = filter_with_nominated(
-                self.profile, judgement.state, self.pod, some, self._nominated
-            )
-            statuses = _patched(statuses, crowded, again)
-            feasible, version = rows[~refusals(statuses)], _NO_VERSION
+        cluster = self.services.cluster
+        found = Found(judgement, Rows(cluster, judgement.feasible), None, judgement.version)
+        if not self._nominated:
+            return found
+        statuses = found.statuses
+        rows = statuses.nodes.index
+        crowded = np.isin(rows, self._nominated.rows)
+        if not crowded.any():
+            return found
+        some = Rows(cluster, rows[crowded])
+        again = filter_with_nominated(
+            self.profile, judgement.state, self.pod, some, self._nominated
+        )
+        both = _patched(statuses.statuses, crowded, again)
         return Found(
-            pre,
-            Rows(cluster, feasible),
-            NodeStatuses(Rows(cluster, rows), statuses, absent),
-            version,
+            judgement,
+            Rows(cluster, rows[~refusals(both)]),
+            NodeStatuses(statuses.nodes, both, statuses.absent),
+            _NO_VERSION,
         )
 
     def _only_nominated(self, found: Found) -> Found | None:
-        row = self.services.cluster.table.live_row(self.pod.nominated_node_name)
+        cluster = self.services.cluster
+        row = cluster.table.live_row(self.pod.nominated_node_name)
         if row is None or row not in found.feasible.index:
             return None
-        alone = Rows(self.services.cluster, np.array([row], np.intp))
-        return Found(found.pre_filtered, alone, found.statuses, _NO_VERSION)
+        alone = Rows(cluster, np.array([row], np.intp))
+        return Found(self._kind.judgement, alone, found.statuses, _NO_VERSION)
 
     def _sample(self, found: Found) -> Found:
         """Keep as many feasible nodes as a configured percentage asks for."""
+        if self.percentage is None:
+            return found
         nodes = found.statuses.nodes
         enough = nodes_to_find(len(nodes), self.percentage)
         if enough >= len(nodes):
@@ -168,7 +178,7 @@ class Cycle:
         explicit = NodeStatuses(
             Rows(nodes.cluster, nodes.index[places]), statuses, found.statuses.absent
         )
-        return Found(found.pre_filtered, Rows(nodes.cluster, kept), explicit, _NO_VERSION)
+        return Found(self._kind.judgement, Rows(nodes.cluster, kept), explicit, _NO_VERSION)
 
     # --- PreScore, Score, NormalizeScore ---------------------------------------------------------
 
@@ -222,8 +232,6 @@ class Cycle:
             diagnosis.blame(pre.status)
         for status in found.statuses.distinct():
             diagnosis.blame(status)
-            for reason in status.reasons:
-                self.record.rejected[status.plugin, reason] = 0
         return diagnosis
 
     def post_filter(self, diagnosis: Diagnosis) -> Rejected:
@@ -272,8 +280,8 @@ class Cycle:
         self.services.cluster.forget(self.pod.uid)
         if not status.is_rejection:
             return self._rejected(status)
-        alone = Rows(self.services.cluster, np.zeros(0, np.intp))
-        diagnosis = Diagnosis(1, NodeStatuses.none(alone, status))
+        nobody = _nobody(self.services.cluster)
+        diagnosis = Diagnosis(1, NodeStatuses.none(nobody, status))
         diagnosis.blame(status)
         self.record.message = diagnosis.message
         return Rejected(
@@ -283,6 +291,10 @@ class Cycle:
     def _rejected(self, status: Status) -> Rejected:
         self.record.message = status.message
         return Rejected(status, self.record, None, _CLEAR)
+
+
+def _nobody(cluster: ClusterState) -> Rows:
+    return Rows(cluster, np.zeros(0, np.intp))
 
 
 async def _awaited(left: object) -> None:

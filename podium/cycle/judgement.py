@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.cycle.changes import Changes, Reader
 from podium.framework.cycle_state import CycleState
-from podium.framework.plugin import FilterPlugin, Plugin, Statuses
+from podium.framework.diagnosis import UNKNOWN, NodeStatuses
+from podium.framework.plugin import FilterPlugin, Plugin
 from podium.framework.profile import PreFiltered, Profile, refusals
 from podium.framework.reads import Reads
 from podium.framework.status import SUCCESS, Status
@@ -27,6 +28,9 @@ OUT: Final = -1  # not a candidate: no node, or excluded by PreFilter
 PENDING: Final = 32767  # not refused so far, and not yet seen by the filters to come
 _SET_ASIDE: Final = (OUT, PENDING)
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
+
+
+Rejections = dict[tuple[str, str], int]  # (plugin, reason): nodes
 
 
 class Judgement:
@@ -43,9 +47,16 @@ class Judgement:
         self.statuses: list[Status] = [SUCCESS]
         self.feasible: NDArray[np.intp] = np.zeros(0, np.intp)
         self._places: dict[Status, int] = {SUCCESS: 0}
+        self._rejections: Rejections | None = None
+        self._candidates: NDArray[np.intp] = np.zeros(0, np.intp)
         self._reader = Reader(cluster)
         self.reads: dict[str, Reads] = {p.name: p.reads(pod) for p in profile.judges}
         self._skipped: frozenset[str] = frozenset()
+        self._cluster_reads = [
+            (place, self.reads[plugin.name].cluster)
+            for place, plugin in enumerate(profile.filters)
+            if self.reads[plugin.name].cluster
+        ]
 
     @property
     def nbytes(self) -> int:
@@ -64,11 +75,34 @@ class Judgement:
             self._judge_changed(pod, changes)
         self._skipped = self.state.skip_filter
 
-    def statuses_of(self, rows: NDArray[np.intp]) -> Statuses:
-        return Column(self.statuses, self.verdict[rows].astype(np.intp))
+    def verdicts(self) -> NodeStatuses:
+        """The status of every candidate as it stands; valid until the next refresh."""
+        rows = self._candidates
+        index = self.verdict[rows].astype(np.intp)
+        return NodeStatuses(Rows(self.cluster, rows), Column(self.statuses, index), self._absent())
 
-    def candidates(self) -> NDArray[np.intp]:
-        """The rows that were judged."""
+    def rejections(self) -> Rejections:
+        """How many nodes each plugin refused for each reason. Shared: do not change it."""
+        if self._rejections is None:
+            self._rejections = self._count_rejections()
+        return self._rejections
+
+    def _count_rejections(self) -> Rejections:
+        counts: Rejections = {}
+        sizes = np.bincount(self.verdict[self._candidates], minlength=len(self.statuses))
+        for status, size in zip(self.statuses[1:], sizes[1:].tolist(), strict=True):
+            for reason in status.reasons if size else ():
+                key = status.plugin, reason
+                counts[key] = counts.get(key, 0) + size
+        return counts
+
+    def _absent(self) -> Status:
+        if self.pre.node_names is None:
+            return UNKNOWN
+        names = " ".join(sorted(self.pre.narrowed_by))
+        return Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{names}]")
+
+    def _find_candidates(self) -> NDArray[np.intp]:
         rows = self.cluster.table.live_rows()
         names = self.pre.node_names
         if names is None:
@@ -80,13 +114,15 @@ class Judgement:
 
     def _pre_filter(self, pod: Pod, changes: Changes) -> bool:
         """Run the PreFilters whose answers are outdated; false when the others cannot stand."""
+        answers = self.pre.answers
+        outdated = changes.fresh or any(self._outdated(name, changes) for name in answers)
+        if not outdated:
+            return True
         kept = (
             {}
             if changes.fresh
-            else {n: a for n, a in self.pre.answers.items() if not self._outdated(n, changes)}
+            else {n: a for n, a in answers.items() if not self._outdated(n, changes)}
         )
-        if kept and len(kept) == len(self.pre.answers):
-            return True
         before = self.pre
         nodes = self.cluster.rows()
         self.pre = self.profile.run_pre_filters(self.state, pod, nodes, kept)
@@ -112,17 +148,19 @@ class Judgement:
         self.first = np.full(size, OUT, np.int16)
         self.verdict = np.zeros(size, np.int32)
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
-        self.first[self.candidates()] = PENDING
+        self._candidates = self._find_candidates()
+        self.first[self._candidates] = PENDING
         self._sweep(pod, frozenset())
         self._settle_feasible()
 
     def _judge_changed(self, pod: Pod, changes: Changes) -> None:
         asked_anew = frozenset(
-            place
-            for place, plugin in enumerate(self.profile.filters)
-            if self._outdated(plugin.name, changes) or self._newly_active(plugin)
+            place for place, cluster in self._cluster_reads if cluster & changes.aspects
         )
-        pending = self._release_newly_skipped()
+        pending = False
+        if self.state.skip_filter != self._skipped:
+            asked_anew |= self._newly_active()
+            pending = self._release_newly_skipped()
         rows = [r for r in changes.rows if r < len(self.first) and self.first[r] not in _SET_ASIDE]
         moved = False
         if len(rows) >= _MANY:
@@ -137,8 +175,11 @@ class Judgement:
         if moved:
             self._settle_feasible()
 
-    def _newly_active(self, plugin: Plugin) -> bool:
-        return plugin.name in self._skipped and plugin.name not in self.state.skip_filter
+    def _newly_active(self) -> frozenset[int]:
+        active = self._skipped - self.state.skip_filter
+        return frozenset(
+            place for place, plugin in enumerate(self.profile.filters) if plugin.name in active
+        )
 
     def _release_newly_skipped(self) -> bool:
         """Rows that a filter refused go on when that filter no longer takes part."""
@@ -167,8 +208,10 @@ class Judgement:
             if not verdict.ok:
                 now = place
                 break
-        self.first[row] = now
-        self.verdict[row] = self._place(verdict)
+        if now != was or now != len(filters):
+            self.first[row] = now
+            self.verdict[row] = self._place(verdict)
+            self._rejections = None
         return (was == len(filters)) != (now == len(filters))
 
     def _depends(self, plugin: Plugin, aspects: int) -> bool:
@@ -177,6 +220,7 @@ class Judgement:
 
     def _sweep(self, pod: Pod, asked_anew: frozenset[int]) -> None:
         """Run the filters in order: on pending rows, and on all rows where asked anew."""
+        self._rejections = None
         pending = np.flatnonzero(self.first == PENDING)
         for place, plugin in enumerate(self.profile.filters):
             if plugin.name in self.state.skip_filter:

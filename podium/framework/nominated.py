@@ -17,21 +17,28 @@ from podium.state.overlay import Overlay
 from podium.state.pod_info import PodInfo
 from podium.state.rows import PodsOnRows, Rows
 
+_NOWHERE: NDArray[np.intp] = np.zeros(0, np.intp)
+
 
 class NominatedPods:
     """The nominated pods that one pod must leave room for, and the rows they wait for."""
 
     def __init__(self, cluster: ClusterState, nominator: Nominator, pod: Pod) -> None:
-        waiting: list[tuple[int, PodInfo]] = []
+        self.pods: list[PodInfo] = []
+        self.pod_rows = self.rows = _NOWHERE
         if len(nominator):
-            for name, pods in nominator.ahead_of(pod):
-                row = cluster.table.live_row(name)
-                if row is not None:
-                    waiting += [(row, other) for other in pods]
+            self._gather(cluster, nominator, pod)
+
+    def _gather(self, cluster: ClusterState, nominator: Nominator, pod: Pod) -> None:
+        waiting: list[tuple[int, PodInfo]] = []
+        for name, pods in nominator.ahead_of(pod):
+            row = cluster.table.live_row(name)
+            if row is not None:
+                waiting += [(row, other) for other in pods]
         waiting.sort(key=lambda pair: pair[0])
         self.pods = [other for _, other in waiting]
-        self.pod_rows: NDArray[np.intp] = np.array([row for row, _ in waiting], np.intp)
-        self.rows: NDArray[np.intp] = np.unique(self.pod_rows)
+        self.pod_rows = np.array([row for row, _ in waiting], np.intp)
+        self.rows = np.unique(self.pod_rows)
 
     def __bool__(self) -> bool:
         return bool(self.pods)
