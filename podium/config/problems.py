@@ -1,0 +1,98 @@
+"""Collecting everything that is wrong, each with its path, its line and upstream's words."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from podium.errors import ConfigError, ConfigProblem
+
+_LONGEST_VALUE = 120
+
+
+class Problems:
+    """The problems found so far; ``lines`` maps the paths of a file to its lines."""
+
+    def __init__(self, lines: Mapping[str, int] | None = None) -> None:
+        self.lines = {} if lines is None else lines
+        self._found: dict[ConfigProblem, None] = {}
+        self._around: set[str] = set()  # the paths of problems, and of all that contains them
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def found(self) -> list[ConfigProblem]:
+        return list(self._found)
+
+    def add(self, path: str, message: str) -> None:
+        self.add_at(path, self.line(path), message)
+
+    def add_at(self, path: str, line: int | None, message: str) -> None:
+        self._found[ConfigProblem(path, line, message)] = None
+        while path not in self._around:
+            self._around.add(path)
+            path = _parent(path)
+
+    def invalid(self, path: str, value: Any, detail: str) -> None:
+        self.add(path, f"Invalid value: {show(value)}: {detail}")
+
+    def required(self, path: str, detail: str = "") -> None:
+        """A value is missing; one that was there but unreadable is not reported twice."""
+        if not self.below(path):
+            self.add(path, f"Required value: {detail}" if detail else "Required value")
+
+    def below(self, path: str) -> bool:
+        """Whether anything at this path or inside it is wrong."""
+        return path in self._around
+
+    def line(self, path: str) -> int | None:
+        """The line of a path, or of the nearest thing around it that the file contains."""
+        while path and path not in self.lines:
+            path = _parent(path)
+        return self.lines.get(path)
+
+    def raise_if_any(self, source: str) -> None:
+        if self.found:
+            raise ConfigError(source, in_file_order(self.found))
+
+
+def _parent(path: str) -> str:
+    return path[: max(path.rfind("."), path.rfind("["), 0)]
+
+
+def in_file_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
+    return sorted(problems, key=lambda problem: (problem.line is None, problem.line or 0))
+
+
+def child(path: str, name: str) -> str:
+    shown = name if name.isprintable() else json.dumps(name)[1:-1]
+    return f"{path}.{shown}" if path else shown
+
+
+def whole_text(text: str) -> str:
+    """Halves of a surrogate pair, as JSON escapes leave them, joined; a lone half is replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def show(value: Any) -> str:
+    """A value as upstream prints it: texts quoted, numbers bare, the rest as JSON."""
+    if isinstance(value, float):
+        return _number(value)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("+Inf" if value > 0 else "-Inf")
+    return f"{value:.15g}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint to append, or nothing when no known name is near."""
+    names = sorted(known)
+    folded = {candidate.lower(): candidate for candidate in names}
+    near = get_close_matches(name.lower()[:_LONGEST_VALUE], folded, n=1, cutoff=0.7)
+    return f'; did you mean "{folded[near[0]]}"?' if near else ""
