@@ -1,0 +1,132 @@
+"""From merged plugin sets to what runs at each extension point, as upstream builds a profile."""
+
+from collections.abc import Mapping
+
+from podium.config import upstream
+from podium.config.catalog import Catalog
+from podium.config.merge import ALL, Entry, PluginSets
+from podium.config.problems import Problems
+
+Order = dict[str, tuple[str, ...]]
+
+MAX_NODE_SCORE = 100
+MAX_TOTAL_SCORE = 2**63 - 1
+
+
+class Expansion:
+    """Expands one profile's sets; what upstream would refuse to build is a problem."""
+
+    def __init__(self, sets: PluginSets, catalog: Catalog, problems: Problems) -> None:
+        self.sets = sets
+        self.catalog = catalog
+        self.problems = problems
+
+    def order(self) -> Order:
+        """The plugins at each key in running order, those that podium lacks included."""
+        self._check_multi_point()
+        return {key: self._order_at(key) for key in upstream.INTERFACES}
+
+    def _check_multi_point(self) -> None:
+        first = next(iter(upstream.INTERFACES))
+        for entry in self.sets[upstream.MULTI_POINT].enabled:
+            if entry.name not in self.catalog:
+                self._does_not_exist(entry, first)
+
+    def _order_at(self, key: str) -> tuple[str, ...]:
+        listed = self._listed(key)
+        if ALL in self.sets[key].disabled:
+            return tuple(listed)
+        overrides, collected = self._from_multi_point(key)
+        first = [name for name in listed if name in overrides]
+        last = [name for name in listed if name not in overrides]
+        return (*first, *collected, *last)
+
+    def _listed(self, key: str) -> list[str]:
+        """The plugins that the key itself lists."""
+        names: list[str] = []
+        for entry in self.sets[key].enabled:
+            if entry.name not in self.catalog:
+                if entry.name not in upstream.REJECTED or key in upstream.PLACEMENT_KEYS:
+                    self._does_not_exist(entry, key)
+            elif not self.catalog.may_be_listed_at(entry.name, key):
+                interface = upstream.INTERFACES[key]
+                message = f'plugin "{entry.name}" does not extend {interface} plugin'
+                self.problems.add(entry.path, f"{message}{self._what_it_extends(entry.name)}")
+            elif entry.name in names:
+                self._already_registered(entry, key)
+            elif self.catalog.runs_at(entry.name, key):
+                names.append(entry.name)
+        return names
+
+    def _from_multi_point(self, key: str) -> tuple[set[str], list[str]]:
+        """The multiPoint plugins that the key lists as well, and those that come in addition."""
+        explicit = set(self.sets[key].names)
+        disabled = set(self.sets[key].disabled)
+        overrides: set[str] = set()
+        collected: list[str] = []
+        for entry in self.sets[upstream.MULTI_POINT].enabled:
+            if entry.name in disabled or not self.catalog.runs_at(entry.name, key):
+                continue
+            if entry.name in explicit:
+                overrides.add(entry.name)
+            elif entry.name in collected:
+                self._already_registered(entry, key)
+            else:
+                collected.append(entry.name)
+        return overrides, collected
+
+    def _does_not_exist(self, entry: Entry, key: str) -> None:
+        message = f'{upstream.INTERFACES[key]} "{entry.name}" does not exist'
+        self.problems.add(entry.path, f"{message}{self.catalog.suggestion(entry.name)}")
+
+    def _already_registered(self, entry: Entry, key: str) -> None:
+        """Once for each repeated entry, however many points it reaches."""
+        if not self.problems.below(entry.path):
+            interface = upstream.INTERFACES[key]
+            message = f'plugin "{entry.name}" already registered as "{interface}"'
+            self.problems.add(entry.path, f"{message}; list it once")
+
+    def _what_it_extends(self, name: str) -> str:
+        keys = [key for key in upstream.INTERFACES if self.catalog.runs_at(name, key)]
+        return f"; it extends {', '.join(keys)}" if keys else ""
+
+
+def check_order(order: Order, name: str, path: str, problems: Problems) -> None:
+    """What upstream demands of a whole profile once its plugins are known."""
+    profile = f'for profile with scheduler name "{name}"'
+    sorters = len(order["queueSort"])
+    rules = {
+        "queueSort": (
+            sorters == 1,
+            f"only one queue sort plugin required {profile}, but got {sorters}",
+        ),
+        "bind": (bool(order["bind"]), f"at least one bind plugin is needed {profile}"),
+        "placementGenerate": (
+            len(order["placementGenerate"]) <= 1,
+            f"at most one placement generate plugin is allowed {profile}",
+        ),
+    }
+    for key, (is_kept, message) in rules.items():
+        # A list that is wrong already would draw a complaint that its correction settles.
+        sources = (f"{path}.{key}", f"{path}.{upstream.MULTI_POINT}")
+        if not is_kept and not any(problems.below(source) for source in sources):
+            problems.add(path, message)
+
+
+def weights(sets: PluginSets, key: str, catalog: Catalog) -> dict[str, int]:
+    """Each scoring plugin's weight: the key's own list is asked first, and none or 0 is 1."""
+    found: dict[str, int] = {}
+    for entry in sets[key].enabled + sets[upstream.MULTI_POINT].enabled:
+        if entry.name not in found and catalog.runs_at(entry.name, key):
+            found[entry.name] = entry.weight or 1
+    return found
+
+
+def could_overflow(weights: Mapping[str, int]) -> bool:
+    """Whether a node's total could pass 64 bits; added up in order, as upstream does."""
+    total = 0
+    for weight in weights.values():
+        if weight * MAX_NODE_SCORE > MAX_TOTAL_SCORE - total:
+            return True
+        total += weight * MAX_NODE_SCORE
+    return False

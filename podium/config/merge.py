@@ -1,0 +1,82 @@
+"""A profile's plugin sets merged with the default ones, key by key."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from podium.config import upstream, wire
+
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One enabled plugin; ``path`` is where the file lists it, or the key for a default one."""
+
+    name: str
+    weight: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSet:
+    enabled: tuple[Entry, ...] = ()
+    disabled: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(entry.name for entry in self.enabled)
+
+
+PluginSets = Mapping[str, PluginSet]
+
+
+def merged_plugins(custom: wire.Plugins, path: str) -> PluginSets:
+    """Every key's set after the merge; in v1 only multiPoint has defaults."""
+    return {
+        key: merged(given(custom, key, path), default_set(key, f"{path}.{key}"))
+        for key in (upstream.MULTI_POINT, *upstream.INTERFACES)
+    }
+
+
+def given(custom: wire.Plugins, key: str, path: str) -> PluginSet:
+    """The set as the file has it."""
+    written = wire_sets(custom)[key]
+    entries = (
+        Entry(plugin.name, plugin.weight, f"{path}.{key}.enabled[{index}]")
+        for index, plugin in enumerate(written.enabled)
+    )
+    return PluginSet(tuple(entries), tuple(plugin.name for plugin in written.disabled))
+
+
+def wire_sets(plugins: wire.Plugins) -> dict[str, wire.PluginSet]:
+    names = zip(plugins.__struct_encode_fields__, plugins.__struct_fields__, strict=True)
+    return {key: getattr(plugins, field) for key, field in names}
+
+
+def default_set(key: str, path: str) -> PluginSet:
+    if key != upstream.MULTI_POINT:
+        return PluginSet()
+    weights = upstream.DEFAULT_WEIGHTS.items()
+    return PluginSet(tuple(Entry(name, weight, path) for name, weight in weights))
+
+
+def merged(custom: PluginSet, default: PluginSet) -> PluginSet:
+    """The default set as a user changes it: dropped, replaced in place, then added to."""
+    disabled = custom.disabled + default.disabled
+    kept: list[Entry] = []
+    used: set[Entry] = set()
+    if ALL not in disabled:
+        replacements = {entry.name: entry for entry in custom.enabled}  # the last mention is used
+        for entry in default.enabled:
+            if entry.name in disabled:
+                continue
+            replacement = replacements.get(entry.name, entry)
+            used.add(replacement)
+            kept.append(replacement)
+    added = [entry for entry in custom.enabled if entry not in used]
+    return PluginSet((*kept, *added), disabled)
+
+
+def enabled_names(sets: PluginSets) -> Iterable[str]:
+    """Every plugin that some key enables, once each: those that upstream would build."""
+    return dict.fromkeys(name for plugin_set in sets.values() for name in plugin_set.names)
