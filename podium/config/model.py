@@ -1,0 +1,114 @@
+"""A configuration as the rest of podium reads it: complete, checked and frozen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from podium.errors import ConfigProblem
+from podium.framework.args import Args
+from podium.framework.plugin import Point
+
+Plan = Mapping[Point, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderElection:
+    """Durations are seconds."""
+
+    leader_elect: bool = True
+    lease_duration: float = 15.0
+    renew_deadline: float = 10.0
+    retry_period: float = 2.0
+    resource_lock: str = "leases"
+    resource_name: str = "kube-scheduler"
+    resource_namespace: str = "kube-system"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConnection:
+    """How to reach the API server; a negative ``qps`` switches rate limiting off."""
+
+    kubeconfig: str = ""
+    accept_content_types: str = ""
+    content_type: str = "application/vnd.kubernetes.protobuf"
+    qps: float = 50.0
+    burst: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TLSConfig:
+    """An extender's TLS settings; data win over files."""
+
+    insecure: bool = False
+    server_name: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    ca_file: str = ""
+    cert_data: bytes = b""
+    key_data: bytes = b""
+    ca_data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedResource:
+    name: str
+    ignored_by_scheduler: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Extender:
+    """One HTTP extender, in the file's order; an empty verb is one that it does not serve."""
+
+    url_prefix: str = ""
+    filter_verb: str = ""
+    preempt_verb: str = ""
+    prioritize_verb: str = ""
+    weight: int = 0
+    bind_verb: str = ""
+    enable_https: bool = False
+    tls: TLSConfig | None = None
+    http_timeout: float = 5.0
+    node_cache_capable: bool = False
+    managed_resources: tuple[ManagedResource, ...] = ()
+    ignorable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One scheduler name and the plugins that run for its pods.
+
+    ``plugins`` holds the names at each extension point in running order. ``absent`` are enabled
+    plugins of kube-scheduler that this podium does not have, with the points they would run at;
+    ``order_with_absent`` is ``plugins`` with them in their places, for people to read.
+    ``weights`` covers every plugin at the score point, absent ones too.
+    """
+
+    scheduler_name: str
+    percentage_of_nodes_to_score: int | None
+    plugins: Plan
+    weights: Mapping[str, int]
+    args: Mapping[str, Args]
+    absent: Mapping[str, frozenset[Point]]
+    order_with_absent: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A whole KubeSchedulerConfiguration.
+
+    ``percentage_of_nodes_to_score`` is ``None`` when not given, and then all nodes are judged;
+    a given 0 asks for upstream's adaptive rule. ``warnings`` are names that upstream passes over
+    in silence and that are most likely misspelt.
+    """
+
+    profiles: tuple[Profile, ...]
+    extenders: tuple[Extender, ...] = ()
+    leader_election: LeaderElection = LeaderElection()
+    client_connection: ClientConnection = ClientConnection()
+    parallelism: int = 16
+    percentage_of_nodes_to_score: int | None = None
+    pod_initial_backoff_seconds: int = 1
+    pod_max_backoff_seconds: int = 10
+    enable_profiling: bool = True
+    enable_contention_profiling: bool = True
+    delay_cache_until_active: bool = False
+    warnings: tuple[ConfigProblem, ...] = ()

@@ -1,0 +1,118 @@
+"""``pluginConfig``: the arguments of a profile's plugins, as each plugin's own type."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from podium.config import upstream, wire
+from podium.config.catalog import Catalog
+from podium.config.decode import decode
+from podium.config.problems import Problems, child, show
+from podium.framework.args import Args, NoArgs
+
+A = TypeVar("A", bound=Args)
+
+_GROUP = upstream.API_VERSION.partition("/")[0]
+
+
+def decode_plugin_config(
+    entries: tuple[wire.PluginConfig, ...], path: str, catalog: Catalog, problems: Problems
+) -> dict[str, Args]:
+    """The arguments given for plugins that podium has, enabled or not; all of them are checked."""
+    found: dict[str, Args] = {}
+    seen: set[str] = set()
+    for index, entry in enumerate(entries):
+        where = f"{path}[{index}]"
+        if entry.name in seen:
+            problems.add(where, f"Duplicate value: {show(entry.name)}")
+        seen.add(entry.name)
+        if entry.name in upstream.REJECTED:
+            problems.invalid(where, entry.name, REJECTED_DETAIL)
+        elif entry.name in catalog.registry:
+            args = _decoded(entry, where, catalog.registry.args_type(entry.name), problems)
+            if args is not None:
+                found.setdefault(entry.name, args)
+    return found
+
+
+REJECTED_DETAIL = (
+    f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{upstream.API_VERSION}")'
+)
+
+
+def default_args(
+    names: Iterable[str], path: str, catalog: Catalog, problems: Problems
+) -> dict[str, Args]:
+    """The arguments of enabled plugins for which the file has no entry."""
+    found: dict[str, Args] = {}
+    for name in names:
+        needed = Problems(problems.lines)
+        args = _checked({}, catalog.registry.args_type(name), "", needed)
+        if args is not None:
+            found[name] = args
+        for problem in needed.found:
+            problems.add(path, f'args of plugin "{name}": {problem.path}: {problem.message}')
+    return found
+
+
+def _decoded(
+    entry: wire.PluginConfig, path: str, kind: type[Args], problems: Problems
+) -> Args | None:
+    if kind is NoArgs:
+        return NoArgs()  # whatever the file gives is kept unread, as upstream does
+    where = f"{path}.args"
+    given = {} if entry.args is None else entry.args
+    if not isinstance(given, dict):
+        problems.invalid(where, given, "must be an object")
+        return None
+    if not _is_of_kind(entry.name, given, where, problems):
+        return None
+    return _checked(_without_type(given, kind), kind, where, problems)
+
+
+def _is_of_kind(name: str, given: dict[str, Any], path: str, problems: Problems) -> bool:
+    expected = f"{name}Args"
+    kind = given.get("kind") or expected
+    if kind != expected:
+        wanted = f"args for plugin {name} were not of type {expected}.{_GROUP}"
+        problems.add(child(path, "kind"), f"{wanted}, got {_bare(kind)}.{_GROUP}")
+        return False
+    version = given.get("apiVersion") or upstream.API_VERSION
+    if name in upstream.ARGS_KINDS and version != upstream.API_VERSION:
+        message = f'no kind "{expected}" is registered for version {show(version)}'
+        problems.add(child(path, "apiVersion"), f'{message}; use "{upstream.API_VERSION}"')
+        return False
+    return True
+
+
+def _bare(value: Any) -> str:
+    return value if isinstance(value, str) else show(value)
+
+
+def _without_type(given: dict[str, Any], kind: type[Args]) -> dict[str, Any]:
+    """Without apiVersion and kind, unless the plugin's own arguments are called so."""
+    names = {"apiVersion", "kind"}.difference(kind.__struct_encode_fields__)
+    return {name: value for name, value in given.items() if name not in names}
+
+
+def _checked(given: dict[str, Any], kind: type[A], path: str, problems: Problems) -> A | None:
+    before = len(problems)
+    try:
+        args = decode(given, kind, path, problems)
+        if args is None or len(problems) > before:
+            return None
+        for problem in args.validate():
+            problems.add(child(path, problem.path) if problem.path else path, problem.message)
+    except Exception as fault:  # an author's __post_init__ or validate() may raise anything
+        problems.add(path, f"checking the args raised {type(fault).__name__}: {fault}")
+        return None
+    return args
+
+
+def with_ignored_resources(args: Args, names: list[str]) -> Args:
+    """NodeResourcesFit arguments that ignore what extenders manage, and nothing else."""
+    for field in msgspec.structs.fields(args):
+        if field.encode_name == "ignoredResources":
+            return msgspec.structs.replace(args, **{field.name: msgspec.convert(names, field.type)})
+    return args
