@@ -6,10 +6,11 @@ from typing import Any
 from podium.api.objects import Condition, Pod
 from podium.clock import FakeClock
 from podium.framework.cycle_state import CycleState
-from podium.framework.handle import EventText
+from podium.framework.handle import EventNote
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Plugin, Point, Statuses, points_of
+from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.profile import Profile
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import get_logger
@@ -37,9 +38,9 @@ class FakeEvents:
     """Remembers (key of the pod, key of the related pod or "", the event)."""
 
     def __init__(self) -> None:
-        self.recorded: list[tuple[str, str, EventText]] = []
+        self.recorded: list[tuple[str, str, EventNote]] = []
 
-    def record(self, regarding: Pod, related: Pod | None, event: EventText) -> None:
+    def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None:
         self.recorded.append((regarding.key, related.key if related else "", event))
 
 
@@ -56,6 +57,7 @@ class FakeHandle:
         load(self.cluster, objects)
         self.nominator = Nominator()
         self.waiting_pods = WaitingPods()
+        self.pods_in_pre_bind = PodsInPreBind()
         self.clock = FakeClock()
         self.client = FakeClient()
         self.events = FakeEvents()
