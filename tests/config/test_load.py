@@ -10,7 +10,6 @@ from podium.config import Extender, LeaderElection, ManagedResource, TLSConfig
 from podium.config.model import ClientConnection
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
-from podium.framework.registry import Registry
 from tests.config.plugins import registry
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -389,28 +388,3 @@ def test_values_have_no_lines():
         config.from_value({"apiVersion": 10**5000, "x": {1: object()}, "y": object()}, KNOWN)
 
     assert all(problem.line is None for problem in error.value.problems)
-
-
-def test_files(tmp_path):
-    path = tmp_path / "scheduler.yaml"
-    path.write_text(f"\ufeff{HEADER}", encoding="utf-8")
-
-    assert config.load_file(path, Registry()) == config.default(Registry())
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        pytest.param(None, "cannot be read: No such file or directory", id="missing"),
-        pytest.param(b"\xff\xfe\xfa", "cannot be read: it is not UTF-8 text", id="binary"),
-    ],
-)
-def test_files_that_cannot_be_read(tmp_path, content, reason):
-    path = tmp_path / "scheduler.yaml"
-    if content is not None:
-        path.write_bytes(content)
-
-    with pytest.raises(ConfigError) as error:
-        config.load_file(path, KNOWN)
-
-    assert str(error.value) == f"podium: {path} has 1 problem\n  {reason}"
