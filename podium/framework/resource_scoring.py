@@ -1,0 +1,117 @@
+"""Scoring by resources: what NodeResourcesFit, NodeResourcesBalancedAllocation and shapes share.
+
+Amounts are Python integers for one node and arrays for many; the functions here take either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
+from podium.framework.args import Args, Problem
+from podium.framework.scores import idiv
+
+Amount = TypeVar("Amount", int, NDArray[np.int64])
+Amount_co = TypeVar("Amount_co", int, NDArray[np.int64], covariant=True)
+
+TOP_SHAPE_SCORE = 10
+
+
+class Amounts(Protocol[Amount_co]):
+    """What NodeInfo tells of one node, and Rows of many."""
+
+    def allocatable(self, resource: str) -> Amount_co: ...
+    def requested(self, resource: str) -> Amount_co: ...
+    def non_zero_requested(self, resource: str) -> Amount_co: ...
+
+
+class ResourceSpec(Args, frozen=True, rename="camel"):
+    """A resource that counts in a score; a weight of 0 stands for 1."""
+
+    name: str = ""
+    weight: int = 1
+
+
+CPU_AND_MEMORY = (ResourceSpec(name=CPU), ResourceSpec(name=MEMORY))
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a pod asks of a resource that counts in its score."""
+
+    name: str
+    amount: int
+    weight: int
+
+
+def demands(specs: Iterable[ResourceSpec], requests: Mapping[str, int]) -> tuple[Demand, ...]:
+    """The resources that take part for a pod with these requests.
+
+    cpu, memory and ephemeral storage always do, others only when the pod asks for them.
+    """
+    return tuple(
+        Demand(spec.name, requests.get(spec.name, 0), spec.weight or 1)
+        for spec in specs
+        if spec.name in (CPU, MEMORY, EPHEMERAL_STORAGE)
+        or (is_scalar(spec.name) and requests.get(spec.name, 0))
+    )
+
+
+def used(nodes: Amounts[Amount], resource: str, *, non_zero: bool) -> Amount:
+    """What the pods on a node take; ``non_zero`` counts cpu and memory that nobody named."""
+    if non_zero and resource in (CPU, MEMORY):
+        return nodes.non_zero_requested(resource)
+    return nodes.requested(resource)
+
+
+def wrapped(amount: Amount) -> Amount:
+    """The amount as int64 has it: arrays wrap around by themselves, Python's integers do not."""
+    if isinstance(amount, int) and not -(2**63) <= amount < 2**63:
+        return (amount + 2**63) % 2**64 - 2**63
+    return amount
+
+
+class ShapePoint(Args, frozen=True, rename="camel"):
+    """A point of a scoring function: at this utilization, in percent, this score."""
+
+    utilization: int = 0
+    score: int = 0
+
+
+def shape_problems(points: Sequence[ShapePoint], path: str) -> Iterator[Problem]:
+    """What is wrong with a scoring function, in upstream's words."""
+    if not points:
+        yield Problem(path, "Required value: at least one point must be specified")
+    for place in range(1, len(points)):
+        if points[place - 1].utilization >= points[place].utilization:
+            message = "values must be sorted in increasing order"
+            yield _invalid(f"{path}[{place}].utilization", points[place].utilization, message)
+            break
+    for place, point in enumerate(points):
+        yield from _outside(f"{path}[{place}].utilization", point.utilization, 100)
+        yield from _outside(f"{path}[{place}].score", point.score, TOP_SHAPE_SCORE)
+
+
+def broken_line(points: Sequence[tuple[int, int]], at: int) -> int:
+    """The value of a line through these points, flat before the first and after the last."""
+    if at <= points[0][0]:
+        return points[0][1]
+    for (left, low), (right, high) in pairwise(points):
+        if at <= right:
+            return low + idiv((high - low) * (at - left), right - left)
+    return points[-1][1]
+
+
+def _outside(path: str, value: int, highest: int) -> Iterator[Problem]:
+    if not 0 <= value <= highest:
+        yield _invalid(path, value, f"not in valid range [0, {highest}]")
+
+
+def _invalid(path: str, value: int, detail: str) -> Problem:
+    return Problem(path, f"Invalid value: {value}: {detail}")

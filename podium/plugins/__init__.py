@@ -1,0 +1,14 @@
+"""The in-tree plugins, in the order of the default profile; for ``app`` and the shells only."""
+
+from podium.framework.plugin import Plugin
+from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.priority_sort import PrioritySort
+from podium.plugins.taint_toleration import TaintToleration
+
+IN_TREE: tuple[type[Plugin], ...] = (
+    PrioritySort,
+    TaintToleration,
+    NodeResourcesFit,
+    DynamicResources,
+)

@@ -1,0 +1,120 @@
+"""DynamicResources: devices that pods claim. podium does not support resource claims yet.
+
+PreFilter   rejects a pod that references claims, saying so; for all others there is nothing to do.
+PostFilter  says that there are no claims to give back, which users see in the pod's message.
+Score       0 for every node: only claims with alternatives would tell nodes apart.
+Requeue     when nodes or devices change, as upstream; no change of a claim helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+from podium.config import durations
+
+UNSUPPORTED = fwk.Status.unresolvable("podium does not support resource claims yet")
+NO_CLAIMS = fwk.Status.unschedulable("no new claims to deallocate")
+READS = fwk.reads()
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """PreFilter's state: the pod's claims, of which there are none."""
+
+
+class DynamicResources(
+    fwk.PreEnqueuePlugin,
+    fwk.PreFilterPlugin,
+    fwk.FilterPlugin,
+    fwk.PostFilterPlugin,
+    fwk.ScorePlugin,
+    fwk.ReservePlugin,
+    fwk.PreBindPlugin,
+    fwk.EnqueueExtensions,
+):
+    name = "DynamicResources"
+
+    class Args(fwk.Args, frozen=True, rename="camel"):
+        """Accepted so that configurations load; without claims nothing takes time."""
+
+        filter_timeout: durations.Duration = 10.0
+        binding_timeout: durations.Duration = 600.0
+
+        def validate(self) -> Iterator[fwk.Problem]:
+            if self.filter_timeout < 0:
+                yield _invalid("filterTimeout", self.filter_timeout, "must be zero or positive")
+            if self.binding_timeout < 1:
+                yield _invalid("bindingTimeout", self.binding_timeout, "must be at least 1 second")
+
+    def __init__(self, args: Args, handle: fwk.Handle) -> None:
+        """Nothing to prepare."""
+
+    def sign(self, pod: Pod) -> Hashable:
+        if pod.spec.resource_claims:
+            raise fwk.NotSignable
+        return None
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def pre_enqueue(self, pod: Pod) -> fwk.Status:
+        return fwk.SUCCESS
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status:
+        state.put(Claims())
+        return UNSUPPORTED if pod.spec.resource_claims else fwk.skip()
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        state.get(Claims)
+        return fwk.SUCCESS
+
+    def post_filter(
+        self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
+    ) -> tuple[None, fwk.Status]:
+        # A PreFilter that rejects the pod before this one leaves no state: the error that this
+        # raises then is upstream's, and ends PostFilter.
+        state.get(Claims)
+        return None, NO_CLAIMS
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        state.get(Claims)
+        return 0
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        state.get(Claims)
+        return np.zeros(len(nodes), np.int64)
+
+    def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+        """Without claims there is nothing to reserve."""
+
+    def unreserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+        """Without claims there is nothing to give back."""
+
+    def pre_bind_pre_flight(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status:
+        return fwk.skip()
+
+    async def pre_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+        """Left out by the pre-flight."""
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Node", "add|label|allocatable"),
+            fwk.on("resource.k8s.io/ResourceClaim", "add|update", hint=never),
+            fwk.on("Pod", "generated-claim", hint=never),
+            fwk.on("resource.k8s.io/DeviceClass", "add|update"),
+            fwk.on("resource.k8s.io/ResourceSlice", "add|update"),
+        ]
+
+
+def never(pod: Pod, old: object, new: object) -> bool:
+    """What a claim looks like makes no difference while claims are not supported."""
+    return False
+
+
+def _invalid(path: str, seconds: float, detail: str) -> fwk.Problem:
+    return fwk.Problem(path, f"Invalid value: {durations.format(seconds)}: {detail}")

@@ -1,0 +1,45 @@
+"""Which events may make room for a pod that fitted nowhere."""
+
+from __future__ import annotations
+
+from podium.api import resources
+from podium.api.objects import DeviceClass, Node, Pod
+from podium.plugins.node_resources_fit.needs import needs_of
+
+_IMPLICIT_NAME = "deviceclass.resource.kubernetes.io/"
+
+
+def pod_made_room(pod: Pod, old: Pod, new: Pod | None) -> bool:
+    """A pod left its node, or now takes less of something this pod needs."""
+    if new is None:
+        return bool(old.node_name or old.nominated_node_name)
+    if new.uid == pod.uid:
+        return True
+    return bool(new.node_name) and _shrank(pod, old, new)
+
+
+def _shrank(pod: Pod, old: Pod, new: Pod) -> bool:
+    before = resources.amounts(resources.pod_requests(old, use_status=True))
+    after = resources.amounts(resources.pod_requests(new, use_status=True))
+    return any(before.get(name, 0) > after.get(name, 0) for name, _ in needs_of(pod)[1:])
+
+
+def node_became_large_enough(pod: Pod, old: Node | None, new: Node) -> bool:
+    """The node, were it empty, has room for the pod; a known one grew in what the pod needs."""
+    needs = needs_of(pod)
+    offered = resources.allocatable(new)
+    if any(amount > offered.get(name, 0) for name, amount in needs):
+        return False
+    if old is None:
+        return True
+    before = resources.allocatable(old)
+    return any(offered[name] > before.get(name, 0) for name, _ in needs)
+
+
+def class_offers_resource(pod: Pod, old: DeviceClass | None, new: DeviceClass) -> bool:
+    """Devices of the class now stand for a resource that the pod requests."""
+    requests = resources.pod_requests(pod, use_status=False)
+    if old is None and f"{_IMPLICIT_NAME}{new.name}" in requests:
+        return True
+    changed = old is None or old.spec.extended_resource_name != new.spec.extended_resource_name
+    return changed and new.spec.extended_resource_name in requests

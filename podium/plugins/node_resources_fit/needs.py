@@ -1,0 +1,51 @@
+"""What a pod needs of a node, and how a node that lacks it is rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api import resources
+from podium.api.objects import Pod
+from podium.framework.status import SUCCESS, Status
+from podium.state.rows import NodeInfo, Rows
+
+_BY_NAME = (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE)
+_ONE_POD = ((resources.PODS, 1),)
+
+Needs = tuple[tuple[str, int], ...]
+"""Resources and amounts in the order of their reasons, first of all room for one more pod."""
+
+
+def needs_of(pod: Pod) -> Needs:
+    """Everything the pod requests more than nothing of."""
+    requests = resources.amounts(resources.pod_requests(pod, use_status=False))
+    named = [(name, requests.pop(name)) for name in _BY_NAME if name in requests]
+    requests.pop(resources.PODS, None)
+    return _ONE_POD + tuple(need for need in [*named, *sorted(requests.items())] if need[1] > 0)
+
+
+def shortages(needs: Needs, nodes: NodeInfo | Rows) -> Iterator[bool | NDArray[np.bool_]]:
+    """For each need whether there is too little left: a flag of one node, an array of many."""
+    return (amount > nodes.free(name) for name, amount in needs)
+
+
+def hopelessness(needs: Needs, nodes: NodeInfo | Rows) -> Iterator[bool | NDArray[np.bool_]]:
+    """For each need but that for a pod, whether even the empty node has too little."""
+    return (amount > nodes.allocatable(name) for name, amount in needs[1:])
+
+
+@lru_cache(maxsize=4096)
+def rejection(names: tuple[str, ...], short: int, hopeless: bool) -> Status:
+    """All that is short, from bits in the order of the names; success when nothing is."""
+    reasons = tuple(_reason(name) for place, name in enumerate(names) if short >> place & 1)
+    if not reasons:
+        return SUCCESS
+    return Status.unresolvable(*reasons) if hopeless else Status.unschedulable(*reasons)
+
+
+def _reason(name: str) -> str:
+    return "Too many pods" if name == resources.PODS else f"Insufficient {name}"

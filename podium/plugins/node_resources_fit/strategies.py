@@ -1,0 +1,109 @@
+"""The three ways to score a node by how full it would be with the pod on it.
+
+Each resource is scored from 0 to 100; their mean by weight is the node's score. All arithmetic is
+on integers for one node and on arrays for many, the same expressions for both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from podium.framework.resource_scoring import (
+    TOP_SHAPE_SCORE,
+    Amount,
+    Amounts,
+    Demand,
+    broken_line,
+    used,
+    wrapped,
+)
+from podium.framework.scores import idiv
+
+RATIO = "RequestedToCapacityRatio"
+
+
+class Strategy(ABC):
+    """``points`` is the shape of a strategy that has one."""
+
+    def __init__(self, points: Sequence[tuple[int, int]] = ()) -> None:
+        self.points = points
+
+    def score(self, demands: Sequence[Demand], nodes: Amounts[Amount]) -> Any:
+        """A node's score, or an array of all nodes' scores; 0 with nothing to look at."""
+        total: Any = 0
+        weights: Any = 0
+        for demand in demands:
+            capacity = nodes.allocatable(demand.name)
+            requested = wrapped(used(nodes, demand.name, non_zero=True) + demand.amount)
+            has = _has(capacity)
+            part = self.part(requested, capacity + (1 - has)) * has
+            total = total + part * demand.weight
+            weights = weights + self.counts(part, has) * demand.weight
+        return self.mean(total, weights + (weights == 0))
+
+    @abstractmethod
+    def part(self, requested: Amount, capacity: Amount) -> Amount:
+        """The score of one resource."""
+
+    def counts(self, part: Any, has: Any) -> Any:
+        """Whether a resource's weight counts: where the node has the resource."""
+        return has
+
+    def mean(self, total: Any, weights: Any) -> Any:
+        return idiv(total, weights)
+
+
+class LeastAllocated(Strategy):
+    """The more stays free, the better."""
+
+    def part(self, requested: Amount, capacity: Amount) -> Amount:
+        return idiv(wrapped((capacity - requested) * 100), capacity) * (requested <= capacity)
+
+
+class MostAllocated(Strategy):
+    """The fuller, the better; beyond full counts as full."""
+
+    def part(self, requested: Amount, capacity: Amount) -> Amount:
+        beyond = (requested - capacity) * (requested > capacity)
+        return idiv(wrapped((requested - beyond) * 100), capacity)
+
+
+class RequestedToCapacityRatio(Strategy):
+    """What the shape says of a resource's utilization; resources that score 0 do not count."""
+
+    def __init__(self, points: Sequence[tuple[int, int]]) -> None:
+        super().__init__([(at, score * (100 // TOP_SHAPE_SCORE)) for at, score in points])
+        self._by_percent = np.array([broken_line(self.points, at) for at in range(101)], np.int64)
+        self._of_percent = self._by_percent.tolist()
+
+    def part(self, requested: Amount, capacity: Amount) -> Amount:
+        fits = requested <= capacity
+        percent = idiv(wrapped(requested * 100), capacity) * fits + 100 * (1 - fits)
+        if isinstance(percent, int):
+            return int(self._of_percent[max(0, percent)])
+        return self._by_percent.take(percent, mode="clip")
+
+    def counts(self, part: Any, has: Any) -> Any:
+        return (part > 0) * has
+
+    def mean(self, total: Any, weights: Any) -> Any:
+        """Rounded to the nearest, halves up."""
+        return idiv(2 * total + weights, 2 * weights)
+
+
+STRATEGIES: dict[str, type[Strategy]] = {
+    "LeastAllocated": LeastAllocated,
+    "MostAllocated": MostAllocated,
+    RATIO: RequestedToCapacityRatio,
+}
+
+
+def _has(capacity: Any) -> Any:
+    """1 where there is any of the resource, else 0; one number when it is 1 for every node."""
+    if isinstance(capacity, int):
+        return int(capacity != 0)
+    return 1 if capacity.all() else (capacity != 0).astype(np.int64)

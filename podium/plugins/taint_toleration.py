@@ -1,0 +1,91 @@
+"""TaintToleration: keep a pod off nodes whose taints it does not tolerate.
+
+Filter   rejects a node with an untolerated NoSchedule or NoExecute taint.
+Score    prefers nodes with fewer untolerated PreferNoSchedule taints.
+Requeue  when a node joins or changes its taints, or the pod gains a toleration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api.objects import Node, Pod, Taints, Tolerations
+from podium.api.taints import PREFER_NO_SCHEDULE, find_untolerated, tolerates
+
+REJECTED = fwk.Status.unresolvable("node(s) had untolerated taint(s)")
+READS = fwk.reads(node=fwk.Aspect.TAINTS)
+
+
+@dataclass(frozen=True, slots=True)
+class SoftTolerations:
+    """PreScore's state: the pod's tolerations that can matter to soft taints."""
+
+    tolerations: Tolerations
+
+
+class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk.EnqueueExtensions):
+    name = "TaintToleration"
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        """Nothing to prepare."""
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.spec.tolerations
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        return verdict(pod, node.taints)
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        return nodes.taints.map(lambda taints: verdict(pod, taints))
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
+        state.put(SoftTolerations(soft(pod.spec.tolerations)))
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        return count_untolerated(node.taints, state.get(SoftTolerations).tolerations)
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        tolerations = state.get(SoftTolerations).tolerations
+        counts = nodes.taints.map(lambda taints: count_untolerated(taints, tolerations))
+        return counts.to_array(np.int64)
+
+    def normalize_score(
+        self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
+    ) -> fwk.Scores:
+        return fwk.scale(scores, reverse=True)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Node", "add|taint", hint=node_became_tolerable),
+            fwk.on("Pod", "toleration", hint=lambda pod, old, new: new.uid == pod.uid),
+        ]
+
+
+def verdict(pod: Pod, taints: Taints) -> fwk.Status:
+    rejected = taints and find_untolerated(taints, pod.spec.tolerations)
+    return REJECTED if rejected else fwk.SUCCESS
+
+
+def soft(tolerations: Tolerations) -> Tolerations:
+    return tuple(each for each in tolerations if each.effect in ("", *PREFER_NO_SCHEDULE))
+
+
+def count_untolerated(taints: Taints, tolerations: Tolerations) -> int:
+    """How many soft taints no toleration covers; one that stands there twice counts twice."""
+    return sum(
+        taint.effect in PREFER_NO_SCHEDULE
+        and not any(tolerates(toleration, taint) for toleration in tolerations)
+        for taint in taints
+    )
+
+
+def node_became_tolerable(pod: Pod, old: Node | None, new: Node) -> bool:
+    was_rejected = old is None or not verdict(pod, old.spec.taints).ok
+    return was_rejected and verdict(pod, new.spec.taints).ok
