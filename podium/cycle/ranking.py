@@ -41,8 +41,8 @@ class Ranking:
 
     def best(self) -> NDArray[np.intp]:
         """The rows of all nodes with the highest total."""
-        best: NDArray[np.intp] = self.nodes.index[self.totals == self.totals.max()]
-        return best
+        places = (self.totals == self.totals.max()).nonzero()[0]
+        return self.nodes.index.take(places)
 
     def best_names(self) -> list[str]:
         names = self.nodes.table.names

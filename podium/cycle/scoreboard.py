@@ -116,10 +116,13 @@ class Scoreboard:
 
     def _unknown_rows(self, nodes: Rows, plugin: ScorePlugin, outdated: _Outdated) -> Places:
         """The feasible rows whose score must be asked for."""
-        known, reads, changes = self._known[plugin.name], self.reads[plugin.name], outdated.changes
+        reads, changes = self.reads[plugin.name], outdated.changes
+        known = self._known[plugin.name]
         if plugin.name in outdated.again or reads.cluster & changes.aspects:
             known[:] = False
             return nodes.index
+        if not outdated.moved and not reads.node & changes.aspects:
+            return _NONE
         dirty = [r for r, a in changes.rows.items() if a & reads.node and r < len(known)]
         if dirty:
             known[dirty] = False
