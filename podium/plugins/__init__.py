@@ -3,6 +3,7 @@
 from podium.framework.plugin import Plugin
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.priority_sort import PrioritySort
 from podium.plugins.taint_toleration import TaintToleration
@@ -11,6 +12,7 @@ IN_TREE: tuple[type[Plugin], ...] = (
     PrioritySort,
     TaintToleration,
     NodeResourcesFit,
+    PodTopologySpread,
     DynamicResources,
     DefaultPreemption,
 )

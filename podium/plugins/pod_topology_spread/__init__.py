@@ -1,0 +1,134 @@
+"""PodTopologySpread: keep the pods of a workload evenly spread over zones, nodes, racks.
+
+PreFilter  counts the pods of each hard constraint by domain, over all nodes.
+Filter     rejects a node whose domain would get too far ahead of the emptiest one.
+Score      prefers nodes in domains with fewer pods, by the soft constraints; without constraints
+           of its own a pod gets the profile's defaults, counting what its services and its
+           controller select.
+Requeue    when pods that count come, go or change, and when nodes do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+from podium.api.selectors import RequiredNodeAffinity
+from podium.errors import InvalidSelector
+from podium.plugins.pod_topology_spread.args import SpreadArgs
+from podium.plugins.pod_topology_spread.constraints import Constraints, Spreading
+from podium.plugins.pod_topology_spread.hard import VERDICTS, HardCounts, hard_counts
+from podium.plugins.pod_topology_spread.hints import Hints
+from podium.plugins.pod_topology_spread.soft import SoftCounts, normalized, soft_counts
+
+
+class PodTopologySpread(
+    fwk.PreFilterExtensions,
+    fwk.FilterPlugin,
+    fwk.PreScorePlugin,
+    fwk.ScorePlugin,
+    fwk.EnqueueExtensions,
+):
+    name = "PodTopologySpread"
+    Args = SpreadArgs
+    State = HardCounts
+
+    def __init__(self, args: SpreadArgs, handle: fwk.Handle) -> None:
+        self._spreading = Spreading(args, handle.cluster)
+        self._hints = Hints(self._spreading)
+
+    def sign(self, pod: Pod) -> Hashable:
+        try:
+            hard, soft = self._spreading.hard(pod), self._spreading.soft(pod)
+        except InvalidSelector:
+            raise fwk.NotSignable from None
+        if not hard and not soft:
+            return ()
+        picky = _node_wise(hard, soft)
+        return (
+            hard,
+            soft,
+            # Defaults may look like own constraints, and yet they treat keyless nodes differently.
+            self._spreading.needs_every_key(pod),
+            any(c.honors_affinity for c in picky) and RequiredNodeAffinity.of(pod),
+            any(c.honors_taints for c in picky) and pod.spec.tolerations,
+        )
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        try:
+            hard, soft = self._spreading.hard(pod), self._spreading.soft(pod)
+        except InvalidSelector:
+            return fwk.reads(cluster=fwk.Aspect.ALL, feasible=True)
+        cluster = fwk.Aspect.WORKLOADS if self._spreading.uses_defaults(pod) else 0
+        if hard or soft:
+            cluster |= fwk.Aspect.PODS | fwk.Aspect.LABELS
+        if any(constraint.honors_taints for constraint in _node_wise(hard, soft)):
+            cluster |= fwk.Aspect.TAINTS
+        return fwk.reads(cluster=cluster, feasible=bool(soft))
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        constraints = self._spreading.hard(pod)
+        if not constraints:
+            return fwk.skip()
+        state.put(hard_counts(nodes, pod, constraints))
+        return None
+
+    def add_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        self.add_pods(state, pod, _alone(other, node))
+
+    def remove_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        self.remove_pods(state, pod, _alone(other, node))
+
+    def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
+        state.get(HardCounts).shift(others.infos, others.rows, 1)
+
+    def remove_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
+        state.get(HardCounts).shift(others.infos, others.rows, -1)
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        return VERDICTS[state.get(HardCounts).verdict(node)]
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        return fwk.Column(VERDICTS, state.get(HardCounts).verdicts(nodes))
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        constraints = self._spreading.soft(pod)
+        if not constraints or not len(nodes.cluster.rows()):
+            return fwk.skip()
+        needs_every_key = self._spreading.needs_every_key(pod)
+        state.put(soft_counts(nodes, pod, constraints, needs_every_key))
+        return None
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        return state.get(SoftCounts).raw(node)
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        return state.get(SoftCounts).raw_all(nodes)
+
+    def normalize_score(
+        self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
+    ) -> fwk.Scores:
+        return normalized(scores, state.get(SoftCounts).ignored(nodes))
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Pod", "add|delete|label|toleration", self._hints.pods_shift_the_counts),
+            fwk.on("Node", "add|delete|label|taint", self._hints.nodes_shift_the_domains),
+        ]
+
+
+def _node_wise(hard: Constraints, soft: Constraints) -> Constraints:
+    """The constraints whose policies on nodes matter; a soft one per node counts on any node."""
+    return (*hard, *[constraint for constraint in soft if not constraint.is_per_node])
+
+
+def _alone(other: fwk.PodInfo, node: fwk.NodeInfo) -> fwk.PodsOnRows:
+    row = np.array([node.row])
+    return fwk.PodsOnRows(fwk.Rows(node.cluster, row, node.overlay), [other], row)

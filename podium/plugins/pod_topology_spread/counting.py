@@ -1,0 +1,126 @@
+"""Which nodes a constraint counts on, and how many pods each of its domains holds.
+
+A domain is the number of its value in the label's column; the place after the last is for nodes
+without the label, so that the column's -1 finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api.objects import Pod, Taints
+from podium.api.selectors import RequiredNodeAffinity
+from podium.api.taints import find_untolerated
+from podium.plugins.pod_topology_spread.constraints import Constraint
+from podium.state.cluster import ClusterState
+from podium.state.label_columns import LabelColumn
+from podium.state.pod_groups import Group
+
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.intp]
+
+
+def columns(nodes: fwk.Rows, constraints: Sequence[Constraint]) -> list[LabelColumn]:
+    """The label of each constraint over the whole table.
+
+    Held as they are until the next PreFilter or PreScore: looked up again by name, a column that
+    was dropped in between would come back with other numbers.
+    """
+    return [nodes.table.label_column(constraint.topology_key) for constraint in constraints]
+
+
+def keyless(nodes: fwk.Rows, labels: Sequence[LabelColumn]) -> Mask | None:
+    """The nodes that lack one of the labels; ``None`` when there are none."""
+    found = None
+    for label in labels:
+        numbers = nodes.take(label.numbers)
+        if len(numbers) and numbers.min() < 0:
+            missing = numbers < 0
+            found = missing if found is None else found | missing
+    return found
+
+
+class CountedNodes:
+    """Where pods count, by a constraint's policies. ``None`` stands for everywhere."""
+
+    def __init__(self, nodes: fwk.Rows, pod: Pod, without: Mask | None) -> None:
+        self._nodes = nodes
+        self._pod = pod
+        self._without = without
+        self._masks: dict[tuple[bool, bool], Mask | None] = {}
+
+    def of(self, constraint: Constraint) -> Mask | None:
+        policies = (constraint.honors_affinity, constraint.honors_taints)
+        if policies not in self._masks:
+            self._masks[policies] = self._mask(*policies)
+        return self._masks[policies]
+
+    def _mask(self, honors_affinity: bool, honors_taints: bool) -> Mask | None:
+        mask = None if self._without is None else ~self._without
+        affinity = RequiredNodeAffinity.of(self._pod)
+        if honors_affinity and not affinity.is_empty:
+            mask = _both(mask, self._nodes.matching(affinity))
+        if honors_taints:
+            mask = _both(mask, self._tolerated())
+        return mask
+
+    def _tolerated(self) -> Mask:
+        tolerations = self._pod.spec.tolerations
+
+        def is_tolerated(taints: Taints) -> bool:
+            return find_untolerated(taints, tolerations) is None
+
+        mask: Mask = self._nodes.taints.map(is_tolerated).to_array(np.bool_)
+        return mask
+
+
+def _both(first: Mask | None, second: Mask) -> Mask:
+    return second if first is None else first & second
+
+
+def by_domain(numbers: Numbers, label: LabelColumn, amounts: Any = None) -> NDArray[Any]:
+    """The sum of ``amounts`` in each domain; without amounts, the number of nodes."""
+    size = len(label.values)
+    if len(numbers) and numbers.min() < 0:
+        numbers = np.where(numbers < 0, size, numbers)
+    return np.bincount(numbers, amounts, size + 1)
+
+
+def pods_by_domain(
+    nodes: fwk.Rows, constraint: Constraint, label: LabelColumn, counted: Mask | None
+) -> NDArray[np.int64]:
+    """How many pods the constraint counts in each domain."""
+    query = constraint.query
+    if query is None:
+        return np.zeros(len(label.values) + 1, np.int64)
+    amounts = nodes.count(query)
+    if counted is not None:
+        amounts = np.where(counted, amounts, 0)
+    return by_domain(nodes.take(label.numbers), label, amounts).astype(np.int64)
+
+
+def spoken_of(
+    constraints: Sequence[Constraint], cluster: ClusterState, pods: Sequence[fwk.PodInfo]
+) -> Iterator[Mask]:
+    """For each constraint, which of these pods its selector matches; groups are judged once.
+
+    Neither their end nor an empty selector makes a difference here, as upstream.
+    """
+    for constraint in constraints:
+        if constraint.query is not None:
+            cluster.counts(constraint.query)  # from now on its keys tell groups apart
+    subjects = [info.group or info for info in pods]
+    distinct = set(subjects)
+    for constraint in constraints:
+        matches = {subject: _matches(constraint, subject) for subject in distinct}
+        yield np.fromiter(map(matches.__getitem__, subjects), np.bool_, len(subjects))
+
+
+def _matches(constraint: Constraint, subject: Group | fwk.PodInfo) -> bool:
+    pod = subject.pod if isinstance(subject, fwk.PodInfo) else subject
+    return pod.namespace == constraint.namespace and constraint.selector.matches(pod.labels)

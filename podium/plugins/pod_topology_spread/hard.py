@@ -1,0 +1,169 @@
+"""Hard constraints: PreFilter's counts, what dry runs change of them, and Filter's rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+from podium.plugins.pod_topology_spread.constraints import Constraint, Constraints
+from podium.plugins.pod_topology_spread.counting import (
+    CountedNodes,
+    Mask,
+    Numbers,
+    by_domain,
+    columns,
+    keyless,
+    pods_by_domain,
+    spoken_of,
+)
+from podium.state.label_columns import LabelColumn
+
+_REASON: Final = "node(s) didn't match pod topology spread constraints"
+
+# Verdicts are places in this list, and as numbers the index of a column of statuses.
+FITS, SKEWED, KEYLESS = range(3)
+VERDICTS: Final = [
+    fwk.SUCCESS,
+    fwk.Status.unschedulable(_REASON),
+    fwk.Status.unresolvable(f"{_REASON} (missing required label)"),
+]
+
+_MANY: Final = np.iinfo(np.int64).max
+
+
+def exceeds(constraint: Constraint, count: Any, minimum: Any) -> Any:
+    """The rule: whether one more pod in a domain of ``count`` is too far above the minimum."""
+    return count + constraint.counts_itself - minimum > constraint.max_skew
+
+
+class Domains:
+    """One constraint's pods by domain. Domains without a node that counts have no say."""
+
+    __slots__ = ("_least_elsewhere", "constraint", "counts", "is_short", "known", "label", "table")
+
+    def __init__(
+        self, constraint: Constraint, label: LabelColumn, counts: NDArray[np.int64], known: Mask
+    ) -> None:
+        self.constraint = constraint
+        self.label = label
+        self.counts = counts
+        self.known = known
+        self.is_short = int(np.count_nonzero(known)) < constraint.min_domains
+        self._least_elsewhere: NDArray[np.int64] | None = None
+        minimum = 0 if self.is_short else np.min(counts, where=known, initial=_MANY)
+        self.table: Numbers = exceeds(constraint, counts, minimum).astype(np.intp)
+        self.table[-1] = KEYLESS
+
+    def verdicts(self, numbers: Numbers) -> Numbers:
+        """Of nodes in these domains, in the cluster as it stands."""
+        return self.table[numbers]
+
+    def verdicts_in_worlds(self, numbers: Numbers, deltas: NDArray[np.int64]) -> Numbers:
+        """The same, with this many pods more in each node's domain, each in its own world."""
+        counts = self.counts[numbers] + deltas
+        minimum = 0 if self.is_short else self._minimum(numbers, counts)
+        return np.where(numbers < 0, KEYLESS, exceeds(self.constraint, counts, minimum))
+
+    def _minimum(self, numbers: Numbers, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        elsewhere = self._elsewhere()[numbers]
+        return np.where(self.known[numbers], np.minimum(counts, elsewhere), elsewhere)
+
+    def _elsewhere(self) -> NDArray[np.int64]:
+        """The smallest count among all domains but this one."""
+        if self._least_elsewhere is None:
+            rest = np.where(self.known, self.counts, _MANY)
+            lowest = int(rest.argmin())
+            found = np.full_like(rest, rest[lowest])
+            rest[lowest] = _MANY
+            found[lowest] = rest.min()
+            self._least_elsewhere = found
+        return self._least_elsewhere
+
+
+class HardCounts:
+    """All hard constraints of a pod, and by row what a dry run has changed in its domain."""
+
+    __slots__ = ("_counted", "_deltas", "_nodes", "domains")
+
+    def __init__(
+        self, nodes: fwk.Rows, domains: Sequence[Domains], counted: Sequence[Mask | None]
+    ) -> None:
+        self.domains = domains
+        self._nodes = nodes
+        self._counted = counted
+        self._deltas: NDArray[np.int64] | None = None
+
+    def clone(self) -> HardCounts:
+        copy = HardCounts(self._nodes, self.domains, self._counted)
+        copy._deltas = None if self._deltas is None else self._deltas.copy()
+        return copy
+
+    def shift(self, pods: Sequence[fwk.PodInfo], rows: Numbers, amount: int) -> None:
+        """Each pod comes to its row (+1) or leaves it (-1), in that row's world."""
+        if self._deltas is None:
+            self._deltas = np.zeros((len(self.domains), self._nodes.table.size), np.int64)
+        constraints = [domains.constraint for domains in self.domains]
+        matched = spoken_of(constraints, self._nodes.cluster, pods)
+        for place, matches in enumerate(matched):
+            moved = rows[matches & self._counts_on(place, rows)]
+            np.add.at(self._deltas[place], moved, amount)
+
+    def verdict(self, node: fwk.NodeInfo) -> int:
+        if self._deltas is not None:
+            return int(self.verdicts(fwk.Rows(node.cluster, np.array([node.row]), node.overlay))[0])
+        for domains in self.domains:
+            found = domains.table[domains.label.numbers[node.row]]
+            if found:
+                return int(found)
+        return FITS
+
+    def verdicts(self, nodes: fwk.Rows) -> Numbers:
+        """The first constraint that a node fails decides."""
+        found = self._verdicts(0, nodes)
+        for place in range(1, len(self.domains)):
+            found = np.where(found == FITS, self._verdicts(place, nodes), found)
+        return found
+
+    def _verdicts(self, place: int, nodes: fwk.Rows) -> Numbers:
+        domains = self.domains[place]
+        numbers = nodes.take(domains.label.numbers)
+        if self._deltas is None:
+            return domains.verdicts(numbers)
+        return domains.verdicts_in_worlds(numbers, nodes.take(self._deltas[place]))
+
+    def _counts_on(self, place: int, rows: Numbers) -> Mask:
+        mask = self._counted[place]
+        if mask is None:
+            return np.ones(len(rows), np.bool_)
+        by_row = np.zeros(self._nodes.table.size, np.bool_)
+        by_row[self._nodes.index] = mask
+        return by_row[rows]
+
+
+def hard_counts(nodes: fwk.Rows, pod: Pod, constraints: Constraints) -> HardCounts:
+    """Count over all nodes. One without all keys counts for no constraint."""
+    labels = columns(nodes, constraints)
+    where = CountedNodes(nodes, pod, keyless(nodes, labels))
+    counted = [where.of(constraint) for constraint in constraints]
+    domains = [
+        Domains(
+            constraint,
+            label,
+            pods_by_domain(nodes, constraint, label, mask),
+            _known(nodes, label, mask),
+        )
+        for constraint, label, mask in zip(constraints, labels, counted, strict=True)
+    ]
+    return HardCounts(nodes, domains, counted)
+
+
+def _known(nodes: fwk.Rows, label: LabelColumn, counted: Mask | None) -> Mask:
+    """The domains with a node that counts, even one without pods."""
+    numbers: Numbers = nodes.take(label.numbers)
+    known: Mask = by_domain(numbers if counted is None else numbers[counted], label) > 0
+    return known

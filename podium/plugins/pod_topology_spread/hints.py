@@ -1,0 +1,48 @@
+"""Which events may let a pod in that its hard constraints kept out."""
+
+from podium.api.objects import Node, Pod
+from podium.plugins.pod_topology_spread.constraints import Constraints, Spreading
+
+
+class Hints:
+    """The hints; what the pod's constraints are may depend on services and controllers."""
+
+    def __init__(self, spreading: Spreading) -> None:
+        self._spreading = spreading
+
+    def pods_shift_the_counts(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+        """A pod that counts came, went or changed sides; or this pod tolerates other taints."""
+        if any(other is not None and not _is_involved(pod, other) for other in (old, new)):
+            return False
+        constraints = self._spreading.hard(pod)
+        if old is not None and new is not None:
+            return _update_shifts(pod, old, new, constraints)
+        other = new or old
+        return other is not None and any(c.selector.matches(other.labels) for c in constraints)
+
+    def nodes_shift_the_domains(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
+        """A node with all keys came or went, or changed in what the constraints read of it."""
+        keys = [constraint.topology_key for constraint in self._spreading.hard(pod)]
+        had = old is not None and all(key in old.labels for key in keys)
+        has = new is not None and all(key in new.labels for key in keys)
+        if old is None or new is None or had != has:
+            return had or has
+        moved = any(old.labels[key] != new.labels[key] for key in keys) if has else False
+        return moved or (has and old.spec.taints != new.spec.taints)
+
+
+def _is_involved(pod: Pod, other: Pod) -> bool:
+    """Whether it is this pod, or one that counts or may soon count for it."""
+    if other.uid == pod.uid:
+        return True
+    return bool(other.node_name or other.nominated_node_name) and other.namespace == pod.namespace
+
+
+def _update_shifts(pod: Pod, old: Pod, new: Pod, constraints: Constraints) -> bool:
+    tolerates_others = new.uid == pod.uid and old.spec.tolerations != new.spec.tolerations
+    if tolerates_others and any(constraint.honors_taints for constraint in constraints):
+        return True
+    return old.labels != new.labels and any(
+        constraint.selector.matches(old.labels) != constraint.selector.matches(new.labels)
+        for constraint in constraints
+    )
