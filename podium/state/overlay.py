@@ -47,6 +47,7 @@ class Overlay:
     def remove_below(self, priority: int, pods: Iterable[PodInfo]) -> None:
         """Take all pods of lower priority off every row, at the cost of one subtraction."""
         sums = self.table.resources.requested_below(priority, pods)
+        self._widen()
         self.requested -= sums[:, self.rows]
         self._without_below = priority
 
@@ -68,11 +69,21 @@ class Overlay:
         self._count(infos, rows, -1)
 
     def _count(self, infos: Sequence[PodInfo], rows: NDArray[np.intp], sign: int) -> None:
+        for name in {name for info in infos for name in info.requests}:
+            self.table.resource_place(name)  # a nominated pod may be the first to ask for it
+        self._widen()
         amounts = self.table.resources.amounts
         positions = self.position(rows).tolist()
         for info, position in zip(infos, positions, strict=True):
             for place, amount in amounts(info):
                 self.requested[place, position] += sign * amount
+
+    def _widen(self) -> None:
+        """Make room for the resources that became known since this overlay was made."""
+        missing = len(self.table.resources.index) - len(self.requested)
+        if missing:
+            nothing = np.zeros((missing, len(self.rows)), np.int64)
+            self.requested = np.vstack((self.requested, nothing))
 
     def pods_on(self, row: int) -> Iterator[PodInfo]:
         """The pods of this row's world."""

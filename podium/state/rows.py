@@ -88,7 +88,7 @@ class NodeInfo:
         if place is None:
             return 0
         amount = self.cluster.table.resources.requested[place, self.row]
-        if self.overlay is not None:
+        if self.overlay is not None and place < len(self.overlay.requested):
             position = np.searchsorted(self.overlay.rows, self.row)
             amount = amount + self.overlay.requested[place, position]
         return int(amount)
@@ -169,8 +169,10 @@ class Rows:
             return amounts
         if place >= len(self.overlay.requested):  # nobody in the dry run asks for it
             return amounts
-        changed = self.overlay.requested[place, self.overlay.position(self.index)]
-        return np.add(amounts, changed)
+        total: NDArray[np.int64] = (
+            amounts + self.overlay.requested[place, self.overlay.position(self.index)]
+        )
+        return total
 
     def free(self, resource: str) -> NDArray[np.int64]:
         return self.allocatable(resource) - self.requested(resource)
