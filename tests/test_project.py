@@ -39,6 +39,21 @@ def test_module_starts_with_what_it_is_for(module):
     assert ast.get_docstring(ast.parse(module.read_text()))
 
 
+def test_architecture_has_a_line_per_module():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    listed = re.findall(r"^\| `([\w/]+(?:\.py|/))` \| \S", page, re.MULTILINE)
+
+    assert sorted(listed) == sorted(filter(None, map(place_on_the_map, MODULES)))
+
+
+def place_on_the_map(module: Path) -> str:
+    """A module as docs/architecture.md names it; the packages of its layers stand there anyway."""
+    path = module.relative_to(ROOT / "podium")
+    if path.name != "__init__.py":
+        return path.as_posix()
+    return f"{path.parent.as_posix()}/" if len(path.parts) > 2 else ""
+
+
 def test_no_file_depends_on_one_machine():
     found = [
         f"{relative(path)}:{number}: {line.strip()}"
