@@ -1,0 +1,155 @@
+"""Carrying a preemption out: the order of writes, and who is held back meanwhile."""
+
+import asyncio
+
+import pytest
+
+from podium import framework as fwk
+from podium.errors import NotFound, PodiumError
+from podium.framework.waiting_pods import WaitingPod
+from podium.plugins.preemption import DefaultPreemption
+from podium.plugins.preemption.candidates import Candidate
+from podium.plugins.preemption.eviction import Evictions
+from tests.builders import node, pod
+from tests.fakes import FakeHandle
+
+PREEMPTOR = pod("high", priority=10)
+
+
+def run_spawned(handle):
+    async def everything():
+        await asyncio.gather(*(work for _, work in handle.spawned))
+
+    asyncio.run(everything())
+    handle.spawned.clear()
+
+
+def started(*names, leaving=()):
+    """A handle with these victims on node a, and a preemption of all of them under way."""
+    pods = [
+        pod(name, node="a", deletion_timestamp="2026-01-01T00:00:00Z" if name in leaving else "")
+        for name in names
+    ]
+    handle = FakeHandle(node("a"), *pods)
+    evictions = Evictions(handle)
+    victims = tuple(handle.cluster.pods[victim.uid] for victim in pods)
+    evictions.start(PREEMPTOR, Candidate("a", victims, 0))
+    return handle, evictions
+
+
+def test_each_victim_is_marked_then_deleted_the_last_one_last():
+    handle, _ = started("v1", "v2", "v3")
+    run_spawned(handle)
+    writes = [(kind, key) for kind, key, *_ in handle.client.writes]
+    assert writes[-2:] == [("condition", "default/v3"), ("delete", "default/v3")]
+    assert set(writes) == {(k, f"default/v{i}") for k in ("condition", "delete") for i in (1, 2, 3)}
+
+
+def test_what_the_victim_is_told():
+    handle, _ = started("v1")
+    run_spawned(handle)
+    condition = handle.client.writes[0][2]
+    assert (condition.type, condition.status) == ("DisruptionTarget", "True")
+    assert condition.reason == "PreemptionByScheduler"
+    assert condition.message == (
+        "default-scheduler: preempting to accommodate a higher priority pod"
+    )
+    note = fwk.EventNote("Normal", "Preempted", "Preempting", "Preempted by pod uid-high on node a")
+    assert handle.events.recorded == [("default/v1", "default/high", note)]
+
+
+def test_victims_on_their_way_out_are_left_alone():
+    handle, evictions = started("v1", leaving=("v1",))
+    assert not handle.spawned
+    assert not evictions.holds(PREEMPTOR)
+
+
+def test_a_waiting_victim_is_ended_in_memory():
+    handle, _ = started("v1")
+    waiting = WaitingPod(pod("v1"), {"Some": 60}, handle.clock)
+    handle.waiting_pods.add(waiting)
+    run_spawned(handle)
+    assert waiting.outcome == fwk.Status(fwk.Code.ERROR, ("preempted",), "DefaultPreemption")
+    assert handle.client.writes == []
+    assert handle.events.recorded[0][2].note.endswith("on node a (in kube-scheduler memory).")
+
+
+def test_a_victim_in_pre_bind_is_called_off():
+    handle, _ = started("v1")
+    reasons = []
+    handle.pods_in_pre_bind.add("uid-v1", reasons.append)
+    run_spawned(handle)
+    assert reasons == ["preempted by DefaultPreemption"]
+    assert handle.client.writes == []
+
+
+def test_a_victim_past_pre_bind_is_deleted():
+    handle, _ = started("v1")
+    handle.pods_in_pre_bind.add("uid-v1", lambda reason: None).mark_prebound()
+    run_spawned(handle)
+    assert handle.client.writes[-1] == ("delete", "default/v1")
+
+
+def test_lower_nominations_are_cleared_before_the_evictions():
+    handle, _ = started("v1")
+    for name, priority in (("lower", 1), ("higher", 11)):
+        other = pod(name, priority=priority, status={"nominated_node_name": "a"})
+        handle.nominator.add(fwk.PodInfo(other))
+    run_spawned(handle)
+    assert handle.client.writes[0] == ("clear nomination", "default/lower")
+    assert ("clear nomination", "default/higher") not in handle.client.writes
+
+
+@pytest.mark.parametrize(
+    ("fault", "activated", "events"),
+    [
+        pytest.param(NotFound("gone"), [], 0, id="gone-by-itself"),
+        pytest.param(PodiumError("refused"), ["default/high"], 0, id="any-other-fault"),
+    ],
+)
+def test_faults(fault, activated, events):
+    handle, evictions = started("v1", "v2")
+
+    async def refuse(victim, condition=None):
+        raise fault
+
+    handle.client.patch_pod_condition = refuse
+    run_spawned(handle)
+    assert [activated.key for activated in handle.activated] == activated
+    assert len(handle.events.recorded) == events
+    assert not evictions.holds(PREEMPTOR)
+
+
+def test_the_pod_is_held_back_until_only_a_leaving_victim_is_left():
+    """While the last eviction is under way, a deletion seen by the watch is enough."""
+    handle, evictions = started("v1")
+    assert evictions.holds(PREEMPTOR)
+    seen = []
+
+    async def delete(victim):
+        seen.append(evictions.holds(PREEMPTOR))
+        handle.cluster.remove_pod(victim)
+        seen.append(evictions.holds(PREEMPTOR))
+
+    handle.client.delete_pod = delete
+    run_spawned(handle)
+    assert seen == [True, False]
+    assert not evictions.holds(PREEMPTOR)
+
+
+def test_pre_enqueue_says_why():
+    handle = FakeHandle(node("a"), pod("v1", node="a"))
+    plugin = DefaultPreemption(DefaultPreemption.Args(), handle)
+    assert plugin.pre_enqueue(PREEMPTOR).ok
+    victims = (handle.cluster.pods["uid-v1"],)
+    plugin._evictions.start(PREEMPTOR, Candidate("a", victims, 0))
+    status = plugin.pre_enqueue(PREEMPTOR)
+    assert status.code is fwk.Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+    assert status.message == "waiting for the preemption for this pod to be finished"
+    run_spawned(handle)
+
+
+def test_no_event_wakes_the_pod_because_of_this_plugin():
+    (registration,) = DefaultPreemption(DefaultPreemption.Args(), FakeHandle()).events_to_register()
+    assert registration.hint is not None
+    assert not registration.hint(PREEMPTOR, pod("v1", node="a"), None)
