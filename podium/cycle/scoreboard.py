@@ -42,11 +42,11 @@ class Scoreboard:
         return self.total.nbytes * (1 + 2 * len(self._raw))
 
     def refresh(self, state: CycleState, pod: Pod, feasible: Places, version: int) -> None:
-        """Score these rows; ``version`` is the same as long as they are."""
+        """Score these rows; ``version`` is the same as long as they are, negative when unknown."""
         changes = self._reader.catch_up()
         if changes.fresh or len(self.total) != self.cluster.table.size:
             changes = self._start_over()
-        moved = version != self._version
+        moved = changes.fresh or version < 0 or version != self._version
         self._version = version
         nodes = Rows(self.cluster, feasible)
         again = self._pre_score(state, pod, nodes, changes, moved)
