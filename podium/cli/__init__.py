@@ -29,6 +29,13 @@ COMMANDS: Mapping[str, Command] = {
 }
 
 
+class ShowVersion(argparse.Action):
+    """Looks the version up only when asked: a tree that is not installed has none."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *args: object) -> None:
+        parser.exit(message=f"podium {version('podium')}\n")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the subcommand named in ``argv`` (by default the process's arguments)."""
     args = build_parser().parse_args(argv)
@@ -39,7 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="podium", description="The Kubernetes scheduler as a Python program and library."
     )
-    parser.add_argument("--version", action="version", version=f"podium {version('podium')}")
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="print the version and exit")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS.values():
         command.add_parser(subparsers)
