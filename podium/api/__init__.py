@@ -1,0 +1,1 @@
+"""Kubernetes objects as frozen values; imports nothing of podium but its errors."""

@@ -1,0 +1,1 @@
+"""One attempt: its stages, its outcome, its record, and what equal pods share."""

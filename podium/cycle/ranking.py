@@ -42,7 +42,8 @@ class Ranking:
     def best(self) -> NDArray[np.intp]:
         """The rows of all nodes with the highest total."""
         places = (self.totals == self.totals.max()).nonzero()[0]
-        return self.nodes.index.take(places)
+        best: NDArray[np.intp] = self.nodes.index.take(places)
+        return best
 
     def best_names(self) -> list[str]:
         names = self.nodes.table.names

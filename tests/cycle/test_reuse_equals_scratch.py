@@ -1,0 +1,123 @@
+"""What is kept from equal pods never changes a decision, whatever happens in between."""
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium import app
+from podium.api.objects import Namespace, ObjectMeta, Pod, Service
+from podium.config import default
+from podium.cycle.outcome import Placed
+from podium.cycle.reuse import Kinds
+from podium.framework.queued_pod import QueuedPod
+from tests.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
+
+
+def replica(template: Pod, name: str) -> Pod:
+    """The same pod under another name."""
+    meta = msgspec.structs.replace(template.metadata, name=name, uid=f"uid-{name}")
+    return msgspec.structs.replace(template, metadata=meta)
+
+
+class Pair:
+    """Two cores fed alike; one keeps what it knows of equal pods, the other starts from scratch."""
+
+    def __init__(self, cluster):
+        self.keeping, self.scratch = (app.build(default(app.in_tree())) for _ in range(2))
+        self.scratch.services.kinds = Kinds(self.scratch.cluster, enabled=False)
+        self.each(lambda core: feed(core, cluster))
+
+    def each(self, change):
+        return [change(core) for core in (self.keeping, self.scratch)]
+
+    def attempt(self, pod):
+        """Schedule the pod in both; they must agree in everything people can see."""
+        both = self.each(lambda core: self._attempt(core, pod))
+        assert both[0] == both[1]
+
+    @staticmethod
+    def _attempt(core, pod):
+        outcome = core.cycle(QueuedPod.of(pod)).run()
+        core.background.run()
+        record = outcome.record
+        common = (record.feasible, record.rejected, record.tied, record.best, record.message)
+        if isinstance(outcome, Placed):
+            return (outcome.node_name, common)
+        return (outcome.status.code, outcome.nominate, common)
+
+
+def delete(pair, number, draw):
+    if placed := sorted(pair.keeping.cluster.pods):
+        uid = draw(st.sampled_from(placed))
+        pair.each(lambda core: core.cluster.remove_pod(core.cluster.pods[uid].pod))
+
+
+def set_node(pair, number, draw):
+    fresh = draw(nodes(draw(st.sampled_from(NODE_NAMES))))
+    pair.each(lambda core: core.cluster.set_node(fresh))
+
+
+def remove_node(pair, number, draw):
+    state = pair.keeping.cluster
+    names = [name for name in NODE_NAMES if state.node(name) is not None]
+    if len(names) > 1:
+        name = draw(st.sampled_from(names))
+        pair.each(lambda core: core.cluster.remove_node(name))
+
+
+def add_pod(pair, number, draw):
+    other = draw(pods(f"added{number}", on=draw(st.sampled_from(NODE_NAMES))))
+    pair.each(lambda core: core.cluster.add_pod(other))
+
+
+def set_namespace(pair, number, draw):
+    labels = draw(st.sampled_from(({}, {"team": "blue"})))
+    name = draw(st.sampled_from(("default", "other")))
+    fresh = Namespace(metadata=ObjectMeta(name=name, labels=labels))
+    pair.each(lambda core: core.cluster.set_object(fresh))
+
+
+def change_service(pair, number, draw):
+    selected = draw(st.sampled_from(("web", "db")))
+    if draw(st.booleans()):
+        pair.each(lambda core: core.cluster.set_object(service(selected)))
+    else:
+        key = f"default/svc-{selected}"
+        pair.each(lambda core: core.cluster.remove_object(Service, key))
+
+
+def change_pod(pair, number, draw):
+    """A new version of a placed pod: bound, relabelled or terminating."""
+    state = pair.keeping.cluster
+    if not state.pods:
+        return
+    info = state.pods[draw(st.sampled_from(sorted(state.pods)))]
+    if state.is_assumed(info.uid):
+        spec = msgspec.structs.replace(info.pod.spec, node_name=state.table.names[info.row])
+        bound = msgspec.structs.replace(info.pod, spec=spec)
+        pair.each(lambda core: core.cluster.add_pod(bound))
+        return
+    labels = st.sampled_from(({}, {"app": "web"}, {"app": "db"}))
+    terminating = st.just({"deletion_timestamp": "2026-01-01T00:00:00Z"})
+    changed = draw(st.one_of(labels.map(lambda found: {"labels": found}), terminating))
+    meta = msgspec.structs.replace(info.pod.metadata, **changed)
+    fresh = msgspec.structs.replace(info.pod, metadata=meta)
+    pair.each(lambda core: core.cluster.update_pod(fresh))
+
+
+EVENTS = (
+    delete, set_node, remove_node, add_pod, set_namespace, change_service, change_pod,
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(cluster=clusters(), data=st.data())
+def test_reuse_equals_scratch(cluster, data):
+    pair = Pair(cluster)
+    templates = [data.draw(pods("t1")), data.draw(pods("t2", plain=True))]
+    for number in range(data.draw(st.integers(1, 14))):
+        if data.draw(st.booleans()):
+            pair.attempt(replica(data.draw(st.sampled_from(templates)), f"r{number}"))
+        else:
+            data.draw(st.sampled_from(EVENTS))(pair, number, data.draw)
+    pair.each(lambda core: core.cluster.check_invariants())

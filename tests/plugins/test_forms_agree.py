@@ -1,0 +1,113 @@
+"""Every plugin says the same about a node, asked for one or for all, live or in a dry run."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium import app
+from podium import framework as fwk
+from podium.config import default
+from podium.framework.profile import AttemptFailed
+from podium.state.rows import PodsOnRows, Rows
+from tests.clusters import NODE_NAMES, clusters, feed, pods
+
+
+def built(cluster):
+    core = app.build(default(app.in_tree()))
+    feed(core, cluster)
+    return core
+
+
+def prepared(core, pod):
+    """The state after PreFilter, or ``None`` when it refused the pod."""
+    profile = core.profiles["default-scheduler"]
+    state = fwk.CycleState()
+    try:
+        pre = profile.run_pre_filters(state, pod, core.cluster.rows())
+    except AttemptFailed:
+        return None
+    return state if pre.status.ok else None
+
+
+def some_rows(draw, core):
+    """A restricted view: any of the nodes, in row order."""
+    rows = core.cluster.table.live_rows()
+    mask = np.array(draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))), bool)
+    return rows[mask]
+
+
+def assert_filters_agree(core, state, pod, nodes):
+    for plugin in core.profiles["default-scheduler"].filters:
+        if plugin.name in state.skip_filter:
+            continue
+        one_by_one = [plugin.filter(state, pod, node) or fwk.SUCCESS for node in nodes]
+        assert list(plugin.filter_all(state, pod, nodes)) == one_by_one, plugin.name
+
+
+@settings(max_examples=300, deadline=None)
+@given(cluster=clusters(), pod=pods("new"), data=st.data())
+def test_filters_agree(cluster, pod, data):
+    core = built(cluster)
+    removed = data.draw(st.sampled_from((None, *NODE_NAMES)))
+    if core.cluster.node(removed or "") is not None and len(cluster.nodes) > 1:
+        core.cluster.remove_node(removed)
+    state = prepared(core, pod)
+    if state is not None:
+        assert_filters_agree(core, state, pod, Rows(core.cluster, some_rows(data.draw, core)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(cluster=clusters(), pod=pods("new"), data=st.data())
+def test_filters_agree_in_a_dry_run(cluster, pod, data):
+    core = built(cluster)
+    state = prepared(core, pod)
+    rows = some_rows(data.draw, core)
+    if state is None or not len(rows):
+        return
+    profile = core.profiles["default-scheduler"]
+    state = state.clone()
+    overlay = core.cluster.overlay(rows)
+    nodes = Rows(core.cluster, rows, overlay)
+    for number in range(data.draw(st.integers(0, 3))):
+        row = data.draw(st.sampled_from(rows.tolist()))
+        there = core.cluster.table.pods[row].values()
+        leaving = [info for info in overlay.pods_on(row) if info in there]
+        place = np.array([row], np.intp)
+        if leaving and data.draw(st.booleans()):
+            info = data.draw(st.sampled_from(leaving))
+            overlay.remove([info], place)
+            profile.remove_pods(state, pod, PodsOnRows(nodes, [info], place))
+        else:
+            info = fwk.PodInfo(data.draw(pods(f"x{number}")))
+            overlay.add([info], place)
+            profile.add_pods(state, pod, PodsOnRows(nodes, [info], place))
+    assert_filters_agree(core, state, pod, nodes)
+
+
+@settings(max_examples=300, deadline=None)
+@given(cluster=clusters(), pod=pods("new"), data=st.data())
+def test_scores_agree(cluster, pod, data):
+    core = built(cluster)
+    nodes = Rows(core.cluster, some_rows(data.draw, core))
+    state = prepared(core, pod)
+    if state is None or not len(nodes):
+        return
+    profile = core.profiles["default-scheduler"]
+    skipped = {
+        p.name for p in profile.pre_scores if profile.pre_score(p, state, pod, nodes).is_skip
+    }
+    for plugin in profile.scores:
+        if plugin.name in skipped:
+            continue
+        one_by_one = [plugin.score(state, pod, node) for node in nodes]
+        together = plugin.score_all(state, pod, nodes)
+        assert together.tolist() == one_by_one, plugin.name
+        normalized = plugin.normalize_score(state, pod, together, nodes)
+        assert ((normalized >= 0) & (normalized <= 100)).all(), plugin.name
+
+
+@pytest.mark.parametrize("plugin", app.IN_TREE, ids=lambda plugin: plugin.name)
+def test_every_judging_plugin_can_be_signed(plugin):
+    judges = (fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin)
+    assert not issubclass(plugin, judges) or plugin.sign is not None
