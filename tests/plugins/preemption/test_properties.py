@@ -66,7 +66,7 @@ def test_victims_have_lower_priority_and_budgets_are_kept_if_possible(cluster, p
 
 
 def _any_terminating(candidate):
-    """Spreading takes such a victim off a count that it never was in, a quirk kept from upstream."""
+    """Spreading takes such a victim off a count that it never was in, as upstream does."""
     return any(victim.pod.is_terminating for victim in candidate.victims)
 
 
