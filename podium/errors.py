@@ -11,7 +11,8 @@ PodiumError
 ├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
 ├── PluginError         a plugin that cannot be registered or built
 ├── ConfigError         a configuration that cannot be used: all that is wrong with it
-└── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
+├── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
+└── WorkloadFailed      a benchmark that did not come to its end
 """
 
 from collections.abc import Sequence
@@ -122,3 +123,7 @@ class InvalidRecording(PodiumError):
         self.source = source
         self.reason = reason
         super().__init__(f"{source}: {reason}")
+
+
+class WorkloadFailed(PodiumError):
+    """A benchmark that did not come to its end, most likely for a pod that found no node."""

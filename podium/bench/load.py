@@ -1,0 +1,252 @@
+"""Reading workload files: everything that is wrong is found before anything runs.
+
+A file is a list of test cases; each of a case's workloads fills the parameters of its template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from podium.api.objects import ApiObject, Namespace, Node, Pod
+from podium.bench.ops import (
+    OPCODES,
+    Churn,
+    CreateAny,
+    CreateNamespaces,
+    CreateNodes,
+    CreatePods,
+    CreatePodSets,
+    Op,
+)
+from podium.bench.templates import Templates
+from podium.config import document
+from podium.config.decode import decode
+from podium.config.problems import Problems, child, did_you_mean, in_file_order, show
+from podium.errors import ConfigError, ConfigProblem, PodiumError
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One workload, ready to run: its operations and the templates they name."""
+
+    name: str
+    ops: tuple[Op, ...]
+    templates: Templates
+
+
+class _WorkloadText(msgspec.Struct, frozen=True, rename="camel"):
+    """``labels``, ``threshold`` and ``feature_gates`` steer upstream's CI: read, and ignored."""
+
+    name: str
+    params: dict[str, Any] = {}
+    labels: list[str] = []
+    threshold: Any = None
+    feature_gates: dict[str, bool] = {}
+
+
+class _CaseText(msgspec.Struct, frozen=True, rename="camel"):
+    name: str
+    workload_template: list[Any]
+    workloads: list[_WorkloadText]
+    default_pod_template_path: str = ""
+    labels: list[str] = []
+    feature_gates: dict[str, bool] = {}
+
+
+def load_file(path: str | PathLike[str]) -> list[Workload]:
+    """The workloads of a file, in its order; ``ConfigError`` lists all that is wrong with it."""
+    source = fspath(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(source, [ConfigProblem("", None, f"cannot be read: {reason}")]) from error
+    value, problems = document.read(text)
+    reader = _Reader(Templates(Path(path).parent), problems)
+    workloads = reader.cases(value) if value is not None or not problems else []
+    if problems.found:
+        raise ConfigError(source, in_file_order(_by_case_name(problems.found, value)))
+    return workloads
+
+
+def _by_case_name(problems: list[ConfigProblem], value: Any) -> Iterator[ConfigProblem]:
+    """``[2].workloads`` reads ``Basic.workloads``: a case is known by its name."""
+    for problem in problems:
+        place, bracket, rest = problem.path[1:].partition("]")
+        name = None
+        if bracket and isinstance(value, list) and isinstance(value[int(place)], dict):
+            name = value[int(place)].get("name")
+        yield problem._replace(path=f"{name}{rest}") if isinstance(name, str) else problem
+
+
+class _Reader:
+    """Reads the cases of one file and collects its problems."""
+
+    def __init__(self, templates: Templates, problems: Problems) -> None:
+        self.templates = templates
+        self.problems = problems
+
+    def cases(self, value: Any) -> list[Workload]:
+        if not isinstance(value, list) or not value:
+            self.problems.add("", "a workload file is a list of test cases")
+            return []
+        workloads = [w for place, case in enumerate(value) for w in self._case(case, f"[{place}]")]
+        names = [workload.name for workload in workloads]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            self.problems.add("", f"two workloads are named {name}")
+        return workloads
+
+    def _case(self, value: Any, path: str) -> list[Workload]:
+        case = decode(value, _CaseText, path, self.problems)
+        if case is None:
+            return []
+        for field, items in (
+            ("workloadTemplate", case.workload_template),
+            ("workloads", case.workloads),
+        ):
+            if not items:
+                self.problems.add(child(path, field), "must not be empty")
+        return [
+            self._workload(case, workload, path, f"{path}.workloads[{place}].params")
+            for place, workload in enumerate(case.workloads)
+        ]
+
+    def _workload(
+        self, case: _CaseText, workload: _WorkloadText, path: str, params_path: str
+    ) -> Workload:
+        ops: list[Op] = []
+        for place, raw in enumerate(case.workload_template):
+            where = f"{path}.workloadTemplate[{place}]"
+            op = self._op(raw, where, _Params(workload.params, params_path, self.problems))
+            if op is not None:
+                op = _completed(op, place, case.default_pod_template_path)
+                self._load_templates(op, where)
+                ops.append(op)
+        return Workload(f"{case.name}/{workload.name}", tuple(ops), self.templates)
+
+    def _op(self, raw: Any, path: str, params: _Params) -> Op | None:
+        opcode = raw.get("opcode") if isinstance(raw, dict) else None
+        if not isinstance(opcode, str) or opcode not in OPCODES:
+            hint = did_you_mean(opcode, OPCODES) if isinstance(opcode, str) else ""
+            hint = hint or f"; there are: {', '.join(OPCODES)}"
+            self.problems.add(path, f"no operation has opcode {show(opcode)}{hint}")
+            return None
+        filled = params.fill(raw, path)
+        if filled is None:
+            return None
+        found = Problems()
+        op = decode(filled, OPCODES[opcode], path, found)
+        for problem in found.found:  # a bad value is shown where it stands: at its parameter
+            self.problems.add(params.origin.get(problem.path, problem.path), problem.message)
+        return self._checked(op, path) if op is not None and not found else None
+
+    def _checked(self, op: Op, path: str) -> Op | None:
+        reason = ""
+        match op:
+            case CreatePods(collect_metrics=True, skip_wait_to_completion=True):
+                reason = "collectMetrics and skipWaitToCompletion exclude one another"
+            case Churn(mode="recreate", number=0):
+                reason = "number must be at least 1 in mode recreate"
+            case Churn(template_paths=[]):
+                reason = "templatePaths must not be empty"
+        if reason:
+            self.problems.add(path, reason)
+        return None if reason else op
+
+    def _load_templates(self, op: Op, path: str) -> None:
+        for name, kind, count in _named_templates(op):
+            try:
+                template = self.templates.load(name)
+            except PodiumError as error:
+                self.problems.add(path, f"template {name}: {error}")
+                continue
+            if not issubclass(template.kind, kind):
+                wrong = f"is a {template.kind.__name__}, not a {kind.__name__}"
+                self.problems.add(path, f"template {name}: {wrong}")
+            elif template.fixed_name and count != 1:
+                reason = f"has a fixed name, so it cannot make {count} objects; use generateName"
+                self.problems.add(path, f"template {name}: {reason}")
+
+
+class _Params:
+    """A workload's parameters; ``origin`` maps a filled field to the parameter behind it."""
+
+    def __init__(self, values: Mapping[str, Any], path: str, problems: Problems) -> None:
+        self.values = values
+        self.path = path
+        self.problems = problems
+        self.origin: dict[str, str] = {}
+
+    def fill(self, raw: Mapping[str, Any], path: str) -> dict[str, Any] | None:
+        """The operation with each ``fooParam: $name`` replaced by ``foo`` and the value of name."""
+        filled: dict[str, Any] = {}
+        complete = True
+        for key, value in raw.items():
+            where = child(path, key)
+            if key.endswith("Param"):
+                field = key.removesuffix("Param")
+                found, value = self._value(value, where)
+                complete &= found
+                self.origin[child(path, field)] = f"{self.path}.{str(raw[key])[1:]}"
+                filled[field] = value
+            elif isinstance(value, dict):
+                inner = self.fill(value, where)
+                complete &= inner is not None
+                filled.setdefault(key, inner)
+            else:
+                filled.setdefault(key, value)  # a parameter beats a value beside it
+        return filled if complete else None
+
+    def _value(self, reference: Any, where: str) -> tuple[bool, Any]:
+        if not isinstance(reference, str) or not reference.startswith("$"):
+            self.problems.invalid(where, reference, "must be a parameter, such as $initNodes")
+            return False, None
+        if reference[1:] not in self.values:
+            user = where.partition(".")[2]
+            hint = did_you_mean(reference[1:], self.values)
+            self.problems.add(self.path, f"{user} needs parameter {reference[1:]}{hint}")
+            return False, None
+        return True, self.values[reference[1:]]
+
+
+def _completed(op: Op, place: int, pod_template: str) -> Op:
+    """With the case's default template and the op's own namespace where the file names none."""
+    match op:
+        case CreatePods():
+            return msgspec.structs.replace(
+                op,
+                namespace=op.namespace or f"namespace-{place}",
+                pod_template_path=op.pod_template_path or pod_template,
+            )
+        case CreatePodSets(create_pods_op=inner):
+            path = inner.pod_template_path or pod_template
+            inner = msgspec.structs.replace(inner, pod_template_path=path)
+            return msgspec.structs.replace(op, create_pods_op=inner)
+        case Churn(namespace="") | CreateAny(namespace=""):
+            return msgspec.structs.replace(op, namespace=f"namespace-{place}")
+    return op
+
+
+def _named_templates(op: Op) -> list[tuple[str, type[ApiObject], int]]:
+    """The templates an operation names, the kind each must have, and how many it makes of it."""
+    named: list[tuple[str, type[ApiObject], int]] = []
+    match op:
+        case CreateNodes():
+            named = [(op.node_template_path, Node, op.count)]
+        case CreateNamespaces():
+            named = [(op.namespace_template_path, Namespace, 1)]
+        case CreatePods():
+            named = [(op.pod_template_path, Pod, op.count)]
+        case CreatePodSets(create_pods_op=inner):
+            named = [(inner.pod_template_path, Pod, inner.count)]
+        case CreateAny():
+            named = [(op.template_path, ApiObject, op.count)]
+        case Churn():
+            named = [(path, ApiObject, op.number) for path in op.template_paths]
+    return [entry for entry in named if entry[0]]

@@ -1,0 +1,120 @@
+"""The operations of a workload as their file writes them, their parameters filled in.
+
+Field names, defaults and meaning are scheduler_perf's; what a benchmark without an API server has
+no use for is left out and therefore an unknown field.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from podium.config.durations import Duration
+
+Count = Annotated[int, Meta(ge=0, le=10_000_000)]
+Interval = Annotated[int, Meta(ge=1, le=86_400_000)]
+
+
+class Op(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base of all operations; a path of "" stands for the built-in template."""
+
+    opcode: str
+
+
+class NodeAllocatable(msgspec.Struct, frozen=True, rename="camel"):
+    """Set amounts of a node's allocatable resources."""
+
+    node_allocatable: dict[str, str]
+
+
+class NodeLabel(msgspec.Struct, frozen=True, rename="camel"):
+    """Label the nodes with these values in turn."""
+
+    label_key: str
+    label_value: str = ""
+    label_values: list[str] = []
+
+    @property
+    def values(self) -> list[str]:
+        return self.label_values or [self.label_value]
+
+
+class UniqueLabel(msgspec.Struct, frozen=True, rename="camel"):
+    """Label each node with a value of its own."""
+
+    label_key: str
+
+
+class CreateNodes(Op, frozen=True, kw_only=True):
+    count: Count
+    node_template_path: str = ""
+    node_allocatable_strategy: NodeAllocatable | None = None
+    label_node_prepare_strategy: NodeLabel | None = None
+    unique_node_label_strategy: UniqueLabel | None = None
+
+
+class CreateNamespaces(Op, frozen=True, kw_only=True):
+    """Namespaces ``prefix-0``, ``prefix-1`` and so on."""
+
+    prefix: str
+    count: Count
+    namespace_template_path: str = ""
+
+
+class CreatePods(Op, frozen=True, kw_only=True):
+    """Pods to be scheduled, by default in ``namespace-N``, N being the operation's index."""
+
+    count: Count
+    namespace: str = ""
+    pod_template_path: str = ""
+    collect_metrics: bool = False
+    skip_wait_to_completion: bool = False
+
+
+class CreatePodSets(Op, frozen=True, kw_only=True):
+    """The same pods in each of the namespaces ``prefix-0`` to ``prefix-(count - 1)``."""
+
+    count: Count
+    namespace_prefix: str
+    create_pods_op: CreatePods
+
+
+class CreateAny(Op, frozen=True, kw_only=True):
+    template_path: str
+    namespace: str = ""
+    count: Count = 1
+
+
+class Churn(Op, frozen=True, kw_only=True):
+    """From now on an object of each template per interval; ``recreate`` also deletes them."""
+
+    mode: Literal["create", "recreate"]
+    template_paths: list[str]
+    number: Count = 0
+    interval_milliseconds: Interval = 500
+    namespace: str = ""
+
+
+class Barrier(Op, frozen=True, kw_only=True):
+    """Until the pods of these namespaces, or all, are placed or at least tried."""
+
+    namespaces: list[str] = []
+    label_selector: dict[str, str] = {}
+    stage_requirement: Literal["Scheduled", "Attempted"] = "Scheduled"
+
+
+class Sleep(Op, frozen=True, kw_only=True):
+    duration: Duration
+
+
+OPCODES: Mapping[str, type[Op]] = {
+    "createNodes": CreateNodes,
+    "createNamespaces": CreateNamespaces,
+    "createPods": CreatePods,
+    "createPodSets": CreatePodSets,
+    "createAny": CreateAny,
+    "churn": Churn,
+    "barrier": Barrier,
+    "sleep": Sleep,
+}

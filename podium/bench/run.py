@@ -1,0 +1,213 @@
+"""One run of one workload: its operations in order, each pod through a real scheduling cycle.
+
+Nothing waits: ``sleep`` moves the clock, and churn comes between two cycles, at the same places in
+every run.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import cast
+
+import msgspec
+
+from podium.api.objects import ApiObject, Namespace, Node, Pod, decode
+from podium.bench.load import Workload
+from podium.bench.measure import Reference
+from podium.bench.ops import (
+    Barrier,
+    Churn,
+    CreateAny,
+    CreateNamespaces,
+    CreateNodes,
+    CreatePods,
+    CreatePodSets,
+    Op,
+    Sleep,
+)
+from podium.bench.result import Result, of_run
+from podium.bench.scheduling import BuildCore, Scheduling
+from podium.bench.templates import Template
+from podium.errors import WorkloadFailed
+
+
+def run(workload: Workload, build: BuildCore) -> Result:
+    """Run the workload once in this process; ``WorkloadFailed`` when a pod finds no node."""
+    return _Run(workload, build).result()
+
+
+class _Run:
+    def __init__(self, workload: Workload, build: BuildCore) -> None:
+        self.name = workload.name
+        self.ops = workload.ops
+        self.templates = workload.templates
+        self.nodes = sum(op.count for op in workload.ops if isinstance(op, CreateNodes))
+        self.reference = Reference(self.nodes)
+        self.scheduling = Scheduling(build)
+        self.serials = itertools.count()
+
+    def result(self) -> Result:
+        self.reference.measure()
+        for op in self.ops:
+            self.perform(op)
+        self.reference.measure()
+        return of_run(self.name, self.nodes, self.scheduling.meter, self.reference)
+
+    def perform(self, op: Op) -> None:
+        match op:
+            case CreateNodes():
+                self.create_nodes(op)
+            case CreateNamespaces():
+                self.create_namespaces(op)
+            case CreatePods():
+                self.create_pods(op)
+            case CreatePodSets():
+                self.create_pod_sets(op)
+            case CreateAny():
+                self.create_any(op)
+            case Churn():
+                self.create_namespace(op.namespace)
+                _Churning(self, op).start()
+            case Barrier():
+                self.wait_at(op)
+            case Sleep():
+                self.scheduling.clock.advance(op.duration)
+                self.scheduling.run_all()
+
+    def create_nodes(self, op: CreateNodes) -> None:
+        template = self.templates.get(op.node_template_path, Node)
+        for place, serial in enumerate(self.next_serials(op.count)):
+            self.scheduling.put(_prepared(cast(Node, template.build(serial)), op, place))
+
+    def create_namespaces(self, op: CreateNamespaces) -> None:
+        template = self.templates.get(op.namespace_template_path, Namespace)
+        for place in range(op.count):
+            self.create_namespace(f"{op.prefix}-{place}", template)
+
+    def create_namespace(self, name: str, template: Template | None = None) -> None:
+        """An existing namespace is left as it is."""
+        if self.scheduling.cluster.objects(Namespace).get(name) is None:
+            template = template or self.templates.get("", Namespace)
+            self.scheduling.put(template.build(next(self.serials), name=name))
+
+    def create_any(self, op: CreateAny) -> None:
+        template = self.templates.get(op.template_path, ApiObject)
+        if template.is_namespaced:
+            self.create_namespace(op.namespace)
+        for serial in self.next_serials(op.count):
+            self.scheduling.put(template.build(serial, op.namespace))
+
+    def create_pod_sets(self, op: CreatePodSets) -> None:
+        for place in range(op.count):
+            namespace = f"{op.namespace_prefix}-{place}"
+            self.create_pods(msgspec.structs.replace(op.create_pods_op, namespace=namespace))
+
+    def create_pods(self, op: CreatePods) -> None:
+        self.create_namespace(op.namespace)
+        template = self.templates.get(op.pod_template_path, Pod)
+        if op.collect_metrics:
+            self.measure_pods(op, template)
+            return
+        for serial in self.next_serials(op.count):
+            pod = cast(Pod, template.build(serial, op.namespace))
+            self.scheduling.submit(pod, awaited=not op.skip_wait_to_completion)
+            if not op.skip_wait_to_completion:
+                self.scheduling.run_one()
+        if not op.skip_wait_to_completion:
+            self.finish(op)
+
+    def measure_pods(self, op: CreatePods, template: Template) -> None:
+        """Each pod arrives as JSON, and the next one after a cycle."""
+        arriving = [template.json(serial, op.namespace) for serial in self.next_serials(op.count)]
+        scheduling = self.scheduling
+        with scheduling.meter.measuring(op.count):
+            for data in arriving:
+                scheduling.submit(decode(Pod, data), awaited=True)
+                scheduling.run_one()
+            scheduling.run_all()
+        self.finish(op)
+
+    def finish(self, op: CreatePods) -> None:
+        self.scheduling.run_all()
+        if self.scheduling.unplaced:
+            unplaced = self.scheduling.unplaced
+            rejected = self.scheduling.pending.rejected()
+            self.fail(op.opcode, [(pod, why) for pod, why in rejected if pod.uid in unplaced])
+
+    def wait_at(self, op: Barrier) -> None:
+        self.scheduling.run_all()
+        if op.stage_requirement == "Attempted":
+            return
+        stuck = [
+            (pod, why)
+            for pod, why in self.scheduling.pending.rejected()
+            if (not op.namespaces or pod.namespace in op.namespaces)
+            and op.label_selector.items() <= pod.labels.items()
+        ]
+        if stuck:
+            self.fail(op.opcode, stuck)
+
+    def fail(self, opcode: str, stuck: list[tuple[Pod, str]]) -> None:
+        pod, why = stuck[0]
+        raise WorkloadFailed(f"{opcode}: {len(stuck)} of the pods found no node; {pod.key}: {why}")
+
+    def next_serials(self, count: int) -> Iterator[int]:
+        return itertools.islice(self.serials, count)
+
+
+class _Churning:
+    """Makes an object of each template per interval; ``recreate`` deletes in the same order."""
+
+    def __init__(self, run: _Run, op: Churn) -> None:
+        self.run = run
+        self.op = op
+        self.templates = [run.templates.get(path, ApiObject) for path in op.template_paths]
+        self.ticks = 0
+        self.standing: dict[int, list[ApiObject]] = {}  # by place, for ``recreate``
+
+    def start(self) -> None:
+        self.run.scheduling.clock.call_later(self.op.interval_milliseconds / 1_000, self.tick)
+
+    def tick(self) -> None:
+        if self.op.mode == "recreate":
+            self.recreate(self.ticks % self.op.number)
+        else:
+            self.create()
+        self.ticks += 1
+        if self.op.mode == "recreate" or self.ticks != self.op.number:
+            self.start()
+
+    def recreate(self, place: int) -> None:
+        standing = self.standing.pop(place, None)
+        if standing is None:
+            self.standing[place] = self.create()
+            return
+        for obj in standing:
+            self.run.scheduling.delete(obj)
+
+    def create(self) -> list[ApiObject]:
+        serials = self.run.serials
+        made = [template.build(next(serials), self.op.namespace) for template in self.templates]
+        for obj in made:
+            self.run.scheduling.put(obj)
+        return made
+
+
+def _prepared(node: Node, op: CreateNodes, place: int) -> Node:
+    """The node with the labels and amounts that the operation's strategies give it."""
+    replace = msgspec.structs.replace
+    labels = {}
+    if op.label_node_prepare_strategy is not None:
+        values = op.label_node_prepare_strategy.values
+        labels[op.label_node_prepare_strategy.label_key] = values[place % len(values)]
+    if op.unique_node_label_strategy is not None:
+        labels[op.unique_node_label_strategy.label_key] = f"value-{node.name}"
+    if labels:
+        metadata = replace(node.metadata, labels=node.labels | labels)
+        node = replace(node, metadata=metadata)
+    if op.node_allocatable_strategy is not None:
+        amounts = op.node_allocatable_strategy.node_allocatable
+        status = replace(node.status, allocatable=node.status.allocatable | amounts)
+        node = replace(node, status=status)
+    return node

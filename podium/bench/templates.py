@@ -1,0 +1,178 @@
+"""Objects to make many of: one file, decoded once, then given names.
+
+A watch delivers JSON, so measured pods are made as JSON; the rest share one decoded object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from podium.api import objects
+from podium.api.objects import ApiObject, Namespace, Node, Pod
+from podium.errors import PodiumError
+
+_CREATED = "2026-01-01T00:00:00Z"
+_HOSTNAME = "kubernetes.io/hostname"
+_NAMESPACE_NAME = "kubernetes.io/metadata.name"
+
+CLUSTER_SCOPED: Mapping[str, type[ApiObject]] = {
+    kind.__name__: kind
+    for kind in (
+        objects.CSIDriver,
+        objects.CSINode,
+        Namespace,
+        Node,
+        objects.PersistentVolume,
+        objects.StorageClass,
+        objects.VolumeAttachment,
+    )
+}
+NAMESPACED: Mapping[str, type[ApiObject]] = {
+    kind.__name__: kind
+    for kind in (
+        objects.CSIStorageCapacity,
+        objects.PersistentVolumeClaim,
+        Pod,
+        objects.PodDisruptionBudget,
+        objects.ReplicaSet,
+        objects.ReplicationController,
+        objects.Service,
+        objects.StatefulSet,
+    )
+}
+KINDS: Mapping[str, type[ApiObject]] = {**CLUSTER_SCOPED, **NAMESPACED}
+
+_BUILT_IN: Mapping[type[ApiObject], Mapping[str, Any]] = {
+    Node: {
+        "kind": "Node",
+        "metadata": {"generateName": "node-"},
+        "status": {
+            "capacity": {"cpu": "4", "memory": "32Gi", "pods": "110"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    },
+    Pod: {
+        "kind": "Pod",
+        "metadata": {"generateName": "pod-"},
+        "spec": {
+            "containers": [
+                {
+                    "name": "pause",
+                    "image": "registry.k8s.io/pause:3.10",
+                    "resources": {"requests": {"cpu": "100m", "memory": "500Mi"}},
+                }
+            ]
+        },
+    },
+    Namespace: {"kind": "Namespace", "metadata": {"generateName": "namespace-"}},
+}
+
+
+class Template:
+    """One object without its identity."""
+
+    def __init__(self, plain: Mapping[str, Any]) -> None:
+        self.kind = _kind(plain)
+        metadata = {"creationTimestamp": _CREATED, **(plain.get("metadata") or {})}
+        named = {**plain, "metadata": {**metadata, "name": metadata.get("name") or "template"}}
+        objects.validate(objects.decode(self.kind, named))
+        self.fixed_name: str = metadata.pop("name", None) or ""
+        self.prefix: str = metadata.get("generateName") or f"{self.kind.__name__.lower()}-"
+        self.metadata = metadata
+        defaulted = _defaulted(named)
+        self._model = objects.decode(self.kind, defaulted)
+        del defaulted["metadata"]
+        self._rest = msgspec.json.encode(defaulted)[1:]  # after the brace: it follows the metadata
+
+    @property
+    def is_namespaced(self) -> bool:
+        return self.kind.__name__ in NAMESPACED
+
+    def name(self, serial: int) -> str:
+        return self.fixed_name or f"{self.prefix}{serial}"
+
+    def build(self, serial: int, namespace: str = "", name: str = "") -> ApiObject:
+        """One more object; everything but its metadata is shared with the others."""
+        metadata = msgspec.structs.replace(
+            self._model.metadata,
+            name=name or self.name(serial),
+            namespace=namespace if self.is_namespaced else "",
+            uid=_uid(serial),
+        )
+        if self.kind in (Node, Namespace):
+            key = _HOSTNAME if self.kind is Node else _NAMESPACE_NAME
+            labels = {**metadata.labels, key: metadata.name}
+            metadata = msgspec.structs.replace(metadata, labels=labels)
+        return msgspec.structs.replace(self._model, metadata=metadata)
+
+    def json(self, serial: int, namespace: str) -> bytes:
+        """One more object as a watch would deliver it."""
+        identity = {"name": self.name(serial), "namespace": namespace, "uid": _uid(serial)}
+        return b'{"metadata":%b,%b' % (msgspec.json.encode(self.metadata | identity), self._rest)
+
+
+class Templates:
+    """The templates of one file, by path as written; "" gives the built-in one."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._known: dict[str, Template] = {}
+        self._built_in = {kind: Template(plain) for kind, plain in _BUILT_IN.items()}
+
+    def load(self, path: str) -> Template:
+        """Read the template once; ``PodiumError`` says what is wrong with it."""
+        if path not in self._known:
+            self._known[path] = Template(_read(self._directory / path))
+        return self._known[path]
+
+    def get(self, path: str, kind: type[ApiObject]) -> Template:
+        return self._known[path] if path else self._built_in[kind]
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise PodiumError(f"cannot be read: {reason}") from error
+    found = objects.load_yaml(text)
+    if len(found) != 1:
+        raise PodiumError(f"a template is one object, not {len(found)}")
+    return found[0]
+
+
+def _kind(plain: Mapping[str, Any]) -> type[ApiObject]:
+    name = plain.get("kind")
+    if not isinstance(name, str) or name not in KINDS:
+        raise PodiumError(f"no template can be of kind {name!r}; there are: {', '.join(KINDS)}")
+    if not isinstance(plain.get("metadata") or {}, dict):
+        raise PodiumError("metadata: must be an object")
+    return KINDS[name]
+
+
+def _defaulted(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """With what the API server adds and scheduling sees: allocatable amounts, requests."""
+    match plain:
+        case {"kind": "Node", "status": {"capacity": amounts, **rest}}:
+            status = {"allocatable": amounts, **rest, "capacity": amounts}
+            return {**plain, "status": status}
+        case {"kind": "Pod", "spec": {"containers": containers, **rest}}:
+            containers = [_with_requests(container) for container in containers]
+            return {**plain, "spec": {**rest, "containers": containers}}
+    return {**plain}
+
+
+def _with_requests(container: Mapping[str, Any]) -> Mapping[str, Any]:
+    match container:
+        case {"resources": {"limits": {**limits}, **rest}}:
+            requests = {**limits, **(container["resources"].get("requests") or {})}
+            return {**container, "resources": {**rest, "limits": limits, "requests": requests}}
+    return container
+
+
+def _uid(serial: int) -> str:
+    return f"00000000-0000-4000-8000-{serial:012x}"

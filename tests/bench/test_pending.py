@@ -1,0 +1,54 @@
+"""The stand-in for the scheduling queue."""
+
+import pytest
+
+from podium.bench.pending import Pending
+from podium.framework.queued_pod import QueuedPod
+from tests.builders import pod
+
+
+@pytest.fixture
+def pending():
+    return Pending()
+
+
+def queued(name, priority=0):
+    return QueuedPod.of(pod(name, priority=priority))
+
+
+def names(pending):
+    found = []
+    while (next_pod := pending.pop()) is not None:
+        found.append(next_pod.pod.name)
+    return found
+
+
+def test_priority_first_then_order(pending):
+    for waiting in (queued("a"), queued("b"), queued("high", 10), queued("c")):
+        pending.push(waiting)
+
+    assert names(pending) == ["high", "a", "b", "c"]
+
+
+def test_rejected_pods_wait_to_be_woken(pending):
+    pending.push(queued("a"))
+    pending.reject(queued("b"), "no room")
+
+    assert names(pending) == ["a"]
+    assert [(p.name, why) for p, why in pending.rejected()] == [("b", "no room")]
+
+    pending.wake()
+    assert names(pending) == ["b"]
+    assert pending.rejected() == []
+
+
+def test_deleted_pods_are_not_tried(pending):
+    waiting, rejected = queued("a"), queued("b")
+    pending.push(waiting)
+    pending.reject(rejected, "no room")
+
+    pending.discard(waiting.pod.uid)
+    pending.discard(rejected.pod.uid)
+    pending.wake()
+
+    assert names(pending) == []

@@ -1,0 +1,88 @@
+"""Templates: identity is given, everything else stays as written or as the API server fills it."""
+
+import pytest
+
+from podium.api.objects import Namespace, Node, Pod, Service, decode
+from podium.bench.templates import Template
+from podium.errors import PodiumError
+
+POD = {
+    "kind": "Pod",
+    "metadata": {"generateName": "web-", "labels": {"app": "web"}},
+    "spec": {"containers": [{"name": "app", "resources": {"limits": {"cpu": "2"}}}]},
+}
+
+
+def test_json_and_object_are_the_same_pod():
+    template = Template(POD)
+
+    assert decode(Pod, template.json(7, "shop")) == template.build(7, "shop")
+
+
+def test_objects_differ_in_name_and_uid():
+    template = Template(POD)
+
+    first, second = template.build(1, "shop"), template.build(2, "shop")
+
+    assert (first.key, second.key) == ("shop/web-1", "shop/web-2")
+    assert first.uid != second.uid
+    assert first.labels == second.labels == {"app": "web"}
+
+
+def test_limits_stand_for_missing_requests():
+    pod = Template(POD).build(1, "shop")
+
+    assert isinstance(pod, Pod)
+    assert pod.spec.containers[0].resources.requests == {"cpu": "2"}
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param({"capacity": {"cpu": "4"}}, {"cpu": "4"}, id="capacity-stands-for-it"),
+        pytest.param(
+            {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "3"}}, {"cpu": "3"}, id="as-written"
+        ),
+    ],
+)
+def test_allocatable(status, expected):
+    node = Template({"kind": "Node", "status": status}).build(1)
+
+    assert isinstance(node, Node)
+    assert node.status.allocatable == expected
+
+
+def test_nodes_and_namespaces_get_the_labels_of_their_names():
+    node = Template({"kind": "Node"}).build(3)
+    namespace = Template({"kind": "Namespace"}).build(4, name="shop")
+
+    assert node.labels == {"kubernetes.io/hostname": "node-3"}
+    assert isinstance(namespace, Namespace)
+    assert namespace.labels == {"kubernetes.io/metadata.name": "shop"}
+
+
+def test_only_namespaced_kinds_get_a_namespace():
+    assert Template({"kind": "Node"}).build(1, "shop").namespace == ""
+    service = Template({"kind": "Service"}).build(1, "shop")
+    assert isinstance(service, Service)
+    assert service.namespace == "shop"
+
+
+def test_fixed_name_stays():
+    assert Template({"kind": "Node", "metadata": {"name": "one"}}).build(9).name == "one"
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        pytest.param({}, id="no-kind"),
+        pytest.param({"kind": "Lease"}, id="kind-nobody-schedules-by"),
+        pytest.param({"kind": "Node", "metadata": [1]}, id="metadata-of-another-type"),
+        pytest.param({"kind": "Node", "metadata": {"generateName": 5}}, id="bad-name"),
+        pytest.param({"kind": "Node", "status": {"capacity": {"cpu": "x"}}}, id="bad-quantity"),
+        pytest.param({"kind": "Pod", "spec": {"containers": 5}}, id="bad-field"),
+    ],
+)
+def test_bad_template(plain):
+    with pytest.raises(PodiumError):
+        Template(plain)
