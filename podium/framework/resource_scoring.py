@@ -6,9 +6,8 @@ Amounts are Python integers for one node and arrays for many; the functions here
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +40,7 @@ class ResourceSpec(Args, frozen=True, rename="camel"):
 CPU_AND_MEMORY = (ResourceSpec(name=CPU), ResourceSpec(name=MEMORY))
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(NamedTuple):
     """What a pod asks of a resource that counts in its score."""
 
     name: str
@@ -56,11 +54,15 @@ def demands(specs: Iterable[ResourceSpec], requests: Mapping[str, int]) -> tuple
     cpu, memory and ephemeral storage always do, others only when the pod asks for them.
     """
     return tuple(
-        Demand(spec.name, requests.get(spec.name, 0), spec.weight or 1)
-        for spec in specs
-        if spec.name in (CPU, MEMORY, EPHEMERAL_STORAGE)
-        or (is_scalar(spec.name) and requests.get(spec.name, 0))
+        [
+            Demand(spec.name, requests.get(spec.name, 0), spec.weight or 1)
+            for spec in specs
+            if spec.name in _ALWAYS or (requests.get(spec.name) and is_scalar(spec.name))
+        ]
     )
+
+
+_ALWAYS = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 
 def used(nodes: Amounts[Amount], resource: str, *, non_zero: bool) -> Amount:

@@ -14,7 +14,7 @@ from podium.framework.status import SUCCESS, Status
 from podium.state.rows import NodeInfo, Rows
 
 _BY_NAME = (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE)
-_ONE_POD = ((resources.PODS, 1),)
+_ONE_POD = (resources.PODS, 1)
 
 Needs = tuple[tuple[str, int], ...]
 """Resources and amounts in the order of their reasons, first of all room for one more pod."""
@@ -23,9 +23,12 @@ Needs = tuple[tuple[str, int], ...]
 def needs_of(pod: Pod) -> Needs:
     """Everything the pod requests more than nothing of."""
     requests = resources.amounts(resources.pod_requests(pod, use_status=False))
-    named = [(name, requests.pop(name)) for name in _BY_NAME if name in requests]
     requests.pop(resources.PODS, None)
-    return _ONE_POD + tuple(need for need in [*named, *sorted(requests.items())] if need[1] > 0)
+    needs = [_ONE_POD]
+    needs += [(name, requests.pop(name)) for name in _BY_NAME if name in requests]
+    if requests:
+        needs += sorted(requests.items())
+    return tuple([need for need in needs if need[1] > 0])
 
 
 def shortages(needs: Needs, nodes: NodeInfo | Rows) -> Iterator[bool | NDArray[np.bool_]]:

@@ -59,15 +59,14 @@ class NodeResourcesFit(
         self.resources = args.scoring_strategy.resources or CPU_AND_MEMORY
 
     def sign(self, pod: Pod) -> Hashable:
-        scored = tuple(demand.amount for demand in self.demands_of(pod))
-        return self.checked(pod), scored
+        return self.checked(pod), self.demands_of(pod)
 
     def reads(self, pod: Pod) -> fwk.Reads:
         return READS
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
         needs = self.checked(pod)
-        state.put(CheckedNeeds(needs, tuple(name for name, _ in needs)))
+        state.put(CheckedNeeds(needs, tuple([name for name, _ in needs])))
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         checked = state.get(CheckedNeeds)

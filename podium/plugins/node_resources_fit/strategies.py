@@ -40,18 +40,19 @@ class Strategy(ABC):
             capacity = nodes.allocatable(demand.name)
             requested = wrapped(used(nodes, demand.name, non_zero=True) + demand.amount)
             has = _has(capacity)
-            part = self.part(requested, capacity + (1 - has)) * has
-            total = total + part * demand.weight
-            weights = weights + self.counts(part, has) * demand.weight
+            weight = has * demand.weight
+            part = self.part(requested, capacity + (1 - has))
+            total = total + part * weight
+            weights = weights + self.counts(part) * weight
         return self.mean(total, weights + (weights == 0))
 
     @abstractmethod
     def part(self, requested: Amount, capacity: Amount) -> Amount:
         """The score of one resource."""
 
-    def counts(self, part: Any, has: Any) -> Any:
-        """Whether a resource's weight counts: where the node has the resource."""
-        return has
+    def counts(self, part: Any) -> Any:
+        """Whether the weight of a resource with this score counts."""
+        return 1
 
     def mean(self, total: Any, weights: Any) -> Any:
         return idiv(total, weights)
@@ -84,11 +85,11 @@ class RequestedToCapacityRatio(Strategy):
         fits = requested <= capacity
         percent = idiv(wrapped(requested * 100), capacity) * fits + 100 * (1 - fits)
         if isinstance(percent, int):
-            return int(self._of_percent[max(0, percent)])
+            return int(self._of_percent[min(max(0, percent), 100)])
         return self._by_percent.take(percent, mode="clip")
 
-    def counts(self, part: Any, has: Any) -> Any:
-        return (part > 0) * has
+    def counts(self, part: Any) -> Any:
+        return part > 0
 
     def mean(self, total: Any, weights: Any) -> Any:
         """Rounded to the nearest, halves up."""

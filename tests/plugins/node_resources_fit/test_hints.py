@@ -1,0 +1,148 @@
+import pytest
+
+from podium import framework as fwk
+from podium.api.objects import DeviceClass, DeviceClassSpec, ObjectMeta
+from podium.framework.events import with_implicit
+from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.node_resources_fit.hints import (
+    class_offers_resource,
+    node_became_large_enough,
+    pod_made_room,
+)
+from tests.builders import node, pod
+
+GPU = "example.com/gpu"
+WAITING = pod("waiting", cpu="2", requests={GPU: 1})
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        pytest.param(pod("other", node="a", cpu="1"), True, id="placed"),
+        pytest.param(pod("other", node="a"), True, id="placed-and-empty"),
+        pytest.param(pod("other", status={"nominated_node_name": "a"}), True, id="nominated"),
+        pytest.param(pod("other", cpu="1"), False, id="nowhere"),
+    ],
+)
+def test_deleted_pod(other, expected):
+    assert pod_made_room(WAITING, other, None) is expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param({"cpu": "2"}, {"cpu": "1"}, True, id="less-cpu"),
+        pytest.param({"cpu": "1"}, {}, True, id="no-cpu-any-more"),
+        pytest.param({"requests": {GPU: 2}}, {"requests": {GPU: 1}}, True, id="less-extended"),
+        pytest.param({"memory": "2Gi"}, {"memory": "1Gi"}, False, id="unneeded-resource"),
+        pytest.param({"cpu": "1"}, {"cpu": "2"}, False, id="more"),
+        pytest.param({"cpu": "1"}, {"cpu": "1"}, False, id="same"),
+    ],
+)
+def test_scaled_down_pod(old, new, expected):
+    before, after = pod("other", node="a", **old), pod("other", node="a", **new)
+
+    assert pod_made_room(WAITING, before, after) is expected
+
+
+def test_scaled_down_pod_without_a_node():
+    assert not pod_made_room(WAITING, pod("other", cpu="2"), pod("other", cpu="1"))
+
+
+def test_the_pod_itself_changed():
+    assert pod_made_room(WAITING, WAITING, pod("waiting", cpu="3"))
+
+
+def test_a_running_pod_counts_what_it_holds():
+    def resized(cpu):
+        held = [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]
+        return pod("other", node="a", cpu="1", status={"container_statuses": held})
+
+    assert pod_made_room(WAITING, resized("2"), resized("1"))
+    assert not pod_made_room(WAITING, resized("500m"), resized("300m"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param(None, {"cpu": "2", GPU: 1, "pods": 1}, True, id="new-and-large-enough"),
+        pytest.param(None, {"cpu": "1", GPU: 1, "pods": 1}, False, id="new-and-too-small"),
+        pytest.param(None, {"cpu": "2", GPU: 1}, False, id="new-but-takes-no-pods"),
+        pytest.param(
+            {"cpu": "1", GPU: 1, "pods": 1}, {"cpu": "2", GPU: 1, "pods": 1}, True, id="more-cpu"
+        ),
+        pytest.param(
+            {"cpu": "2", "pods": 1}, {"cpu": "2", GPU: 1, "pods": 1}, True, id="gained-a-resource"
+        ),
+        pytest.param(
+            {"cpu": "2", GPU: 1, "pods": 1}, {"cpu": "2", GPU: 1, "pods": 2}, True, id="more-pods"
+        ),
+        pytest.param(
+            {"cpu": "2", GPU: 1, "pods": 1},
+            {"cpu": "2", GPU: 1, "pods": 1, "memory": "1Gi"},
+            False,
+            id="more-of-something-else",
+        ),
+        pytest.param(
+            {"cpu": "1", "pods": 1}, {"cpu": "2", "pods": 1}, False, id="grew-but-still-too-small"
+        ),
+    ],
+)
+def test_node(old, new, expected):
+    before, after = (
+        None if offered is None else node(cpu=None, memory=None, pods=None, allocatable=offered)
+        for offered in (old, new)
+    )
+
+    assert node_became_large_enough(WAITING, before, after) is expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param({"cpu": "1", "pods": 1}, {"cpu": "2", "pods": 1}, False, id="more-cpu"),
+        pytest.param({"cpu": "1", "pods": 1}, {"cpu": "1", "pods": 2}, True, id="more-pods"),
+    ],
+)
+def test_node_for_a_pod_that_requests_nothing(old, new, expected):
+    before, after = (
+        node(cpu=None, memory=None, pods=None, allocatable=offered) for offered in (old, new)
+    )
+
+    assert node_became_large_enough(pod(), before, after) is expected
+
+
+def device_class(resource="", name="gpus"):
+    return DeviceClass(ObjectMeta(name=name), DeviceClassSpec(extended_resource_name=resource))
+
+
+IMPLICIT = pod(requests={"deviceclass.resource.kubernetes.io/gpus": 1})
+
+
+@pytest.mark.parametrize(
+    ("waiting", "old", "new", "expected"),
+    [
+        pytest.param(WAITING, None, device_class(GPU), True, id="new"),
+        pytest.param(WAITING, None, device_class("example.com/nic"), False, id="new-of-another"),
+        pytest.param(WAITING, None, device_class(), False, id="new-without-a-resource"),
+        pytest.param(WAITING, device_class(), device_class(GPU), True, id="now-of-this"),
+        pytest.param(WAITING, device_class(GPU), device_class(GPU), False, id="unchanged"),
+        pytest.param(WAITING, device_class(GPU), device_class(), False, id="no-longer"),
+        pytest.param(IMPLICIT, None, device_class(), True, id="new-and-named-by-the-pod"),
+        pytest.param(IMPLICIT, None, device_class(name="nics"), False, id="new-of-another-name"),
+        pytest.param(IMPLICIT, device_class(), device_class(GPU), False, id="known-by-name"),
+    ],
+)
+def test_device_class(waiting, old, new, expected):
+    assert class_offers_resource(waiting, old, new) is expected
+
+
+def test_registered_events():
+    registered = with_implicit(NodeResourcesFit(NodeResourcesFit.Args(), None).events_to_register())
+
+    assert [(each.event, each.hint is not None) for each in registered] == [
+        (fwk.on("Pod", "delete|scale-down").event, True),
+        (fwk.on("Node", "add|allocatable").event, True),
+        (fwk.on("resource.k8s.io/DeviceClass", "add|update").event, True),
+        (fwk.on("Node", "taint").event, False),
+    ]
