@@ -189,7 +189,7 @@ def test_node_strategies(bench):
     [
         pytest.param(
             ["createPods, count: 2, podTemplatePath: large.yaml"],
-            r"createPods: 2 of the pods found no node; namespace-1/large-\d+: 0/2 nodes are available",
+            r"createPods: 2 of the pods found no node; namespace-1/large-\d+: 0/2 nodes",
             id="pods-of-an-operation",
         ),
         pytest.param(
