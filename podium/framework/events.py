@@ -103,7 +103,7 @@ TAINT_UPDATE = ClusterEvent.named("Node", "UpdateNodeTaint")
 
 def with_implicit(registrations: list[Registration]) -> list[Registration]:
     """Who waits for new nodes also waits for their first taints to go: add that."""
-    on_node = [r.event.actions for r in registrations if r.event.resource in ("Node", "*")]
+    on_node = [r.event.actions for r in registrations if r.event.resource == "Node"]
     adds = any(actions & ACTIONS["Add"] for actions in on_node)
     taints = any(actions & ACTIONS["UpdateNodeTaint"] for actions in on_node)
     if adds and not taints:
