@@ -73,8 +73,8 @@ class Registry:
 
 def _check_state_type(plugin: type[PreFilterExtensions]) -> None:
     """A dry run changes copies only: the state behind add_pod and remove_pod must be copyable."""
-    kind = plugin.State
-    if not issubclass(kind, Cloneable):
+    kind = getattr(plugin, "State", None)
+    if not isinstance(kind, type) or not issubclass(kind, Cloneable):
         raise PluginError(f"{plugin.name}.State must be a type with a clone() method")
 
 
