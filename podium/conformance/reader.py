@@ -1,0 +1,106 @@
+"""Files of recorded cases, plain or gzip-compressed, into typed cases.
+
+What a file is follows from its content, never from its name. Everything is read before anything is
+replayed, so a bad file ends the run before it starts.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from podium.conformance.cases import AnyCase, RegistrationCase, kind_of
+from podium.errors import InvalidRecording
+
+T = TypeVar("T")
+
+_GZIP = b"\x1f\x8b"
+_UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
+_REGISTRATIONS = "registered-events"
+
+
+def read(paths: Iterable[str | PathLike[str]]) -> list[AnyCase]:
+    """All cases of these files, in order; ``InvalidRecording`` names the file and the line."""
+    return [case for path in paths for case in _cases(fspath(path))]
+
+
+def select(
+    cases: Iterable[AnyCase], families: Iterable[str] = (), names: Iterable[str] = ()
+) -> list[AnyCase]:
+    """The cases of any of these families and with any of these names; none given means all."""
+    wanted, globs = frozenset(families), tuple(names)
+    return [
+        case
+        for case in cases
+        if (not wanted or case.family in wanted)
+        and (not globs or any(fnmatchcase(case.name, glob) for glob in globs))
+    ]
+
+
+def _cases(path: str) -> Iterator[AnyCase]:
+    data = _content(path)
+    if not data.strip():
+        raise InvalidRecording(path, "the file is empty")
+    if (registrations := _registrations(path, data)) is not None:
+        yield from registrations
+        return
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            yield parse_line(line, f"{path}:{number}")
+
+
+def _content(path: str) -> bytes:
+    try:
+        data = Path(path).read_bytes()
+        return gzip.decompress(data) if data.startswith(_GZIP) else data
+    except EOFError as error:
+        raise InvalidRecording(path, "the compressed data end too early") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidRecording(path, f"not readable as gzip: {error}") from error
+    except OSError as error:
+        raise InvalidRecording(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def _registrations(path: str, data: bytes) -> list[AnyCase] | None:
+    """The cases of the one file that is a single object; ``None`` for every other file."""
+    try:
+        whole = msgspec.json.decode(data, type=dict[str, Raw])
+    except _UNREADABLE:
+        return None
+    if "plugins" not in whole:
+        return None
+    found = _typed(path, whole["plugins"], tuple[RegistrationCase, ...])
+    return [
+        msgspec.structs.replace(case, name=f"{_REGISTRATIONS}/{case.plugin}", source=path)
+        for case in found
+    ]
+
+
+def parse_line(line: bytes, source: str = "") -> AnyCase:
+    """The case on one line of a file; ``source`` names the line in errors."""
+    try:
+        keys = msgspec.json.decode(line, type=dict[str, Raw])
+    except msgspec.ValidationError as error:
+        raise InvalidRecording(source, "not a recorded case: a line is no object") from error
+    except _UNREADABLE as error:
+        raise InvalidRecording(source, f"not valid JSON: {error}") from error
+    kind = kind_of(keys)
+    if kind is None:
+        listed = ", ".join(keys) or "no keys"
+        raise InvalidRecording(source, f"no known kind of recorded case has only: {listed}")
+    return msgspec.structs.replace(_typed(source, line, kind), source=source)
+
+
+def _typed(source: str, data: bytes | Raw, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except _UNREADABLE as error:
+        raise InvalidRecording(source, f"not a recorded case: {error}") from error
