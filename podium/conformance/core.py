@@ -1,0 +1,156 @@
+"""What a replay needs of the scheduler: a fresh core per case, filled with the case's objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    DeviceClass,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+    StorageClass,
+    VolumeAttachment,
+    decode,
+)
+from podium.config.load import default, from_value
+from podium.config.model import Configuration
+from podium.config.model import Profile as ProfileConfig
+from podium.conformance.cases import Cluster
+from podium.cycle.cycle import Cycle
+from podium.framework.nominator import Nominator
+from podium.framework.profile import Profile
+from podium.framework.queued_pod import QueuedPod
+from podium.framework.registry import Registry
+from podium.state.cluster import ClusterState
+from podium.state.pod_info import PodInfo
+
+T = TypeVar("T", bound=ApiObject)
+
+# The kinds that recordings hold, by their key there, and by their name in events.
+KINDS: Mapping[str, type[ApiObject]] = {
+    "nodes": Node,
+    "pods": Pod,
+    "namespaces": Namespace,
+    "services": Service,
+    "replicationcontrollers": ReplicationController,
+    "replicasets": ReplicaSet,
+    "statefulsets": StatefulSet,
+    "pvs": PersistentVolume,
+    "pvcs": PersistentVolumeClaim,
+    "storageclasses": StorageClass,
+    "csinodes": CSINode,
+    "csidrivers": CSIDriver,
+    "csistoragecapacities": CSIStorageCapacity,
+    "volumeattachments": VolumeAttachment,
+    "pdbs": PodDisruptionBudget,
+}
+_IN_EVENTS: tuple[type[ApiObject], ...] = (*KINDS.values(), DeviceClass)
+RESOURCES: Mapping[str, type[ApiObject]] = {kind.__name__: kind for kind in _IN_EVENTS}
+_ENDED = ("Succeeded", "Failed")
+
+
+class Background(Protocol):
+    """Work that plugins started, such as evictions."""
+
+    def run(self) -> None: ...
+
+
+class Core(Protocol):
+    """The part of ``app.Core`` that replays use; ``app`` stands above this package."""
+
+    @property
+    def cluster(self) -> ClusterState: ...
+    @property
+    def nominator(self) -> Nominator: ...
+    @property
+    def profiles(self) -> Mapping[str, Profile]: ...
+    @property
+    def background(self) -> Background: ...
+    @property
+    def configuration(self) -> Configuration: ...
+
+    def cycle(self, queued: QueuedPod) -> Cycle: ...
+
+
+class Workshop:
+    """Builds a core for each case; equal configurations are read once."""
+
+    def __init__(self, registry: Registry, build: Callable[[Configuration], Core]) -> None:
+        self._registry = registry
+        self._build = build
+        self._configurations: dict[bytes, Configuration] = {}
+
+    def core(self, config: Mapping[str, Any] | None) -> Core:
+        return self._build(self._configuration(config))
+
+    def filled(self, config: Mapping[str, Any] | None, cluster: Cluster) -> Core:
+        """A core that knows these objects; kinds that podium does not read are left out."""
+        core = self.core(config)
+        for obj in _objects(cluster):
+            feed(core, obj)
+        return core
+
+    def _configuration(self, config: Mapping[str, Any] | None) -> Configuration:
+        key = msgspec.json.encode(config, order="sorted")
+        found = self._configurations.get(key)
+        if found is None:
+            registry = self._registry
+            found = default(registry) if config is None else from_value(config, registry)
+            self._configurations[key] = found
+        return found
+
+
+def unknown_kinds(cluster: Cluster) -> list[str]:
+    """The kinds of objects in a recorded cluster that podium does not read."""
+    return [kind for kind in cluster if kind not in KINDS]
+
+
+def resource_kind(resource: str) -> type[ApiObject] | None:
+    """The kind behind an event's resource, such as ``storage.k8s.io/CSINode``."""
+    return RESOURCES.get(resource.rpartition("/")[2])
+
+
+def parse(kind: type[T], raw: Raw) -> T:
+    return decode(kind, bytes(raw))
+
+
+def feed(core: Core, obj: ApiObject) -> None:
+    """Tell the core of one object, as its watch would."""
+    if isinstance(obj, Node):
+        core.cluster.set_node(obj)
+    elif not isinstance(obj, Pod):
+        core.cluster.set_object(obj)
+    elif obj.status.phase in _ENDED:
+        return  # the scheduler does not see it
+    elif obj.node_name:
+        core.cluster.add_pod(obj)
+    else:
+        core.nominator.add(PodInfo(obj))
+
+
+def profile_config(core: Core, pod: Pod) -> ProfileConfig:
+    """The configured profile that schedules this pod, with the plugins that are absent from it."""
+    profiles = core.configuration.profiles
+    return next(found for found in profiles if found.scheduler_name == pod.scheduler_name)
+
+
+def _objects(cluster: Cluster) -> Iterator[ApiObject]:
+    for key, kind in KINDS.items():
+        for raw in cluster.get(key, ()):
+            yield parse(kind, raw)

@@ -1,0 +1,118 @@
+"""Replays hints, the events that plugins register, and the events that updates stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Raw
+
+from podium.api.meta import ApiObject
+from podium.api.objects import Node, Pod
+from podium.conformance.cases import HintCase, RegistrationCase, UpdateCase
+from podium.conformance.core import Core, Workshop, parse, resource_kind, unknown_kinds
+from podium.conformance.outcome import Comparison
+from podium.errors import InvalidRecording
+from podium.framework.events import (
+    ACTIONS,
+    ClusterEvent,
+    Registration,
+    action_names,
+    node_events,
+    pod_events,
+    with_implicit,
+)
+from podium.framework.plugin import EnqueueExtensions, Plugin
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+
+def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None:
+    kind = resource_kind(case.event.resource)
+    unread = unknown_kinds(case.cluster) + ([] if kind else [case.event.resource])
+    if kind is None or unread:
+        for what in unread:
+            compare.leave_out(["expect"], f"{what} are not read yet")
+        return
+    if case.event.action not in ACTIONS:
+        raise InvalidRecording(case.source, f"no known action: {case.event.action}")
+    pod = parse(Pod, case.pod)
+    core = workshop.filled(case.config, case.cluster)
+    plugin = _plugin(core, pod.scheduler_name, case.plugin)
+    if plugin is None:
+        compare.wait_for(["expect"], [case.plugin])
+        return
+    old, new = _parse(kind, case.old), _parse(kind, case.new)
+    event = ClusterEvent.named(case.event.resource, case.event.action)
+    asked = [r for r in with_implicit(_registrations(plugin)) if r.event.covers(event)]
+    answers = [_answer(registration, pod, old, new) for registration in asked]
+    compare.equal("expect", case.expect, _combined(answers))
+
+
+def replay_registrations(case: RegistrationCase, workshop: Workshop, compare: Comparison) -> None:
+    """Only the default profile's registrations are recorded."""
+    core = workshop.core(None)
+    plugin = _plugin(core, next(iter(core.profiles)), case.plugin)
+    if plugin is None:
+        compare.wait_for(["events"], [case.plugin])
+        return
+    own = _registrations(plugin)
+    ours = [_form(r, implicit=at >= len(own)) for at, r in enumerate(with_implicit(own))]
+    theirs = [
+        _event(e.resource, sorted(e.actions), hint=e.hint, implicit=e.implicit) for e in case.events
+    ]
+    compare.equal("events", sorted(theirs, key=str), sorted(ours, key=str))
+
+
+def replay_update(case: UpdateCase, compare: Comparison) -> None:
+    match case.kind:
+        case "Node":
+            events = node_events(parse(Node, case.old), parse(Node, case.new))
+        case "Pod":
+            events = pod_events(parse(Pod, case.old), parse(Pod, case.new))
+        case _:
+            raise InvalidRecording(case.source, f"updates of this kind are not known: {case.kind}")
+    names = [name for event in events for name in action_names(event)]
+    compare.equal("expect", list(case.expect), names)
+    resources = sorted({event.resource for event in events})
+    compare.equal("resource", [case.resource] if case.resource else [], resources)
+
+
+def _plugin(core: Core, profile: str, name: str) -> Plugin | None:
+    by_point = core.profiles[profile].plugins.values()
+    return next((plugin for plugins in by_point for plugin in plugins if plugin.name == name), None)
+
+
+def _registrations(plugin: Plugin) -> list[Registration]:
+    return plugin.events_to_register() if isinstance(plugin, EnqueueExtensions) else []
+
+
+def _parse(kind: type[ApiObject], raw: Raw) -> ApiObject | None:
+    return parse(kind, raw) if raw else None
+
+
+def _answer(
+    registration: Registration, pod: Pod, old: ApiObject | None, new: ApiObject | None
+) -> str:
+    if registration.hint is None:
+        return "Queue"
+    try:
+        return "Queue" if registration.hint(pod, old, new) else "QueueSkip"
+    except Exception:
+        log.error("hint failed", pod=pod.key, resource=registration.event.resource)
+        return "Error"
+
+
+def _combined(answers: list[str]) -> str | None:
+    """One that wants the pod back is enough; ``None`` when nobody was asked."""
+    return next((a for a in ("Error", "Queue", "QueueSkip") if a in answers), None)
+
+
+def _form(registration: Registration, *, implicit: bool) -> dict[str, Any]:
+    event = registration.event
+    has_hint = registration.hint is not None
+    return _event(event.resource, action_names(event), hint=has_hint, implicit=implicit)
+
+
+def _event(resource: str, actions: list[str], *, hint: bool, implicit: bool) -> dict[str, Any]:
+    return {"resource": resource, "actions": actions, "hint": hint, "implicit": implicit}

@@ -1,0 +1,100 @@
+"""Compares what happens when no node fits: the messages, and preemption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from podium.conformance import verdicts
+from podium.conformance.cases import Preemption
+from podium.conformance.outcome import Comparison
+from podium.conformance.trial import Trial
+from podium.cycle.cycle import Cycle, Found
+from podium.framework.diagnosis import Diagnosis, NodeStatuses
+from podium.framework.plugin import Point
+from podium.framework.status import Code
+from podium.plugins.preemption import DefaultPreemption
+from podium.plugins.preemption.evaluator import Evaluation
+from podium.state.column import Column
+
+
+def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
+    expect = trial.expect
+    diagnosis = _diagnosis(trial, cycle, found)
+    base = expect.fit_error if expect.fit_error_base is None else expect.fit_error_base
+    trial.compare.equal("fitErrorBase", base, diagnosis.base_message)
+    if missing := _meddlers(trial, diagnosis.statuses):
+        trial.compare.wait_for(("fitError", "preemption"), missing)
+        return
+    _compare_preemption(trial, cycle, diagnosis)
+    trial.compare.equal("fitError", expect.fit_error, diagnosis.message)
+
+
+def _diagnosis(trial: Trial, cycle: Cycle, found: Found) -> Diagnosis:
+    """Ours, with the given refusals in their places."""
+    given = trial.given()
+    if not given:
+        return cycle.diagnose(found)
+    nodes = trial.core.cluster.rows()
+    statuses = [
+        verdicts.status_of(given[name]) if name in given else found.status_of(name)
+        for name in nodes.names
+    ]
+    return Diagnosis(len(nodes), NodeStatuses(nodes, Column.of(statuses)))
+
+
+def _meddlers(trial: Trial, statuses: NodeStatuses) -> frozenset[str]:
+    """The absent plugins that PostFilter may have asked about a node."""
+    missing = trial.absence.at(Point.POST_FILTER)
+    for row in statuses.rows_with(Code.UNSCHEDULABLE).tolist():
+        node = trial.core.cluster.node(statuses.nodes.table.names[row])
+        if node is not None:
+            missing |= trial.absence.may_refuse(node)
+    return missing
+
+
+def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> None:
+    expected, compare = trial.expect.preemption, trial.compare
+    plugins = trial.profile.plugins[Point.POST_FILTER]
+    if expected is None or not plugins:
+        ran = [plugin.name for plugin in plugins]
+        compare.equal("preemption", [] if expected is None else expected.message, ran)
+        return
+    for plugin in plugins:
+        if isinstance(plugin, DefaultPreemption) and expected.code != verdicts.ERROR:
+            evaluation = plugin.evaluator.evaluate(cycle.state, trial.pod, diagnosis.statuses)
+            _compare_evaluation(compare, expected, evaluation)
+    nominate, status = trial.profile.run_post_filters(cycle.state, trial.pod, diagnosis.statuses)
+    diagnosis.post_filter_message = status.message
+    compare.equal("preemption.code", expected.code, status.code.value)
+    compare.equal("preemption.message", expected.message, status.message)
+    node = nominate.node if nominate is not None else ""
+    wanted = _wanted(expected)
+    if node not in (wanted or [""]):
+        compare.differ("preemption.nominatedNode", wanted, node)
+
+
+def _compare_evaluation(compare: Comparison, expected: Preemption, evaluation: Evaluation) -> None:
+    ours = {candidate.node: candidate for candidate in evaluation.candidates}
+    for node in {**expected.candidates, **ours}:
+        theirs, mine = expected.candidates.get(node), ours.get(node)
+        compare.equal(
+            "preemption.candidates",
+            theirs and _form(theirs.victims, theirs.pdb_violations),
+            _form([info.key for info in mine.victims], mine.violations) if mine else None,
+            node=node,
+        )
+    chosen = [candidate.node for candidate in evaluation.chosen]
+    compare.equal("preemption.chosen", sorted(_wanted(expected)), sorted(chosen))
+    if expected.nominated_node in ours:
+        victims = [info.key for info in ours[expected.nominated_node].victims]
+        compare.equal("preemption.victims", list(expected.victims), victims)
+
+
+def _wanted(expected: Preemption) -> list[str]:
+    """The nodes that preemption may choose."""
+    return list(expected.tied_nodes) or [name for name in [expected.nominated_node] if name]
+
+
+def _form(victims: Iterable[str], violations: int) -> dict[str, Any]:
+    return {"victims": list(victims), "pdbViolations": violations}

@@ -1,0 +1,57 @@
+"""Replays cases through the real core, each on a core of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from podium.conformance.attempt import replay_attempt
+from podium.conformance.cases import (
+    AnyCase,
+    AttemptCase,
+    HintCase,
+    RegistrationCase,
+    SequenceCase,
+    UpdateCase,
+)
+from podium.conformance.core import Workshop
+from podium.conformance.events import replay_hint, replay_registrations, replay_update
+from podium.conformance.outcome import Comparison, Outcome
+from podium.conformance.sequence import replay_sequence
+from podium.errors import ConfigError, InvalidObject, InvalidRecording
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+
+def replay_all(cases: Iterable[AnyCase], workshop: Workshop) -> Iterator[Outcome]:
+    return (replay(case, workshop) for case in cases)
+
+
+def replay(case: AnyCase, workshop: Workshop) -> Outcome:
+    """Replay one case. What breaks on the way is a difference; what cannot be read is raised."""
+    outcome = Outcome(case.name, case.family)
+    compare = Comparison(outcome)
+    try:
+        _replay(case, workshop, compare)
+    except InvalidRecording:
+        raise
+    except (InvalidObject, ConfigError) as error:
+        raise InvalidRecording(case.source, str(error)) from error
+    except Exception as fault:
+        log.error("replay failed", case=case.name)
+        compare.differ("replay", "an outcome", f"{type(fault).__name__}: {fault}")
+    return outcome
+
+
+def _replay(case: AnyCase, workshop: Workshop, compare: Comparison) -> None:
+    match case:
+        case AttemptCase():
+            replay_attempt(case, workshop, compare)
+        case SequenceCase():
+            replay_sequence(case, workshop, compare)
+        case HintCase():
+            replay_hint(case, workshop, compare)
+        case UpdateCase():
+            replay_update(case, compare)
+        case RegistrationCase():
+            replay_registrations(case, workshop, compare)

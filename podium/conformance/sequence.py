@@ -1,0 +1,128 @@
+"""Replays many attempts in a row on one core, so that what it keeps between pods is tested too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from podium.api.objects import Namespace, Node, Pod, Service
+from podium.conformance.absence import Absence
+from podium.conformance.cases import SequenceCase, Step, StepResult
+from podium.conformance.core import Core, Workshop, feed, parse
+from podium.conformance.outcome import Comparison
+from podium.conformance.ranking import OF_A_PART, compare_totals
+from podium.conformance.trial import without
+from podium.cycle.cycle import Cycle
+from podium.errors import InvalidRecording
+from podium.framework.profile import AttemptFailed
+from podium.framework.queued_pod import QueuedPod
+
+
+def replay_sequence(case: SequenceCase, workshop: Workshop, compare: Comparison) -> None:
+    sequence = Sequence(workshop.filled(case.config, case.cluster), case)
+    for number, step in enumerate(case.steps):
+        sequence.take(step, compare.at(f"step {number}"))
+
+
+class Sequence:
+    """The cluster of a sequence, changed step by step."""
+
+    def __init__(self, core: Core, case: SequenceCase) -> None:
+        self._core = core
+        self._case = case
+        self._placed = {info.key: info.pod for info in core.cluster.pods.values()}
+        self._changes: Mapping[str, Callable[[Step], None]] = {
+            "delete": self._delete,
+            "addPod": self._add_pod,
+            "updatePod": self._update_pod,
+            "addNode": lambda step: feed(core, parse(Node, step.node)),
+            "updateNode": lambda step: feed(core, parse(Node, step.node)),
+            "removeNode": lambda step: core.cluster.remove_node(_name(step.node)),
+            "addService": lambda step: feed(core, parse(Service, step.service)),
+            "removeService": lambda step: core.cluster.remove_object(Service, _name(step.service)),
+            "updateNamespace": lambda step: feed(core, parse(Namespace, step.namespace)),
+        }
+
+    def take(self, step: Step, compare: Comparison) -> None:
+        if step.expect is not None:
+            self._schedule(parse(Pod, step.pod), step.expect, compare)
+        elif step.op in self._changes:
+            self._changes[step.op](step)
+        else:
+            raise InvalidRecording(self._case.source, f"no known kind of step: {step.op}")
+
+    # --- one attempt -----------------------------------------------------------------------------
+
+    def _schedule(self, pod: Pod, expect: StepResult, compare: Comparison) -> None:
+        queued = QueuedPod.of(pod)
+        error: str | None = None
+        try:
+            self._compare(self._core.cycle(queued), expect, compare)
+        except AttemptFailed as failure:
+            error = str(failure)
+        if (error is None) != (expect.error is None):  # the words may differ
+            compare.differ("error", expect.error, error)
+        if expect.chosen:
+            self._place(queued, expect.chosen)
+
+    def _compare(self, cycle: Cycle, expect: StepResult, compare: Comparison) -> None:
+        found = cycle.find_feasible()
+        absence = Absence(self._core, self._case.config, cycle.pod)
+        doubtful = self._doubtful(absence, expect)
+        nodes = without(found.feasible, doubtful)
+        whose = frozenset[str]().union(*doubtful.values())
+        if whose:
+            compare.wait_for(["feasible"], whose)
+        if not compare.equal("feasible", list(expect.feasible), sorted(nodes.names)):
+            return
+        if len(nodes) > 1:
+            scored = cycle.score(nodes, found.version if nodes is found.feasible else OF_A_PART)
+            if missing := absence.scorers():
+                compare.wait_for(("total", "best"), missing)
+            else:
+                compare_totals(compare, expect.total, expect.best, scored)
+        elif len(nodes) == 1:
+            compare.equal("best", list(expect.best or ()), nodes.names)
+        elif whose:
+            compare.wait_for(["fitError"], whose)
+        else:
+            compare.equal("fitError", expect.fit_error, cycle.diagnose(found).base_message)
+
+    def _doubtful(self, absence: Absence, expect: StepResult) -> dict[str, frozenset[str]]:
+        """Infeasible nodes that plugins that are not built yet may have refused, with whose."""
+        feasible = frozenset(expect.feasible)
+        others = (node for node in self._core.cluster.rows() if node.name not in feasible)
+        return {node.name: whose for node in others if (whose := absence.may_refuse(node))}
+
+    def _place(self, queued: QueuedPod, node: str) -> None:
+        """Count the pod on its node, then see it there, as a scheduler does."""
+        cluster, pod = self._core.cluster, queued.pod
+        row = cluster.table.live_row(node)
+        if row is None:
+            raise InvalidRecording(self._case.source, f"{pod.key} goes to {node}, which is no node")
+        cluster.assume(queued.info, row)
+        bound = replace(pod, spec=replace(pod.spec, node_name=node))
+        cluster.add_pod(bound)
+        self._placed[pod.key] = bound
+
+    # --- everything else -------------------------------------------------------------------------
+
+    def _delete(self, step: Step) -> None:
+        self._core.cluster.remove_pod(self._placed.pop(_name(step.pod)))
+
+    def _add_pod(self, step: Step) -> None:
+        pod = parse(Pod, step.pod)
+        self._core.cluster.add_pod(pod)
+        self._placed[pod.key] = pod
+
+    def _update_pod(self, step: Step) -> None:
+        pod = parse(Pod, step.pod)
+        self._core.cluster.update_pod(pod)
+        self._placed[pod.key] = pod
+
+
+def _name(raw: Raw) -> str:
+    return msgspec.json.decode(raw, type=str)
