@@ -1,0 +1,25 @@
+"""The recorded decisions of kube-scheduler, replayed: podium differs in none of them."""
+
+from pathlib import Path
+
+import pytest
+
+from podium.cli.conformance import workshop
+from podium.conformance import Report, read, replay_all
+
+GOLDEN = Path(__file__).resolve().parents[1] / "data" / "golden"
+FILES = sorted([*GOLDEN.glob("*.jsonl.gz"), *GOLDEN.glob("*.json")])
+
+
+def test_there_are_recordings():
+    assert len(FILES) == 44
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.partition(".")[0])
+def test_no_difference(path):
+    cases = read([path])
+
+    report = Report.of(replay_all(cases, workshop()))
+
+    assert not report.differences, report.text()
+    assert report.passed + report.left_out == len(cases)

@@ -1,0 +1,204 @@
+"""A difference in any recorded field is found and said; what agrees passes."""
+
+import pytest
+
+from tests.conformance.recordings import (
+    HINT,
+    HOPELESS,
+    PLACED,
+    PREEMPTS,
+    SEQUENCE,
+    TAINTED,
+    TOO_SMALL,
+    UPDATE,
+    changed,
+    config,
+    node,
+    pod,
+    replayed,
+    tainted,
+    verdict,
+)
+
+AGREEING = [PLACED, PREEMPTS, HOPELESS, SEQUENCE, HINT, UPDATE]
+
+
+@pytest.mark.parametrize("case", AGREEING, ids=lambda case: case["name"])
+def test_agreement_passes(case):
+    outcome = replayed(case)
+
+    assert outcome.differences == []
+    assert outcome.passed
+
+
+@pytest.mark.parametrize(
+    ("case", "path", "value", "field", "where"),
+    [
+        (PLACED, "expect.preFilter.code", "Unschedulable", "preFilter", ""),
+        (PLACED, "expect.preFilter.nodeNames", ["a"], "preFilter.nodeNames", ""),
+        (PLACED, "expect.filter.a.code", "Unschedulable", "filter", "a"),
+        (PLACED, "expect.filter.c.plugin", "NodeResourcesFit", "filter", "c"),
+        (PLACED, "expect.filter.c.reasons", ["node(s) had taints"], "filter", "c"),
+        (PLACED, "expect.filter.c", None, "filter", ""),
+        (PLACED, "expect.filter.d", {"code": "Success"}, "filter", ""),
+        (PLACED, "expect.feasible", ["a"], "feasible", ""),
+        (PLACED, "expect.scores.NodeResourcesFit.b", 51, "scores.NodeResourcesFit", "b"),
+        (PLACED, "expect.scores.NodeResourcesFit", None, "scores.NodeResourcesFit", ""),
+        (PLACED, "expect.scores.PodTopologySpread", {"a": 0}, "scores.PodTopologySpread", ""),
+        (PLACED, "expect.total.a", 176, "total", "a"),
+        (PLACED, "expect.best", ["b"], "best", ""),
+        (PLACED, "expect.error", "no scores", "error", ""),
+        (PLACED, "expect.preEnqueue", verdict("Pending", "DefaultPreemption"), "preEnqueue", ""),
+        (HOPELESS, "expect.fitErrorBase", "0/2 nodes are available.", "fitErrorBase", ""),
+        (HOPELESS, "expect.fitError", "0/2 nodes are available.", "fitError", ""),
+        (HOPELESS, "expect.preemption.message", "no help", "preemption.message", ""),
+        (HOPELESS, "expect.preemption", None, "preemption", ""),
+        (PREEMPTS, "expect.preemption.code", "Unschedulable", "preemption.code", ""),
+        (PREEMPTS, "expect.preemption.candidates.a", None, "preemption.candidates", "a"),
+        (
+            PREEMPTS,
+            "expect.preemption.candidates.a.victims",
+            ["default/second"],
+            "preemption.candidates",
+            "a",
+        ),
+        (
+            PREEMPTS,
+            "expect.preemption.candidates.b.pdbViolations",
+            1,
+            "preemption.candidates",
+            "b",
+        ),
+        (PREEMPTS, "expect.preemption.victims", ["default/x"], "preemption.victims", ""),
+        (PREEMPTS, "expect.preemption.nominatedNode", "a", "preemption.chosen", ""),
+        (PREEMPTS, "expect.preemption.tiedNodes", ["a", "b"], "preemption.chosen", ""),
+        (SEQUENCE, "steps.0.expect.feasible", ["a"], "step 0 feasible", ""),
+        (SEQUENCE, "steps.1.expect.total.b", 0, "step 1 total", "b"),
+        (SEQUENCE, "steps.1.expect.best", ["a"], "step 1 best", ""),
+        (SEQUENCE, "steps.2.expect.best", ["a"], "step 2 best", ""),
+        (SEQUENCE, "steps.3.expect.fitError", "0/2 nodes", "step 3 fitError", ""),
+        (SEQUENCE, "steps.5.expect.error", "no nodes", "step 5 error", ""),
+        (HINT, "expect", "Queue", "expect", ""),
+        (HINT, "event.action", "Delete", "expect", ""),
+        (UPDATE, "expect", ["UpdateNodeLabel"], "expect", ""),
+        (UPDATE, "resource", "AssignedPod", "resource", ""),
+    ],
+)
+def test_difference_is_found(case, path, value, field, where):
+    outcome = replayed(changed(case, path, value))
+
+    assert (field, where) in [(found.field, found.node) for found in outcome.differences]
+    assert outcome.failed
+    assert {found.case for found in outcome.differences} == {case["name"]}
+
+
+def test_difference_says_both_sides():
+    [found] = replayed(changed(PLACED, "expect.total.a", 176)).differences
+
+    assert (found.expected, found.got) == (176, 175)
+
+
+def test_reasons_are_compared_as_multisets():
+    turned = [*reversed(HOPELESS["expect"]["filter"]["a"]["reasons"])]
+
+    assert replayed(changed(HOPELESS, "expect.filter.a.reasons", turned)).passed
+    assert replayed(changed(HOPELESS, "expect.filter.a.reasons", turned[:1] * 2)).failed
+
+
+def test_words_of_an_error_may_differ():
+    lonely = {**PLACED, "cluster": {}, "expect": {"feasible": [], "error": "where are the nodes?"}}
+
+    assert replayed(lonely).passed
+    assert replayed(changed(lonely, "expect.error", None)).failed
+
+
+def test_nominated_node_is_judged_in_full_and_taken_at_once():
+    nominated = changed(PLACED, "pod.status", {"nominatedNodeName": "b"})
+    del nominated["expect"]["scores"], nominated["expect"]["total"]
+
+    assert replayed(changed(nominated, "expect.best", ["b"])).passed
+    assert [d.field for d in replayed(nominated).differences] == ["best"]
+    assert replayed(changed(nominated, "expect.filter.a", TAINTED)).failed
+
+
+def test_nominated_pods_leave_room():
+    waiting = {**pod("first", 4, priority=5), "status": {"nominatedNodeName": "a"}}
+    crowded = changed(PLACED, "cluster.pods", [waiting])
+
+    assert replayed(crowded).failed
+
+
+def test_fault_of_the_core_is_a_difference():
+    unplaceable = changed(SEQUENCE, "steps.4.pod", "default/nobody")
+
+    assert [found.field for found in replayed(unplaceable).differences] == ["replay"]
+
+
+@pytest.mark.parametrize("without", ["TaintToleration", "NodeResourcesFit"])
+def test_absent_plugins_leave_out_what_depends_on_them(without):
+    outcome = replayed(PLACED, without=(without,))
+
+    assert outcome.differences == []
+    assert not outcome.passed
+    assert {gap.reason for gap in outcome.left_out} == {f"{without} is not built yet"}
+    assert {"scores", "total", "best"} <= {gap.field for gap in outcome.left_out}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        pytest.param("expect.filter.a", TAINTED, id="a-feasible-node-less"),
+        pytest.param("expect.filter.b", TOO_SMALL, id="a-refusal-of-a-plugin-that-is-there"),
+        pytest.param("expect.scores.NodeResourcesFit.b", 51, id="scores-of-another-plugin"),
+    ],
+)
+def test_differences_beside_absent_plugins_are_found(path, value):
+    assert replayed(changed(PLACED, path, value), without=("TaintToleration",)).failed
+
+
+def test_refusal_of_an_absent_plugin_stands():
+    """The recorded refusal is taken over: its reason is part of the message that is compared."""
+    case = {
+        **HOPELESS,
+        "cluster": {
+            "nodes": [node("a", 4), tainted("c", 4)],
+            "pods": HOPELESS["cluster"]["pods"][:1],
+        },
+        "config": config("PrioritySort", "TaintToleration", "NodeResourcesFit"),
+        "expect": {
+            "preFilter": {"code": "Success"},
+            "filter": {"a": TOO_SMALL, "c": TAINTED},
+            "feasible": [],
+            "fitError": "0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, "
+            "1 node(s) had untolerated taint(s).",
+        },
+    }
+
+    assert replayed(case).passed
+    partly = replayed(case, without=("TaintToleration",))
+    assert partly.differences == []
+    assert {gap.field for gap in partly.left_out} == {"filter", "fitError", "preemption"}
+    worded = changed(case, "expect.filter.c.reasons", ["node(s) are reserved"])
+    assert [d.field for d in replayed(worded, without=("TaintToleration",)).differences] == [
+        "fitErrorBase"
+    ]
+
+
+def test_sequence_trusts_what_no_absent_plugin_can_refuse():
+    unscored = config("PrioritySort", "NodeUnschedulable", "NodeResourcesFit")
+    closed = changed(
+        {**SEQUENCE, "config": unscored}, "cluster.nodes.0.spec", {"unschedulable": True}
+    )
+    closed["steps"] = [
+        {
+            "op": "schedule",
+            "pod": pod("web-0", 1),
+            "expect": {"feasible": ["b"], "best": ["b"], "chosen": "b"},
+        }
+    ]
+    outcome = replayed(closed, without=("NodeUnschedulable",))
+
+    assert outcome.differences == []
+    assert {gap.field for gap in outcome.left_out} == {"feasible"}
+    both = changed(closed, "steps.0.expect.feasible", [])
+    assert replayed(both, without=("NodeUnschedulable",)).failed
