@@ -6,8 +6,9 @@ the traceback in the log.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -102,11 +103,16 @@ class Profile:
         """What all judging plugins look at in the pod; ``None`` when one of them cannot tell."""
         if self.unsigned:
             return None
-        try:
-            fragments = [plugin.sign(pod) for plugin in self.judges]  # type: ignore[misc]  # see unsigned
-        except NotSignable:
-            return None
-        return (self.name, pod.priority, *fragments)
+        fragments: list[Hashable] = [self.name, pod.priority]
+        for plugin in self.judges:
+            try:
+                fragments.append(plugin.sign(pod))  # type: ignore[misc]  # see unsigned
+            except NotSignable:
+                return None
+            except Exception as fault:
+                _fault(plugin, "Sign", pod, fault)
+                return None
+        return tuple(fragments)
 
     # --- PreFilter -------------------------------------------------------------------------------
 
@@ -155,11 +161,11 @@ class Profile:
 
     def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
         for plugin in self._followers(state):
-            _followed("AddPod", plugin, plugin.add_pods(state, pod, others))
+            _follow("AddPod", plugin, pod, partial(plugin.add_pods, state, pod, others))
 
     def remove_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
         for plugin in self._followers(state):
-            _followed("RemovePod", plugin, plugin.remove_pods(state, pod, others))
+            _follow("RemovePod", plugin, pod, partial(plugin.remove_pods, state, pod, others))
 
     def _followers(self, state: CycleState) -> list[PreFilterExtensions]:
         return [
@@ -195,9 +201,10 @@ class Profile:
         """One plugin on these nodes; refusals are signed, a fault ends the attempt."""
         try:
             statuses = plugin.filter_all(state, pod, nodes)
+            _check_size(len(statuses), nodes)
         except Exception as fault:
             raise AttemptFailed(_filter_fault(plugin, pod, fault)) from fault
-        return statuses.map(lambda status: _verdict(plugin, status))
+        return _verdicts(plugin, statuses)
 
     def filter_one(
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo
@@ -249,19 +256,22 @@ class Profile:
 
     def score_all(self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         try:
-            if len(nodes) > _FEW:
-                return plugin.score_all(state, pod, nodes)
-            return np.array([plugin.score(state, pod, node) for node in nodes], np.int64)
+            if len(nodes) <= _FEW:
+                return np.array([plugin.score(state, pod, node) for node in nodes], np.int64)
+            scores = np.asarray(plugin.score_all(state, pod, nodes), np.int64)
+            _check_size(len(scores), nodes)
         except Exception as fault:
             text = f'running Score plugins: plugin "{plugin.name}" failed with: '
             raise AttemptFailed(_scoring_fault(plugin, "Score", pod, fault, text)) from fault
+        return scores
 
     def normalize(
         self, plugin: ScorePlugin, state: CycleState, pod: Pod, scores: Scores, nodes: Rows
     ) -> Scores:
         """Normalized scores, checked to be in 0..100."""
         try:
-            normalized = plugin.normalize_score(state, pod, scores, nodes)
+            normalized = np.asarray(plugin.normalize_score(state, pod, scores, nodes), np.int64)
+            _check_size(len(normalized), nodes)
         except Exception as fault:
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
             raise AttemptFailed(
@@ -327,10 +337,33 @@ def _ends_pre_filter(out: PreFiltered, name: str, answer: PreFilterAnswer) -> bo
     return True
 
 
-def _followed(what: str, plugin: Plugin, status: Status | None) -> None:
+def _follow(what: str, plugin: Plugin, pod: Pod, call: Callable[[], Status | None]) -> None:
+    try:
+        status = call()
+    except Exception as fault:
+        status = _fault(plugin, what, pod, fault)
     if status is not None and not status.ok:
         text = f'running {what} on PreFilter plugin "{plugin.name}": {status.message}'
         raise AttemptFailed(Status.error(text).by(plugin.name))
+
+
+def _check_size(size: int, nodes: Rows) -> None:
+    if size != len(nodes):
+        raise ValueError(f"it answered for {size} instead of {len(nodes)} nodes")
+
+
+def _verdicts(plugin: FilterPlugin, statuses: Statuses) -> Statuses:
+    """The verdicts, signed. An error counts only where a node has it: rules judge spare values."""
+    verdicts = [
+        SUCCESS if _is_spare_fault(statuses, place) else _verdict(plugin, status)
+        for place, status in enumerate(statuses.values)
+    ]
+    return Column(verdicts, statuses.index)
+
+
+def _is_spare_fault(statuses: Statuses, place: int) -> bool:
+    status = statuses.values[place]
+    return not (status.ok or status.is_rejection or place in statuses.index)
 
 
 def _verdict(plugin: FilterPlugin, status: Status) -> Status:
@@ -339,7 +372,7 @@ def _verdict(plugin: FilterPlugin, status: Status) -> Status:
     if not status.is_rejection:
         text = f'running "{plugin.name}" filter plugin: {status.message}'
         raise AttemptFailed(Status.error(text).by(plugin.name))
-    return status if status.plugin else status.by(plugin.name)
+    return status if status.plugin == plugin.name else status.by(plugin.name)
 
 
 def _filter_fault(plugin: Plugin, pod: Pod, fault: Exception) -> Status:

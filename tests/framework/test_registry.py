@@ -76,11 +76,10 @@ def test_a_name_is_taken_once():
 
 
 def test_a_plugin_needs_a_name():
+    class Nameless(Named):
+        name = ""
+
     with pytest.raises(PluginError, match=r"test_registry\.\S*Nameless has no name$"):
-
-        class Nameless(Named):
-            name = ""
-
         Registry([Nameless])
 
 
