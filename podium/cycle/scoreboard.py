@@ -123,7 +123,8 @@ class Scoreboard:
             return nodes.index
         if not outdated.moved and not reads.node & changes.aspects:
             return _NONE
-        dirty = [r for r, a in changes.rows.items() if a & reads.node and r < len(known)]
+        # Ascending, as every view of nodes: scores of all nodes are put where these rows say.
+        dirty = sorted(r for r, a in changes.rows.items() if a & reads.node and r < len(known))
         if dirty:
             known[dirty] = False
         if outdated.moved:

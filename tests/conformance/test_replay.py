@@ -202,3 +202,27 @@ def test_sequence_trusts_what_no_absent_plugin_can_refuse():
     assert {gap.field for gap in outcome.left_out} == {"feasible"}
     both = changed(closed, "steps.0.expect.feasible", [])
     assert replayed(both, without=("NodeUnschedulable",)).failed
+
+
+def test_sequence_follows_nodes_that_change_in_any_order():
+    """Between two equal pods both nodes change, the later one first."""
+    attempt = {"feasible": ["a", "b"], "best": ["b"], "chosen": "b"}
+    case = {
+        **SEQUENCE,
+        "cluster": {"nodes": [node("a", 4), node("b", 8)]},
+        "steps": [
+            {
+                "op": "schedule",
+                "pod": pod("web-0", 1),
+                "expect": {**attempt, "total": {"a": 175, "b": 187}},
+            },
+            {"op": "addPod", "pod": pod("cache", 1, nodeName="a")},
+            {
+                "op": "schedule",
+                "pod": pod("web-1", 1),
+                "expect": {**attempt, "total": {"a": 150, "b": 175}},
+            },
+        ],
+    }
+
+    assert replayed(case).differences == []
