@@ -151,6 +151,8 @@ class _Reader:
         match op:
             case CreatePods(collect_metrics=True, skip_wait_to_completion=True):
                 reason = "collectMetrics and skipWaitToCompletion exclude one another"
+            case CreatePods(collect_metrics=True, bind_in_turn=True):
+                reason = "collectMetrics and bindInTurn exclude one another"
             case Churn(mode="recreate", number=0):
                 reason = "number must be at least 1 in mode recreate"
             case Churn(template_paths=[]):

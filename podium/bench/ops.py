@@ -63,13 +63,18 @@ class CreateNamespaces(Op, frozen=True, kw_only=True):
 
 
 class CreatePods(Op, frozen=True, kw_only=True):
-    """Pods to be scheduled, by default in ``namespace-N``, N being the operation's index."""
+    """Pods to be scheduled, by default in ``namespace-N``, N being the operation's index.
+
+    ``bind_in_turn`` is podium's own: the pods are put onto the nodes one after the other instead,
+    which fills a large cluster in seconds.
+    """
 
     count: Count
     namespace: str = ""
     pod_template_path: str = ""
     collect_metrics: bool = False
     skip_wait_to_completion: bool = False
+    bind_in_turn: bool = False
 
 
 class CreatePodSets(Op, frozen=True, kw_only=True):

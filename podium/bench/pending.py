@@ -21,9 +21,14 @@ class Pending:
         self._rejected: dict[str, tuple[QueuedPod, str]] = {}  # with the reason, by uid
         self._gone: set[str] = set()
         self._order = itertools.count()
+        self._front = itertools.count(-1, -1)
 
     def push(self, queued: QueuedPod) -> None:
         heapq.heappush(self._heap, (-queued.pod.priority, next(self._order), queued))
+
+    def push_first(self, queued: QueuedPod) -> None:
+        """Before all others of its priority: room was just made for it."""
+        heapq.heappush(self._heap, (-queued.pod.priority, next(self._front), queued))
 
     def pop(self) -> QueuedPod | None:
         """The next pod; ``None`` when only rejected pods are left."""

@@ -27,7 +27,7 @@ from podium.bench.ops import (
     Sleep,
 )
 from podium.bench.result import Result, of_run
-from podium.bench.scheduling import BuildCore, Scheduling
+from podium.bench.scheduling import BuildCore, Scheduling, bound
 from podium.bench.templates import Template
 from podium.errors import WorkloadFailed
 
@@ -108,7 +108,20 @@ class _Run:
         template = self.templates.get(op.pod_template_path, Pod)
         if op.collect_metrics:
             self.measure_pods(op, template)
-            return
+        elif op.bind_in_turn:
+            self.bind_in_turn(op, template)
+        else:
+            self.schedule_pods(op, template)
+
+    def bind_in_turn(self, op: CreatePods, template: Template) -> None:
+        cluster = self.scheduling.cluster
+        names = cluster.rows().names
+        if not names:
+            raise WorkloadFailed(f"{op.opcode}: bindInTurn needs nodes, and there are none yet")
+        for serial, name in zip(self.next_serials(op.count), itertools.cycle(names), strict=False):
+            cluster.add_pod(bound(cast(Pod, template.build(serial, op.namespace)), name))
+
+    def schedule_pods(self, op: CreatePods, template: Template) -> None:
         for serial in self.next_serials(op.count):
             pod = cast(Pod, template.build(serial, op.namespace))
             self.scheduling.submit(pod, awaited=not op.skip_wait_to_completion)

@@ -138,8 +138,7 @@ class Scheduling:
                 self.cluster.remove_object(type(obj), obj.key)
 
     def _confirm(self, pod: Pod, node: str) -> None:
-        spec = msgspec.structs.replace(pod.spec, node_name=node)
-        self.cluster.add_pod(msgspec.structs.replace(pod, spec=spec))
+        self.cluster.add_pod(bound(pod, node))
         self.unplaced.discard(pod.uid)
         self.clock.advance(SECONDS_PER_PLACED_POD)
 
@@ -153,7 +152,7 @@ class Scheduling:
             return
         for pod in evicted:
             self.cluster.remove_pod(pod)
-        self.pending.push(queued)
+        self.pending.push_first(queued)
         self.pending.wake()
 
     def _nominate(self, queued: QueuedPod, node: str) -> None:
@@ -163,3 +162,9 @@ class Scheduling:
         status = msgspec.structs.replace(pod.status, nominated_node_name=node)
         queued.info = PodInfo(msgspec.structs.replace(pod, status=status))
         self._core.nominator.add(queued.info)
+
+
+def bound(pod: Pod, node: str) -> Pod:
+    """The pod as the API server shows it after its binding."""
+    spec = msgspec.structs.replace(pod.spec, node_name=node)
+    return msgspec.structs.replace(pod, spec=spec)

@@ -223,6 +223,12 @@ def test_ci_fields_of_upstream_are_ignored(tmp_path):
             id="measured-but-not-waited-for",
         ),
         pytest.param(
+            "[{opcode: createPods, count: 1, collectMetrics: true, bindInTurn: true}]",
+            "{}",
+            "collectMetrics and bindInTurn exclude one another",
+            id="measured-but-not-scheduled",
+        ),
+        pytest.param(
             "[{opcode: churn, mode: recreate, templatePaths: [pod.yaml]}]",
             "{}",
             "number must be at least 1",

@@ -30,6 +30,14 @@ def test_priority_first_then_order(pending):
     assert names(pending) == ["high", "a", "b", "c"]
 
 
+def test_who_got_room_comes_before_its_equals(pending):
+    for waiting in (queued("a"), queued("b"), queued("high", 10)):
+        pending.push(waiting)
+    pending.push_first(queued("evictor"))
+
+    assert names(pending) == ["high", "evictor", "a", "b"]
+
+
 def test_rejected_pods_wait_to_be_woken(pending):
     pending.push(queued("a"))
     pending.reject(queued("b"), "no room")

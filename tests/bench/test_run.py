@@ -1,5 +1,7 @@
 """Small workloads through the real core. Nothing here asserts on times."""
 
+from collections import Counter
+
 import pytest
 
 from podium import app, config
@@ -153,6 +155,13 @@ def test_churn_stands_after_an_odd_number_of_intervals(bench):
     assert len(bench.pods("low")) == 1
 
 
+def test_bind_in_turn_fills_node_by_node(bench):
+    bench.run("createNodes, count: 3", "createPods, count: 7, bindInTurn: true")
+
+    on_nodes = Counter(pod.node_name for pod in bench.pods())
+    assert on_nodes == {"node-0": 3, "node-1": 2, "node-2": 2}
+
+
 def test_pods_with_a_node_are_not_scheduled(bench):
     bench.run("createNodes, count: 2", "createPods, count: 3, podTemplatePath: bound.yaml")
 
@@ -205,6 +214,11 @@ def test_node_strategies(bench):
 def test_a_pod_without_a_node_fails_the_workload(bench, ops, expected):
     with pytest.raises(WorkloadFailed, match=expected):
         bench.run("createNodes, count: 2", *ops)
+
+
+def test_bind_in_turn_needs_nodes(bench):
+    with pytest.raises(WorkloadFailed, match="there are none yet"):
+        bench.run("createPods, count: 1, bindInTurn: true")
 
 
 def test_a_barrier_looks_at_its_namespaces_only(bench):
