@@ -98,10 +98,12 @@ async def wait_on_permit(waiting_pods: WaitingPods, pod: Pod) -> Status:
     waiting = waiting_pods.get(pod.uid)
     if waiting is None:
         return SUCCESS
-    done: asyncio.Future[Status] = asyncio.get_running_loop().create_future()
-    waiting.when_done(done.set_result)
-    status = await done
-    waiting_pods.remove(pod.uid)
+    done: asyncio.Queue[Status] = asyncio.Queue()  # unlike a future, it bears a late answer
+    waiting.when_done(done.put_nowait)
+    try:
+        status = await done.get()
+    finally:
+        waiting_pods.remove(pod.uid)
     if status.ok or status.is_rejection:
         return status
     return Status.error(f"waiting on permit for pod: {status.message}").by(status.plugin)

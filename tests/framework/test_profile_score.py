@@ -1,0 +1,143 @@
+"""PreScore, Score and NormalizeScore of one plugin, and what ends the attempt."""
+
+import numpy as np
+import pytest
+
+from podium import framework as fwk
+from podium.framework.profile import AttemptFailed, check_range
+from tests.builders import node, pod
+from tests.toys import Normalizing, PreScore, Score, Toy, profile
+
+FEW = fwk.Rows.of(node("a"), node("b"))
+MANY = fwk.Rows.of(*(node(f"n{number}") for number in range(9)))
+BROKEN = RuntimeError("broken")
+
+
+def pre_score(answer):
+    plugin = PreScore("P", answer)
+    return profile(plugin).pre_score(plugin, fwk.CycleState(), pod(), FEW)
+
+
+def score(plugin, nodes):
+    return profile(plugin).score_all(plugin, fwk.CycleState(), pod(), nodes)
+
+
+def normalize(plugin, scores, nodes=FEW):
+    raw = np.array(scores, np.int64)
+    return profile(plugin).normalize(plugin, fwk.CycleState(), pod(), raw, nodes)
+
+
+@pytest.mark.parametrize("answer", [None, fwk.SUCCESS, fwk.skip()], ids=["none", "ok", "skip"])
+def test_pre_score(answer):
+    assert pre_score(answer) == (answer or fwk.SUCCESS)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        pytest.param(fwk.Status.error("no disk"), "no disk", id="error"),
+        pytest.param(fwk.Status.unschedulable("no"), "no", id="a-rejection-is-an-error-here"),
+        pytest.param(fwk.Status.unresolvable("no"), "no", id="so-is-unresolvable"),
+        pytest.param(BROKEN, "broken", id="exception"),
+    ],
+)
+def test_pre_score_faults(answer, text):
+    with pytest.raises(AttemptFailed) as caught:
+        pre_score(answer)
+
+    expected = fwk.Status.error(f'running PreScore plugin "P": {text}').by("P")
+    assert caught.value.status == expected
+
+
+@pytest.mark.parametrize("nodes", [FEW, MANY], ids=["few", "many"])
+def test_scores(nodes):
+    plugin = Score("S", lambda pod, node: len(node.name))
+
+    scores = score(plugin, nodes)
+
+    assert scores.dtype == np.int64
+    assert scores.tolist() == [len(name) for name in nodes.names]
+    assert plugin.asked == nodes.names
+
+
+class Whole(Toy, fwk.ScorePlugin):
+    """Has different answers in its two forms, to tell them apart."""
+
+    def score(self, state, pod, node):
+        return 1
+
+    def score_all(self, state, pod, nodes):
+        return self.answer
+
+
+def test_many_nodes_are_scored_at_once():
+    plugin = Whole("S", np.full(len(MANY), 7, np.int64))
+
+    assert score(plugin, MANY).tolist() == [7] * 9
+    assert score(plugin, FEW).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("nodes", [FEW, MANY], ids=["few", "many"])
+@pytest.mark.parametrize("answer", [BROKEN, None], ids=["exception", "no-number"])
+def test_score_faults(nodes, answer, caplog):
+    with pytest.raises(AttemptFailed) as caught:
+        score(Score("S", answer), nodes)
+
+    status = caught.value.status
+    assert status.message.startswith('running Score plugins: plugin "S" failed with: ')
+    assert (status.code, status.plugin) == (fwk.Code.ERROR, "S")
+    assert caplog.records[0].exc_info is not None
+
+
+def test_scores_for_other_nodes_are_a_fault():
+    text = r'plugin "S" failed with: it answered for 3 instead of 9 nodes$'
+    with pytest.raises(AttemptFailed, match=text):
+        score(Whole("S", np.zeros(3, np.int64)), MANY)
+
+
+def test_normalized_scores():
+    assert normalize(Normalizing("S"), [1, 2]).tolist() == [50, 100]
+
+
+def test_scores_without_a_normalizer_are_checked_as_they_are():
+    assert normalize(Score("S"), [0, 100]).tolist() == [0, 100]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        pytest.param(BROKEN, "broken", id="exception"),
+        pytest.param(np.zeros(1, np.int64), "it answered for 1 instead of 2 nodes", id="too-few"),
+    ],
+)
+def test_normalize_faults(answer, text):
+    plugin = Normalizing("S")
+    plugin.normalized = answer
+
+    with pytest.raises(AttemptFailed) as caught:
+        normalize(plugin, [1, 2])
+
+    text = f'running Normalize on Score plugins: plugin "S" failed with: {text}'
+    assert caught.value.status == fwk.Status.error(text).by("S")
+
+
+@pytest.mark.parametrize(
+    ("scores", "bad"),
+    [
+        pytest.param([0, 101], 101, id="too-high"),
+        pytest.param([-1, 50], -1, id="too-low"),
+        pytest.param([2**40, 50], 2**40, id="far-too-high"),
+    ],
+)
+def test_scores_must_be_in_range(scores, bad):
+    with pytest.raises(AttemptFailed) as caught:
+        normalize(Score("S"), scores)
+
+    assert caught.value.status == fwk.Status.error(
+        'applying score defaultWeights on Score plugins: plugin "S" returns an invalid score '
+        f"{bad}, it should in the range of [0, 100] after normalizing"
+    ).by("S")
+
+
+def test_no_scores_are_in_range():
+    check_range(Score("S"), np.zeros(0, np.int64))
