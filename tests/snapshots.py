@@ -14,8 +14,11 @@ def of_cluster(cluster: ClusterState) -> Any:
     return {
         "names": list(table.names),
         "live": table.live.tolist(),
-        "allocatable": columns.allocatable.tolist(),
-        "requested": columns.requested.tolist(),
+        "resources": {
+            name: (columns.allocatable[place].tolist(), columns.requested[place].tolist())
+            for name, place in columns.index.items()
+            if columns.requested[place].any()  # a column nobody uses yet is only a cache
+        },
         "non_zero": columns.non_zero.tolist(),
         "pods": [sorted(pods) for pods in table.pods],
         "journal": cluster.journal.end,
@@ -56,3 +59,14 @@ def plain(value: Any, depth: int = 6) -> Any:
     if not names or type(value).__module__.startswith(("podium.state", "podium.api")):
         return str(type(value))
     return {name: plain(getattr(value, name, None), depth - 1) for name in names}
+
+
+def is_same(before: Any, after: Any) -> bool:
+    """Whether nothing changed; what was not worked out before (``None``) may have been since."""
+    if before is None:
+        return True
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(is_same(before[k], after[k]) for k in before)
+    if isinstance(before, (list, tuple)):
+        return len(before) == len(after) and all(map(is_same, before, after))
+    return bool(before == after)

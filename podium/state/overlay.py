@@ -7,12 +7,22 @@ Rolling back is dropping the overlay.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium.state.node_table import NodeTable
 from podium.state.pod_info import PodInfo
+
+Amounts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    infos: Sequence[PodInfo]
+    rows: NDArray[np.intp]
+    comes: bool
 
 
 class Overlay:
@@ -24,8 +34,7 @@ class Overlay:
         places = len(table.resources.index)
         self.requested: NDArray[np.int64] = np.zeros((places, len(rows)), np.int64)
         self._without_below: int | None = None
-        self._added: dict[int, dict[str, PodInfo]] = {}
-        self._removed: dict[int, set[str]] = {}
+        self._log: list[_Change] = []  # worked out per row when somebody looks at its pods
 
     @classmethod
     def over(cls, table: NodeTable, rows: NDArray[np.intp], below: Overlay | None) -> Overlay:
@@ -34,8 +43,7 @@ class Overlay:
         if below is not None:
             overlay.requested = below.requested[:, below.position(rows)].copy()
             overlay._without_below = below._without_below
-            overlay._added = {row: dict(pods) for row, pods in below._added.items()}
-            overlay._removed = {row: set(uids) for row, uids in below._removed.items()}
+            overlay._log = list(below._log)
         return overlay
 
     def position(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -51,32 +59,32 @@ class Overlay:
         self.requested -= sums[:, self.rows]
         self._without_below = priority
 
-    def add(self, infos: Sequence[PodInfo], rows: NDArray[np.intp]) -> None:
-        """Put each pod on its row; one that was removed there is back."""
-        for info, row in zip(infos, rows.tolist(), strict=True):
-            gone = self._removed.get(row)
-            if gone is not None and info.uid in gone:
-                gone.discard(info.uid)
-            else:
-                self._added.setdefault(row, {})[info.uid] = info
-        self._count(infos, rows, 1)
+    def add(
+        self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: Amounts | None = None
+    ) -> None:
+        """Put each pod on its row; ``amounts`` as ``amounts_of`` gave them, if it was asked."""
+        self._log.append(_Change(infos, rows, comes=True))
+        amounts = self.amounts_of(infos) if amounts is None else amounts
+        np.add.at(self.requested.T, self.position(rows), amounts.T)
 
-    def remove(self, infos: Sequence[PodInfo], rows: NDArray[np.intp]) -> None:
+    def remove(
+        self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: Amounts | None = None
+    ) -> None:
         """Take each pod off its row."""
-        for info, row in zip(infos, rows.tolist(), strict=True):
-            if self._added.get(row, {}).pop(info.uid, None) is None:
-                self._removed.setdefault(row, set()).add(info.uid)
-        self._count(infos, rows, -1)
+        self._log.append(_Change(infos, rows, comes=False))
+        amounts = self.amounts_of(infos) if amounts is None else amounts
+        np.subtract.at(self.requested.T, self.position(rows), amounts.T)
 
-    def _count(self, infos: Sequence[PodInfo], rows: NDArray[np.intp], sign: int) -> None:
+    def amounts_of(self, infos: Sequence[PodInfo]) -> Amounts:
+        """What these pods request, by resource and pod."""
         for name in {name for info in infos for name in info.requests}:
             self.table.resource_place(name)  # a nominated pod may be the first to ask for it
         self._widen()
-        amounts = self.table.resources.amounts
-        positions = self.position(rows).tolist()
-        for info, position in zip(infos, positions, strict=True):
-            for place, amount in amounts(info):
-                self.requested[place, position] += sign * amount
+        amounts = np.zeros((len(self.requested), len(infos)), np.int64)
+        for column, info in enumerate(infos):
+            for place, amount in self.table.resources.amounts(info):
+                amounts[place, column] = amount
+        return amounts
 
     def _widen(self) -> None:
         """Make room for the resources that became known since this overlay was made."""
@@ -87,8 +95,17 @@ class Overlay:
 
     def pods_on(self, row: int) -> Iterator[PodInfo]:
         """The pods of this row's world."""
-        below, gone = self._without_below, self._removed.get(row, ())
-        for info in self.table.pods[row].values():
-            if (below is None or info.priority >= below) and info.uid not in gone:
-                yield info
-        yield from self._added.get(row, {}).values()
+        below = self._without_below
+        pods = {
+            uid: info
+            for uid, info in self.table.pods[row].items()
+            if below is None or info.priority >= below
+        }
+        for change in self._log:
+            for place in np.flatnonzero(change.rows == row).tolist():
+                info = change.infos[place]
+                if change.comes:
+                    pods[info.uid] = info
+                else:
+                    pods.pop(info.uid, None)
+        return iter(pods.values())

@@ -18,10 +18,11 @@ class Budgets:
         self._store = store
         self._compiled: dict[str, list[tuple[PodDisruptionBudget, Selector]]] = {}
 
+    def __bool__(self) -> bool:
+        return bool(len(self._store))
+
     def split(self, pods: Sequence[fwk.PodInfo]) -> tuple[list[fwk.PodInfo], list[fwk.PodInfo]]:
         """Those whose eviction would break a budget, and the others; both in the given order."""
-        if not len(self._store):
-            return [], list(pods)
         left: dict[str, int] = {}
         breaking: list[fwk.PodInfo] = []
         fine: list[fwk.PodInfo] = []

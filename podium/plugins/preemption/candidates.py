@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod, PodDisruptionBudget, parse_time
-from podium.framework.profile import AttemptFailed
+from podium.framework.profile import AttemptFailed, refusals
 from podium.plugins.preemption.budgets import Budgets
 from podium.state.resource_columns import PODS
 
@@ -29,19 +29,17 @@ class Candidate:
     violations: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Pool:
-    """One node's possible victims, in the order in which they may be spared."""
+    """The possible victims of many nodes, node by node in the order in which they may be spared."""
 
-    row: int
-    breaking: list[fwk.PodInfo]
-    fine: list[fwk.PodInfo]
-    victims: list[fwk.PodInfo]
-    violations: int = 0
+    infos: list[fwk.PodInfo]
+    rows: NDArray[np.intp]
+    ranks: NDArray[np.intp]  # a pod's place among those of its node
+    is_breaking: NDArray[np.bool_]
 
-    @property
-    def order(self) -> list[fwk.PodInfo]:
-        return self.breaking + self.fine
+    def take(self, places: NDArray[np.intp]) -> tuple[list[fwk.PodInfo], NDArray[np.intp]]:
+        return [self.infos[place] for place in places.tolist()], self.rows[places]
 
 
 class DryRun:
@@ -95,47 +93,79 @@ class DryRun:
             places = np.array([row for _, row in gone], np.intp)
             self._handle.remove_pods(state, self._pod, fwk.PodsOnRows(world, pods, places))
         statuses = self._handle.run_filters(state, self._pod, world)
-        pools = []
-        for row, status in zip(rows.tolist(), statuses, strict=True):
-            if status.ok:
-                pools.append(self._pool(row))
-            else:
-                self.statuses[row] = status
-        self._spare(_World(self._handle, self._pod, state, overlay), pools)
-        return {pool.row: c for pool in pools if (c := self._candidate(pool)) is not None}
+        fits = ~refusals(statuses)
+        for place in np.flatnonzero(~fits).tolist():
+            self.statuses[int(rows[place])] = statuses.values[int(statuses.index[place])]
+        if not fits.any():
+            return {}
+        pool = self._pool(rows[fits])
+        spared = self._spare(_World(self._handle, self._pod, state, overlay), pool)
+        return self._candidates(rows[fits], pool, spared)
 
     def _lower(self, row: int) -> list[fwk.PodInfo]:
         priority = self._pod.priority
         pods = self._handle.cluster.table.pods[row].values()
         return [info for info in pods if info.priority < priority]
 
-    def _pool(self, row: int) -> _Pool:
-        lower = sorted(self._lower(row), key=self._importance)
-        breaking, fine = self._budgets.split(lower)
-        return _Pool(row, breaking, fine, [])
+    def _pool(self, rows: NDArray[np.intp]) -> _Pool:
+        """All lower pods of these rows: budget breakers first, then the most important first."""
+        by_row = [self._lower(row) for row in rows.tolist()]
+        infos = [info for pods in by_row for info in pods]
+        places = np.repeat(rows, [len(pods) for pods in by_row])
+        starts = np.array([started(info, self._now) for info in infos])
+        lowness = np.array([-info.priority for info in infos])
+        breaking = self._breaking(by_row)
+        order = np.lexsort((starts, lowness, ~breaking, places))
+        places = places[order]
+        firsts = np.searchsorted(places, places)
+        return _Pool(
+            [infos[place] for place in order.tolist()],
+            places,
+            np.arange(len(infos)) - firsts,
+            breaking[order],
+        )
+
+    def _breaking(self, by_row: list[list[fwk.PodInfo]]) -> NDArray[np.bool_]:
+        """Which pods, taken in the order of importance on their node, would break a budget."""
+        if not self._budgets:
+            return np.zeros(sum(map(len, by_row)), np.bool_)
+        uids = {
+            info.uid
+            for pods in by_row
+            for info in self._budgets.split(sorted(pods, key=self._importance))[0]
+        }
+        return np.array([info.uid in uids for pods in by_row for info in pods], np.bool_)
 
     def _importance(self, info: fwk.PodInfo) -> tuple[int, int]:
         return -info.priority, started(info, self._now)
 
-    def _spare(self, world: _World, pools: list[_Pool]) -> None:
+    def _spare(self, world: _World, pool: _Pool) -> NDArray[np.bool_]:
         """Give pods back, rank by rank over all nodes, wherever the pod still fits then."""
-        orders = [(pool, pool.order) for pool in pools]
-        for rank in range(max((len(order) for _, order in orders), default=0)):
-            turn = [(pool, order[rank]) for pool, order in orders if rank < len(order)]
-            fits = world.fits_with([(info, pool.row) for pool, info in turn])
-            for (pool, info), spared in zip(turn, fits, strict=True):
-                if not spared:
-                    pool.victims.append(info)
-                    pool.violations += rank < len(pool.breaking)
+        spared = np.zeros(len(pool.infos), np.bool_)
+        amounts = world.overlay.amounts_of(pool.infos)
+        for rank in range(int(pool.ranks.max()) + 1):
+            turn = np.flatnonzero(pool.ranks == rank)
+            spared[turn] = world.fits_with(*pool.take(turn), amounts[:, turn])
+        return spared
 
-    def _candidate(self, pool: _Pool) -> Candidate | None:
-        name = self._handle.cluster.table.names[pool.row]
-        if not pool.victims:
-            self.errors.append(f'expected at least one victim pod on node "{name}"')
-            return None
-        if pool.breaking and pool.fine:
-            pool.victims.sort(key=self._importance)
-        return Candidate(name, tuple(pool.victims), pool.violations)
+    def _candidates(
+        self, rows: NDArray[np.intp], pool: _Pool, spared: NDArray[np.bool_]
+    ) -> dict[int, Candidate]:
+        victims: dict[int, list[fwk.PodInfo]] = {row: [] for row in rows.tolist()}
+        lost = np.flatnonzero(~spared)
+        for info, row in zip(*pool.take(lost), strict=True):
+            victims[int(row)].append(info)
+        broken = np.bincount(pool.rows[lost], pool.is_breaking[lost], int(rows[-1]) + 1)
+        found = {}
+        for row, pods in victims.items():
+            name = self._handle.cluster.table.names[row]
+            if not pods:
+                self.errors.append(f'expected at least one victim pod on node "{name}"')
+                continue
+            if broken[row]:
+                pods.sort(key=self._importance)
+            found[row] = Candidate(name, tuple(pods), int(broken[row]))
+        return found
 
 
 class _World:
@@ -147,20 +177,20 @@ class _World:
         self._handle = handle
         self._pod = pod
         self._state = state
-        self._overlay = overlay
+        self.overlay = overlay
 
-    def fits_with(self, pods: list[tuple[fwk.PodInfo, int]]) -> list[bool]:
+    def fits_with(
+        self, infos: list[fwk.PodInfo], rows: NDArray[np.intp], amounts: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
         """Put each pod back on its row; those with which the incoming pod does not fit go again."""
-        infos = [info for info, _ in pods]
-        rows = np.array([row for _, row in pods], np.intp)
-        nodes = fwk.Rows(self._handle.cluster, rows, self._overlay)
-        self._overlay.add(infos, rows)
+        nodes = fwk.Rows(self._handle.cluster, rows, self.overlay)
+        self.overlay.add(infos, rows, amounts)
         self._handle.add_pods(self._state, self._pod, fwk.PodsOnRows(nodes, infos, rows))
-        fits = [status.ok for status in self._handle.run_filters(self._state, self._pod, nodes)]
-        away = [place for place, ok in enumerate(fits) if not ok]
-        if away:
-            infos, rows = [infos[place] for place in away], rows[away]
-            self._overlay.remove(infos, rows)
+        fits = ~refusals(self._handle.run_filters(self._state, self._pod, nodes))
+        away = np.flatnonzero(~fits)
+        if len(away):
+            infos, rows = [infos[place] for place in away.tolist()], rows[away]
+            self.overlay.remove(infos, rows, amounts[:, away])
             self._handle.remove_pods(self._state, self._pod, fwk.PodsOnRows(nodes, infos, rows))
         return fits
 

@@ -17,7 +17,7 @@ NOT_HELPFUL = fwk.Status.unresolvable("Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
 _PRIORITY_OFFSET = 1 << 31  # makes every priority count as one more victim to lose
-_LEAST_CHUNK = 256
+_LEAST_CHUNK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,11 @@ class Evaluator:
         rows = statuses.rows_with(fwk.Code.UNSCHEDULABLE)
         enough = min(len(rows), max(len(rows) * self.percentage // 100, self.absolute))
         search = _Search(DryRun(self.handle, state, pod, self.handle.clock.now()), enough)
-        for chunk in _chunks(_rotated(rows, pod), max(enough, _LEAST_CHUNK)):
-            search.take(search.dry_run.candidates(chunk))
-            if search.is_over:
-                break
+        rows = _rotated(rows, pod)
+        while len(rows) and not search.is_over:
+            size = max(search.missing, _LEAST_CHUNK)
+            search.take(search.dry_run.candidates(rows[:size]))
+            rows = rows[size:]
         return search
 
     def _hopeless(self, search: _Search) -> Evaluation:
@@ -109,6 +110,10 @@ class _Search:
         return bool(self.harmless) and len(self.harmless) + len(self.breaking) >= self.enough
 
     @property
+    def missing(self) -> int:
+        return self.enough - len(self.harmless) - len(self.breaking)
+
+    @property
     def candidates(self) -> list[Candidate]:
         return self.harmless + self.breaking
 
@@ -133,10 +138,6 @@ def _rank(candidate: Candidate, now: int) -> tuple[int, int, int, int, int]:
 def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
     """Start at a place that differs from pod to pod, so that not all crowd the first nodes."""
     return np.roll(rows, -(stable_hash(pod.uid) % len(rows))) if len(rows) else rows
-
-
-def _chunks(rows: NDArray[np.intp], size: int) -> list[NDArray[np.intp]]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def _is_preempted(pod: Pod) -> bool:

@@ -34,7 +34,7 @@ class Failed:
     def _evaluate(self, statuses):
         before = self._snapshot()
         self.evaluation = self.plugin.evaluator.evaluate(self.cycle.state, self.pod, statuses)
-        self.untouched = self._snapshot() == before
+        self.untouched = snapshots.is_same(before, self._snapshot())
 
     def _snapshot(self):
         return (
