@@ -43,7 +43,7 @@ def test_text_of_success_is_one_line():
 def test_json():
     value = json.loads(Report.of([PASSED, FAILED, PARTLY]).json())
 
-    assert (value["passed"], value["failed"], value["leftOut"]) == (1, 1, 1)
+    assert (value["passed"], value["failed"], value["left_out"]) == (1, 1, 1)
     assert value["differences"][1] == {
         "case": "a/two-0",
         "node": "",
@@ -51,7 +51,7 @@ def test_json():
         "expected": ["n1"],
         "got": None,
     }
-    assert value["notCompared"] == [
+    assert value["gaps"] == [
         {"family": "b", "reason": "X is not built yet", "fields": ["best", "total"], "cases": 1}
     ]
 
