@@ -11,20 +11,20 @@ class PodInPreBind:
     def __init__(self, stop: Callable[[str], None]) -> None:
         self._stop = stop
         self._is_prebound = False
-        self.cancelled_because = ""
+        self.cancelled_because: str | None = None
 
     def cancel(self, reason: str) -> bool:
         """Call the binding off; false when PreBind is done already."""
         if self._is_prebound:
             return False
-        if not self.cancelled_because:
+        if self.cancelled_because is None:
             self.cancelled_because = reason
             self._stop(reason)
         return True
 
     def mark_prebound(self) -> bool:
         """PreBind is done; false when it was called off before."""
-        if self.cancelled_because:
+        if self.cancelled_because is not None:
             return False
         self._is_prebound = True
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 
 from podium.api.objects import Pod
@@ -10,6 +9,9 @@ from podium.clock import Clock, Timer
 from podium.framework.status import SUCCESS, Code, Status
 
 LONGEST_WAIT = 15 * 60.0
+
+_SECOND = 10**9
+_MOMENTS = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
 
 
 class WaitingPod:
@@ -95,26 +97,23 @@ class WaitingPods:
 
 def go_duration(seconds: float) -> str:
     """``90`` as ``1m30s``: how messages print durations."""
-    if seconds == 0:
-        return "0s"
-    if abs(seconds) < 1:
-        for unit, size in (("ms", 1e3), ("µs", 1e6), ("ns", 1e9)):
-            if abs(seconds) * size >= 1:
-                return f"{_trim(seconds * size)}{unit}"
-        return "0s"
-    sign, rest = ("-", -seconds) if seconds < 0 else ("", seconds)
-    hours, rest = divmod(rest, 3600)
-    minutes, rest = divmod(rest, 60)
-    text = f"{_trim(rest)}s"
+    nanos = round(seconds * _SECOND)
+    sign, rest = ("-", -nanos) if nanos < 0 else ("", nanos)
+    if 0 < rest < _SECOND:
+        unit, size = next((unit, size) for unit, size in _MOMENTS if rest >= size)
+        return f"{sign}{_decimal(rest, size)}{unit}"
+    minutes, rest = divmod(rest, 60 * _SECOND)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{_decimal(rest, _SECOND)}s"
     if hours or minutes:
-        text = f"{int(minutes)}m{text}"
-    return f"{sign}{int(hours)}h{text}" if hours else f"{sign}{text}"
+        text = f"{minutes}m{text}"
+    return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"
 
 
-def _trim(number: float) -> str:
-    if math.isclose(number, round(number), abs_tol=1e-9):
-        return str(round(number))
-    return f"{number:.9f}".rstrip("0")
+def _decimal(nanos: int, unit: int) -> str:
+    whole, rest = divmod(nanos, unit)
+    digits = str(rest).zfill(len(str(unit)) - 1).rstrip("0")
+    return f"{whole}.{digits}" if digits else str(whole)
 
 
 def _ignore(_: bool) -> None:
