@@ -1,18 +1,21 @@
-"""The affinity terms of a pod, compiled: which pods a term speaks of and over which domain."""
+"""The affinity terms of a pod, compiled: which pods a term speaks of and over which domain.
+
+Replicas have equal terms; they get the same objects, which hash once and compare at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from functools import lru_cache
 
+from podium.api.meta import HashedValue
 from podium.api.objects import Pod, PodAffinityTerm, WeightedPodAffinityTerm
 from podium.api.selectors import Selector, label_selector
 from podium.errors import InvalidSelector
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
-    """Pods in ``namespaces``, or in one that ``namespace_selector`` matches, that ``selector`` matches."""
+class Term(HashedValue, frozen=True, gc=False):
+    """Pods that ``selector`` matches, in ``namespaces`` or where ``namespace_selector`` does."""
 
     selector: Selector
     topology_key: str
@@ -27,7 +30,7 @@ class Term:
         if not spaces and term.namespace_selector is None:
             spaces = frozenset((namespace,))
         among = term.namespace_selector
-        return cls(
+        return _term(
             label_selector(term.label_selector),
             term.topology_key,
             spaces,
@@ -49,9 +52,10 @@ class Term:
 
 Terms = tuple[Term, ...]
 
+_term = lru_cache(maxsize=16384)(Term)
 
-@dataclass(frozen=True, slots=True)
-class AffinityTerms:
+
+class AffinityTerms(HashedValue, frozen=True, gc=False):
     """All terms of one pod by kind, and what was wrong with those that did not compile."""
 
     required: Terms = ()
@@ -62,6 +66,8 @@ class AffinityTerms:
 
 
 NO_TERMS = AffinityTerms()
+
+_terms = lru_cache(maxsize=16384)(AffinityTerms)
 
 
 def has_affinity(pod: Pod) -> bool:
@@ -80,13 +86,13 @@ def affinity_terms(pod: Pod) -> AffinityTerms:
     near, apart = affinity.pod_affinity, affinity.pod_anti_affinity
     problems: list[str] = []
     space = pod.namespace
-    return AffinityTerms(
+    groups = (
         _compiled("requiredAffinityTerms", near.required if near else (), space, problems),
         _compiled("requiredAntiAffinityTerms", apart.required if apart else (), space, problems),
         _compiled("preferredAffinityTerms", near.preferred if near else (), space, problems),
         _compiled("preferredAntiAffinityTerms", apart.preferred if apart else (), space, problems),
-        tuple(problems),
     )
+    return _terms(*groups, tuple(problems)) if any(groups) or problems else NO_TERMS
 
 
 def _compiled(
@@ -96,7 +102,7 @@ def _compiled(
     problems: list[str],
 ) -> Terms:
     try:
-        return tuple(_compile(term, namespace) for term in terms)
+        return tuple([_compile(term, namespace) for term in terms])
     except InvalidSelector as fault:
         problems.append(f"{kind}: {fault}")
         return ()
