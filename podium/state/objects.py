@@ -16,9 +16,11 @@ class Store(Generic[T]):
     def __init__(self) -> None:
         self._by_key: dict[str, T] = {}
         self._by_namespace: dict[str, dict[str, T]] = {}
+        self.version = 0  # moves with every change
 
     def set(self, obj: T) -> T | None:
         """Keep this version; returns the one it replaces."""
+        self.version += 1
         old = self._by_key.get(obj.key)
         self._by_key[obj.key] = obj
         self._by_namespace.setdefault(obj.namespace, {})[obj.name] = obj
@@ -27,6 +29,7 @@ class Store(Generic[T]):
     def remove(self, key: str) -> T | None:
         obj = self._by_key.pop(key, None)
         if obj is not None:
+            self.version += 1
             inside = self._by_namespace[obj.namespace]
             del inside[obj.name]
             if not inside:
