@@ -1,0 +1,212 @@
+"""InterPodAffinity: place a pod near some pods and away from others.
+
+A term speaks of pods by their labels and namespaces, and of a domain: the nodes that share the
+value of the term's topology key.
+
+PreFilter  rejects a pod with a term that cannot be read; skips when nothing is required, neither
+           by the pod nor of it.
+Filter     rejects a node without the pods that the pod's affinity requires in each domain (the
+           first of its kind may start a domain), with pods there that its anti-affinity forbids,
+           or with pods there whose own anti-affinity forbids it.
+Score      adds up the weights of preferred terms, the pod's about others and others' about it, and
+           for each required affinity term of others about it ``hardPodAffinityWeight``.
+Requeue    when a wanted pod comes or a forbidden one goes, also by its labels, and when a node
+           joins or moves to another domain.
+
+Arguments  hardPodAffinityWeight (1), from 0 to 100.
+           ignorePreferredTermsOfExistingPods (false): pods without preferred terms are not scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms
+from podium.api.objects import Pod
+from podium.api.requirements import aggregate
+from podium.plugins.inter_pod_affinity.hints import node_may_help, pod_may_help
+from podium.plugins.inter_pod_affinity.scoring import (
+    Attraction,
+    Preferences,
+    attraction,
+    stretched,
+)
+from podium.plugins.inter_pod_affinity.surroundings import (
+    VERDICTS,
+    Apart,
+    Near,
+    Surroundings,
+    opposition,
+)
+from podium.plugins.inter_pod_affinity.terms import Namespaces
+from podium.state.affinity_index import (
+    KINDS,
+    PREFERRED,
+    PREFERRED_ANTI,
+    REQUIRED_ANTI,
+    StandingTerm,
+)
+
+# With own terms every pod may matter, else only what stands in the terms of others, if any do.
+_OWN = fwk.reads(
+    cluster=fwk.Aspect.PODS | fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES
+)
+_OTHERS = fwk.reads(cluster=fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES)
+_NOBODYS = fwk.reads(cluster=fwk.Aspect.AFFINITY)
+
+
+class InterPodAffinity(
+    fwk.PreFilterExtensions,
+    fwk.FilterPlugin,
+    fwk.PreScorePlugin,
+    fwk.ScorePlugin,
+    fwk.EnqueueExtensions,
+):
+    name = "InterPodAffinity"
+    State = Surroundings
+
+    class Args(fwk.Args, frozen=True, rename="camel"):
+        hard_pod_affinity_weight: int = 1
+        ignore_preferred_terms_of_existing_pods: bool = False
+
+        def validate(self) -> Iterable[fwk.Problem]:
+            weight = self.hard_pod_affinity_weight
+            if not 0 <= weight <= 100:
+                text = f"Invalid value: {weight}: not in valid range [0, 100]"
+                yield fwk.Problem("hardPodAffinityWeight", text)
+
+    def __init__(self, args: Args, handle: fwk.Handle) -> None:
+        self.hard_weight = args.hard_pod_affinity_weight
+        self.ignores_others = args.ignore_preferred_terms_of_existing_pods
+        self.cluster = handle.cluster
+        self.namespaces = Namespaces(handle.cluster)
+        self._pod: Pod | None = None
+        self._terms = NO_TERMS
+
+    def sign(self, pod: Pod) -> Hashable:
+        """Nothing while no term can matter; ``reads`` tells apart no more than this does."""
+        terms = self._terms_of(pod)
+        kinds = self._kinds_that_matter(terms)
+        index = self.cluster.affinity
+        if terms is NO_TERMS and not index.any_of(kinds):
+            return None
+        keys = [index.keys(kind) for kind in kinds]
+        keys += [term.selector.keys for term in terms.required]
+        labels = [pair for pair in pod.labels.items() if any(pair[0] in some for some in keys)]
+        return (pod.namespace, terms, frozenset(labels))
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        terms = self._terms_of(pod)
+        if terms is not NO_TERMS:
+            return _OWN
+        standing = self.cluster.affinity.any_of(self._kinds_that_matter(terms))
+        return _OTHERS if standing else _NOBODYS
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        terms = self._terms_of(pod)
+        if terms.problems:
+            return fwk.Status.unresolvable(_unreadable(terms))
+        spaces = self.cluster.namespace_labels(pod.namespace)
+        matching = self.cluster.affinity.matching
+        opposing = list(matching(REQUIRED_ANTI, pod.namespace, spaces, pod.labels))
+        asks = bool(terms.required or terms.required_anti)
+        if not asks and not opposing:
+            return fwk.SKIP
+        found = self._survey(pod, terms, opposing)
+        if not asks and not found.opposed.any():
+            return fwk.SKIP
+        state.put(found)
+        return None
+
+    def add_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        self.add_pods(state, pod, _alone(other, node))
+
+    def remove_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        self.remove_pods(state, pod, _alone(other, node))
+
+    def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
+        state.get(Surroundings).follow(pod, others, 1)
+
+    def remove_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
+        state.get(Surroundings).follow(pod, others, -1)
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        here = slice(node.row, node.row + 1)
+        places = state.get(Surroundings).verdicts(lambda column: column[here])
+        return VERDICTS[int(places[0])]
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        return fwk.Column(VERDICTS, state.get(Surroundings).verdicts(nodes.take))
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        terms = self._terms_of(pod)
+        if terms.problems:
+            return fwk.Status.error(_unreadable(terms))
+        if PREFERRED not in self._kinds_that_matter(terms):
+            return fwk.SKIP
+        wanted = self.namespaces.wanted
+        own = Preferences(
+            [wanted(term) for term in terms.preferred],
+            [wanted(term) for term in terms.preferred_anti],
+        )
+        found = attraction(self.cluster, pod, own, self.hard_weight)
+        if found is None:
+            return fwk.SKIP
+        state.put(found)
+        return None
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        return int(state.get(Attraction).by_row[node.row])
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        return nodes.take(state.get(Attraction).by_row)
+
+    def normalize_score(
+        self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
+    ) -> fwk.Scores:
+        return stretched(scores)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Pod", "add|label|delete", hint=pod_may_help),
+            fwk.on("Node", "add|label", hint=node_may_help),
+        ]
+
+    def _survey(
+        self, pod: Pod, terms: AffinityTerms, opposing: Iterable[StandingTerm]
+    ) -> Surroundings:
+        near = apart = None
+        if terms.required:
+            near = Near.around(self.cluster, self.namespaces.companions(pod, terms.required))
+        if terms.required_anti:
+            unwanted = tuple([self.namespaces.wanted(term) for term in terms.required_anti])
+            apart = Apart.around(self.cluster, unwanted)
+        return Surroundings(near, apart, opposition(self.cluster, opposing))
+
+    def _terms_of(self, pod: Pod) -> AffinityTerms:
+        if pod is not self._pod:  # several points ask in a row for the same pod
+            self._pod, self._terms = pod, affinity_terms(pod)
+        return self._terms
+
+    def _kinds_that_matter(self, terms: AffinityTerms) -> tuple[str, ...]:
+        """The terms of others that the answers for a pod with these terms depend on."""
+        has_preferences = terms.preferred or terms.preferred_anti
+        if self.ignores_others and not has_preferences:
+            return (REQUIRED_ANTI,)
+        return KINDS if self.hard_weight else (REQUIRED_ANTI, PREFERRED, PREFERRED_ANTI)
+
+
+def _unreadable(terms: AffinityTerms) -> str:
+    return f"parsing pod: {aggregate(terms.problems)}"
+
+
+def _alone(other: fwk.PodInfo, node: fwk.NodeInfo) -> fwk.PodsOnRows:
+    rows = np.array([node.row])
+    return fwk.PodsOnRows(fwk.Rows(node.cluster, rows, node.overlay), [other], rows)
