@@ -2,6 +2,7 @@
 
 from podium.framework.plugin import Plugin
 from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
@@ -13,6 +14,7 @@ IN_TREE: tuple[type[Plugin], ...] = (
     TaintToleration,
     NodeResourcesFit,
     PodTopologySpread,
+    InterPodAffinity,
     DynamicResources,
     DefaultPreemption,
 )
