@@ -17,7 +17,7 @@ from podium.cycle.changes import Changes, Reader
 from podium.framework.cycle_state import CycleState
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses
 from podium.framework.plugin import FilterPlugin, Plugin
-from podium.framework.profile import PreFiltered, Profile, refusals
+from podium.framework.profile import PreFiltered, Profile
 from podium.framework.reads import Reads
 from podium.framework.status import SUCCESS, Status
 from podium.state.cluster import ClusterState
@@ -27,6 +27,7 @@ from podium.state.rows import NodeInfo, Rows
 OUT: Final = -1  # not a candidate: no node, or excluded by PreFilter
 PENDING: Final = 32767  # not refused so far, and not yet seen by the filters to come
 _SET_ASIDE: Final = (OUT, PENDING)
+_MANY_STATUSES: Final = 1024  # reasons that differ from node to node are not worth keeping
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
 
@@ -65,7 +66,7 @@ class Judgement:
     def refresh(self, pod: Pod) -> None:
         """Bring everything up to date for this pod, which equals the one before."""
         changes = self._reader.catch_up()
-        if not self._pre_filter(pod, changes):
+        if len(self.statuses) > _MANY_STATUSES or not self._pre_filter(pod, changes):
             changes = self._start_over(pod)
         if not self.pre.status.ok:
             return
@@ -89,7 +90,9 @@ class Judgement:
 
     def _count_rejections(self) -> Rejections:
         counts: Rejections = {}
-        sizes = np.bincount(self.verdict[self._candidates], minlength=len(self.statuses))
+        rows = self._candidates
+        verdict = self.verdict if len(rows) == len(self.verdict) else self.verdict[rows]
+        sizes = np.bincount(verdict, minlength=len(self.statuses))
         for status, size in zip(self.statuses[1:], sizes[1:].tolist(), strict=True):
             for reason in status.reasons if size else ():
                 key = status.plugin, reason
@@ -225,25 +228,32 @@ class Judgement:
         for place, plugin in enumerate(self.profile.filters):
             if plugin.name in self.state.skip_filter:
                 continue
-            rows = np.flatnonzero(self.first >= place) if place in asked_anew else pending
-            if len(rows):
-                self._judge_rows(pod, place, plugin, rows)
+            rows = self._reaching(place) if place in asked_anew else pending
+            if len(rows) and self._judge_rows(pod, place, plugin, rows):
                 pending = np.flatnonzero(self.first == PENDING)
         self.first[pending] = len(self.profile.filters)
 
+    def _reaching(self, place: int) -> NDArray[np.intp]:
+        """The rows that no filter before this one refuses."""
+        reaching = self.first >= place
+        return self._candidates if reaching.all() else np.flatnonzero(reaching)
+
     def _judge_rows(
         self, pod: Pod, place: int, plugin: FilterPlugin, rows: NDArray[np.intp]
-    ) -> None:
+    ) -> bool:
+        """Ask one filter about these rows; true when that changed which rows are pending."""
         statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
-        refused = refusals(statuses)
-        was_here = self.first[rows] == place
-        going_on = rows[was_here & ~refused]
-        self.first[going_on] = PENDING
-        self.verdict[going_on] = 0
-        if refused.any():
-            places = statuses.map(self._place).to_array(np.int32)
-            self.first[rows[refused]] = place
-            self.verdict[rows[refused]] = places[refused]
+        where = slice(None) if len(rows) == len(self.first) else rows
+        first = self.first[where]
+        stuck = first == place  # refused here before
+        if len(statuses.values) == 1 and statuses.values[0].ok and not stuck.any():
+            return False
+        places = np.array([self._place(status) for status in statuses.values], np.int32)
+        verdict = places[statuses.index]
+        refused = verdict > 0
+        self.verdict[where] = np.where(refused | stuck, verdict, self.verdict[where])
+        self.first[where] = np.where(refused, place, np.where(stuck, PENDING, first))
+        return True
 
     def _place(self, status: Status) -> int:
         place = self._places.get(status)

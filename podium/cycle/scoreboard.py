@@ -110,7 +110,7 @@ class Scoreboard:
                 check_range(plugin, scores)
                 self._count(plugin, rows, scores)
         elif len(rows) or outdated.moved:
-            raw = self._raw[plugin.name][nodes.index]
+            raw = nodes.take(self._raw[plugin.name])
             scores = self.profile.normalize(plugin, state, pod, raw, nodes)
             self._count(plugin, nodes.index, scores)
 
@@ -128,7 +128,7 @@ class Scoreboard:
         if dirty:
             known[dirty] = False
         if outdated.moved:
-            return nodes.index[~known[nodes.index]]
+            return _NONE if known.all() else nodes.index[~known[nodes.index]]
         if not dirty:
             return _NONE
         places = np.searchsorted(nodes.index, dirty)
@@ -145,8 +145,9 @@ class Scoreboard:
         """Put these scores into the total, in the place of the old ones."""
         normalized = self.normalized[plugin.name]
         weight = self.profile.weights[plugin.name]
-        self.total[rows] += weight * (scores - normalized[rows])
-        normalized[rows] = scores
+        where = slice(None) if len(rows) == len(normalized) else rows
+        self.total[where] += weight * (scores - normalized[where])
+        normalized[where] = scores
 
 
 class _Outdated:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -79,7 +79,10 @@ class Status:
 
     def by(self, plugin: str) -> Status:
         """The same answer, signed by ``plugin``."""
-        return replace(self, plugin=plugin)
+        return Status(self.code, self.details, plugin, self.cause)
+
+    def __hash__(self) -> int:
+        return hash((self.details, self.plugin))
 
     def __str__(self) -> str:
         return f"{self.code.value}: {self.message}" if self.reasons else self.code.value
