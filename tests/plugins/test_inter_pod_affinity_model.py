@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -203,7 +203,6 @@ changes = st.one_of(
 )
 
 
-@settings(max_examples=200)
 @given(clusters(), st.lists(pods("me"), min_size=2, max_size=3), st.lists(changes), arguments)
 def test_kept_answers_stay_true(objects, incoming, history, args):
     subject = Subject(*objects, **args)
