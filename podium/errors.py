@@ -98,10 +98,7 @@ class ConfigProblem(NamedTuple):
 
     def __str__(self) -> str:
         line = f"line {self.line}" if self.line else ""
-        if self.path:
-            where = f"{self.path} ({line})" if line else self.path
-        else:
-            where = line
+        where = " ".join(filter(None, (self.path, f"({line})" if self.path and line else line)))
         return f"{where}: {self.message}" if where else self.message
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Logger:
-    """``log.info("pod bound", pod=pod.key, node=name)``: the event is constant, data are keywords."""
+    """``log.info("pod bound", pod=pod.key)``: the event is constant, data are keywords."""
 
     def __init__(self, name: str) -> None:
         self._logger = logging.getLogger(name)

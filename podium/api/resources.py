@@ -4,7 +4,7 @@
 units: milli for cpu, whole units for all else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -43,6 +43,20 @@ def pod_requests(
     """
     defaults = _NON_MISSING if non_missing else _NO_DEFAULTS
     return _requests(pod, use_status, pod_level, defaults)
+
+
+def written_requests(pod: Pod) -> Hashable:
+    """All that a pod's spec says about requests; pods in which it is equal request the same."""
+    spec = pod.spec
+    own = tuple([tuple(container.resources.requests.items()) for container in spec.containers])
+    if not spec.init_containers and not spec.overhead and spec.resources is None:
+        return own
+    return (
+        own,
+        tuple([(c.is_sidecar, *c.resources.requests.items()) for c in spec.init_containers]),
+        tuple(spec.overhead.items()),
+        None if spec.resources is None else tuple(spec.resources.requests.items()),
+    )
 
 
 def non_zero(pod: Pod, *, use_status: bool) -> tuple[int, int]:

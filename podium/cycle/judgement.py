@@ -54,7 +54,7 @@ class Judgement:
         self.reads: dict[str, Reads] = {p.name: p.reads(pod) for p in profile.judges}
         self._skipped: frozenset[str] = frozenset()
         self._cluster_reads = [
-            (place, self.reads[plugin.name].cluster)
+            (place, plugin.name, self.reads[plugin.name].cluster)
             for place, plugin in enumerate(profile.filters)
             if self.reads[plugin.name].cluster
         ]
@@ -157,8 +157,11 @@ class Judgement:
         self._settle_feasible()
 
     def _judge_changed(self, pod: Pod, changes: Changes) -> None:
+        skipped = self.state.skip_filter
         asked_anew = frozenset(
-            place for place, cluster in self._cluster_reads if cluster & changes.aspects
+            place
+            for place, name, cluster in self._cluster_reads
+            if cluster & changes.aspects and name not in skipped
         )
         pending = False
         if self.state.skip_filter != self._skipped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final
 
 from podium.api import resources
@@ -42,8 +43,7 @@ class PodInfo:
         self.pod = pod
         self.uid = pod.uid
         self.priority = pod.priority
-        self.requests = resources.amounts(resources.pod_requests(pod, use_status=True))
-        self.non_zero = resources.non_zero(pod, use_status=True)
+        self.requests, self.non_zero = _requests(pod)
         self.has_affinity = has_affinity(pod)
         self.terms: AffinityTerms = affinity_terms(pod) if self.has_affinity else NO_TERMS
         self.ports = resources.host_ports(pod)
@@ -63,3 +63,26 @@ class PodInfo:
 
     def __repr__(self) -> str:
         return f"PodInfo({self.pod.key})"
+
+
+Requests = tuple[dict[str, int], tuple[int, int]]
+_KNOWN: dict[Hashable, Requests] = {}
+_MOST_KNOWN: Final = 4096
+
+
+def _requests(pod: Pod) -> Requests:
+    """What the pod takes, exactly and for scores. Replicas that are not being resized share it."""
+    if pod.status.container_statuses or pod.status.init_container_statuses or pod.status.resources:
+        return _computed(pod)
+    written = resources.written_requests(pod)
+    found = _KNOWN.get(written)
+    if found is None:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        found = _KNOWN[written] = _computed(pod)
+    return found
+
+
+def _computed(pod: Pod) -> Requests:
+    exact = resources.amounts(resources.pod_requests(pod, use_status=True))
+    return exact, resources.non_zero(pod, use_status=True)

@@ -59,7 +59,8 @@ class NodeResourcesFit(
         self.resources = args.scoring_strategy.resources or CPU_AND_MEMORY
 
     def sign(self, pod: Pod) -> Hashable:
-        return self.checked(pod), self.demands_of(pod)
+        # As written, not as summed up: this is asked of every pod, and replicas are written alike.
+        return resources.written_requests(pod)
 
     def reads(self, pod: Pod) -> fwk.Reads:
         return READS
