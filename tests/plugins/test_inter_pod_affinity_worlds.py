@@ -71,6 +71,14 @@ ME = pod("me-1", node="a1", labels="app=me")
             ["", FAR, FAR],
             id="one-pod-counts-for-every-key-and-leaves-every-key",
         ),
+        pytest.param(
+            affinity(near=[term("app=me", "host")]),
+            [],
+            [pod("x", node="b1", labels="app=me"), pod("y", node="b1", labels="app=me")],
+            [],
+            ["", "", FAR],
+            id="no-number-of-them-makes-up-for-a-missing-key",
+        ),
         pytest.param(APART, [], [ME], [], [CROWDED, "", ""], id="forbidden-comes"),
         pytest.param(APART, [ME], [], ["uid-me-1"], ["", "", ""], id="forbidden-leaves"),
         pytest.param(
