@@ -14,6 +14,7 @@ from podium.cycle.ranking import Ranking, break_tie
 from podium.cycle.record import Record, ScoredNode
 from podium.cycle.sampling import nodes_to_find, take_first
 from podium.cycle.services import Services
+from podium.errors import CacheError
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
@@ -108,16 +109,18 @@ class Cycle:
             raise AttemptFailed(NO_NODES)
         try:
             judgement.refresh(self.pod)
-        except AttemptFailed:
+        except BaseException:
             self.services.kinds.drop(self._signature)
             raise
         self.services.kinds.keep(self._signature, self._kind)
         if not judgement.pre.status.ok:
             return self._nothing(judgement)
         found = self._leave_room(judgement)
-        if fast_path and self.pod.nominated_node_name:
-            return self._only_nominated(found) or found
-        return self._sample(found)
+        tried = self._nominated_row() if fast_path else None
+        if tried is not None and tried in found.feasible.index:
+            alone = Rows(self.services.cluster, np.array([tried], np.intp))
+            return Found(judgement, alone, found.statuses, _NO_VERSION)
+        return self._sample(found, tried)
 
     def _nothing(self, judgement: Judgement) -> Found:
         """PreFilter refused the pod: no node was judged."""
@@ -148,21 +151,19 @@ class Cycle:
             _NO_VERSION,
         )
 
-    def _only_nominated(self, found: Found) -> Found | None:
-        cluster = self.services.cluster
-        row = cluster.table.live_row(self.pod.nominated_node_name)
-        if row is None or row not in found.feasible.index:
-            return None
-        alone = Rows(cluster, np.array([row], np.intp))
-        return Found(self._kind.judgement, alone, found.statuses, _NO_VERSION)
+    def _nominated_row(self) -> int | None:
+        name = self.pod.nominated_node_name
+        return self.services.cluster.table.live_row(name) if name else None
 
-    def _sample(self, found: Found) -> Found:
+    def _sample(self, found: Found, tried: int | None) -> Found:
         """Keep as many feasible nodes as a configured percentage asks for."""
         if self.percentage is None:
             return found
         nodes = found.statuses.nodes
-        enough = nodes_to_find(len(nodes), self.percentage)
+        # Nobody scores: the first node that fits will do.
+        enough = nodes_to_find(len(nodes), self.percentage) if self.profile.scores else 1
         if enough >= len(nodes):
+            self._advance(nodes.index, tried)
             return found
         table = self.services.cluster.table
         in_order = table.rows_in_order()
@@ -172,13 +173,18 @@ class Cycle:
         is_feasible[found.feasible.index] = True
         start = self.services.next_start % len(in_order)
         kept, seen = take_first(in_order, is_feasible, start, enough)
-        self.services.next_start = (self.services.next_start + len(seen)) % self.record.nodes
+        self._advance(seen, tried)
         places = np.flatnonzero(np.isin(nodes.index, seen))
         statuses = Column(found.statuses.statuses.values, found.statuses.statuses.index[places])
         explicit = NodeStatuses(
             Rows(nodes.cluster, nodes.index[places]), statuses, found.statuses.absent
         )
         return Found(self._kind.judgement, Rows(nodes.cluster, kept), explicit, _NO_VERSION)
+
+    def _advance(self, seen: NDArray[np.intp], tried: int | None) -> None:
+        """Say where the next walk starts; a nominated node that was tried in vain counts too."""
+        count = len(seen) + (tried is not None and tried not in seen)
+        self.services.next_start = (self.services.next_start + count) % self.record.nodes
 
     # --- PreScore, Score, NormalizeScore ---------------------------------------------------------
 
@@ -200,7 +206,7 @@ class Cycle:
         board = self._kind.scoreboard
         try:
             board.refresh(self.state, self.pod, feasible.index, version)
-        except AttemptFailed:
+        except BaseException:
             self.services.kinds.drop(self._signature)
             raise
         return Ranking(feasible, feasible.take(board.total), board)
@@ -239,7 +245,7 @@ class Cycle:
         nominate: Nominate | None = _CLEAR
         if self.profile.post_filters:
             nominate, status = self.profile.run_post_filters(
-                self.state, self.pod, diagnosis.statuses
+                self.state.fork(), self.pod, diagnosis.statuses
             )
             diagnosis.post_filter_message = status.message
         self.record.message = diagnosis.message
@@ -256,7 +262,10 @@ class Cycle:
         state = self.state.fork()
         state.put(PodsToActivate())
         target = Target(self.profile, state, self.pod, ref.name)
-        cluster.assume(self.queued.info, row)
+        try:
+            cluster.assume(self.queued.info, row)
+        except CacheError as fault:
+            return self._rejected(Status.error(fault))
         self.services.nominator.remove(self.pod.uid)
         status = run_reserve(target)
         waits: dict[str, float] = {}

@@ -9,7 +9,10 @@ from podium.api.objects import Pod
 from podium.cycle.judgement import Judgement
 from podium.cycle.scoreboard import Scoreboard
 from podium.framework.profile import Profile
+from podium.logs import get_logger
 from podium.state.cluster import ClusterState
+
+log = get_logger(__name__)
 
 KEPT_BYTES: Final = 128 << 20
 
@@ -39,7 +42,11 @@ class Kinds:
     def of(self, profile: Profile, pod: Pod) -> tuple[Hashable | None, Kind]:
         """The pod's kind and its signature; a new one when the pod cannot be signed."""
         signature = profile.sign(pod) if self._enabled else None
-        kind = None if signature is None else self._kinds.get(signature)
+        try:
+            kind = None if signature is None else self._kinds.get(signature)
+        except TypeError:
+            log.error("signature cannot be hashed", profile=profile.name, pod=pod.key)
+            signature = kind = None
         return signature, kind or Kind(profile, self._cluster, pod)
 
     def keep(self, signature: Hashable | None, kind: Kind) -> None:

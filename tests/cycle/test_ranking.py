@@ -1,0 +1,99 @@
+"""Ties are broken by the pod, the attempt and the nodes' names, and by nothing else."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podium import framework as fwk
+from podium.cycle.ranking import Ranking, break_tie
+from tests.builders import node, pod
+from tests.cycle.harness import Scheduler
+from tests.toys import Filter, Score
+
+NAMES = [f"node-{number}" for number in range(10)]
+
+
+def chosen(names, key):
+    nodes = fwk.Rows.of(*map(node, names))
+    return nodes.table.names[break_tie(nodes.table, nodes.index, key)]
+
+
+@given(st.permutations(NAMES), st.text())
+@settings(max_examples=50)
+def test_the_order_of_rows_does_not_matter(names, key):
+    assert chosen(names, key) == chosen(NAMES, key)
+
+
+def test_removed_nodes_do_not_matter():
+    nodes = fwk.Rows.of(*map(node, ["gone", *NAMES[5:], "also-gone", *NAMES[:5]]))
+    for name in ("gone", "also-gone"):
+        nodes.cluster.remove_node(name)
+    rows = nodes.cluster.rows()
+
+    for key in map(str, range(20)):
+        name = rows.table.names[break_tie(rows.table, rows.index, key)]
+        assert name == chosen(NAMES, key)
+
+
+def test_one_node_needs_no_choice():
+    assert chosen(["only"], "any") == "only"
+
+
+def test_pods_spread_over_equal_nodes():
+    counts = Counter(chosen(NAMES, f"0/uid-{number}/1") for number in range(2000))
+
+    assert set(counts) == set(NAMES)
+    assert max(counts.values()) < 2 * min(counts.values())  # 200 each, give or take
+
+
+def test_attempts_of_one_pod_spread_too():
+    scheduler = Scheduler(Score("S", 0), nodes=NAMES)
+    web = pod("web")
+
+    first = [scheduler.node_of(web, attempt) for attempt in range(20)]
+    again = [scheduler.node_of(web, attempt) for attempt in range(20)]
+
+    assert first == again
+    assert len(set(first)) > 5
+
+
+def test_another_seed_chooses_otherwise():
+    def choices(seed):
+        scheduler = Scheduler(Score("S", 0), nodes=NAMES)
+        scheduler.services.seed = seed
+        return [scheduler.node_of(pod(f"p{number}")) for number in range(10)]
+
+    assert choices(1) == choices(1) != choices(2)
+
+
+def test_only_the_best_are_tied():
+    scheduler = Scheduler(Score("S", lambda pod, node: node.name in ("a", "c")), nodes="abc")
+
+    assert {scheduler.node_of(pod(f"p{number}")) for number in range(20)} == {"a", "c"}
+
+
+def test_best_of_a_ranking():
+    nodes = fwk.Rows.of(*map(node, "cab"))
+    ranking = Ranking(nodes, np.array([7, 3, 7]))
+
+    assert ranking.best().tolist() == [0, 2]
+    assert ranking.best_names() == ["b", "c"]
+    assert ranking.names == ["c", "a", "b"]
+    assert ranking.by_plugin == {}
+
+
+def test_scores_of_a_ranking_are_of_its_nodes():
+    refuse = Filter("F", lambda pod, node: fwk.Status.unschedulable() if node.name == "a" else None)
+    scheduler = Scheduler(refuse, Score("S", lambda pod, node: ord(node.name) - 97),
+                          Score("T", 2), weights={"T": 10})  # fmt: skip
+    cycle = scheduler.cycle(pod())
+
+    ranking = cycle.score(cycle.find_feasible().feasible)
+
+    assert ranking.totals.tolist() == [21, 22]
+    assert {name: scores.tolist() for name, scores in ranking.by_plugin.items()} == {
+        "S": [1, 2],
+        "T": [2, 2],
+    }
