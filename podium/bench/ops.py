@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from podium.config.durations import Duration
+from podium.durations import Duration
 
 Count = Annotated[int, Meta(ge=0, le=10_000_000)]
 Interval = Annotated[int, Meta(ge=1, le=86_400_000)]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from podium.config import durations
+from podium import durations
 from podium.config.problems import Problems, child, did_you_mean, show
 
 T = TypeVar("T")

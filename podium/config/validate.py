@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from podium import durations
 from podium.api.names import label_key_problems
-from podium.config import durations
 from podium.config.model import ClientConnection, Configuration, Extender, LeaderElection
 from podium.config.problems import Problems
 

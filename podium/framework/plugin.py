@@ -43,7 +43,11 @@ class Plugin:
     sign: ClassVar[Callable[..., Hashable] | None] = None
 
     def reads(self, pod: Pod) -> Reads:
-        """What of the cluster the answers for this pod depend on. The default: everything."""
+        """What of the cluster the answers for this pod depend on. The default: everything.
+
+        Asked once for all pods of equal signature: where it depends on the cluster, ``sign`` must
+        tell these cases apart.
+        """
         return EVERYTHING
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from podium import durations
 from podium.api.objects import Pod
 from podium.clock import Clock, Timer
 from podium.framework.status import SUCCESS, Code, Status
@@ -54,7 +55,8 @@ class WaitingPod:
             self._listeners.append(listener)
 
     def _expiry(self, plugin: str, seconds: float) -> Callable[[], None]:
-        text = f"rejected due to timeout after waiting {go_duration(seconds)} at plugin {plugin}"
+        wait = durations.format(seconds)
+        text = f"rejected due to timeout after waiting {wait} at plugin {plugin}"
         return lambda: _ignore(self.reject(plugin, text))
 
     def _end(self, status: Status) -> bool:
@@ -93,27 +95,6 @@ class WaitingPods:
 
     def __len__(self) -> int:
         return len(self._pods)
-
-
-def go_duration(seconds: float) -> str:
-    """``90`` as ``1m30s``: how messages print durations."""
-    nanos = round(seconds * _SECOND)
-    sign, rest = ("-", -nanos) if nanos < 0 else ("", nanos)
-    if 0 < rest < _SECOND:
-        unit, size = next((unit, size) for unit, size in _MOMENTS if rest >= size)
-        return f"{sign}{_decimal(rest, size)}{unit}"
-    minutes, rest = divmod(rest, 60 * _SECOND)
-    hours, minutes = divmod(minutes, 60)
-    text = f"{_decimal(rest, _SECOND)}s"
-    if hours or minutes:
-        text = f"{minutes}m{text}"
-    return f"{sign}{hours}h{text}" if hours else f"{sign}{text}"
-
-
-def _decimal(nanos: int, unit: int) -> str:
-    whole, rest = divmod(nanos, unit)
-    digits = str(rest).zfill(len(str(unit)) - 1).rstrip("0")
-    return f"{whole}.{digits}" if digits else str(whole)
 
 
 def _ignore(_: bool) -> None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from podium import durations
 from podium import framework as fwk
 from podium.api.objects import Pod
-from podium.config import durations
 
 UNSUPPORTED = fwk.Status.unresolvable("podium does not support resource claims yet")
 NO_CLAIMS = fwk.Status.unschedulable("no new claims to deallocate")

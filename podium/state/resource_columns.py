@@ -69,14 +69,14 @@ class ResourceColumns:
         """Count a pod in (+1) or out (-1)."""
         amounts = self.amounts(info)
         for place, amount in amounts:
-            self.requested[place, row] += sign * amount
+            _shift(self.requested, place, row, sign * amount)
         cpu, memory = info.non_zero
-        self.non_zero[0, row] += sign * cpu
-        self.non_zero[1, row] += sign * memory
+        _shift(self.non_zero, 0, row, sign * cpu)
+        _shift(self.non_zero, 1, row, sign * memory)
         for least, sums in self._below.items():
             if info.priority < least:
                 for place, amount in amounts:
-                    sums[place, row] += sign * amount
+                    _shift(sums, place, row, sign * amount)
 
     def requested_below(self, priority: int, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
         """What pods of lower priority request, by resource and row; kept for the last few asked."""
@@ -86,7 +86,7 @@ class ResourceColumns:
             for info in pods:
                 if info.priority < priority:
                     for place, amount in self.amounts(info):
-                        sums[place, info.row] += amount
+                        _shift(sums, place, info.row, amount)
             while len(self._below) >= _KEPT_PRIORITIES:
                 del self._below[next(iter(self._below))]
         self._below[priority] = sums
@@ -94,3 +94,14 @@ class ResourceColumns:
 
 
 _KEPT_PRIORITIES: Final = 4
+
+
+def _shift(column: NDArray[np.int64], place: int, row: int, amount: int) -> None:
+    """Add to one place; absurd sums wrap around as upstream's int64 do."""
+    total = int(column[place, row]) + amount
+    if not -_HALF <= total < _HALF:
+        total = (total + _HALF) % (2 * _HALF) - _HALF
+    column[place, row] = total
+
+
+_HALF: Final = 1 << 63

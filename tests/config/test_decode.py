@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from podium.config.decode import decode
-from podium.config.durations import Duration
 from podium.config.problems import Problems
+from podium.durations import Duration
 
 
 class Colour(Enum):

@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.clock import FakeClock
-from podium.framework.waiting_pods import WaitingPod, WaitingPods, go_duration
+from podium.framework.waiting_pods import WaitingPod, WaitingPods
 from tests.builders import pod
 
 
@@ -174,29 +174,3 @@ def test_pods_may_leave_while_they_are_looked_at(clock):
         pods.remove(found.pod.uid)
 
     assert len(pods) == 0
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0s"),
-        (10, "10s"),
-        (90, "1m30s"),
-        (900, "15m0s"),
-        (3600, "1h0m0s"),
-        (3661.5, "1h1m1.5s"),
-        (86400, "24h0m0s"),
-        (1.5, "1.5s"),
-        (1.000000001, "1.000000001s"),
-        (0.5, "500ms"),
-        (0.0015, "1.5ms"),
-        (0.00002, "20µs"),
-        (0.000000007, "7ns"),
-        (0.0000000001, "0s"),
-        (-90, "-1m30s"),
-        (-0.5, "-500ms"),
-        (59.9999999999, "1m0s"),
-    ],
-)
-def test_durations_as_go_prints_them(seconds, text):
-    assert go_duration(seconds) == text

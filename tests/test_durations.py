@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.config import durations
+from podium import durations
 
 
 @pytest.mark.parametrize(
