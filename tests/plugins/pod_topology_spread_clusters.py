@@ -13,7 +13,7 @@ some_selectors = st.sampled_from(
     [
         None,
         {},
-        {"matchLabels": {"app": "web"}},
+        *[{"matchLabels": {"app": "web"}}] * 4,
         {"matchLabels": {"app": "web", "version": "v1"}},
         {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["web"]}]},
         {"matchExpressions": [{"key": "version", "operator": "Exists"}]},
@@ -24,7 +24,7 @@ some_policies = st.sampled_from(["", "", "Honor", "Ignore"])
 
 @st.composite
 def some_labels(draw):
-    wanted = {"app": ("web", "web", "db"), "version": ("v1", "v2")}
+    wanted = {"app": ("web", "web", "web", "db"), "version": ("v1", "v2")}
     return given({key: draw(st.sampled_from([*values, None])) for key, values in wanted.items()})
 
 
@@ -35,12 +35,12 @@ def some_nodes(draw):
     for index in range(draw(st.integers(1, 7))):
         name = f"n{index}"
         labels = {
-            ZONE: draw(st.sampled_from(["a", "a", "b", "c", "", None])),
-            "rack": draw(st.sampled_from(["r1", "r2", "r2", None])),
-            "disk": draw(st.sampled_from(["ssd", None])),
+            ZONE: draw(st.sampled_from(["a", "a", "b", "b", "c", "", None])),
+            "rack": draw(st.sampled_from(["r1", "r1", "r2", "r2", "r3", None])),
+            "disk": draw(st.sampled_from(["ssd", "ssd", None])),
             HOSTNAME: draw(st.sampled_from([name, name, name, None])),
         }
-        taints = draw(st.sampled_from(["", "", "gpu:NoSchedule", "soft:PreferNoSchedule"]))
+        taints = draw(st.sampled_from(["", "", "", "gpu:NoSchedule", "soft:PreferNoSchedule"]))
         nodes.append(node(name, labels=given(labels), taints=taints))
     return nodes
 
@@ -65,13 +65,14 @@ def some_pods(draw, nodes, prefix="p"):
 def some_constraint(draw, action, selectors=some_selectors):
     return {
         "topologyKey": draw(st.sampled_from([ZONE, "rack", HOSTNAME])),
-        "maxSkew": draw(st.integers(1, 3)),
+        # No API server lets 0 through for a hard one, but it shows whose minimum is used.
+        "maxSkew": draw(st.integers(0 if action == HARD else 1, 3)),
         "whenUnsatisfiable": action,
         "labelSelector": draw(selectors),
         "minDomains": draw(st.sampled_from([None, None, 1, 2, 3])) if action == HARD else None,
         "nodeAffinityPolicy": draw(some_policies),
         "nodeTaintsPolicy": draw(some_policies),
-        "matchLabelKeys": draw(st.sampled_from([(), (), ("version",), ("version", "absent")])),
+        "matchLabelKeys": draw(st.sampled_from([(), (), (), ("version",), ("absent",)])),
     }
 
 

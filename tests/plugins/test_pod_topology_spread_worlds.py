@@ -9,6 +9,7 @@ from podium import framework as fwk
 from podium.api.selectors import from_map
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.pod_topology_spread.hard import VERDICTS
+from podium.state import pod_groups
 from tests.builders import node, pod
 from tests.fakes import FakeHandle
 from tests.plugins.pod_topology_spread_clusters import (
@@ -165,16 +166,78 @@ def test_what_following_does_not_look_at(constraint, ending, moves, expected):
     assert trial.model.verdicts(changes)["a"] == expected
 
 
-def test_groups_tell_pods_apart_after_other_selectors_came_into_use():
-    """A later selector makes new groups; followed pods are still matched by their labels."""
+@pytest.mark.parametrize(
+    ("counts", "arrivals", "fitting"),
+    [
+        pytest.param([3, 0], {"b": 2}, ["b"], id="the-emptiest-zone-stays-the-emptiest"),
+        pytest.param([3, 0, 3], {"b": 3}, ["b"], id="catches-up"),
+        pytest.param([3, 0, 3], {"b": 4}, [], id="gets-ahead"),
+        pytest.param([1, 1, 3], {"a": 2}, ["b"], id="another-zone-is-the-emptiest"),
+        pytest.param([2, 1, 3], {"b": 1, "a": 1}, ["b"], id="each-in-its-own-world"),
+        pytest.param([0, 0, 0], {"a": -1}, ["a", "b", "c"], id="below-nothing"),
+    ],
+)
+def test_the_minimum_moves_with_the_world(counts, arrivals, fitting):
+    names = "abc"[: len(counts)]
+    nodes = [node(name, labels=f"zone={name}") for name in names]
+    placed = [
+        pod(f"{name}-{index}", labels="app=web", node=name)
+        for name, count in zip(names, counts, strict=True)
+        for index in range(count)
+    ]
+    written = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": HARD, **WEB}
+    trial = Trial(nodes, placed, pod(labels="app=web", topology_spread_constraints=[written]))
+
+    for name, amount in arrivals.items():
+        comers = [fwk.PodInfo(pod(f"new-{i}", labels="app=web", node=name)) for i in range(4)]
+        trial.follow(trial.state, amount, comers[: abs(amount)])
+
+    assert [name for name, verdict in trial.verdicts().items() if verdict == "fits"] == fitting
+
+
+def test_a_zone_that_does_not_count_has_no_minimum_of_its_own():
+    """With no skew allowed, which no API server accepts, the minimum alone decides."""
+    nodes = [node("a", labels="zone=a disk=ssd"), node("b", labels="zone=b")]
+    written = {"maxSkew": 0, "topologyKey": "zone", "whenUnsatisfiable": HARD, **WEB}
+    placed = [pod("placed", labels="app=web", node="a")]
+    subject = pod(labels="app=web", node_selector="disk=ssd", topology_spread_constraints=[written])
+    trial = Trial(nodes, placed, subject)
+    assert trial.verdicts() == {"a": "skewed", "b": "fits"}
+
+    trial.follow(trial.state, 1, [fwk.PodInfo(pod("new", labels="app=web", node="b"))])
+
+    assert trial.verdicts() == {"a": "skewed", "b": "fits"}
+
+
+def test_a_clone_of_a_changed_state_goes_its_own_way():
+    nodes = [node("a", labels="zone=a"), node("b", labels="zone=b")]
+    written = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": HARD, **WEB}
+    trial = Trial(nodes, [], pod(labels="app=web", topology_spread_constraints=[written]))
+    comer = fwk.PodInfo(pod("new", labels="app=web", node="a"))
+    first = trial.state.clone()
+    trial.follow(first, 1, [comer])
+    second = first.clone()
+
+    trial.follow(second, -1, [comer])
+
+    assert [trial.verdicts(state)["a"] for state in (trial.state, first, second)] == [
+        "fits",
+        "skewed",
+        "fits",
+    ]
+
+
+def test_groups_made_for_other_selectors_are_told_apart_again(monkeypatch):
+    """With room for one selector's counts, the others' label keys are forgotten at once."""
+    monkeypatch.setattr(pod_groups, "VIEW_BYTES", 1)
     nodes = [node("a", labels="zone=a"), node("b", labels="zone=b")]
     placed = [pod("web", labels="app=web tier=1", node="a"), pod("db", labels="app=db", node="a")]
     written = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": HARD, **WEB}
     trial = Trial(nodes, placed, pod(labels="app=web", topology_spread_constraints=[written]))
     cluster = trial.handle.cluster
-    assert trial.verdicts()["a"] == "skewed"
+    for key in ("tier", "version"):
+        cluster.counts(fwk.PodQuery((fwk.Clause(None, from_map({key: "1"})),)))
 
-    cluster.counts(fwk.PodQuery((fwk.Clause(None, from_map({"tier": "1"})),)))
     trial.follow(trial.state, -1, [cluster.pods["uid-db"]])
     assert trial.verdicts()["a"] == "skewed"
     trial.follow(trial.state, -1, [cluster.pods["uid-web"]])
