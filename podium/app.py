@@ -17,13 +17,18 @@ from podium.framework.handle import Client, EventNote
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
-from podium.plugins import IN_TREE
+from podium.plugins import IN_TREE, LEGACY
 from podium.state.cluster import ClusterState
 
 
 def in_tree() -> Registry:
-    """The plugins that come with podium."""
+    """The plugins that come with podium, as configurations of v1 know them."""
     return Registry(IN_TREE)
+
+
+def in_tree_with_legacy() -> Registry:
+    """Those, and the plugins that only older configurations may name."""
+    return Registry((*IN_TREE, *LEGACY))
 
 
 class OfflineClient:
@@ -122,7 +127,7 @@ def build(
         activate=_no_queue,
     )
     core = Core(services, configuration, background)
-    registry = registry or in_tree()
+    registry = registry or in_tree_with_legacy()
     for wanted in configuration.profiles:
         percentage = wanted.percentage_of_nodes_to_score
         if percentage is None:

@@ -1,4 +1,7 @@
-"""The in-tree plugins, in the order of the default profile; for ``app`` and the shells only."""
+"""The in-tree plugins, in the order of the default profile; for ``app`` and the shells only.
+
+``LEGACY`` are those that kube-scheduler has dropped: only older configurations may name them.
+"""
 
 from podium.framework.plugin import Plugin
 from podium.plugins.dynamic_resources import DynamicResources
@@ -18,3 +21,5 @@ IN_TREE: tuple[type[Plugin], ...] = (
     DynamicResources,
     DefaultPreemption,
 )
+
+LEGACY: tuple[type[Plugin], ...] = ()
