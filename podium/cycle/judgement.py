@@ -30,6 +30,7 @@ _SET_ASIDE: Final = (OUT, PENDING)
 _MANY_STATUSES: Final = 1024  # reasons that differ from node to node are not worth keeping
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
+_NOBODY: NDArray[np.intp] = np.zeros(0, np.intp)
 
 Rejections = dict[tuple[str, str], int]  # (plugin, reason): nodes
 
@@ -44,14 +45,15 @@ class Judgement:
         self.pre = PreFiltered()
         self.version = 0  # moves when the set of feasible rows does
         self.first: NDArray[np.int16] = np.zeros(0, np.int16)
-        self.verdict: NDArray[np.int32] = np.zeros(0, np.int32)  # places in ``statuses``
+        self.verdict: NDArray[np.intp] = np.zeros(0, np.intp)  # places in ``statuses``
         self.statuses: list[Status] = [SUCCESS]
-        self.feasible: NDArray[np.intp] = np.zeros(0, np.intp)
+        self.feasible = _NOBODY
         self._places: dict[Status, int] = {SUCCESS: 0}
         self._rejections: Rejections | None = None
-        self._candidates: NDArray[np.intp] = np.zeros(0, np.intp)
+        self._candidates = _NOBODY
+        self._is_judged = False
         self._reader = Reader(cluster)
-        self.reads: dict[str, Reads] = {p.name: p.reads(pod) for p in profile.judges}
+        self.reads: dict[str, Reads] = profile.reads(pod)
         self._skipped: frozenset[str] = frozenset()
         self._cluster_reads = [
             (place, plugin.name, self.reads[plugin.name].cluster)
@@ -69,17 +71,19 @@ class Judgement:
         if len(self.statuses) > _MANY_STATUSES or not self._pre_filter(pod, changes):
             changes = self._start_over(pod)
         if not self.pre.status.ok:
+            self._set_aside()
             return
-        if changes.fresh:
+        if changes.fresh or not self._is_judged:
             self._judge_all(pod)
         else:
             self._judge_changed(pod, changes)
+        self._is_judged = True
         self._skipped = self.state.skip_filter
 
     def verdicts(self) -> NodeStatuses:
         """The status of every candidate as it stands; valid until the next refresh."""
         rows = self._candidates
-        index = self.verdict[rows].astype(np.intp)
+        index = self.verdict[rows]
         return NodeStatuses(Rows(self.cluster, rows), Column(self.statuses, index), self._absent())
 
     def rejections(self) -> Rejections:
@@ -87,6 +91,12 @@ class Judgement:
         if self._rejections is None:
             self._rejections = self._count_rejections()
         return self._rejections
+
+    def _set_aside(self) -> None:
+        """PreFilter refuses the pod: what is kept of its nodes misses changes from here on."""
+        self._is_judged = False
+        self._candidates = self.feasible = _NOBODY
+        self._rejections = None
 
     def _count_rejections(self) -> Rejections:
         counts: Rejections = {}
@@ -149,7 +159,7 @@ class Judgement:
     def _judge_all(self, pod: Pod) -> None:
         size = self.cluster.table.size
         self.first = np.full(size, OUT, np.int16)
-        self.verdict = np.zeros(size, np.int32)
+        self.verdict = np.zeros(size, np.intp)
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
         self._candidates = self._find_candidates()
         self.first[self._candidates] = PENDING
@@ -247,15 +257,19 @@ class Judgement:
         """Ask one filter about these rows; true when that changed which rows are pending."""
         statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
         where = slice(None) if len(rows) == len(self.first) else rows
-        first = self.first[where]
-        stuck = first == place  # refused here before
+        stuck = self.first[where] == place  # refused here before
         if len(statuses.values) == 1 and statuses.values[0].ok and not stuck.any():
             return False
-        places = np.array([self._place(status) for status in statuses.values], np.int32)
-        verdict = places[statuses.index]
-        refused = verdict > 0
-        self.verdict[where] = np.where(refused | stuck, verdict, self.verdict[where])
-        self.first[where] = np.where(refused, place, np.where(stuck, PENDING, first))
+        places = np.array([self._place(status) for status in statuses.values], np.intp)
+        now = places.take(statuses.index)
+        before = np.where(stuck, self.verdict[where], 0)
+        # Between two equal pods few rows change: write to those alone.
+        changed = (now != before).nonzero()[0]
+        if not len(changed):
+            return False
+        rows, now = rows[changed], now[changed]
+        self.verdict[rows] = now
+        self.first[rows] = np.where(now > 0, place, PENDING)
         return True
 
     def _place(self, status: Status) -> int:

@@ -35,6 +35,7 @@ class Scoreboard:
         self._known: dict[str, NDArray[np.bool_]] = {}
         self._answers: dict[str, Status] = {}
         self._reader = Reader(cluster)
+        self._state: CycleState | None = None  # where the PreScores have put what they found
         self._version = -1
 
     @property
@@ -44,8 +45,9 @@ class Scoreboard:
     def refresh(self, state: CycleState, pod: Pod, feasible: Places, version: int) -> None:
         """Score these rows; ``version`` is the same as long as they are, negative when unknown."""
         changes = self._reader.catch_up()
-        if changes.fresh or len(self.total) != self.cluster.table.size:
+        if changes.fresh or len(self.total) != self.cluster.table.size or state is not self._state:
             changes = self._start_over()
+            self._state = state
         moved = changes.fresh or version < 0 or version != self._version
         self._version = version
         nodes = Rows(self.cluster, feasible)
@@ -146,8 +148,10 @@ class Scoreboard:
         normalized = self.normalized[plugin.name]
         weight = self.profile.weights[plugin.name]
         where = slice(None) if len(rows) == len(normalized) else rows
-        self.total[where] += weight * (scores - normalized[where])
-        normalized[where] = scores
+        more = scores - normalized[where]
+        if more.any():
+            self.total[where] += weight * more
+            normalized[where] = scores
 
 
 class _Outdated:
