@@ -1,0 +1,52 @@
+"""How pods, claims and storage classes refer to one another."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from podium.api.pods import Pod
+from podium.api.storage import PersistentVolume, PersistentVolumeClaim
+from podium.api.volumes import Volume
+
+BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+
+class NamedClaim(NamedTuple):
+    """A claim that a volume of a pod stands for, by its name in the pod's namespace."""
+
+    name: str
+    is_ephemeral: bool  # made for the pod and to be owned by it
+
+
+def named_claim(pod: Pod, volume: Volume) -> NamedClaim | None:
+    """The claim behind this volume of the pod; ``None`` for a volume without one."""
+    if volume.persistent_volume_claim is not None:
+        return NamedClaim(volume.persistent_volume_claim.claim_name, is_ephemeral=False)
+    if volume.ephemeral is not None:
+        return NamedClaim(f"{pod.name}-{volume.name}", is_ephemeral=True)
+    return None
+
+
+def named_claims(pod: Pod) -> Iterator[NamedClaim]:
+    """The claims of the pod, generic ephemeral volumes included, in the order of its volumes."""
+    for volume in pod.spec.volumes:
+        claim = named_claim(pod, volume)
+        if claim is not None:
+            yield claim
+
+
+def claim_key(namespace: str, name: str) -> str:
+    """The key of a claim in its store."""
+    return f"{namespace}/{name}" if namespace else name
+
+
+def is_owned(claim: PersistentVolumeClaim, pod: Pod) -> bool:
+    """Whether the claim was made for this pod's ephemeral volume."""
+    controller = claim.controller
+    return claim.namespace == pod.namespace and controller is not None and controller.uid == pod.uid
+
+
+def class_name(obj: PersistentVolumeClaim | PersistentVolume) -> str:
+    """The storage class of a claim or a volume; empty for none."""
+    # The old annotation wins even when it is empty, as upstream.
+    annotated = obj.annotations.get(BETA_CLASS)
+    return (obj.spec.storage_class_name or "") if annotated is None else annotated
