@@ -32,6 +32,7 @@ from podium.framework.plugin import (
     Scores,
     Statuses,
 )
+from podium.framework.reads import EVERYTHING, Reads
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status
 from podium.logs import get_logger
 from podium.state.column import Column
@@ -113,6 +114,17 @@ class Profile:
                 _fault(plugin, "Sign", pod, fault)
                 return None
         return tuple(fragments)
+
+    def reads(self, pod: Pod) -> dict[str, Reads]:
+        """What each judging plugin reads for this pod; everything when it cannot tell."""
+        found: dict[str, Reads] = {}
+        for plugin in self.judges:
+            try:
+                found[plugin.name] = plugin.reads(pod)
+            except Exception as fault:
+                _fault(plugin, "Reads", pod, fault)
+                found[plugin.name] = EVERYTHING
+        return found
 
     # --- PreFilter -------------------------------------------------------------------------------
 
@@ -354,16 +366,11 @@ def _check_size(size: int, nodes: Rows) -> None:
 
 def _verdicts(plugin: FilterPlugin, statuses: Statuses) -> Statuses:
     """The verdicts, signed. An error counts only where a node has it: rules judge spare values."""
-    verdicts = [
-        SUCCESS if _is_spare_fault(statuses, place) else _verdict(plugin, status)
-        for place, status in enumerate(statuses.values)
-    ]
+    verdicts = list(statuses.values)
+    for place, status in enumerate(verdicts):
+        is_spare = not (status.ok or status.is_rejection or place in statuses.index)
+        verdicts[place] = SUCCESS if is_spare else _verdict(plugin, status)
     return Column(verdicts, statuses.index)
-
-
-def _is_spare_fault(statuses: Statuses, place: int) -> bool:
-    status = statuses.values[place]
-    return not (status.ok or status.is_rejection or place in statuses.index)
 
 
 def _verdict(plugin: FilterPlugin, status: Status) -> Status:

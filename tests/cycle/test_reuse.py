@@ -1,0 +1,330 @@
+"""Equal pods are judged once: what is asked again after which change."""
+
+import pytest
+
+from podium import framework as fwk
+from podium.api.objects import Namespace, ObjectMeta
+from podium.cycle.outcome import Placed, Rejected
+from podium.framework.reads import EVERYTHING
+from tests.builders import node, pod
+from tests.cycle.harness import Scheduler
+from tests.toys import Filter, Normalizing, PreFilter, PreScore, Score, Unsigned
+
+NO = fwk.Status.unschedulable("no")
+BROKEN = RuntimeError("broken")
+LABELS = fwk.Aspect.LABELS
+ON_NODE = fwk.Reads(node=LABELS)
+ON_CLUSTER = fwk.Reads(cluster=LABELS)
+NAMES = "abcdef"
+
+
+class Pods:
+    """New pods of one kind."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __call__(self, **rest):
+        self.count += 1
+        return pod(f"p{self.count}", **rest)
+
+
+@pytest.fixture
+def fresh():
+    return Pods()
+
+
+def relabel(scheduler, name, labels="v=2"):
+    scheduler.cluster.set_node(node(name, labels=labels))
+
+
+def asked(scheduler, plugin, subject):
+    """What the plugin is asked in one attempt for this pod."""
+    plugin.asked.clear()
+    scheduler.node_of(subject)
+    return list(plugin.asked)
+
+
+@pytest.mark.parametrize("kind", [Filter, Score], ids=["filter", "score"])
+class TestRows:
+    """Filter and Score answer for one node at a time, and are kept by row."""
+
+    def test_an_unchanged_cluster_asks_nobody(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+
+        assert asked(scheduler, plugin, fresh()) == list(NAMES)
+        assert asked(scheduler, plugin, fresh()) == []
+
+    def test_a_change_on_a_node_asks_about_that_node(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.node_of(fresh())
+        relabel(scheduler, "c")
+        relabel(scheduler, "e")
+
+        assert asked(scheduler, plugin, fresh()) == ["c", "e"]
+        assert asked(scheduler, plugin, fresh()) == []
+
+    def test_a_change_in_another_aspect_asks_nobody(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.node_of(fresh())
+        scheduler.cluster.set_node(node("c", cpu="1", taints="a:NoSchedule"))
+        scheduler.cluster.add_pod(pod("other", node="d"))
+
+        assert asked(scheduler, plugin, fresh()) == []
+
+    def test_a_change_anywhere_asks_about_all_nodes(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=ON_CLUSTER)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.node_of(fresh())
+        relabel(scheduler, "c")
+
+        assert sorted(set(asked(scheduler, plugin, fresh()))) == list(NAMES)
+        assert asked(scheduler, plugin, fresh()) == []
+
+    def test_objects_beside_nodes_can_matter(self, kind, fresh):
+        reads = fwk.Reads(cluster=fwk.Aspect.NAMESPACES)
+        plugin = kind("P", 0 if kind is Score else None, reads=reads)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.node_of(fresh())
+        scheduler.cluster.set_object(Namespace(metadata=ObjectMeta(name="team")))
+
+        assert asked(scheduler, plugin, fresh()) == list(NAMES)
+
+    def test_a_new_node_asks_about_all(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.node_of(fresh())
+        scheduler.cluster.set_node(node("g"))
+
+        assert sorted(asked(scheduler, plugin, fresh())) == [*NAMES, "g"]
+
+    def test_a_ghost_row_does_not_disturb(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.node_of(fresh())
+        scheduler.cluster.add_pod(pod("early", node="late"))
+
+        assert isinstance(scheduler.attempt(fresh()), Placed)
+        assert scheduler.attempt(fresh()).record.feasible == 6
+
+    def test_a_node_that_changes_after_every_pod_is_asked_about(self, kind, fresh):
+        """Each placed pod changes its node: that one is judged again, the others are not."""
+        reads = fwk.Reads(node=fwk.Aspect.PODS)
+        plugin = kind("P", 0 if kind is Score else None, reads=reads)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        place = scheduler.attempt(fresh()).node_name
+        plugin.asked.clear()
+
+        scheduler.attempt(fresh())
+
+        assert plugin.asked == [place]
+
+    def test_unequal_pods_share_nothing(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        plugin.sign = fwk.pod_fields("spec.node_selector").__get__(plugin)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.node_of(fresh())
+
+        assert asked(scheduler, plugin, fresh(node_selector="a=1")) == list(NAMES)
+        assert asked(scheduler, plugin, fresh()) == []
+        assert asked(scheduler, plugin, fresh(node_selector="a=1")) == []
+
+    def test_who_reads_everything_is_asked_after_every_change(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, reads=EVERYTHING)
+        scheduler = Scheduler(plugin, nodes=NAMES)
+        scheduler.attempt(fresh())
+
+        assert sorted(set(asked(scheduler, plugin, fresh()))) == list(NAMES)
+
+
+class UnsignedScore(Unsigned, Score):
+    """Cannot say what it looks at."""
+
+
+def test_an_unsigned_judge_switches_reuse_off(fresh):
+    plugin = Filter("F", reads=ON_NODE)
+    scheduler = Scheduler(plugin, UnsignedScore("S", 0))
+    scheduler.node_of(fresh())
+
+    assert asked(scheduler, plugin, fresh()) == list("abc")
+    assert len(scheduler.services.kinds) == 0
+
+
+def test_a_pod_that_is_not_signed_is_judged_from_scratch(fresh):
+    plugin = Filter("F", reads=ON_NODE)
+
+    def sign(pod):
+        if pod.spec.node_selector:
+            raise fwk.NotSignable
+        return ()
+
+    plugin.sign = sign
+    scheduler = Scheduler(plugin)
+    scheduler.node_of(fresh())
+
+    assert asked(scheduler, plugin, fresh(node_selector="a=1")) == list("abc")
+    assert asked(scheduler, plugin, fresh()) == []
+
+
+def test_a_signature_that_cannot_be_hashed_is_none(fresh, caplog):
+    plugin = Filter("F", reads=ON_NODE)
+    plugin.sign = lambda pod: [pod.name]
+    scheduler = Scheduler(plugin)
+
+    assert isinstance(scheduler.attempt(fresh()), Placed)
+    assert caplog.records[0].getMessage().startswith("signature cannot be hashed")
+
+
+def test_reuse_can_be_switched_off(fresh):
+    plugin = Filter("F", reads=ON_NODE)
+    scheduler = Scheduler(plugin, reuse=False)
+    scheduler.node_of(fresh())
+
+    assert asked(scheduler, plugin, fresh()) == list("abc")
+
+
+@pytest.mark.parametrize("kind", [PreFilter, PreScore], ids=["pre-filter", "pre-score"])
+@pytest.mark.parametrize(
+    ("reads", "again"),
+    [
+        pytest.param(ON_CLUSTER, True, id="cluster"),
+        pytest.param(ON_NODE, False, id="node"),
+        pytest.param(fwk.Reads(), False, id="nothing"),
+    ],
+)
+def test_preparations_are_repeated_for_changes_of_the_cluster(kind, reads, again, fresh):
+    plugin = kind("P", reads=reads)
+    scheduler = Scheduler(plugin, Score("S", 0))
+    scheduler.node_of(fresh())
+    assert asked(scheduler, plugin, fresh()) == []
+    relabel(scheduler, "b")
+
+    assert bool(asked(scheduler, plugin, fresh())) == again
+
+
+@pytest.mark.parametrize("feasible", [True, False])
+def test_pre_score_may_depend_on_which_nodes_are_feasible(feasible, fresh):
+    by_label = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
+    plugin = PreScore("P", reads=fwk.Reads(feasible=feasible))
+    scheduler = Scheduler(by_label, plugin, Score("S", 0), nodes=NAMES)
+    scheduler.node_of(fresh())
+    assert plugin.asked == [list(NAMES)]
+    relabel(scheduler, "b")
+
+    assert asked(scheduler, plugin, fresh()) == ([list("acdef")] if feasible else [])
+
+
+def test_scores_are_normalized_over_the_nodes_that_are_left(fresh):
+    by_label = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
+    scores = Normalizing("S", lambda pod, node: {"a": 1, "b": 2, "c": 4}[node.name])
+    scheduler = Scheduler(by_label, scores)
+
+    assert scheduler.attempt(fresh()).record.best[0].scores == {"S": 100}
+    relabel(scheduler, "c")
+    record = scheduler.attempt(fresh()).record
+
+    assert (record.node, record.best[0].total) == ("b", 100)
+    assert scores.asked == list("abc")  # only the normalizing was repeated
+
+
+def test_a_refusal_may_be_lifted_and_later_filters_asked(fresh):
+    first = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
+    second = Filter("G", reads=ON_NODE)
+    scheduler = Scheduler(first, second, nodes=[node("a"), node("b", labels="v=1")])
+    assert asked(scheduler, second, fresh()) == ["a"]
+    relabel(scheduler, "b", "")
+
+    assert asked(scheduler, second, fresh()) == ["b"]
+    assert scheduler.attempt(fresh()).record.feasible == 2
+
+
+def test_a_later_filter_is_not_asked_about_a_node_that_stays_refused(fresh):
+    first = Filter("F", lambda pod, node: NO if node.name == "b" else None)
+    second = Filter("G", reads=ON_NODE)
+    scheduler = Scheduler(first, second)
+    scheduler.node_of(fresh())
+    relabel(scheduler, "b")
+
+    assert asked(scheduler, second, fresh()) == []
+
+
+def test_many_changed_rows_are_judged_together(fresh):
+    names = [f"n{number:02}" for number in range(60)]
+    plugin = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
+    scheduler = Scheduler(plugin, nodes=names)
+    scheduler.node_of(fresh())
+    for name in names[:40]:
+        relabel(scheduler, name)
+
+    assert asked(scheduler, plugin, fresh()) == names[:40]
+    assert scheduler.attempt(fresh()).record.rejected == {("F", "no"): 40}
+
+
+class Switch(PreFilter, Filter):
+    """Takes part when the cluster has a namespace "on", and then refuses node a."""
+
+    def pre_filter(self, state, pod, nodes):
+        on = nodes.cluster.objects(Namespace).get("on") is not None
+        return None if on else fwk.skip()
+
+    def filter(self, state, pod, node):
+        return NO if node.name == "a" else None
+
+
+def switch(scheduler, on):
+    if on:
+        scheduler.cluster.set_object(Namespace(metadata=ObjectMeta(name="on")))
+    else:
+        scheduler.cluster.remove_object(Namespace, "on")
+
+
+def test_a_plugin_may_start_and_stop_taking_part(fresh):
+    plugin = Switch("P", reads=fwk.Reads(cluster=fwk.Aspect.NAMESPACES))
+    scheduler = Scheduler(plugin, Filter("F", reads=ON_NODE))
+    feasible = []
+    for on in (False, True, False, True):
+        switch(scheduler, on)
+        feasible.append(scheduler.attempt(fresh()).record.feasible)
+
+    assert feasible == [3, 2, 3, 2]
+
+
+class Choosy(PreScore, Score):
+    """Scores node a when the cluster has a namespace "on"; otherwise it skips."""
+
+    def pre_score(self, state, pod, nodes):
+        return None if nodes.cluster.objects(Namespace).get("on") else fwk.skip()
+
+    def score(self, state, pod, node):
+        return 100 if node.name == "a" else 0
+
+
+def test_a_score_may_start_and_stop_taking_part(fresh):
+    plugin = Choosy("P", reads=fwk.Reads(cluster=fwk.Aspect.NAMESPACES))
+    other = Score("S", lambda pod, node: 50 if node.name == "b" else 0)
+    scheduler = Scheduler(plugin, other)
+    chosen = []
+    for on in (False, True, False, True):
+        switch(scheduler, on)
+        chosen.append(scheduler.node_of(fresh()))
+
+    assert chosen == ["b", "a", "b", "a"]
+
+
+@pytest.mark.parametrize("kind", [PreFilter, Filter, PreScore, Score])
+def test_a_fault_drops_what_was_kept(kind, fresh):
+    plugin = kind("P", 0 if kind is Score else None, reads=ON_CLUSTER)
+    other = Filter("F", reads=ON_NODE)
+    scheduler = Scheduler(other, plugin, Score("S", 0))
+    scheduler.node_of(fresh())
+    plugin.answer = BROKEN
+    relabel(scheduler, "b")
+    assert isinstance(scheduler.attempt(fresh()), Rejected)
+    assert len(scheduler.services.kinds) == 0
+
+    plugin.answer = 0 if kind is Score else None
+    assert asked(scheduler, other, fresh()) == list("abc")
+    assert asked(scheduler, other, fresh()) == []
