@@ -245,6 +245,7 @@ class Judgement:
             if len(rows) and self._judge_rows(pod, place, plugin, rows):
                 pending = np.flatnonzero(self.first == PENDING)
         self.first[pending] = len(self.profile.filters)
+        self.verdict[pending] = 0  # a filter that refused some of them may skip now
 
     def _reaching(self, place: int) -> NDArray[np.intp]:
         """The rows that no filter before this one refuses."""
