@@ -220,8 +220,8 @@ class Cycle:
         self.record.best = tuple(
             ScoredNode(
                 table.names[row],
-                int(board.total[row]),
-                {name: int(scores[row]) for name, scores in board.normalized.items()},
+                board.total.item(row),
+                {name: share.normalized.item(row) for name, share in board.shares.items()},
             )
             for row in rows[:_BEST_RECORDED]
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from podium.cycle.record import Record
 from podium.framework.binding import Target
@@ -11,8 +12,7 @@ from podium.framework.status import Nominate, Status
 from podium.state.node_table import NodeRef
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """The pod is assumed on a node; ``status`` is Wait when Permit holds it back."""
 
     target: Target

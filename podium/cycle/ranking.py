@@ -16,7 +16,6 @@ from podium.state.node_table import NodeTable, stable_hash
 from podium.state.rows import Rows
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Ranking:
         if self.scoreboard is None:
             return {}
         index = self.nodes.index
-        return {name: scores[index] for name, scores in self.scoreboard.normalized.items()}
+        return {name: share.normalized[index] for name, share in self.scoreboard.shares.items()}
 
     def best(self) -> NDArray[np.intp]:
         """The rows of all nodes with the highest total."""
@@ -54,10 +53,7 @@ def break_tie(table: NodeTable, rows: NDArray[np.intp], key: str) -> int:
     """One of the rows, by a hash of the key and each row's name."""
     if len(rows) == 1:
         return int(rows[0])
-    mixed = (table.name_hash[rows] ^ np.uint64(stable_hash(key))) * _MIX
-    mixed ^= mixed >> _SHIFT
-    mixed *= _MIX
-    highest = rows[mixed == mixed.max()]
-    if len(highest) == 1:
-        return int(highest[0])
-    return int(min(highest.tolist(), key=lambda row: table.names[row]))  # two names, one hash
+    mixed = table.name_hash.take(rows)
+    mixed ^= np.uint64(stable_hash(key))
+    mixed *= _MIX  # brings every bit of the name to the top, where the maximum looks
+    return int(rows[mixed.argmax()])

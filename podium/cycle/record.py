@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 KEPT_RECORDS: Final = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredNode:
+class ScoredNode(NamedTuple):
     """One of the best nodes: its total, and every plugin's normalized score before the weight."""
 
     name: str

@@ -1,10 +1,12 @@
 """A profile's scores for one kind of pod, kept up to date row by row.
 
-``total`` is at any time the weighted sum of ``normalized`` over the plugins that take part; places
-of rows that are not feasible hold whatever was there, and are not read.
+``total`` is at any time the weighted sum of what the plugins that take part have scored; places of
+rows that are not feasible hold whatever was there, and are not read.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +19,27 @@ from podium.framework.profile import Profile, check_range
 from podium.framework.reads import Reads
 from podium.framework.status import Status
 from podium.state.cluster import ClusterState
-from podium.state.rows import Rows
+from podium.state.rows import NodeInfo, Rows
 
 Places = NDArray[np.intp]
+
+_FEW: Final = 8  # up to this many changed rows are scored one by one
+_NONE: Final[Places] = np.zeros(0, np.intp)
+
+
+class Share:
+    """What one plugin adds to the total."""
+
+    __slots__ = ("known", "normalized", "normalizes", "plugin", "raw", "reads", "weight")
+
+    def __init__(self, plugin: ScorePlugin, weight: int, reads: Reads, size: int) -> None:
+        self.plugin = plugin
+        self.weight = weight
+        self.reads = reads
+        self.normalizes = _normalizes(plugin)
+        self.normalized: NDArray[np.int64] = np.zeros(size, np.int64)
+        self.raw = np.zeros(size, np.int64) if self.normalizes else self.normalized
+        self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)  # rows whose raw score stands
 
 
 class Scoreboard:
@@ -30,17 +50,16 @@ class Scoreboard:
         self.cluster = cluster
         self.reads = reads
         self.total: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.normalized: dict[str, NDArray[np.int64]] = {}
-        self._raw: dict[str, NDArray[np.int64]] = {}
-        self._known: dict[str, NDArray[np.bool_]] = {}
+        self.shares: dict[str, Share] = {}
         self._answers: dict[str, Status] = {}
         self._reader = Reader(cluster)
         self._state: CycleState | None = None  # where the PreScores have put what they found
         self._version = -1
+        self._far_reaching = _far_reaching(profile, reads)
 
     @property
     def nbytes(self) -> int:
-        return self.total.nbytes * (1 + 2 * len(self._raw))
+        return self.total.nbytes * (1 + 2 * len(self.shares))
 
     def refresh(self, state: CycleState, pod: Pod, feasible: Places, version: int) -> None:
         """Score these rows; ``version`` is the same as long as they are, negative when unknown."""
@@ -50,77 +69,94 @@ class Scoreboard:
             self._state = state
         moved = changes.fresh or version < 0 or version != self._version
         self._version = version
-        nodes = Rows(self.cluster, feasible)
-        again = self._pre_score(state, pod, nodes, changes, moved)
-        self._take_part(state)
-        for plugin in self.profile.scores:
-            if plugin.name in self.normalized:
-                self._score(state, pod, nodes, plugin, _Outdated(changes, moved, again))
+        if moved or len(changes.rows) > _FEW or self._far_reaching & changes.aspects:
+            self._refresh(state, pod, Rows(self.cluster, feasible), _Outdated(changes, moved))
+        else:
+            for row, aspects in changes.rows.items():
+                self._touch_up(state, pod, row, aspects, feasible)
 
     def _start_over(self) -> Changes:
-        size = self.cluster.table.size
-        self.total = np.zeros(size, np.int64)
-        self.normalized, self._raw, self._known, self._answers = {}, {}, {}, {}
+        self.total = np.zeros(self.cluster.table.size, np.int64)
+        self.shares, self._answers = {}, {}
         return Changes(fresh=True)
+
+    def _touch_up(
+        self, state: CycleState, pod: Pod, row: int, aspects: int, feasible: Places
+    ) -> None:
+        """Score one changed row for the plugins that look at what has changed there."""
+        if row >= len(self.total):
+            return
+        place = row if len(feasible) == len(self.total) else int(np.searchsorted(feasible, row))
+        is_feasible = place < len(feasible) and feasible[place] == row
+        node = NodeInfo(self.cluster, row)
+        for share in self.shares.values():
+            if not share.reads.node & aspects:
+                continue
+            share.known[row] = is_feasible
+            if is_feasible:
+                score = self.profile.score_one(share.plugin, state, pod, node)
+                self.total[row] += share.weight * (score - share.normalized.item(row))
+                share.normalized[row] = score
+
+    def _refresh(self, state: CycleState, pod: Pod, nodes: Rows, outdated: _Outdated) -> None:
+        self._pre_score(state, pod, nodes, outdated)
+        self._take_part(state)
+        for share in self.shares.values():
+            self._score(state, pod, nodes, share, outdated)
 
     # --- PreScore --------------------------------------------------------------------------------
 
-    def _pre_score(
-        self, state: CycleState, pod: Pod, nodes: Rows, changes: Changes, moved: bool
-    ) -> frozenset[str]:
-        """Run the PreScores whose answers are outdated; their names."""
-        again = [
-            plugin
-            for plugin in self.profile.pre_scores
-            if changes.fresh
-            or self.reads[plugin.name].cluster & changes.aspects
-            or (moved and self.reads[plugin.name].feasible)
-        ]
-        for plugin in again:
-            self._answers[plugin.name] = self.profile.pre_score(plugin, state, pod, nodes)
-        if again:
+    def _pre_score(self, state: CycleState, pod: Pod, nodes: Rows, outdated: _Outdated) -> None:
+        """Run the PreScores whose answers are outdated."""
+        changes = outdated.changes
+        for plugin in self.profile.pre_scores:
+            reads = self.reads[plugin.name]
+            if (
+                changes.fresh
+                or reads.cluster & changes.aspects
+                or (outdated.moved and reads.feasible)
+            ):
+                self._answers[plugin.name] = self.profile.pre_score(plugin, state, pod, nodes)
+                outdated.again.add(plugin.name)
+        if outdated.again:
             state.skip_score = frozenset(n for n, a in self._answers.items() if a.is_skip)
-        return frozenset(plugin.name for plugin in again)
 
     def _take_part(self, state: CycleState) -> None:
         """Make room for plugins that score from now on, and take out those that skip."""
         for plugin in self.profile.scores:
             name = plugin.name
-            takes_part = name not in state.skip_score
-            if takes_part and name not in self.normalized:
-                size = len(self.total)
-                self._raw[name] = np.zeros(size, np.int64)
-                self.normalized[name] = np.zeros(size, np.int64)
-                self._known[name] = np.zeros(size, np.bool_)
-            elif not takes_part and name in self.normalized:
-                self.total -= self.profile.weights[name] * self.normalized.pop(name)
-                del self._raw[name], self._known[name]
+            if name in state.skip_score:
+                share = self.shares.pop(name, None)
+                if share is not None:
+                    self.total -= share.weight * share.normalized
+            elif name not in self.shares:
+                weight, size = self.profile.weights[name], len(self.total)
+                self.shares[name] = Share(plugin, weight, self.reads[name], size)
 
     # --- Score, NormalizeScore -------------------------------------------------------------------
 
     def _score(
-        self, state: CycleState, pod: Pod, nodes: Rows, plugin: ScorePlugin, outdated: _Outdated
+        self, state: CycleState, pod: Pod, nodes: Rows, share: Share, outdated: _Outdated
     ) -> None:
-        rows = self._unknown_rows(nodes, plugin, outdated)
+        rows = self._unknown_rows(nodes, share, outdated)
         if len(rows):
             some = nodes if len(rows) == len(nodes) else Rows(self.cluster, rows)
-            scores = self.profile.score_all(plugin, state, pod, some)
-            self._raw[plugin.name][rows] = scores
-            self._known[plugin.name][rows] = True
-        if not _normalizes(plugin):
-            if len(rows):
-                check_range(plugin, scores)
-                self._count(plugin, rows, scores)
-        elif len(rows) or outdated.moved:
-            raw = nodes.take(self._raw[plugin.name])
-            scores = self.profile.normalize(plugin, state, pod, raw, nodes)
-            self._count(plugin, nodes.index, scores)
+            scores = self.profile.score_all(share.plugin, state, pod, some)
+            share.known[rows] = True
+            if not share.normalizes:
+                check_range(share.plugin, scores)
+                self._count(share, rows, scores)
+            else:
+                share.raw[rows] = scores
+        if share.normalizes and (len(rows) or outdated.moved):
+            raw = nodes.take(share.raw)
+            scores = self.profile.normalize(share.plugin, state, pod, raw, nodes)
+            self._count(share, nodes.index, scores)
 
-    def _unknown_rows(self, nodes: Rows, plugin: ScorePlugin, outdated: _Outdated) -> Places:
+    def _unknown_rows(self, nodes: Rows, share: Share, outdated: _Outdated) -> Places:
         """The feasible rows whose score must be asked for."""
-        reads, changes = self.reads[plugin.name], outdated.changes
-        known = self._known[plugin.name]
-        if plugin.name in outdated.again or reads.cluster & changes.aspects:
+        reads, changes, known = share.reads, outdated.changes, share.known
+        if share.plugin.name in outdated.again or reads.cluster & changes.aspects:
             known[:] = False
             return nodes.index
         if not outdated.moved and not reads.node & changes.aspects:
@@ -129,44 +165,41 @@ class Scoreboard:
         dirty = sorted(r for r, a in changes.rows.items() if a & reads.node and r < len(known))
         if dirty:
             known[dirty] = False
-        if outdated.moved:
-            return _NONE if known.all() else nodes.index[~known[nodes.index]]
-        if not dirty:
+        if known.all():
             return _NONE
-        places = np.searchsorted(nodes.index, dirty)
-        return np.array(
-            [
-                row
-                for row, place in zip(dirty, places.tolist(), strict=True)
-                if place < len(nodes) and nodes.index[place] == row
-            ],
-            np.intp,
-        )
+        unknown: Places = nodes.index[~nodes.take(known)]
+        return unknown
 
-    def _count(self, plugin: ScorePlugin, rows: Places, scores: Scores) -> None:
+    def _count(self, share: Share, rows: Places, scores: Scores) -> None:
         """Put these scores into the total, in the place of the old ones."""
-        normalized = self.normalized[plugin.name]
-        weight = self.profile.weights[plugin.name]
-        where = slice(None) if len(rows) == len(normalized) else rows
-        more = scores - normalized[where]
+        where = slice(None) if len(rows) == len(self.total) else rows
+        more = scores - share.normalized[where]
         if more.any():
-            self.total[where] += weight * more
-            normalized[where] = scores
+            self.total[where] += share.weight * more
+            share.normalized[where] = scores
 
 
 class _Outdated:
-    """Why scores may have to be asked for again."""
+    """Why scores may have to be asked for again; ``again`` are the PreScores that were."""
 
     __slots__ = ("again", "changes", "moved")
 
-    def __init__(self, changes: Changes, moved: bool, again: frozenset[str]) -> None:
+    def __init__(self, changes: Changes, moved: bool) -> None:
         self.changes = changes
         self.moved = moved
-        self.again = again
-
-
-_NONE: Places = np.zeros(0, np.intp)
+        self.again: set[str] = set()
 
 
 def _normalizes(plugin: ScorePlugin) -> bool:
     return type(plugin).normalize_score is not ScorePlugin.normalize_score
+
+
+def _far_reaching(profile: Profile, reads: dict[str, Reads]) -> int:
+    """The aspects whose change on one row may change the scores of others."""
+    aspects = 0
+    for plugin in (*profile.pre_scores, *profile.scores):
+        aspects |= reads[plugin.name].cluster
+    for plugin in profile.scores:
+        if _normalizes(plugin):
+            aspects |= reads[plugin.name].node
+    return aspects

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from podium.api.objects import Pod
 from podium.framework.cycle_state import CycleState
@@ -29,8 +28,7 @@ log = get_logger(__name__)
 _WAITING = "one or more plugins asked to wait and no plugin rejected pod"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A pod on its way to a node: what every point from Reserve on is given."""
 
     profile: Profile

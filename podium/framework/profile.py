@@ -277,6 +277,17 @@ class Profile:
             raise AttemptFailed(_scoring_fault(plugin, "Score", pod, fault, text)) from fault
         return scores
 
+    def score_one(self, plugin: ScorePlugin, state: CycleState, pod: Pod, node: NodeInfo) -> int:
+        """One node, for a plugin that does not normalize: checked to be in 0..100."""
+        try:
+            score = plugin.score(state, pod, node)
+        except Exception as fault:
+            text = f'running Score plugins: plugin "{plugin.name}" failed with: '
+            raise AttemptFailed(_scoring_fault(plugin, "Score", pod, fault, text)) from fault
+        if not 0 <= score <= MAX_SCORE:
+            check_range(plugin, np.array([score], np.int64))
+        return score
+
     def normalize(
         self, plugin: ScorePlugin, state: CycleState, pod: Pod, scores: Scores, nodes: Rows
     ) -> Scores:

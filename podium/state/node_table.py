@@ -6,7 +6,8 @@ pods were seen before their node, or outlive it; no view of candidates contains 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,7 @@ from podium.state.resource_columns import ResourceColumns
 _FIRST_CAPACITY = 64
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRef:
+class NodeRef(NamedTuple):
     """A row and its epoch: after the node is gone the reference raises instead of misleading."""
 
     row: int
@@ -177,11 +177,8 @@ class NodeTable:
 
 
 def stable_hash(text: str) -> int:
-    """A 64-bit hash that is the same in every process (FNV-1a)."""
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    return value
+    """A 64-bit hash that is the same in every process."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
 
 def _difference(old: Node | None, new: Node) -> int:
