@@ -280,7 +280,7 @@ class Profile:
     def score_one(self, plugin: ScorePlugin, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         """One node, for a plugin that does not normalize: checked to be in 0..100."""
         try:
-            score = plugin.score(state, pod, node)
+            score = int(plugin.score(state, pod, node))
         except Exception as fault:
             text = f'running Score plugins: plugin "{plugin.name}" failed with: '
             raise AttemptFailed(_scoring_fault(plugin, "Score", pod, fault, text)) from fault

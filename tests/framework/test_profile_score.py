@@ -89,6 +89,29 @@ def test_score_faults(nodes, answer, caplog):
     assert caplog.records[0].exc_info is not None
 
 
+@pytest.mark.parametrize("answer", [BROKEN, None, "many"], ids=["exception", "none", "text"])
+def test_faults_of_one_nodes_score(answer):
+    plugin = Score("S", answer)
+
+    with pytest.raises(AttemptFailed, match=r'^running Score plugins: plugin "S" failed with: '):
+        profile(plugin).score_one(plugin, fwk.CycleState(), pod(), FEW.at(0))
+
+
+@pytest.mark.parametrize("score", [-1, 101])
+def test_one_nodes_score_must_be_in_range(score):
+    plugin = Score("S", score)
+
+    with pytest.raises(AttemptFailed, match=f"returns an invalid score {score}, it should in"):
+        profile(plugin).score_one(plugin, fwk.CycleState(), pod(), FEW.at(0))
+
+
+def test_one_nodes_score_is_a_whole_number_too():
+    plugin = Score("S", 7.9)
+
+    assert profile(plugin).score_one(plugin, fwk.CycleState(), pod(), FEW.at(0)) == 7
+    assert score(plugin, FEW).tolist() == [7, 7]
+
+
 def test_scores_for_other_nodes_are_a_fault():
     text = r'plugin "S" failed with: it answered for 3 instead of 9 nodes$'
     with pytest.raises(AttemptFailed, match=text):
