@@ -184,10 +184,9 @@ class Judgement:
             pending = True
         else:
             for row in rows:
-                moved |= self._walk(pod, row, changes.rows[row])
+                moved |= self._walk(pod, row, changes.rows[row], asked_anew)
         if pending or asked_anew:
-            self._sweep(pod, asked_anew)
-            moved = True
+            moved |= self._sweep(pod, asked_anew)
         if moved:
             self._settle_feasible()
 
@@ -207,8 +206,11 @@ class Judgement:
                 released |= bool(stuck.any())
         return released
 
-    def _walk(self, pod: Pod, row: int, aspects: int) -> bool:
-        """Judge one changed row, filter by filter; true when its feasibility changed."""
+    def _walk(self, pod: Pod, row: int, aspects: int, asked_anew: frozenset[int]) -> bool:
+        """Judge one changed row, filter by filter; true when its feasibility changed.
+
+        Filters that will be asked anew about all rows need not be asked about this one before.
+        """
         filters = self.profile.filters
         was = int(self.first[row])
         now, verdict = len(filters), SUCCESS
@@ -216,7 +218,7 @@ class Judgement:
         for place, plugin in enumerate(filters):
             if plugin.name in self.state.skip_filter:
                 continue
-            if place <= was and not self._depends(plugin, aspects):
+            if place <= was and (place in asked_anew or not self._depends(plugin, aspects)):
                 if place == was:
                     return False  # refused here before, and nothing it looks at has changed
                 continue
@@ -234,18 +236,25 @@ class Judgement:
         reads = self.reads[plugin.name]
         return bool((reads.node | reads.cluster) & aspects)
 
-    def _sweep(self, pod: Pod, asked_anew: frozenset[int]) -> None:
-        """Run the filters in order: on pending rows, and on all rows where asked anew."""
-        self._rejections = None
+    def _sweep(self, pod: Pod, asked_anew: frozenset[int]) -> bool:
+        """Run the filters in order: on pending rows, and on all rows where asked anew.
+
+        True when that changed anything.
+        """
         pending = np.flatnonzero(self.first == PENDING)
+        moved = len(pending) > 0
         for place, plugin in enumerate(self.profile.filters):
             if plugin.name in self.state.skip_filter:
                 continue
             rows = self._reaching(place) if place in asked_anew else pending
             if len(rows) and self._judge_rows(pod, place, plugin, rows):
                 pending = np.flatnonzero(self.first == PENDING)
-        self.first[pending] = len(self.profile.filters)
-        self.verdict[pending] = 0  # a filter that refused some of them may skip now
+                moved = True
+        if moved:
+            self.first[pending] = len(self.profile.filters)
+            self.verdict[pending] = 0  # a filter that refused some of them may skip now
+            self._rejections = None
+        return moved
 
     def _reaching(self, place: int) -> NDArray[np.intp]:
         """The rows that no filter before this one refuses."""
