@@ -47,6 +47,9 @@ def _metadata(obj: ApiObject) -> Problems:
     meta = obj.metadata
     if not meta.name:
         yield Problem("metadata.name", "must not be empty")
+    for path, text in (("metadata.name", meta.name), ("metadata.namespace", meta.namespace)):
+        if "/" in text:
+            yield Problem(path, f"must not contain '/', not {text!r}")
     controllers = [owner.name for owner in meta.owner_references if owner.controller]
     if len(controllers) > 1:
         reason = f"only one owner can be the controller, not {', '.join(controllers)}"

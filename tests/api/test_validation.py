@@ -53,6 +53,11 @@ def test_valid(obj):
     [
         pytest.param(Pod(), "Pod: metadata.name: must not be empty", id="name"),
         pytest.param(
+            decode(Pod, {"metadata": {"name": "a/b"}}),
+            "Pod a/b: metadata.name: must not contain '/', not 'a/b'",
+            id="name-with-a-slash",
+        ),
+        pytest.param(
             pod(asking(cpu="1K"), namespace="n"),
             "Pod n/p: spec.containers[0].resources.requests[cpu]: "
             "'1K': unable to parse quantity's suffix",
