@@ -67,12 +67,18 @@ _COUNTED_BITS = 12
 
 
 class Interned(Generic[T]):
-    """A growing column of hashable objects, numbered; most nodes share a few."""
+    """A growing column of hashable objects, numbered; most nodes share a few.
+
+    The number of an object that no row has any more goes to the next new one: taints carry times,
+    and would otherwise fill the column over the months.
+    """
 
     def __init__(self, empty: T) -> None:
         self.values: list[T] = [empty]
         self.numbers: NDArray[np.intp] = np.zeros(0, np.intp)
         self._number_of: dict[Hashable, int] = {empty: 0}
+        self._rows: list[int] = [0]  # how many have each number; the empty object's is not counted
+        self._spare: list[int] = []
 
     def grow(self, capacity: int) -> None:
         self.numbers = grown(self.numbers, capacity, 0)
@@ -80,9 +86,26 @@ class Interned(Generic[T]):
     def set(self, row: int, value: T) -> None:
         number = self._number_of.get(value)
         if number is None:
-            number = self._number_of[value] = len(self.values)
-            self.values.append(value)
+            number = self._number_of[value] = self._place(value)
+        self._rows[number] += 1
+        self._release(int(self.numbers[row]))
         self.numbers[row] = number
+
+    def _place(self, value: T) -> int:
+        if self._spare:
+            number = self._spare.pop()
+            self.values[number] = value
+            return number
+        self.values.append(value)
+        self._rows.append(0)
+        return len(self.values) - 1
+
+    def _release(self, number: int) -> None:
+        self._rows[number] -= 1
+        if number and not self._rows[number]:
+            del self._number_of[self.values[number]]
+            self.values[number] = self.values[0]
+            self._spare.append(number)
 
 
 def grown(array: NDArray[Any], capacity: int, fill: Any) -> NDArray[Any]:

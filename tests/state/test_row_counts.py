@@ -1,0 +1,58 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.state.row_counts import RowCounts
+
+rows = st.integers(0, 200)
+
+
+@given(st.lists(rows, max_size=300), st.data())
+def test_against_a_dict(added, data):
+    """Added one by one and taken away in any order: counts, rows and total follow."""
+    counts, model = RowCounts(), {}
+    for row in added:
+        counts.add(row, 1)
+        model[row] = model.get(row, 0) + 1
+    for row in data.draw(st.permutations(added))[: len(added) // 2]:
+        counts.add(row, -1)
+        model[row] -= 1
+    model = {row: count for row, count in model.items() if count}
+
+    assert counts.items() == model
+    assert sorted(counts.rows().tolist()) == sorted(model)
+    assert counts.total == sum(model.values())
+    for weight in (1, -3):
+        out = np.full(201, 10)
+        counts.add_to(out, weight)
+        assert out.tolist() == [10 + weight * model.get(row, 0) for row in range(201)]
+
+
+def test_many_rows_and_back_to_none():
+    counts = RowCounts()
+    for amount in (1, -1):
+        for row in range(1000):
+            counts.add(row, amount)
+
+    assert (counts.items(), counts.total, counts.rows().tolist()) == ({}, 0, [])
+
+
+def test_amounts_larger_than_one():
+    counts = RowCounts()
+    counts.add(3, 5)
+    counts.add(3, -2)
+
+    assert counts.items() == {3: 3}
+    assert counts.total == 3
+
+
+def test_rows_beyond_the_output_have_no_count_there():
+    counts = RowCounts()
+    for row in range(100):
+        counts.add(row, 1)
+    for row in range(50, 100):
+        counts.add(row, -1)
+    out = np.zeros(50, np.int64)
+    counts.add_to(out)
+
+    assert out.tolist() == [1] * 50
