@@ -31,7 +31,7 @@ class Ranking:
         return self.nodes.names
 
     @property
-    def by_plugin(self) -> dict[str, NDArray[np.int64]]:
+    def by_plugin(self) -> dict[str, NDArray[np.int8]]:
         """Normalized scores, before the weight, of the plugins that took part."""
         if self.scoreboard is None:
             return {}

@@ -14,7 +14,7 @@ from podium.state.cluster import ClusterState
 
 log = get_logger(__name__)
 
-KEPT_BYTES: Final = 128 << 20
+KEPT_BYTES: Final = 32 << 20
 
 
 class Kind:

@@ -37,8 +37,8 @@ class Share:
         self.weight = weight
         self.reads = reads
         self.normalizes = _normalizes(plugin)
-        self.normalized: NDArray[np.int64] = np.zeros(size, np.int64)
-        self.raw = np.zeros(size, np.int64) if self.normalizes else self.normalized
+        self.normalized: NDArray[np.int8] = np.zeros(size, np.int8)  # 0 to 100
+        self.raw: NDArray[np.int64] = np.zeros(size if self.normalizes else 0, np.int64)
         self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)  # rows whose raw score stands
 
 
@@ -59,7 +59,8 @@ class Scoreboard:
 
     @property
     def nbytes(self) -> int:
-        return self.total.nbytes * (1 + 2 * len(self.shares))
+        kept = (s.normalized.nbytes + s.raw.nbytes + s.known.nbytes for s in self.shares.values())
+        return self.total.nbytes + sum(kept)
 
     def refresh(self, state: CycleState, pod: Pod, feasible: Places, version: int) -> None:
         """Score these rows; ``version`` is the same as long as they are, negative when unknown."""
@@ -156,6 +157,8 @@ class Scoreboard:
     def _unknown_rows(self, nodes: Rows, share: Share, outdated: _Outdated) -> Places:
         """The feasible rows whose score must be asked for."""
         reads, changes, known = share.reads, outdated.changes, share.known
+        if changes.fresh:
+            return nodes.index
         if share.plugin.name in outdated.again or reads.cluster & changes.aspects:
             known[:] = False
             return nodes.index

@@ -26,6 +26,9 @@ from podium.state.rows import PodsOnRows, Rows
 class Client(Protocol):
     """The writes that plugins make. Each raises ``NotFound`` for an object that is gone."""
 
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind this pod, and none of the same name with another uid, to the node."""
+
     async def delete_pod(self, pod: Pod) -> None:
         """Delete with the pod's own grace period and no preconditions."""
 

@@ -324,9 +324,9 @@ def check_range(plugin: ScorePlugin, scores: Scores) -> None:
     """Fail the attempt when a score is not in 0..100."""
     if not len(scores):
         return
-    low, high = int(scores.min()), int(scores.max())
-    if low >= 0 and high <= MAX_SCORE:
+    if int(scores.view(np.uint64).max()) <= MAX_SCORE:  # a negative score looks enormous there
         return
+    low, high = int(scores.min()), int(scores.max())
     bad = low if low < 0 else high
     text = (
         f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an '
