@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from podium import framework as fwk
+from podium.api.requirements import Requirement
+from tests.builders import node
+
+
+def rows(**labels):
+    """A node per keyword, with these labels."""
+    return fwk.Rows.of(*(node(name, labels=text) for name, text in labels.items()))
+
+
+def read(nodes, key):
+    """The label's value on each node of the view."""
+    view = nodes.label(key)
+    assert view.present.tolist() == [number >= 0 for number in view.numbers.tolist()]
+    return [view.values[n] if n >= 0 else None for n in view.numbers.tolist()]
+
+
+def test_a_label_over_all_nodes():
+    nodes = rows(a="zone=x", b="zone=y disk=ssd", c="disk=", d="zone=x")
+
+    assert read(nodes, "zone") == ["x", "y", None, "x"]
+    assert read(nodes, "disk") == [None, "ssd", "", None]
+    assert read(nodes, "never") == [None] * 4
+
+
+def test_values_have_numbers():
+    view = rows(a="zone=x", b="zone=y", c="zone=x").label("zone")
+
+    assert view.numbers[0] == view.numbers[2] == view.number_of["x"]
+    assert view.number_of["y"] == view.numbers[1]
+
+
+def test_a_view_of_some_nodes():
+    nodes = rows(a="zone=x", b="zone=y", c="zone=z")
+
+    assert read(fwk.Rows(nodes.cluster, np.array([0, 2])), "zone") == ["x", "z"]
+
+
+def test_a_column_follows_the_nodes():
+    nodes = rows(a="zone=x", b="zone=y")
+    cluster = nodes.cluster
+    assert read(nodes, "zone") == ["x", "y"]
+
+    cluster.set_node(node("a", labels="zone=z"))
+    cluster.set_node(node("c", labels="zone=y"))
+    assert read(cluster.rows(), "zone") == ["z", "y", "y"]
+
+    cluster.set_node(node("a"))
+    cluster.remove_node("b")
+    assert read(cluster.rows(), "zone") == [None, "y"]
+
+
+def test_a_column_grows_with_the_table():
+    nodes = rows(a="zone=x")
+    nodes.label("zone")
+    for number in range(200):
+        nodes.cluster.set_node(node(f"n{number}", labels=f"zone=z{number % 3}"))
+
+    expected = ["x", *(f"z{number % 3}" for number in range(200))]
+    assert read(nodes.cluster.rows(), "zone") == expected
+
+
+def test_columns_that_are_not_used_make_room():
+    nodes = rows(a="zone=x k7=v")
+    for number in range(1000):
+        nodes.label(f"k{number}")
+        nodes.label("zone")
+    nodes.cluster.set_node(node("a", labels="zone=y k7=w"))
+
+    assert read(nodes.cluster.rows(), "zone") == ["y"]
+    assert read(nodes.cluster.rows(), "k7") == ["w"]
+    assert len(nodes.table.labels._columns) < 1000
+
+
+REQUIREMENTS = [
+    pytest.param(Requirement("k", "In", ("x", "z")), id="in"),
+    pytest.param(Requirement("k", "In", ("never",)), id="in-unknown-value"),
+    pytest.param(Requirement("k", "NotIn", ("x",)), id="not-in"),
+    pytest.param(Requirement("k", "NotIn", ("never",)), id="not-in-unknown-value"),
+    pytest.param(Requirement("k", "Exists"), id="exists"),
+    pytest.param(Requirement("k", "DoesNotExist"), id="does-not-exist"),
+    pytest.param(Requirement("k", "Gt", ("5",)), id="gt"),
+    pytest.param(Requirement("k", "Lt", ("5",)), id="lt"),
+    pytest.param(Requirement("never", "DoesNotExist"), id="unknown-key"),
+    pytest.param(Requirement("never", "Exists"), id="unknown-key-exists"),
+]
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS)
+@pytest.mark.parametrize("all_have_it", [True, False])
+def test_requirements_over_a_column(requirement, all_have_it):
+    values = ["x", "y", "7", "-3", "", "x"]
+    labels = [{"k": value} for value in values] + [{}] * (not all_have_it)
+    nodes = fwk.Rows.of(*(node(f"n{place}", labels=pairs) for place, pairs in enumerate(labels)))
+
+    expected = [requirement.matches(pairs) for pairs in labels]
+
+    assert nodes.satisfying(requirement).tolist() == expected
