@@ -220,6 +220,8 @@ class ClusterState:
         self.groups.add(info, row)
         if info.has_affinity:
             self.affinity.add(info, row)
+        if info.ports:
+            self.table.ports.add(info.ports, row)
         self.journal.record(row, info.aspects)
 
     def _displace(self, info: PodInfo) -> None:
@@ -230,6 +232,8 @@ class ClusterState:
         self.groups.remove(info, row)
         if info.has_affinity:
             self.affinity.remove(info, row)
+        if info.ports:
+            self.table.ports.remove(info.ports, row)
         info.row = UNPLACED
         self.journal.record(row, info.aspects)
         self.table.retire_if_empty(row)

@@ -33,6 +33,8 @@ class Column(Generic[T]):
 
     @classmethod
     def where(cls, mask: NDArray[np.bool_], yes: T, no: T) -> Column[T]:
+        if not mask.any():  # the usual case of a rejection, and cheaper for all who read it
+            return cls.uniform(no, len(mask))
         return cls([no, yes], mask.astype(np.intp))
 
     def map(self, judge: Callable[[T], U]) -> Column[U]:

@@ -1,4 +1,4 @@
-"""That columns, groups and the affinity index are what the pods add up to."""
+"""That columns, groups, the affinity index and the ports are what the pods add up to."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def check_invariants(
     _check_nodes(table)
     groups.check(pods.values())
     _check_affinity(affinity, pods)
+    _check_ports(table)
 
 
 def _check_places(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
@@ -55,6 +56,8 @@ def _check_nodes(table: NodeTable) -> None:
         for name, place in table.resources.index.items():
             assert table.resources.allocatable[place, row] == amounts.get(name, 0), (name, row)
         assert table.taints.values[table.taints.numbers[row]] == node.spec.taints
+        declared = table.features.values[table.features.numbers[row]]
+        assert declared == node.status.declared_features, (node.name, declared)
 
 
 def _check_affinity(affinity: AffinityIndex, pods: Mapping[str, PodInfo]) -> None:
@@ -66,3 +69,10 @@ def _check_affinity(affinity: AffinityIndex, pods: Mapping[str, PodInfo]) -> Non
         now = {standing.term: standing.rows.items() for standing in affinity.standing(kind)}
         then = {standing.term: standing.rows.items() for standing in fresh.standing(kind)}
         assert now == then, f"{kind} terms do not sum to the pods"
+
+
+def _check_ports(table: NodeTable) -> None:
+    table.ports.check()
+    for row, ports in table.ports.by_row.items():
+        held = {port for info in table.pods[row].values() for port in info.ports}
+        assert ports <= held, f"row {row} uses ports that none of its pods holds"

@@ -21,6 +21,7 @@ from podium.state.label_columns import LabelColumn, LabelColumns
 from podium.state.node_order import NodeOrder
 from podium.state.pod_info import PodInfo
 from podium.state.resource_columns import ResourceColumns
+from podium.state.used_ports import UsedPorts
 
 _FIRST_CAPACITY = 64
 
@@ -45,8 +46,10 @@ class NodeTable:
         self.unschedulable: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.name_hash: NDArray[np.uint64] = np.zeros(0, np.uint64)
         self.taints: Interned[Taints] = Interned(())
+        self.features: Interned[tuple[str, ...]] = Interned(())
         self.resources = ResourceColumns()
         self.labels = LabelColumns()
+        self.ports = UsedPorts()
         self.order = NodeOrder()
         self.structure = 0  # moves when the set of live rows does
         self._row_of: dict[str, int] = {}
@@ -126,6 +129,8 @@ class NodeTable:
         if changed & Aspect.TAINTS:
             self.taints.set(row, node.spec.taints)
             self.unschedulable[row] = node.spec.unschedulable
+        if changed & Aspect.FEATURES:
+            self.features.set(row, node.status.declared_features)
         return changed
 
     def clear_node(self, row: int) -> None:
@@ -137,6 +142,7 @@ class NodeTable:
         self.labels.set(row, {})
         self.taints.set(row, ())
         self.unschedulable[row] = False
+        self.features.set(row, ())
         self._epochs[row] += 1
         self._structure_changed()
         self.retire_if_empty(row)
@@ -168,6 +174,7 @@ class NodeTable:
         self.unschedulable = grown(self.unschedulable, capacity, False)
         self.name_hash = grown(self.name_hash, capacity, 0)
         self.taints.grow(capacity)
+        self.features.grow(capacity)
         self.resources.grow(capacity)
         self.labels.grow(capacity)
 

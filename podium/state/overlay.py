@@ -6,14 +6,16 @@ Rolling back is dropping the overlay.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api.resources import HostPort
 from podium.state.node_table import NodeTable
 from podium.state.pod_info import PodInfo
+from podium.state.used_ports import ChangedPorts
 
 Amounts = NDArray[np.int64]
 
@@ -35,6 +37,8 @@ class Overlay:
         self.requested: NDArray[np.int64] = np.zeros((places, len(rows)), np.int64)
         self._without_below: int | None = None
         self._log: list[_Change] = []  # worked out per row when somebody looks at its pods
+        self._ports: ChangedPorts | None = None
+        self._ports_follow = 0  # so many entries of the log
 
     @classmethod
     def over(cls, table: NodeTable, rows: NDArray[np.intp], below: Overlay | None) -> Overlay:
@@ -58,6 +62,7 @@ class Overlay:
         self._widen()
         self.requested -= sums[:, self.rows]
         self._without_below = priority
+        self._ports = None
 
     def add(
         self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: Amounts | None = None
@@ -109,3 +114,27 @@ class Overlay:
                 else:
                     pods.pop(info.uid, None)
         return iter(pods.values())
+
+    @property
+    def ports(self) -> Mapping[int, Collection[HostPort]]:
+        """The host ports in use on the rows whose ports this dry run changes."""
+        if self._ports is None:
+            self._ports, self._ports_follow = self._without_lower_ports(), 0
+        for change in self._log[self._ports_follow :]:
+            move = self._ports.add if change.comes else self._ports.remove
+            for info, row in zip(change.infos, change.rows.tolist(), strict=True):
+                if info.ports:
+                    move(info.ports, row)
+        self._ports_follow = len(self._log)
+        return self._ports.by_row
+
+    def _without_lower_ports(self) -> ChangedPorts:
+        live, below = self.table.ports, self._without_below
+        changed = ChangedPorts(live)
+        if below is None or not live.by_row:
+            return changed
+        for row in self.rows.tolist():
+            for info in self.table.pods[row].values() if row in live.by_row else ():
+                if info.ports and info.priority < below:
+                    changed.remove(info.ports, row)
+        return changed

@@ -6,7 +6,7 @@ the dry run's world of each row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from podium.api import resources
 from podium.api.objects import Node, Pod, Taints
-from podium.api.selectors import RequiredNodeAffinity, Requirement
+from podium.api.resources import HostPort
+from podium.api.selectors import NodeTerm, RequiredNodeAffinity, Requirement
 from podium.state.column import Column
-from podium.state.node_matching import matching
+from podium.state.node_matching import matching, term_mask
 from podium.state.node_table import NodeTable
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodQuery
 from podium.state.pod_info import PodInfo
+from podium.state.used_ports import port_holders
 
 if TYPE_CHECKING:
     from podium.state.cluster import ClusterState
@@ -76,6 +78,12 @@ class NodeInfo:
         if self.overlay is not None:
             return list(self.overlay.pods_on(self.row))
         return list(self.cluster.table.pods[self.row].values())
+
+    @property
+    def used_ports(self) -> Collection[HostPort]:
+        """The host ports in use, as (address, protocol, number)."""
+        changed = self.overlay.ports if self.overlay is not None else {}
+        return changed.get(self.row, self.cluster.table.ports.on(self.row))
 
     def allocatable(self, resource: str) -> int:
         place = self.cluster.table.resources.place_of(resource)
@@ -189,6 +197,14 @@ class Rows:
     def unschedulable(self) -> NDArray[np.bool_]:
         return self.take(self.table.unschedulable)
 
+    @property
+    def declared_features(self) -> Column[tuple[str, ...]]:
+        return Column(self.table.features.values, self.take(self.table.features.numbers))
+
+    def port_holders(self, protocol: str, number: int) -> dict[str, NDArray[np.bool_]]:
+        """The nodes that use this host port, by the address they use it on."""
+        return port_holders(self, protocol, number)
+
     def label(self, key: str) -> LabelView:
         column = self.table.label_column(key)
         return LabelView(self.take(column.numbers), column.values, column.number_of)
@@ -207,6 +223,10 @@ class Rows:
     def matching(self, affinity: RequiredNodeAffinity) -> NDArray[np.bool_]:
         """The nodes that match a pod's node selector and required node affinity."""
         return matching(self, affinity)
+
+    def matching_term(self, term: NodeTerm) -> NDArray[np.bool_]:
+        """The nodes that match one term of a node affinity."""
+        return term_mask(self, term)
 
 
 class PodsOnRows:
