@@ -38,7 +38,7 @@ def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
     non_zero = np.zeros_like(columns.non_zero)
     for info in pods.values():
         for place, amount in columns.amounts(info):
-            requested[place, info.row] += amount
+            requested[place : place + 1, info.row] += amount  # arrays wrap around in silence
         non_zero[:, info.row] += info.non_zero
     assert np.array_equal(requested, columns.requested), "requested does not sum to the pods"
     assert np.array_equal(non_zero, columns.non_zero), "non-zero requests do not sum to the pods"
