@@ -114,7 +114,7 @@ class Scoreboard:
             reads = self.reads[plugin.name]
             if (
                 changes.fresh
-                or reads.cluster & changes.aspects
+                or reads.for_scores & changes.aspects
                 or (outdated.moved and reads.feasible)
             ):
                 self._answers[plugin.name] = self.profile.pre_score(plugin, state, pod, nodes)
@@ -159,7 +159,7 @@ class Scoreboard:
         reads, changes, known = share.reads, outdated.changes, share.known
         if changes.fresh:
             return nodes.index
-        if share.plugin.name in outdated.again or reads.cluster & changes.aspects:
+        if share.plugin.name in outdated.again or reads.for_scores & changes.aspects:
             known[:] = False
             return nodes.index
         if not outdated.moved and not reads.node & changes.aspects:
@@ -201,7 +201,7 @@ def _far_reaching(profile: Profile, reads: dict[str, Reads]) -> int:
     """The aspects whose change on one row may change the scores of others."""
     aspects = 0
     for plugin in (*profile.pre_scores, *profile.scores):
-        aspects |= reads[plugin.name].cluster
+        aspects |= reads[plugin.name].for_scores
     for plugin in profile.scores:
         if _normalizes(plugin):
             aspects |= reads[plugin.name].node

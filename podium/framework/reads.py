@@ -12,18 +12,26 @@ class Reads:
     """Sums of ``Aspect`` bits.
 
     ``node``     a change of these on a node outdates the answers for that node alone.
-    ``cluster``  a change of these anywhere outdates all of the plugin's answers.
+    ``cluster``  a change of these anywhere outdates all answers of PreFilter and Filter.
+    ``scoring``  the same for PreScore and Score; as ``cluster`` unless said otherwise.
     ``feasible`` its PreScore looks at which nodes are feasible.
     """
 
     node: int = 0
     cluster: int = 0
     feasible: bool = False
+    scoring: int | None = None
+
+    @property
+    def for_scores(self) -> int:
+        return self.cluster if self.scoring is None else self.scoring
 
 
 NOTHING = Reads()
 EVERYTHING = Reads(node=Aspect.ALL, cluster=Aspect.ALL, feasible=True)
 
 
-def reads(*, node: int = 0, cluster: int = 0, feasible: bool = False) -> Reads:
-    return Reads(node, cluster, feasible)
+def reads(
+    *, node: int = 0, cluster: int = 0, feasible: bool = False, scoring: int | None = None
+) -> Reads:
+    return Reads(node, cluster, feasible, scoring)

@@ -132,25 +132,23 @@ def test_a_broken_selector_cannot_be_signed():
 @pytest.mark.parametrize(
     ("subject", "args", "expected"),
     [
-        pytest.param(pod(), {"defaulting_type": "List"}, fwk.reads(), id="nothing"),
-        pytest.param(pod(), {}, fwk.reads(cluster=A.WORKLOADS), id="defaults-may-come-to-apply"),
+        pytest.param(pod(), {}, fwk.reads(scoring=0), id="nothing"),
         pytest.param(
-            web(),
-            {},
-            fwk.reads(cluster=A.WORKLOADS | A.PODS | A.LABELS, feasible=True),
-            id="they-do",
+            web(), {}, fwk.reads(scoring=A.PODS | A.LABELS, feasible=True), id="defaults-apply"
         ),
-        pytest.param(web(constraint()), {}, fwk.reads(cluster=A.PODS | A.LABELS), id="hard"),
+        pytest.param(
+            web(constraint()), {}, fwk.reads(cluster=A.PODS | A.LABELS, scoring=0), id="hard"
+        ),
         pytest.param(
             web(constraint(SOFT)),
             {},
-            fwk.reads(cluster=A.PODS | A.LABELS, feasible=True),
+            fwk.reads(scoring=A.PODS | A.LABELS, feasible=True),
             id="soft",
         ),
         pytest.param(
             web(constraint(nodeTaintsPolicy="Honor")),
             {},
-            fwk.reads(cluster=A.PODS | A.LABELS | A.TAINTS),
+            fwk.reads(cluster=A.PODS | A.LABELS | A.TAINTS, scoring=0),
             id="taints",
         ),
     ],

@@ -47,7 +47,7 @@ class PodTopologySpread(
             raise fwk.NotSignable from None
         if not hard and not soft:
             return ()
-        picky = _node_wise(hard, soft)
+        picky = (*hard, *_node_wise(soft))
         return (
             hard,
             soft,
@@ -62,12 +62,8 @@ class PodTopologySpread(
             hard, soft = self._spreading.hard(pod), self._spreading.soft(pod)
         except InvalidSelector:
             return fwk.reads(cluster=fwk.Aspect.ALL, feasible=True)
-        cluster = fwk.Aspect.WORKLOADS if self._spreading.uses_defaults(pod) else 0
-        if hard or soft:
-            cluster |= fwk.Aspect.PODS | fwk.Aspect.LABELS
-        if any(constraint.honors_taints for constraint in _node_wise(hard, soft)):
-            cluster |= fwk.Aspect.TAINTS
-        return fwk.reads(cluster=cluster, feasible=bool(soft))
+        # What services and owners say is in the signature: a change there makes another kind.
+        return fwk.reads(cluster=_aspects(hard), scoring=_aspects(soft), feasible=bool(soft))
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         constraints = self._spreading.hard(pod)
@@ -124,9 +120,17 @@ class PodTopologySpread(
         ]
 
 
-def _node_wise(hard: Constraints, soft: Constraints) -> Constraints:
-    """The constraints whose policies on nodes matter; a soft one per node counts on any node."""
-    return (*hard, *[constraint for constraint in soft if not constraint.is_per_node])
+def _node_wise(soft: Constraints) -> Constraints:
+    """Those whose policies on nodes matter: one per node counts on any node."""
+    return tuple([constraint for constraint in soft if not constraint.is_per_node])
+
+
+def _aspects(constraints: Constraints) -> int:
+    """What the counts of these constraints depend on, in all of the cluster."""
+    if not constraints:
+        return 0
+    taints = any(constraint.honors_taints for constraint in constraints)
+    return fwk.Aspect.PODS | fwk.Aspect.LABELS | (fwk.Aspect.TAINTS if taints else 0)
 
 
 def _alone(other: fwk.PodInfo, node: fwk.NodeInfo) -> fwk.PodsOnRows:
