@@ -1,5 +1,6 @@
-"""The selector that stands for a pod's workload."""
+"""The selector of a pod's workload: its services, then its controller."""
 
+import msgspec
 import pytest
 
 from podium.api.objects import (
@@ -14,86 +15,117 @@ from podium.api.objects import (
     StatefulSet,
     WorkloadSpec,
 )
-from podium.api.selectors import EVERYTHING
-from podium.state.cluster import ClusterState
+from podium.api.selectors import EVERYTHING, from_map, label_selector
+from podium.state.cluster import ClusterState, load
 from podium.state.workload_selectors import default_selector
 from tests.builders import pairs, pod
 
 
-def meta(name, namespace="default"):
-    return ObjectMeta(name=name, namespace=namespace)
-
-
-def service(name, selector, namespace="default"):
+def service(selector, name="svc", namespace="default"):
     wanted = None if selector is None else pairs(selector)
-    return Service(metadata=meta(name, namespace), spec=ServiceSpec(selector=wanted))
+    return Service(ObjectMeta(name=name, namespace=namespace), ServiceSpec(wanted))
 
 
-def replicas(kind, name, selector):
-    wanted = None if selector is None else LabelSelector(match_labels=pairs(selector))
-    return kind(metadata=meta(name), spec=WorkloadSpec(selector=wanted))
+def replication_controller(selector):
+    spec = ReplicationControllerSpec(pairs(selector))
+    return ReplicationController(ObjectMeta(name="rc", namespace="default"), spec)
 
 
-def controller(name, selector):
-    spec = ReplicationControllerSpec(selector=pairs(selector))
-    return ReplicationController(metadata=meta(name), spec=spec)
+def controlled(kind, written, name="set", namespace="default"):
+    selector = None if written is None else msgspec.convert(written, LabelSelector)
+    return kind(ObjectMeta(name=name, namespace=namespace), WorkloadSpec(selector))
 
 
-def owned(kind, name, version="apps/v1", is_controller=True):
-    return (OwnerReference(version, kind, name, "uid", is_controller),)
+def owner(kind, name="set", version="apps/v1", controller=True):
+    return OwnerReference(version, kind, name, f"uid-{name}", controller)
 
 
-WEB = "app=web tier=front"
+def selector_of(objects, *owners, labels="app=web tier=front"):
+    cluster = ClusterState()
+    load(cluster, objects)
+    return default_selector(cluster, pod(labels=labels, owner_references=owners))
 
 
 @pytest.mark.parametrize(
-    ("objects", "owners", "expected"),
+    ("services", "expected"),
     [
-        pytest.param([], (), "", id="nobody"),
-        pytest.param([service("s", "app=web")], (), "app=web", id="service"),
-        pytest.param([service("s", "app=db")], (), "", id="service-of-others"),
-        pytest.param([service("s", None)], (), "", id="service-without-selector"),
-        pytest.param([service("s", "")], (), "", id="service-that-asks-nothing"),
-        pytest.param([service("s", "app=web", "other")], (), "", id="service-elsewhere"),
-        pytest.param([service("s", "app=web"), service("t", "tier=front")], (), WEB,
-                     id="two-services"),
-        pytest.param([replicas(ReplicaSet, "r", "app=web")], owned("ReplicaSet", "r"), "app=web",
-                     id="replica-set"),
-        pytest.param([replicas(StatefulSet, "r", "app=web")], owned("StatefulSet", "r"), "app=web",
-                     id="stateful-set"),
-        pytest.param([controller("r", "app=web")], owned("ReplicationController", "r", "v1"),
-                     "app=web", id="replication-controller"),
-        pytest.param([replicas(ReplicaSet, "r", "app=web")], owned("ReplicaSet", "other"), "",
-                     id="unknown-owner"),
-        pytest.param([replicas(ReplicaSet, "r", "app=web")],
-                     owned("ReplicaSet", "r", is_controller=False), "", id="not-the-controller"),
-        pytest.param([replicas(ReplicaSet, "r", "app=web")],
-                     owned("ReplicaSet", "r", "example.com/v1"), "", id="kind-of-another-group"),
-        pytest.param([replicas(ReplicaSet, "r", None)], owned("ReplicaSet", "r"), "",
-                     id="set-that-selects-nothing"),
-        pytest.param([replicas(ReplicaSet, "r", "not@key=x")], owned("ReplicaSet", "r"), "",
-                     id="set-that-cannot-be-read"),
-        pytest.param([service("s", "app=web"), replicas(ReplicaSet, "r", "tier=front")],
-                     owned("ReplicaSet", "r"), WEB, id="service-and-set"),
+        pytest.param([], {}, id="none"),
+        pytest.param([service("app=web")], {"app": "web"}, id="selects-it"),
+        pytest.param([service("app=db")], {}, id="selects-others"),
+        pytest.param([service("app=web tier=back")], {}, id="every-pair-must-be-equal"),
+        pytest.param([service("app=web", namespace="other")], {}, id="of-another-namespace"),
+        pytest.param([service(None), service("", "blank")], {}, id="ask-for-nothing"),
+        pytest.param(
+            [service("app=web"), service("tier=front", "two"), service("app=db", "three")],
+            {"app": "web", "tier": "front"},
+            id="merged",
+        ),
     ],
-)  # fmt: skip
-def test_default_selector(objects, owners, expected):
-    cluster = ClusterState()
-    for obj in objects:
-        cluster.set_object(obj)
-    subject = pod(labels=WEB, owner_references=owners)
-
-    found = default_selector(cluster, subject)
-
-    demands = {requirement.key: requirement.values for requirement in found.requirements}
-    assert demands == {key: (value,) for key, value in pairs(expected).items()}
-    assert (found == EVERYTHING) == (not expected)
+)
+def test_services(services, expected):
+    assert selector_of(services) == from_map(expected)
 
 
-def test_equal_pods_share_one_selector():
-    cluster = ClusterState()
-    cluster.set_object(service("s", "app=web"))
+IN_WEB = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "db"]}]}
 
-    first, second = (default_selector(cluster, pod(name, labels=WEB)) for name in "xy")
 
-    assert first is second
+@pytest.mark.parametrize("kind", [ReplicaSet, StatefulSet])
+def test_a_set_brings_its_whole_selector(kind):
+    found = selector_of([controlled(kind, IN_WEB)], owner(kind.__name__))
+
+    assert found == label_selector(msgspec.convert(IN_WEB, LabelSelector))
+
+
+@pytest.mark.parametrize(
+    ("owned", "by"),
+    [
+        pytest.param(controlled(ReplicaSet, IN_WEB), owner("ReplicaSet", "gone"), id="gone"),
+        pytest.param(
+            controlled(ReplicaSet, IN_WEB), owner("ReplicaSet", controller=None), id="no-controller"
+        ),
+        pytest.param(
+            controlled(ReplicaSet, IN_WEB), owner("ReplicaSet", version="v1"), id="another-group"
+        ),
+        pytest.param(controlled(ReplicaSet, IN_WEB), owner("DaemonSet"), id="another-kind"),
+        pytest.param(
+            controlled(ReplicaSet, IN_WEB, namespace="other"),
+            owner("ReplicaSet"),
+            id="another-namespace",
+        ),
+        pytest.param(controlled(ReplicaSet, None), owner("ReplicaSet"), id="no-selector"),
+        pytest.param(
+            controlled(ReplicaSet, {"matchExpressions": [{"key": "app", "operator": "Near"}]}),
+            owner("ReplicaSet"),
+            id="unreadable-selector",
+        ),
+        pytest.param(
+            replication_controller("app=web"),
+            owner("ReplicationController", "rc", "apps/v1"),
+            id="controller-of-another-group",
+        ),
+    ],
+)
+def test_owners_that_say_nothing(owned, by):
+    assert selector_of([owned], by) == EVERYTHING
+
+
+def test_services_and_the_controller_together():
+    objects = [service("app=web"), controlled(StatefulSet, {"matchLabels": {"tier": "front"}})]
+
+    found = selector_of(objects, owner("StatefulSet"))
+
+    assert found == from_map({"app": "web", "tier": "front"})
+
+
+def test_a_replication_controller_wins_over_services():
+    by = owner("ReplicationController", "rc", "v1")
+
+    found = selector_of([service("app=web"), replication_controller("app=old tier=front")], by)
+
+    assert found == from_map({"app": "old", "tier": "front"})
+
+
+def test_only_the_first_controller_counts():
+    first, second = owner("Job", "job", "batch/v1"), owner("ReplicaSet")
+
+    assert selector_of([controlled(ReplicaSet, IN_WEB)], first, second) == EVERYTHING
