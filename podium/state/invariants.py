@@ -8,6 +8,7 @@ import numpy as np
 
 from podium.api import resources
 from podium.state.affinity_index import KINDS, AffinityIndex
+from podium.state.node_order import zone_of
 from podium.state.node_table import NodeTable
 from podium.state.pod_groups import PodGroups
 from podium.state.pod_info import PodInfo
@@ -58,6 +59,8 @@ def _check_nodes(table: NodeTable) -> None:
         assert table.taints.values[table.taints.numbers[row]] == node.spec.taints
         declared = table.features.values[table.features.numbers[row]]
         assert declared == node.status.declared_features, (node.name, declared)
+        assert table.zones.values[table.zones.numbers[row]] == zone_of(node)
+    table.images.check([() if node is None else node.status.images for node in table.nodes])
 
 
 def _check_affinity(affinity: AffinityIndex, pods: Mapping[str, PodInfo]) -> None:

@@ -1,13 +1,14 @@
 """Node labels by key: a number per distinct value, -1 where the label is missing.
 
 A column is built when a rule first names its key, and dropped when it is the longest unused.
-Never a column of whole label sets: the hostname makes every set unique.
+Never a column of whole label sets: the hostname makes every set unique. Annotations are kept alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -60,9 +61,10 @@ class LabelColumn:
 
 
 class LabelColumns:
-    """The columns in use."""
+    """The columns in use; ``read`` gets a node's labels, or whatever these are columns of."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[Node], Mapping[str, str]] = attrgetter("labels")) -> None:
+        self._read = read
         self._columns: dict[str, LabelColumn] = {}  # in order of use, oldest first
         self._capacity = 0
 
@@ -82,7 +84,7 @@ class LabelColumns:
             column = LabelColumn(key, np.full(self._capacity, MISSING, np.intp))
             for row, node in enumerate(nodes):
                 if node is not None:
-                    column.set(row, node.labels)
+                    column.set(row, self._read(node))
             while len(self._columns) >= _KEPT_COLUMNS:
                 del self._columns[next(iter(self._columns))]
         self._columns[key] = column

@@ -7,6 +7,7 @@ pods were seen before their node, or outlive it; no view of candidates contains 
 from __future__ import annotations
 
 from hashlib import blake2b
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,9 @@ from podium.api.objects import Node, Taints
 from podium.errors import StaleRow
 from podium.state.aspects import Aspect
 from podium.state.column import Interned, grown
+from podium.state.image_columns import ImageColumns, Images
 from podium.state.label_columns import LabelColumn, LabelColumns
-from podium.state.node_order import NodeOrder
+from podium.state.node_order import NodeOrder, zone_of
 from podium.state.pod_info import PodInfo
 from podium.state.resource_columns import ResourceColumns
 from podium.state.used_ports import UsedPorts
@@ -47,9 +49,12 @@ class NodeTable:
         self.name_hash: NDArray[np.uint64] = np.zeros(0, np.uint64)
         self.taints: Interned[Taints] = Interned(())
         self.features: Interned[tuple[str, ...]] = Interned(())
+        self.zones: Interned[str] = Interned("")
         self.resources = ResourceColumns()
         self.labels = LabelColumns()
         self.ports = UsedPorts()
+        self.annotations = LabelColumns(attrgetter("annotations"))
+        self.images = ImageColumns()
         self.order = NodeOrder()
         self.structure = 0  # moves when the set of live rows does
         self._row_of: dict[str, int] = {}
@@ -92,6 +97,9 @@ class NodeTable:
     def label_column(self, key: str) -> LabelColumn:
         return self.labels.column(key, self.nodes)
 
+    def annotation_column(self, key: str) -> LabelColumn:
+        return self.annotations.column(key, self.nodes)
+
     def resource_place(self, name: str) -> int:
         """The resource's place in the columns, made now if nobody has asked for it before."""
         place = self.resources.place_of(name)
@@ -126,20 +134,28 @@ class NodeTable:
             self.resources.set_allocatable(row, resources.allocatable(node))
         if changed & Aspect.LABELS:
             self.labels.set(row, node.labels)
+            self.zones.set(row, zone_of(node))
         if changed & Aspect.TAINTS:
             self.taints.set(row, node.spec.taints)
             self.unschedulable[row] = node.spec.unschedulable
         if changed & Aspect.FEATURES:
             self.features.set(row, node.status.declared_features)
+        if changed & Aspect.IMAGES:
+            self.images.set(row, _images(old), node.status.images)
+        if changed & Aspect.NODE:
+            self.annotations.set(row, node.annotations)
         return changed
 
     def clear_node(self, row: int) -> None:
         """The node is gone. With pods left the row becomes a ghost, else it is retired."""
+        self.images.set(row, _images(self.nodes[row]), ())
         self.nodes[row] = None
         self.live[row] = False
         self.order.remove(self.names[row])
         self.resources.set_allocatable(row, {})
         self.labels.set(row, {})
+        self.annotations.set(row, {})
+        self.zones.set(row, "")
         self.taints.set(row, ())
         self.unschedulable[row] = False
         self.features.set(row, ())
@@ -175,8 +191,10 @@ class NodeTable:
         self.name_hash = grown(self.name_hash, capacity, 0)
         self.taints.grow(capacity)
         self.features.grow(capacity)
+        self.zones.grow(capacity)
         self.resources.grow(capacity)
         self.labels.grow(capacity)
+        self.annotations.grow(capacity)
 
     def _structure_changed(self) -> None:
         self.structure += 1
@@ -201,6 +219,10 @@ def _difference(old: Node | None, new: Node) -> int:
         | (Aspect.FEATURES if before.declared_features != after.declared_features else 0)
         | (Aspect.NODE if old.annotations != new.annotations or _rest(old) != _rest(new) else 0)
     )
+
+
+def _images(node: Node | None) -> Images:
+    return () if node is None else node.status.images
 
 
 def _taints(node: Node) -> object:

@@ -18,6 +18,7 @@ from podium.api.objects import Node, Pod, Taints
 from podium.api.resources import HostPort
 from podium.api.selectors import NodeTerm, RequiredNodeAffinity, Requirement
 from podium.state.column import Column
+from podium.state.image_columns import HeldImage
 from podium.state.node_matching import matching, term_mask
 from podium.state.node_table import NodeTable
 from podium.state.overlay import Overlay
@@ -208,6 +209,19 @@ class Rows:
     def label(self, key: str) -> LabelView:
         column = self.table.label_column(key)
         return LabelView(self.take(column.numbers), column.values, column.number_of)
+
+    def annotation(self, key: str) -> LabelView:
+        column = self.table.annotation_column(key)
+        return LabelView(self.take(column.numbers), column.values, column.number_of)
+
+    @property
+    def zones(self) -> Column[str]:
+        """Region and zone of each node in one text; empty for a node that has neither."""
+        return Column(self.table.zones.values, self.take(self.table.zones.numbers))
+
+    def holding(self, image: HeldImage) -> NDArray[np.bool_]:
+        """The nodes that hold the image."""
+        return self.take(image.column(self.table.size))
 
     def count(self, query: PodQuery) -> NDArray[np.int64]:
         """How many pods on each node match."""

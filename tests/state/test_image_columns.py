@@ -1,0 +1,109 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.api.nodes import ContainerImage
+from podium.state.cluster import ClusterState
+from podium.state.image_columns import ImageColumns
+from tests.builders import node
+
+NAMES = ("a:1", "b:1", "c:1")
+
+
+def cluster(**held):
+    """A node per keyword, with these images."""
+    state = ClusterState()
+    for name, images in held.items():
+        state.set_node(node(name, images=images))
+    return state
+
+
+def on(state, image):
+    """The names of the nodes that hold the image, asked in every way there is."""
+    held = state.table.images.find(image)
+    if held is None:
+        return []
+    rows = state.rows()
+    mask = rows.holding(held).tolist()
+    assert mask == [held.is_on(row) for row in rows.index.tolist()]
+    assert held.spread == sum(mask)
+    return [name for name, there in zip(rows.names, mask, strict=True) if there]
+
+
+def size(state, image):
+    return state.table.images.find(image).size_bytes
+
+
+def test_which_nodes_hold_an_image():
+    state = cluster(n1={"a:1": 1, "b:1": 2}, n2={"b:1": 2}, n3={})
+
+    assert on(state, "a:1") == ["n1"]
+    assert on(state, "b:1") == ["n1", "n2"]
+    assert on(state, "c:1") == []
+
+
+def test_images_follow_the_nodes():
+    state = cluster(n1={"a:1": 1}, n2={"a:1": 1, "b:1": 2})
+    state.set_node(node("n1", images={"b:1": 2}))
+    assert (on(state, "a:1"), on(state, "b:1")) == (["n2"], ["n1", "n2"])
+
+    state.remove_node("n2")
+    assert (on(state, "a:1"), on(state, "b:1")) == ([], ["n1"])
+    state.check_invariants()
+
+
+def test_the_first_size_stands_while_some_node_holds_the_image():
+    state = cluster(n1={"a:1": 100}, n2={"a:1": 200})
+    assert size(state, "a:1") == 100
+
+    state.remove_node("n1")
+    assert size(state, "a:1") == 100
+    state.remove_node("n2")
+    state.set_node(node("n3", images={"a:1": 300}))
+    assert size(state, "a:1") == 300
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [pytest.param({}, 200, id="alone"), pytest.param({"n2": {"a:1": 7}}, 100, id="one-of-two")],
+)
+def test_the_only_holder_may_change_the_size(others, expected):
+    state = cluster(n1={"a:1": 100}, **others)
+    state.set_node(node("n1", images={"a:1": 200}))
+
+    assert size(state, "a:1") == expected
+
+
+def test_an_image_has_several_names_and_a_name_may_come_twice():
+    images = ImageColumns()
+    held = (ContainerImage(("a:1", "a@sha256:1"), 100), ContainerImage(("a:1",), 200))
+    images.set(5, (), held)
+
+    assert images.find("a:1").size_bytes == images.find("a@sha256:1").size_bytes == 100
+    images.set(5, held, ())
+    assert images.find("a:1") is None
+
+
+def test_many_rows():
+    state = ClusterState()
+    for number in range(200):
+        state.set_node(node(f"n{number:03}", images={"a:1": 1} if number % 3 == 0 else {}))
+
+    assert on(state, "a:1") == [f"n{number:03}" for number in range(0, 200, 3)]
+
+
+changes = st.tuples(
+    st.sampled_from(("n1", "n2", "n3")),
+    st.none() | st.dictionaries(st.sampled_from(NAMES), st.integers(1, 3)),
+)
+
+
+@given(st.lists(changes, max_size=12))
+def test_invariants_hold(steps):
+    state = ClusterState()
+    for name, images in steps:
+        if images is not None:
+            state.set_node(node(name, images=images))
+        elif state.node(name) is not None:
+            state.remove_node(name)
+        state.check_invariants()
