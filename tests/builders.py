@@ -41,6 +41,7 @@ def pod(  # noqa: PLR0913  # a keyword per thing that tests say of a pod
     cpu: Any = None,
     memory: Any = None,
     requests: Mapping[str, Any] | None = None,
+    image: str = "",
     host_ports: tuple[int, ...] = (),
     tolerates: str = "",
     node_selector: str | Mapping[str, str] = "",
@@ -57,6 +58,7 @@ def pod(  # noqa: PLR0913  # a keyword per thing that tests say of a pod
     ports = tuple(ContainerPort(container_port=port, host_port=port) for port in host_ports)
     container = Container(
         name="main",
+        image=image,
         ports=ports,
         resources=ResourceRequirements(requests=_given(amounts)),
     )

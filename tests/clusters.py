@@ -24,6 +24,7 @@ NAMESPACES = ("default", "other")
 NODE_NAMES = ("a", "b", "c", "d", "e")
 TAINTS = ("gpu=yes:NoSchedule", "spot:PreferNoSchedule", "down:NoExecute")
 TOLERATES = ("gpu=yes:NoSchedule", "spot:", "down:NoExecute", ":")
+IMAGES = ({}, {"web:1": 600 << 20}, {"web:1": 500 << 20, "big:latest": 3 << 30})
 TIMES = tuple(f"2026-01-01T00:00:0{second}Z" for second in range(4))
 
 
@@ -46,6 +47,7 @@ def nodes(draw, name):
         allocatable=draw(st.sampled_from(({}, {"example.com/gpu": 2}))),
         labels=labels,
         taints=draw(some(TAINTS)),
+        images=draw(st.sampled_from(IMAGES)),
         unschedulable=draw(st.integers(0, 5)) == 0,
     )
 
@@ -130,6 +132,7 @@ def pods(draw, name, *, on=None, plain=False):
         cpu=draw(st.sampled_from((None, "500m", "1", "2"))),
         memory=draw(st.sampled_from((None, "512Mi"))),
         requests=draw(st.sampled_from(({}, {}, {"example.com/gpu": 1}))),
+        image=draw(st.sampled_from(("", "web:1", "big"))),
         tolerates=draw(some(TOLERATES)),
         priority=draw(st.sampled_from((0, 5, 10))),
         deletion_timestamp=TIMES[0] if on and draw(st.integers(0, 5)) == 0 else "",

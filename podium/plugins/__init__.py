@@ -5,7 +5,9 @@
 
 from podium.framework.plugin import Plugin
 from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
@@ -20,6 +22,8 @@ IN_TREE: tuple[type[Plugin], ...] = (
     InterPodAffinity,
     DynamicResources,
     DefaultPreemption,
+    NodeResourcesBalancedAllocation,
+    ImageLocality,
 )
 
 LEGACY: tuple[type[Plugin], ...] = ()

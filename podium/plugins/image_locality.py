@@ -1,0 +1,86 @@
+"""ImageLocality: prefer nodes that already hold the images of the pod.
+
+Score  adds up the sizes of the pod's images that are there, each scaled by the part of all nodes
+       that hold it, so that one rare image does not draw every pod to one node; and places the sum
+       between 23 MiB (0) and 1000 MiB for each container (100).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+from podium.framework.resource_scoring import Amount
+from podium.state.image_columns import HeldImage
+
+LEAST: Final = 23 << 20
+MOST_PER_CONTAINER: Final = 1000 << 20
+READS = fwk.reads(cluster=fwk.Aspect.IMAGES)
+
+
+class ImageLocality(fwk.ScorePlugin):
+    name = "ImageLocality"
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        self.table = handle.cluster.table
+
+    def sign(self, pod: Pod) -> Hashable:
+        return (tuple(images_of(pod)), containers_of(pod))
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        total = sum(worth for image, worth in self.held(pod) if image.is_on(node.row))
+        return points(total, containers_of(pod))
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        total = np.zeros(len(nodes), np.int64)
+        for image, worth in self.held(pod):
+            total += nodes.holding(image) * worth
+        return points(total, containers_of(pod))
+
+    def held(self, pod: Pod) -> list[tuple[HeldImage, int]]:
+        """The pod's images that some node holds, as often as it names them, with their worth."""
+        nodes = len(self.table.live_rows())
+        found = [self.table.images.find(full_name(name)) for name in images_of(pod)]
+        return [(image, worth_of(image, nodes)) for image in found if image is not None]
+
+
+def images_of(pod: Pod) -> list[str]:
+    """As written: of init containers, of containers, and those mounted as volumes."""
+    spec = pod.spec
+    names = [container.image for container in (*spec.init_containers, *spec.containers)]
+    if spec.volumes:
+        names += [volume.image.reference for volume in spec.volumes if volume.image is not None]
+    return names
+
+
+def containers_of(pod: Pod) -> int:
+    return len(pod.spec.init_containers) + len(pod.spec.containers)
+
+
+@lru_cache(maxsize=4096)
+def full_name(image: str) -> str:
+    """The name under which a node lists the image; nothing but the tag is completed."""
+    has_tag = image.rfind(":") > image.rfind("/")
+    return image if has_tag else f"{image}:latest"
+
+
+def worth_of(image: HeldImage, nodes: int) -> int:
+    return int(float(image.size_bytes) * (float(image.spread) / float(nodes)))
+
+
+def points(total: Amount, containers: int) -> Amount:
+    """The score for this many bytes, for one node or for an array of them."""
+    most = MOST_PER_CONTAINER * containers
+    if isinstance(total, int):
+        within = LEAST if total < LEAST else min(total, most)
+        return 100 * (within - LEAST) // (most - LEAST)
+    inside = np.where(total < LEAST, LEAST, np.minimum(total, most))
+    return 100 * (inside - LEAST) // (most - LEAST)
