@@ -70,40 +70,37 @@ class Scoreboard:
             self._state = state
         moved = changes.fresh or version < 0 or version != self._version
         self._version = version
-        if moved or len(changes.rows) > _FEW or self._far_reaching & changes.aspects:
-            self._refresh(state, pod, Rows(self.cluster, feasible), _Outdated(changes, moved))
-        else:
-            for row, aspects in changes.rows.items():
-                self._touch_up(state, pod, row, aspects, feasible)
+        nodes = Rows(self.cluster, feasible)
+        outdated = _Outdated(changes, moved)
+        if moved or self._far_reaching & changes.aspects:
+            self._pre_score(state, pod, nodes, outdated)
+            self._take_part(state)
+        for share in self.shares.values():
+            if outdated.is_near(share):
+                for row, aspects in changes.rows.items():
+                    if share.reads.node & aspects:
+                        self._touch_up(state, pod, nodes, share, row)
+            else:
+                self._score(state, pod, nodes, share, outdated)
 
     def _start_over(self) -> Changes:
         self.total = np.zeros(self.cluster.table.size, np.int64)
         self.shares, self._answers = {}, {}
         return Changes(fresh=True)
 
-    def _touch_up(
-        self, state: CycleState, pod: Pod, row: int, aspects: int, feasible: Places
-    ) -> None:
-        """Score one changed row for the plugins that look at what has changed there."""
+    def _touch_up(self, state: CycleState, pod: Pod, nodes: Rows, share: Share, row: int) -> None:
+        """Score one changed row, if it is feasible, for a plugin that looks at no other."""
         if row >= len(self.total):
             return
-        place = row if len(feasible) == len(self.total) else int(np.searchsorted(feasible, row))
-        is_feasible = place < len(feasible) and feasible[place] == row
-        node = NodeInfo(self.cluster, row)
-        for share in self.shares.values():
-            if not share.reads.node & aspects:
-                continue
-            share.known[row] = is_feasible
-            if is_feasible:
-                score = self.profile.score_one(share.plugin, state, pod, node)
-                self.total[row] += share.weight * (score - share.normalized.item(row))
-                share.normalized[row] = score
-
-    def _refresh(self, state: CycleState, pod: Pod, nodes: Rows, outdated: _Outdated) -> None:
-        self._pre_score(state, pod, nodes, outdated)
-        self._take_part(state)
-        for share in self.shares.values():
-            self._score(state, pod, nodes, share, outdated)
+        feasible = nodes.index
+        place = row if len(feasible) == len(self.total) else int(feasible.searchsorted(row))
+        is_feasible = place < len(feasible) and feasible.item(place) == row
+        share.known[row] = is_feasible
+        if is_feasible:
+            node = NodeInfo(self.cluster, row)
+            score = self.profile.score_one(share.plugin, state, pod, node)
+            self.total[row] += share.weight * (score - share.normalized.item(row))
+            share.normalized[row] = score
 
     # --- PreScore --------------------------------------------------------------------------------
 
@@ -185,12 +182,22 @@ class Scoreboard:
 class _Outdated:
     """Why scores may have to be asked for again; ``again`` are the PreScores that were."""
 
-    __slots__ = ("again", "changes", "moved")
+    __slots__ = ("again", "changes", "few", "moved")
 
     def __init__(self, changes: Changes, moved: bool) -> None:
         self.changes = changes
         self.moved = moved
+        self.few = not moved and len(changes.rows) <= _FEW
         self.again: set[str] = set()
+
+    def is_near(self, share: Share) -> bool:
+        """Whether at most the changed rows must be scored, and each on its own."""
+        return (
+            self.few
+            and not share.normalizes
+            and not share.reads.for_scores & self.changes.aspects
+            and share.plugin.name not in self.again
+        )
 
 
 def _normalizes(plugin: ScorePlugin) -> bool:
@@ -198,11 +205,8 @@ def _normalizes(plugin: ScorePlugin) -> bool:
 
 
 def _far_reaching(profile: Profile, reads: dict[str, Reads]) -> int:
-    """The aspects whose change on one row may change the scores of others."""
+    """The aspects whose change outdates what a PreScore found."""
     aspects = 0
-    for plugin in (*profile.pre_scores, *profile.scores):
+    for plugin in profile.pre_scores:
         aspects |= reads[plugin.name].for_scores
-    for plugin in profile.scores:
-        if _normalizes(plugin):
-            aspects |= reads[plugin.name].node
     return aspects
