@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api import resources
 from podium.api.meta import ApiObject
 from podium.api.objects import (
     CSIDriver,
@@ -105,6 +106,7 @@ class ClusterState:
 
     def set_node(self, node: Node) -> None:
         """Add the node or take its new version."""
+        resources.allocatable(node)  # what cannot be read raises before anything is written
         row = self.table.ensure_row(node.name)
         if self.table.capacity > self._known_capacity:
             self._grow()
@@ -198,6 +200,8 @@ class ClusterState:
             self.journal.record(NOWHERE, aspects)
 
     def _checked(self, pod: Pod) -> PodInfo:
+        if not pod.node_name:
+            raise CacheError(f"pod {pod.uid}({pod.key}) has no node")
         info = PodInfo(pod)
         self._require_resources(info)
         return info

@@ -170,7 +170,8 @@ class NodeTable:
         self.names[row] = ""
         self._retired.append(row)
         if len(self._retired) > max(_FIRST_CAPACITY, self.size // 4):
-            self._reusable, self._retired = self._retired, []
+            self._reusable += self._retired
+            self._retired = []
 
     def _allot(self) -> int:
         if self._reusable:
@@ -203,7 +204,8 @@ class NodeTable:
 
 def stable_hash(text: str) -> int:
     """A 64-bit hash that is the same in every process."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
+    data = text.encode(errors="surrogatepass")  # JSON may hold what is no text
+    return int.from_bytes(blake2b(data, digest_size=8).digest())
 
 
 def _difference(old: Node | None, new: Node) -> int:
