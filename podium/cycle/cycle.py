@@ -243,15 +243,15 @@ class Cycle:
     def post_filter(self, diagnosis: Diagnosis) -> Rejected:
         """Let PostFilter try to make room; the pod stays rejected for now either way."""
         nominate: Nominate | None = _CLEAR
+        answer: Status | None = None
         if self.profile.post_filters:
-            nominate, status = self.profile.run_post_filters(
+            nominate, answer = self.profile.run_post_filters(
                 self.state.fork(), self.pod, diagnosis.statuses
             )
-            diagnosis.post_filter_message = status.message
+            diagnosis.post_filter_message = answer.message
         self.record.message = diagnosis.message
-        return Rejected(
-            Status(Code.UNSCHEDULABLE, (diagnosis.message,)), self.record, diagnosis, nominate
-        )
+        status = Status(Code.UNSCHEDULABLE, (diagnosis.message,))
+        return Rejected(status, self.record, diagnosis, nominate, answer)
 
     # --- assume, Reserve, Permit -----------------------------------------------------------------
 

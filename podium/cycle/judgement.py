@@ -61,10 +61,6 @@ class Judgement:
             if self.reads[plugin.name].cluster
         ]
 
-    @property
-    def nbytes(self) -> int:
-        return self.first.nbytes + self.verdict.nbytes + self.feasible.nbytes
-
     def refresh(self, pod: Pod) -> None:
         """Bring everything up to date for this pod, which equals the one before."""
         changes = self._reader.catch_up()

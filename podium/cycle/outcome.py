@@ -36,6 +36,7 @@ class Rejected:
     record: Record
     diagnosis: Diagnosis | None = None
     nominate: Nominate | None = None
+    post_filter: Status | None = None  # what PostFilter answered, where it was asked
 
     @property
     def message(self) -> str:

@@ -14,7 +14,11 @@ from podium.state.cluster import ClusterState
 
 log = get_logger(__name__)
 
-KEPT_BYTES: Final = 32 << 20
+KEPT_BYTES: Final = 64 << 20
+# By row: judgement and total, a plugin's scores, and what plugins keep in the cycle state.
+_JUDGED_BYTES: Final = 32
+_SCORED_BYTES: Final = 10
+_STATE_BYTES: Final = 64
 
 
 class Kind:
@@ -25,10 +29,6 @@ class Kind:
     def __init__(self, profile: Profile, cluster: ClusterState, pod: Pod) -> None:
         self.judgement = Judgement(profile, cluster, pod)
         self.scoreboard = Scoreboard(profile, cluster, self.judgement.reads)
-
-    @property
-    def nbytes(self) -> int:
-        return self.judgement.nbytes + self.scoreboard.nbytes
 
 
 class Kinds:
@@ -53,11 +53,17 @@ class Kinds:
         """Remember an up-to-date kind; the longest unused ones make room."""
         if signature is None:
             return
-        self._kinds.pop(signature, None)
+        before = self._kinds.pop(signature, None)
         self._kinds[signature] = kind
-        most = max(1, KEPT_BYTES // max(1, kind.nbytes))
-        while len(self._kinds) > most:
-            del self._kinds[next(iter(self._kinds))]
+        if before is None:
+            most = max(1, KEPT_BYTES // self._reckoned_bytes(kind))
+            while len(self._kinds) > most:
+                del self._kinds[next(iter(self._kinds))]
+
+    def _reckoned_bytes(self, kind: Kind) -> int:
+        scores = len(kind.judgement.profile.scores)
+        a_row = _JUDGED_BYTES + _SCORED_BYTES * scores + _STATE_BYTES
+        return a_row * (1 + self._cluster.table.size)
 
     def drop(self, signature: Hashable | None) -> None:
         """Forget a kind whose refresh was broken off."""

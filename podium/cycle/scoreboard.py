@@ -57,11 +57,6 @@ class Scoreboard:
         self._version = -1
         self._far_reaching = _far_reaching(profile, reads)
 
-    @property
-    def nbytes(self) -> int:
-        kept = (s.normalized.nbytes + s.raw.nbytes + s.known.nbytes for s in self.shares.values())
-        return self.total.nbytes + sum(kept)
-
     def refresh(self, state: CycleState, pod: Pod, feasible: Places, version: int) -> None:
         """Score these rows; ``version`` is the same as long as they are, negative when unknown."""
         changes = self._reader.catch_up()

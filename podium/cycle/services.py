@@ -10,13 +10,15 @@ from podium.api.objects import Pod
 from podium.clock import Clock
 from podium.cycle.record import Records
 from podium.cycle.reuse import Kinds
+from podium.cycle.scoreboard import Scoreboard
 from podium.framework.cycle_state import CycleState
 from podium.framework.handle import Client, EventRecorder
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.nominator import Nominator
-from podium.framework.plugin import Point, Statuses
+from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.profile import Profile
+from podium.framework.reads import EVERYTHING
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger, get_logger
 from podium.state.cluster import ClusterState
@@ -70,6 +72,13 @@ class ProfileHandle:
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
         nominated = NominatedPods(self.cluster, self.nominator, pod)
         return filter_with_nominated(self._profile, state, pod, nodes, nominated)
+
+    def run_scores(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
+        reads = dict.fromkeys((plugin.name for plugin in self._profile.judges), EVERYTHING)
+        board = Scoreboard(self._profile, self.cluster, reads)
+        board.refresh(state, pod, nodes.index, -1)
+        totals: Scores = nodes.take(board.total)
+        return totals
 
     def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
         self._profile.add_pods(state, pod, others)
