@@ -43,6 +43,7 @@ def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
         non_zero[:, info.row] += info.non_zero
     assert np.array_equal(requested, columns.requested), "requested does not sum to the pods"
     assert np.array_equal(non_zero, columns.non_zero), "non-zero requests do not sum to the pods"
+    columns.check_below(pods.values())
 
 
 def _check_nodes(table: NodeTable) -> None:
@@ -51,15 +52,19 @@ def _check_nodes(table: NodeTable) -> None:
         node = table.nodes[row]
         assert bool(table.live[row]) == (node is not None), f"row {row} is half alive"
         if node is None:
+            assert not table.resources.allocatable[:, row].any(), f"row {row} offers something"
             continue
         assert table.row_of(node.name) == row, f"node {node.name} has lost its row"
         amounts = resources.allocatable(node)
         for name, place in table.resources.index.items():
             assert table.resources.allocatable[place, row] == amounts.get(name, 0), (name, row)
         assert table.taints.values[table.taints.numbers[row]] == node.spec.taints
+        assert bool(table.unschedulable[row]) == node.spec.unschedulable, node.name
         declared = table.features.values[table.features.numbers[row]]
         assert declared == node.status.declared_features, (node.name, declared)
         assert table.zones.values[table.zones.numbers[row]] == zone_of(node)
+    table.labels.check(table.nodes)
+    table.annotations.check(table.nodes)
     table.images.check([() if node is None else node.status.images for node in table.nodes])
 
 

@@ -77,6 +77,15 @@ class LabelColumns:
         for column in self._columns.values():
             column.set(row, labels)
 
+    def check(self, nodes: Sequence[Node | None]) -> None:
+        """Raise ``AssertionError`` when a column is not what the nodes say."""
+        for key, column in self._columns.items():
+            for row, node in enumerate(nodes):
+                value = None if node is None else self._read(node).get(key)
+                number = int(column.numbers[row])
+                held = None if number == MISSING else column.values[number]
+                assert held == value, f"{key} of row {row} is {value}, not {held}"
+
     def column(self, key: str, nodes: Sequence[Node | None]) -> LabelColumn:
         """The column of this key; ``nodes`` by row are read when it is new."""
         column = self._columns.pop(key, None)

@@ -78,18 +78,28 @@ class ResourceColumns:
                 for place, amount in amounts:
                     _shift(sums, place, row, sign * amount)
 
+    def check_below(self, pods: Iterable[PodInfo]) -> None:
+        """Raise ``AssertionError`` when the kept sums are not what the pods add up to."""
+        placed = list(pods)
+        for least, kept in self._below.items():
+            assert np.array_equal(kept, self._sum_below(least, placed)), f"sums below {least}"
+
     def requested_below(self, priority: int, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
         """What pods of lower priority request, by resource and row; kept for the last few asked."""
         sums = self._below.pop(priority, None)
         if sums is None:
-            sums = np.zeros_like(self.requested)
-            for info in pods:
-                if info.priority < priority:
-                    for place, amount in self.amounts(info):
-                        _shift(sums, place, info.row, amount)
+            sums = self._sum_below(priority, pods)
             while len(self._below) >= _KEPT_PRIORITIES:
                 del self._below[next(iter(self._below))]
         self._below[priority] = sums
+        return sums
+
+    def _sum_below(self, priority: int, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
+        sums = np.zeros_like(self.requested)
+        for info in pods:
+            if info.priority < priority:
+                for place, amount in self.amounts(info):
+                    _shift(sums, place, info.row, amount)
         return sums
 
 
