@@ -106,12 +106,13 @@ class ResourceColumns:
 _KEPT_PRIORITIES: Final = 4
 
 
+def int64(number: int) -> int:
+    """The number as columns have it: absurd sums wrap around as upstream's do."""
+    return number if -_HALF <= number < _HALF else (number + _HALF) % (2 * _HALF) - _HALF
+
+
 def _shift(column: NDArray[np.int64], place: int, row: int, amount: int) -> None:
-    """Add to one place; absurd sums wrap around as upstream's int64 do."""
-    total = int(column[place, row]) + amount
-    if not -_HALF <= total < _HALF:
-        total = (total + _HALF) % (2 * _HALF) - _HALF
-    column[place, row] = total
+    column[place, row] = int64(int(column[place, row]) + amount)
 
 
 _HALF: Final = 1 << 63

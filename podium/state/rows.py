@@ -24,6 +24,7 @@ from podium.state.node_table import NodeTable
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodQuery
 from podium.state.pod_info import PodInfo
+from podium.state.resource_columns import int64
 from podium.state.used_ports import port_holders
 
 if TYPE_CHECKING:
@@ -96,18 +97,18 @@ class NodeInfo:
         place = self.cluster.table.resources.place_of(resource)
         if place is None:
             return 0
-        amount = self.cluster.table.resources.requested[place, self.row]
+        amount = int(self.cluster.table.resources.requested[place, self.row])
         if self.overlay is not None and place < len(self.overlay.requested):
             position = np.searchsorted(self.overlay.rows, self.row)
-            amount = amount + self.overlay.requested[place, position]
-        return int(amount)
+            amount = int64(amount + int(self.overlay.requested[place, position]))
+        return amount
 
     def non_zero_requested(self, resource: str) -> int:
         """What scoring assumes of cpu and memory: a container that names none counts a default."""
         return int(self.cluster.table.resources.non_zero[_NON_ZERO[resource], self.row])
 
     def free(self, resource: str) -> int:
-        return self.allocatable(resource) - self.requested(resource)
+        return int64(self.allocatable(resource) - self.requested(resource))
 
     def count(self, query: PodQuery) -> int:
         """How many pods of the live cluster on this node match."""

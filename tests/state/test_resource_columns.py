@@ -140,12 +140,16 @@ def test_absurd_requests_are_taken_back_exactly(amount):
     assert below(state, 5) == [0]
 
 
-def test_absurd_requests_in_a_dry_run():
-    state = cluster(node("a"), pod("x", node="a", memory="8Ei"))
+@pytest.mark.parametrize("guests", [1, 2, 3])
+@pytest.mark.parametrize("amount", ["8Ei", "5Ei", "-1"])
+def test_absurd_requests_in_a_dry_run(guests, amount):
+    state = cluster(node("a", memory="8Ei"), pod("x", node="a", memory=amount))
     nodes = state.rows()
     overlay = state.overlay(nodes.index)
-    for name in ("y", "z"):
-        overlay.add([fwk.PodInfo(pod(name, memory="8Ei"))], nodes.index)
+    for number in range(guests):
+        overlay.add([fwk.PodInfo(pod(f"y{number}", memory=amount))], nodes.index)
     world = fwk.Rows(state, nodes.index, overlay)
 
-    assert [found.requested("memory") for found in world] == world.requested("memory").tolist()
+    for read in ("requested", "free"):
+        one_by_one = [getattr(found, read)("memory") for found in world]
+        assert one_by_one == getattr(world, read)("memory").tolist()
