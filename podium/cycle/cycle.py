@@ -19,7 +19,8 @@ from podium.framework.binding import Target, run_permit, run_reserve, run_unrese
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.nominated import NominatedPods, filter_with_nominated
-from podium.framework.profile import AttemptFailed, PreFiltered, Profile, refusals
+from podium.framework.pre_filtered import PreFiltered
+from podium.framework.profile import AttemptFailed, Profile, refusals
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Code, Nominate, Status
 from podium.framework.waiting_pods import WaitingPod

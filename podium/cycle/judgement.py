@@ -17,7 +17,8 @@ from podium.cycle.changes import Changes, Reader
 from podium.framework.cycle_state import CycleState
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses
 from podium.framework.plugin import FilterPlugin, Plugin
-from podium.framework.profile import PreFiltered, Profile
+from podium.framework.pre_filtered import PreFiltered
+from podium.framework.profile import Profile
 from podium.framework.reads import Reads
 from podium.framework.status import SUCCESS, Status
 from podium.state.cluster import ClusterState

@@ -7,7 +7,6 @@ the traceback in the log.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
@@ -32,6 +31,7 @@ from podium.framework.plugin import (
     Scores,
     Statuses,
 )
+from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered
 from podium.framework.reads import EVERYTHING, Reads
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status
 from podium.logs import get_logger
@@ -49,19 +49,6 @@ class AttemptFailed(Exception):
     def __init__(self, status: Status) -> None:
         super().__init__(status.message)
         self.status = status
-
-
-PreFilterAnswer = tuple[frozenset[str] | None, Status]
-
-
-@dataclass(slots=True)
-class PreFiltered:
-    """What all PreFilter plugins said together, and each on its own."""
-
-    status: Status = SUCCESS
-    node_names: frozenset[str] | None = None
-    narrowed_by: frozenset[str] = frozenset()
-    answers: dict[str, PreFilterAnswer] = field(default_factory=dict)
 
 
 class Profile:
@@ -145,7 +132,7 @@ class Profile:
                 out.answers[plugin.name] = answer
                 if answer[1].is_skip:
                     skipped.append(plugin.name)
-                elif _ends_pre_filter(out, plugin.name, answer):
+                elif out.ends_with(plugin.name, answer):
                     break
         finally:
             state.skip_filter = frozenset(skipped)
@@ -333,31 +320,6 @@ def check_range(plugin: ScorePlugin, scores: Scores) -> None:
         f"invalid score {bad}, it should in the range of [0, {MAX_SCORE}] after normalizing"
     )
     raise AttemptFailed(Status.error(text).by(plugin.name))
-
-
-def _ends_pre_filter(out: PreFiltered, name: str, answer: PreFilterAnswer) -> bool:
-    """Combine one answer into the whole; true when the remaining PreFilters are not run."""
-    names, status = answer
-    if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-        out.status, out.node_names, out.narrowed_by = status, None, frozenset()
-        return True
-    if not status.ok:
-        out.status = status  # Unschedulable: the rest still runs, the last one is reported
-        return False
-    if names is None:
-        return False
-    out.narrowed_by |= {name}
-    out.node_names = names if out.node_names is None else out.node_names & names
-    if out.node_names:
-        return False
-    by = sorted(out.narrowed_by)
-    text = (
-        f"node(s) didn't satisfy plugin {by[0]}"
-        if len(by) == 1
-        else f"node(s) didn't satisfy plugin(s) [{' '.join(by)}] simultaneously"
-    )
-    out.status = Status.unresolvable(text)
-    return True
 
 
 def _follow(what: str, plugin: Plugin, pod: Pod, call: Callable[[], Status | None]) -> None:

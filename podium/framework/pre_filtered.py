@@ -1,0 +1,44 @@
+"""How the answers of all PreFilter plugins become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from podium.framework.status import SUCCESS, Code, Status
+
+PreFilterAnswer = tuple[frozenset[str] | None, Status]
+"""The only nodes that a plugin wants, if it says so, and its status."""
+
+
+@dataclass(slots=True)
+class PreFiltered:
+    """What all PreFilter plugins said together, and each on its own."""
+
+    status: Status = SUCCESS
+    node_names: frozenset[str] | None = None
+    narrowed_by: frozenset[str] = frozenset()
+    answers: dict[str, PreFilterAnswer] = field(default_factory=dict)
+
+    def ends_with(self, name: str, answer: PreFilterAnswer) -> bool:
+        """Take one more answer in; true when the remaining PreFilters are not run."""
+        names, status = answer
+        if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            self.status, self.node_names, self.narrowed_by = status, None, frozenset()
+            return True
+        if not status.ok:
+            self.status = status  # Unschedulable: the rest still runs, the last one is reported
+            return False
+        if names is None:
+            return False
+        self.narrowed_by |= {name}
+        self.node_names = names if self.node_names is None else self.node_names & names
+        if self.node_names:
+            return False
+        self.status = Status.unresolvable(_nobody_satisfies(sorted(self.narrowed_by)))
+        return True
+
+
+def _nobody_satisfies(plugins: list[str]) -> str:
+    if len(plugins) == 1:
+        return f"node(s) didn't satisfy plugin {plugins[0]}"
+    return f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}] simultaneously"
