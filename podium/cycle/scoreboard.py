@@ -121,7 +121,7 @@ class Scoreboard:
             if name in state.skip_score:
                 share = self.shares.pop(name, None)
                 if share is not None:
-                    self.total -= share.weight * share.normalized
+                    self.total -= share.weight * share.normalized.astype(np.int64)
             elif name not in self.shares:
                 weight, size = self.profile.weights[name], len(self.total)
                 self.shares[name] = Share(plugin, weight, self.reads[name], size)

@@ -302,10 +302,11 @@ class Choosy(PreScore, Score):
         return 100 if node.name == "a" else 0
 
 
-def test_a_score_may_start_and_stop_taking_part(fresh):
+@pytest.mark.parametrize("weight", [1, 2, 10000])
+def test_a_score_may_start_and_stop_taking_part(weight, fresh):
     plugin = Choosy("P", reads=fwk.Reads(cluster=fwk.Aspect.NAMESPACES))
     other = Score("S", lambda pod, node: 50 if node.name == "b" else 0)
-    scheduler = Scheduler(plugin, other)
+    scheduler = Scheduler(plugin, other, weights={"P": weight})
     chosen = []
     for on in (False, True, False, True):
         switch(scheduler, on)
