@@ -196,3 +196,18 @@ class Volume(VolumeSources, frozen=True, gc=False):
     secret: SecretVolume | None = None
     empty_dir: EmptyDir | None = None
     image: ImageVolume | None = None
+
+    @property
+    def is_storage(self) -> bool:
+        """Whether this is a claim or a disk, not files that come with the pod."""
+        return (
+            self.persistent_volume_claim is not None
+            or self.ephemeral is not None
+            or self.gce_persistent_disk is not None
+            or self.aws_elastic_block_store is not None
+            or self.azure_disk is not None
+            or self.cinder is not None
+            or self.iscsi is not None
+            or self.rbd is not None
+            or self.portworx_volume is not None
+        )

@@ -41,6 +41,7 @@ from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodGroups, PodQuery
 from podium.state.pod_info import UNPLACED, PodInfo
 from podium.state.rows import NodeInfo, Rows
+from podium.state.storage import Storage
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -73,6 +74,7 @@ class ClusterState:
         self._assumed: set[str] = set()
         self._known_capacity = 0
         self._stores: dict[type[ApiObject], Store[ApiObject]] = {k: Store() for k in _ASPECTS}
+        self.storage = Storage(self.table, self._stores)
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -110,14 +112,18 @@ class ClusterState:
         row = self.table.ensure_row(node.name)
         if self.table.capacity > self._known_capacity:
             self._grow()
+        is_new = not self.table.live[row]
         if changed := self.table.set_node(row, node):
             self.journal.record(row, changed)
+        if is_new:
+            self.storage.node_changed(row, node.name)
 
     def remove_node(self, name: str) -> None:
         row = self.table.live_row(name)
         if row is None:
             raise CacheError(f"node {name} is not found")
         self.table.clear_node(row)
+        self.storage.node_changed(row, name)
         self.journal.record(row, Aspect.ALL)
 
     # --- pods ----------------------------------------------------------------------------------
@@ -182,22 +188,28 @@ class ClusterState:
 
     def set_object(self, obj: ApiObject) -> None:
         """Keep this version of an object that rules look up."""
-        self._stores[type(obj)].set(obj)
-        self._announce(type(obj))
+        old = self._stores[type(obj)].set(obj)
+        self._announce(type(obj), old, obj)
 
     def remove_object(self, kind: type[ApiObject], key: str) -> None:
-        if self._stores[kind].remove(key) is not None:
-            self._announce(kind)
+        old = self._stores[kind].remove(key)
+        if old is not None:
+            self._announce(kind, old, None)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` when columns, groups and pods do not tell the same story."""
         check_invariants(self.table, self.groups, self.affinity, self.pods)
+        self.storage.check(self.pods.values())
 
     # --- inside --------------------------------------------------------------------------------
 
-    def _announce(self, kind: type[ApiObject]) -> None:
+    def _announce(
+        self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
+    ) -> None:
         if aspects := _ASPECTS[kind]:
             self.journal.record(NOWHERE, aspects)
+        for row in self.storage.object_changed(kind, old, new):
+            self.journal.record(row, Aspect.VOLUMES)
 
     def _checked(self, pod: Pod) -> PodInfo:
         if not pod.node_name:
@@ -224,6 +236,8 @@ class ClusterState:
         self.groups.add(info, row)
         if info.has_affinity:
             self.affinity.add(info, row)
+        if info.volumes:
+            self.storage.pod_changed(info, row, 1)
         if info.ports:
             self.table.ports.add(info.ports, row)
         self.journal.record(row, info.aspects)
@@ -236,6 +250,8 @@ class ClusterState:
         self.groups.remove(info, row)
         if info.has_affinity:
             self.affinity.remove(info, row)
+        if info.volumes:
+            self.storage.pod_changed(info, row, -1)
         if info.ports:
             self.table.ports.remove(info.ports, row)
         info.row = UNPLACED
@@ -245,6 +261,7 @@ class ClusterState:
     def _grow(self) -> None:
         self._known_capacity = self.table.capacity
         self.groups.grow(self._known_capacity)
+        self.storage.grow(self._known_capacity)
 
 
 def _uid(pod: Pod) -> str:

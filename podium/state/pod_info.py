@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from podium.api import resources
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms, has_affinity
-from podium.api.objects import Pod
+from podium.api.objects import Pod, Volume
 from podium.state.aspects import Aspect
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class PodInfo:
         "row",
         "terms",
         "uid",
+        "volumes",
     )
 
     def __init__(self, pod: Pod) -> None:
@@ -47,11 +48,12 @@ class PodInfo:
         self.has_affinity = has_affinity(pod)
         self.terms: AffinityTerms = affinity_terms(pod) if self.has_affinity else NO_TERMS
         self.ports = resources.host_ports(pod)
+        self.volumes = storage_volumes(pod)
         self.aspects = (
             _FEATURES_OF_A_POD
             | (Aspect.AFFINITY if self.has_affinity else 0)
             | (Aspect.PORTS if self.ports else 0)
-            | (Aspect.VOLUMES if pod.spec.volumes else 0)
+            | (Aspect.VOLUMES if self.volumes else 0)
         )
         self.columns: list[tuple[int, int]] = []
         self.group: Group | None = None
@@ -63,6 +65,12 @@ class PodInfo:
 
     def __repr__(self) -> str:
         return f"PodInfo({self.pod.key})"
+
+
+def storage_volumes(pod: Pod) -> tuple[Volume, ...]:
+    """The claims and disks among the pod's volumes."""
+    volumes = pod.spec.volumes
+    return tuple([volume for volume in volumes if volume.is_storage]) if volumes else ()
 
 
 Requests = tuple[dict[str, int], tuple[int, int]]

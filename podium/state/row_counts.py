@@ -44,6 +44,11 @@ class RowCounts:
             self._dense[row] = count
         self._sparse = None
 
+    def at(self, row: int) -> int:
+        if self._sparse is not None:
+            return self._sparse.get(row, 0)
+        return int(self._dense[row]) if row < len(self._dense) else 0
+
     def add_to(self, out: NDArray[Any], weight: int = 1) -> None:
         """Add every count, times ``weight``, to ``out`` (one place per row)."""
         if self._sparse is None:

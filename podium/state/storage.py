@@ -1,0 +1,116 @@
+"""What rules must know of storage row by row: the volumes and disks there, and the limits.
+
+``ClusterState`` tells it of pods, nodes and storage objects as they come, change and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from podium.state.attached_volumes import AttachedVolumes
+from podium.state.attachments import Attachments
+from podium.state.claim_uses import ClaimUses
+from podium.state.disk_uses import DiskUses
+from podium.state.node_table import NodeTable
+from podium.state.objects import Store
+from podium.state.pod_info import PodInfo
+from podium.state.volume_limits import VolumeLimits
+
+Stores = Mapping[type[ApiObject], Store[Any]]
+
+
+class Storage:
+    """``claims``, ``disks`` and ``attached`` are what plugins ask; see there."""
+
+    def __init__(self, table: NodeTable, stores: Stores) -> None:
+        self._table = table
+        self._stores = stores
+        self._limits = VolumeLimits()
+        self.disks = DiskUses()
+        self.attached = AttachedVolumes()
+        volumes: Store[PersistentVolume] = stores[PersistentVolume]
+        self.claims = ClaimUses(
+            self.attached, stores[PersistentVolumeClaim], volumes, stores[StorageClass]
+        )
+        self._attachments = Attachments(self.attached, table, stores[VolumeAttachment], volumes)
+        self._followers: dict[type[ApiObject], Callable[[Any, Any], list[int]]] = {
+            PersistentVolumeClaim: self.claims.claim_changed,
+            PersistentVolume: self._volume_changed,
+            StorageClass: lambda old, new: self.claims.class_changed(),
+            CSINode: self._csi_node_changed,
+            VolumeAttachment: self._attachments.attachment_changed,
+        }
+
+    def limits(self, driver: str) -> NDArray[np.int64]:
+        """How many of the driver's volumes each row may hold."""
+        return self._limits.column(driver, self._csi_nodes())
+
+    # --- what changes --------------------------------------------------------------------------
+
+    def grow(self, capacity: int) -> None:
+        self._limits.grow(capacity)
+        self.attached.grow(capacity)
+
+    def pod_changed(self, info: PodInfo, row: int, amount: int) -> None:
+        """A pod with volumes came (+1) or went (-1)."""
+        self.claims.change(info.pod, info.volumes, row, amount)
+        self.disks.change(info.volumes, row, amount)
+
+    def node_changed(self, row: int, name: str) -> None:
+        """The node of this row came or went."""
+        is_there = self._table.live_row(name) == row
+        self._limits.set(row, self._stores[CSINode].get(name) if is_there else None)
+        self._attachments.node_changed(name)
+
+    def object_changed(
+        self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
+    ) -> Iterable[int]:
+        """Returns the rows whose volumes or limits are others now."""
+        follow = self._followers.get(kind)
+        return follow(old, new) if follow is not None else ()
+
+    def check(self, pods: Iterable[PodInfo]) -> None:
+        """Raise ``AssertionError`` when something is not what pods and objects add up to."""
+        fresh = Storage(self._table, self._stores)
+        fresh.grow(self._table.capacity)
+        for info in pods:
+            fresh.pod_changed(info, info.row, 1)
+        for attachment in self._stores[VolumeAttachment]:
+            fresh.object_changed(VolumeAttachment, None, attachment)
+        assert self.claims.tally() == fresh.claims.tally(), "uses of claims are off"
+        assert self.disks.tally() == fresh.disks.tally(), "uses of disks are off"
+        assert self.attached.tallies() == fresh.attached.tallies(), "volumes are off"
+        self.attached.check()
+        self._limits.check(dict(self._csi_nodes()))
+
+    def _volume_changed(
+        self, old: PersistentVolume | None, new: PersistentVolume | None
+    ) -> list[int]:
+        name = (new or old).name  # type: ignore[union-attr]  # one of them is there
+        return [*self.claims.volume_changed(name), *self._attachments.volume_changed(name)]
+
+    def _csi_node_changed(self, old: CSINode | None, new: CSINode | None) -> list[int]:
+        name = (new or old).name  # type: ignore[union-attr]  # as above
+        row = self._table.live_row(name)
+        if row is None:
+            return []
+        self._limits.set(row, new)
+        return [row]
+
+    def _csi_nodes(self) -> Iterator[tuple[int, CSINode]]:
+        for csi_node in self._stores[CSINode]:
+            row = self._table.live_row(csi_node.name)
+            if row is not None:
+                yield row, csi_node

@@ -1,0 +1,57 @@
+"""How many volumes of a driver each row may hold, as its CSINode says.
+
+A column is built when a rule first names its driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.objects import CSINode
+from podium.state.column import grown
+
+UNLIMITED: Final = int(np.iinfo(np.int64).max)
+
+
+class VolumeLimits:
+    """A column of limits per driver in use."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, NDArray[np.int64]] = {}
+        self._capacity = 0
+
+    def grow(self, capacity: int) -> None:
+        self._capacity = capacity
+        for driver, column in self._columns.items():
+            self._columns[driver] = grown(column, capacity, UNLIMITED)
+
+    def set(self, row: int, csi_node: CSINode | None) -> None:
+        """The row's CSINode is this now, or there is none."""
+        for driver, column in self._columns.items():
+            column[row] = limit(csi_node, driver)
+
+    def column(self, driver: str, csi_nodes: Iterable[tuple[int, CSINode]]) -> NDArray[np.int64]:
+        """The limit on each row; ``csi_nodes`` and their rows are read when the driver is new."""
+        column = self._columns.get(driver)
+        if column is None:
+            column = self._columns[driver] = np.full(self._capacity, UNLIMITED, np.int64)
+            for row, csi_node in csi_nodes:
+                column[row] = limit(csi_node, driver)
+        return column
+
+    def check(self, csi_nodes: dict[int, CSINode]) -> None:
+        """Raise ``AssertionError`` when a column is not what the CSINodes say."""
+        for driver, column in self._columns.items():
+            expected = [limit(csi_nodes.get(row), driver) for row in range(len(column))]
+            assert column.tolist() == expected, f"limits of {driver} are off"
+
+
+def limit(csi_node: CSINode | None, driver: str) -> int:
+    for each in csi_node.spec.drivers if csi_node is not None else ():
+        if each.name == driver and each.allocatable and each.allocatable.count is not None:
+            return each.allocatable.count
+    return UNLIMITED
