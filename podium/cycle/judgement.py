@@ -159,6 +159,7 @@ class Judgement:
         self.verdict = np.zeros(size, np.intp)
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
         self._candidates = self._find_candidates()
+        self._rejections = None
         self.first[self._candidates] = PENDING
         self._sweep(pod, frozenset())
         self._settle_feasible()

@@ -284,12 +284,13 @@ def switch(scheduler, on):
 def test_a_plugin_may_start_and_stop_taking_part(fresh):
     plugin = Switch("P", reads=fwk.Reads(cluster=fwk.Aspect.NAMESPACES))
     scheduler = Scheduler(plugin, Filter("F", reads=ON_NODE))
-    feasible = []
+    seen = []
     for on in (False, True, False, True):
         switch(scheduler, on)
-        feasible.append(scheduler.attempt(fresh()).record.feasible)
+        record = scheduler.attempt(fresh()).record
+        seen.append((record.feasible, record.rejected))
 
-    assert feasible == [3, 2, 3, 2]
+    assert seen == [(3, {}), (2, {("P", "no"): 1})] * 2
 
 
 class Choosy(PreScore, Score):

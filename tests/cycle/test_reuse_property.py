@@ -102,7 +102,7 @@ class Both(AnyPreFilter, AnyFilter):
 
 class AnyScore(Base, Score):
     def score(self, state, pod, node):
-        known = all_facts(node, self._reads.cluster) if self._reads.cluster else None
+        known = all_facts(node, self._reads.for_scores) if self._reads.for_scores else None
         return self.hash_of(pod, node.name, facts(node, self._reads.node), known) % 5
 
 
@@ -115,7 +115,7 @@ class Prepared(AnyScore, PreScore):
 
     def pre_score(self, state, pod, nodes):
         names = nodes.names if self._reads.feasible else None
-        number = self.hash_of(pod, names, all_facts(nodes, self._reads.cluster))
+        number = self.hash_of(pod, names, all_facts(nodes, self._reads.for_scores))
         self.put(state, number)
         return fwk.skip() if number % 3 == 0 else None
 
@@ -125,7 +125,13 @@ class Prepared(AnyScore, PreScore):
 
 
 aspects = st.lists(st.sampled_from(ASPECTS), max_size=2, unique=True).map(sum)
-reads = st.builds(fwk.Reads, node=aspects, cluster=aspects, feasible=st.booleans())
+reads = st.builds(
+    fwk.Reads,
+    node=aspects,
+    cluster=aspects,
+    feasible=st.booleans(),
+    scoring=st.one_of(st.none(), aspects),
+)
 kinds = st.sampled_from([AnyPreFilter, AnyFilter, Both, AnyScore, AnyNormalizing, Prepared])
 plugin_lists = st.lists(st.tuples(kinds, reads), min_size=1, max_size=5)
 
@@ -183,7 +189,8 @@ class Step:
 
 CHANGES = [getattr(Step, name) for name in vars(Step) if not name.startswith("_")]
 changes = st.tuples(st.sampled_from(CHANGES), st.integers(0, 9), st.sampled_from(NODES))
-steps = st.lists(st.one_of(st.sampled_from(KINDS), changes), min_size=4, max_size=25)
+pods = st.tuples(st.sampled_from(KINDS), st.sampled_from(("", "", "", *NODES)))  # kind, nominated
+steps = st.lists(st.one_of(pods, changes), min_size=4, max_size=25)
 
 
 @given(plugin_lists, steps, st.sampled_from([None, 0]))
@@ -195,8 +202,10 @@ def test_reuse_changes_no_decision(plugins, steps, percentage):
 
     keeping, scratch = scheduler(reuse=True), scheduler(reuse=False)
     for number, step in enumerate(steps):
-        if isinstance(step, str):
-            subject = pod(f"p{number}", labels=step)
+        if len(step) == 2:
+            labels, nominated = step
+            status = {"nominated_node_name": nominated}
+            subject = pod(f"p{number}", labels=labels, status=status)
             assert attempt(keeping, subject) == attempt(scratch, subject)
         else:
             change, which, name = step
