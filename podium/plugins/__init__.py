@@ -7,11 +7,19 @@ from podium.framework.plugin import Plugin
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.plugins.node_label import NodeLabel
+from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.node_resources_fit import (
+    NodeResourcesFit,
+    NodeResourcesLeastAllocated,
+    NodeResourcesMostAllocated,
+    RequestedToCapacityRatio,
+)
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.priority_sort import PrioritySort
+from podium.plugins.selector_spread import SelectorSpread
 from podium.plugins.taint_toleration import TaintToleration
 
 IN_TREE: tuple[type[Plugin], ...] = (
@@ -26,4 +34,11 @@ IN_TREE: tuple[type[Plugin], ...] = (
     ImageLocality,
 )
 
-LEGACY: tuple[type[Plugin], ...] = ()
+LEGACY: tuple[type[Plugin], ...] = (
+    NodeLabel,
+    NodePreferAvoidPods,
+    NodeResourcesLeastAllocated,
+    NodeResourcesMostAllocated,
+    RequestedToCapacityRatio,
+    SelectorSpread,
+)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import Pod
-from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand, demands
+from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand
 from podium.plugins.node_resources_fit import hints
 from podium.plugins.node_resources_fit.args import FitArgs
 from podium.plugins.node_resources_fit.needs import (
@@ -24,6 +24,7 @@ from podium.plugins.node_resources_fit.needs import (
     rejection,
     shortages,
 )
+from podium.plugins.node_resources_fit.strategies import scored_demands
 
 READS = fwk.reads(node=fwk.Aspect.RESOURCES)
 
@@ -127,6 +128,4 @@ class NodeResourcesFit(
         return self.demands_of(pod) if kept is None else kept.demands
 
     def demands_of(self, pod: Pod) -> tuple[Demand, ...]:
-        # Upstream's asymmetry: here requests of the pod itself do not count, on its node they do.
-        requests = resources.pod_requests(pod, use_status=False, pod_level=False, non_missing=True)
-        return demands(self.resources, resources.amounts(requests))
+        return scored_demands(self.resources, pod)

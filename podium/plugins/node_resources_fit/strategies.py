@@ -7,23 +7,34 @@ on integers for one node and on arrays for many, the same expressions for both.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from podium.api import resources
+from podium.api.objects import Pod
 from podium.framework.resource_scoring import (
     TOP_SHAPE_SCORE,
     Amount,
     Amounts,
     Demand,
+    ResourceSpec,
     broken_line,
+    demands,
     used,
     wrapped,
 )
 from podium.framework.scores import idiv
 
 RATIO = "RequestedToCapacityRatio"
+
+
+def scored_demands(specs: Iterable[ResourceSpec], pod: Pod) -> tuple[Demand, ...]:
+    """What a pod asks for as scores see it: containers that name no cpu or memory get defaults."""
+    # Upstream's asymmetry: here requests of the pod itself do not count, on its node they do.
+    requests = resources.pod_requests(pod, use_status=False, pod_level=False, non_missing=True)
+    return demands(specs, resources.amounts(requests))
 
 
 class Strategy(ABC):

@@ -1,0 +1,100 @@
+"""SelectorSpread: spread the pods of a service or controller over nodes and zones.
+
+Only older configurations and policies may name it; PodTopologySpread replaces it.
+
+PreScore  works out what the pod's services and its controller select together. Pods with spread
+          constraints of their own are left to PodTopologySpread.
+Score     prefers nodes, and twice as much zones, with fewer of those pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+from podium.state.workload_selectors import default_selector
+
+ZONE_WEIGHT = 2 / 3
+READS = fwk.reads(node=fwk.Aspect.PODS | fwk.Aspect.LABELS, cluster=fwk.Aspect.WORKLOADS)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """PreScore's state: the pods to keep away from, if the pod has a workload."""
+
+    query: fwk.PodQuery | None
+
+
+class SelectorSpread(fwk.PreScorePlugin, fwk.ScorePlugin):
+    name = "SelectorSpread"
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        self.cluster = handle.cluster
+
+    def sign(self, pod: Pod) -> Hashable:
+        return () if brings_constraints(pod) else (self.workload(pod),)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        if brings_constraints(pod):
+            return fwk.skip()
+        state.put(Counted(self.workload(pod)))
+        return None
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        query = state.get(Counted).query
+        return 0 if query is None else node.count(query)
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        query = state.get(Counted).query
+        return np.zeros(len(nodes), np.int64) if query is None else nodes.count(query)
+
+    def normalize_score(
+        self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
+    ) -> fwk.Scores:
+        return spread(scores, nodes.zones)
+
+    def workload(self, pod: Pod) -> fwk.PodQuery | None:
+        """The running pods of the pod's workload; terminating ones are as good as gone."""
+        selector = default_selector(self.cluster, pod)
+        if selector.is_empty:
+            return None
+        clause = fwk.Clause(frozenset((pod.namespace,)), selector)
+        return fwk.PodQuery((clause,), terminating=False)
+
+
+def brings_constraints(pod: Pod) -> bool:
+    return bool(pod.spec.topology_spread_constraints)
+
+
+def spread(counts: fwk.Scores, zones: fwk.Column[str]) -> fwk.Scores:
+    """The fewer pods on a node and in its zone, the better; nodes without a zone go by their own.
+
+    In this order of operations: the result is cut off, and others round differently.
+    """
+    scores = fewest(counts.astype(np.float64))
+    zoned = zones.map(bool).to_array(np.bool_)
+    if zoned.any():
+        by_zone = np.bincount(zones.index, counts, len(zones.values)).astype(np.float64)
+        by_zone[[not zone for zone in zones.values]] = 0
+        mixed = scores * (1.0 - ZONE_WEIGHT) + ZONE_WEIGHT * fewest(by_zone)[zones.index]
+        scores = np.where(zoned, mixed, scores)
+    cut: fwk.Scores = scores.astype(np.int64)
+    return cut
+
+
+def fewest(counts: Floats) -> Floats:
+    """100 where there is nothing, 0 where there is most."""
+    most = float(counts.max(initial=0))
+    if most == 0:
+        return np.full(len(counts), 100.0)
+    return 100.0 * ((most - counts) / most)
