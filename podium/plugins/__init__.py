@@ -20,6 +20,7 @@ from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.priority_sort import PrioritySort
 from podium.plugins.selector_spread import SelectorSpread
+from podium.plugins.service_affinity import ServiceAffinity
 from podium.plugins.taint_toleration import TaintToleration
 
 IN_TREE: tuple[type[Plugin], ...] = (
@@ -41,4 +42,5 @@ LEGACY: tuple[type[Plugin], ...] = (
     NodeResourcesMostAllocated,
     RequestedToCapacityRatio,
     SelectorSpread,
+    ServiceAffinity,
 )

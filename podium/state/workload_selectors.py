@@ -45,13 +45,20 @@ def default_selector(cluster: ClusterState, pod: Pod) -> Selector:
     return _merged(tuple(sorted(pairs.items())), demands)
 
 
+def services_of(cluster: ClusterState, pod: Pod) -> list[Service]:
+    """The services that select the pod."""
+    labels = pod.labels.items()
+    return [
+        service
+        for service in cluster.objects(Service).in_namespace(pod.namespace)
+        if (selector := service.spec.selector) is not None and selector.items() <= labels
+    ]
+
+
 def _service_pairs(cluster: ClusterState, pod: Pod) -> Pairs:
     pairs: Pairs = {}
-    labels = pod.labels.items()
-    for service in cluster.objects(Service).in_namespace(pod.namespace):
-        selector = service.spec.selector
-        if selector is not None and selector.items() <= labels:
-            pairs |= selector
+    for service in services_of(cluster, pod):
+        pairs |= service.spec.selector or {}
     return pairs
 
 
