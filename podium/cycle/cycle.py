@@ -118,9 +118,10 @@ class Cycle:
             return self._nothing(judgement)
         found = self._leave_room(judgement)
         tried = self._nominated_row() if fast_path else None
-        if tried is not None and tried in found.feasible.index:
+        if tried is not None:
             alone = Rows(self.services.cluster, np.array([tried], np.intp))
-            return Found(judgement, alone, found.statuses, _NO_VERSION)
+            if tried in found.feasible.index or self._fits_beyond_pre_filter(alone, found):
+                return Found(judgement, alone, found.statuses, _NO_VERSION)
         return self._sample(found, tried)
 
     def _nothing(self, judgement: Judgement) -> Found:
@@ -155,6 +156,19 @@ class Cycle:
     def _nominated_row(self) -> int | None:
         name = self.pod.nominated_node_name
         return self.services.cluster.table.live_row(name) if name else None
+
+    def _fits_beyond_pre_filter(self, alone: Rows, found: Found) -> bool:
+        """The nodes that PreFilter wants do not bind a nomination, as upstream: ask the filters."""
+        wanted = found.pre_filtered.node_names
+        if wanted is None or self.pod.nominated_node_name in wanted:
+            return False
+        try:
+            statuses = filter_with_nominated(
+                self.profile, self.state, self.pod, alone, self._nominated
+            )
+        except AttemptFailed:
+            return False  # the other nodes are looked at instead
+        return statuses.values[int(statuses.index[0])].ok
 
     def _sample(self, found: Found, tried: int | None) -> Found:
         """Keep as many feasible nodes as a configured percentage asks for."""

@@ -7,7 +7,7 @@ from podium.cycle.outcome import Rejected
 from podium.framework.status import Nominate
 from tests.builders import pod
 from tests.cycle.harness import Scheduler
-from tests.toys import Filter, PreScore, Score
+from tests.toys import Filter, PreFilter, PreScore, Score, reply
 
 NO = fwk.Status.unschedulable("no")
 FULL = fwk.Status.unschedulable("full")
@@ -46,6 +46,21 @@ def test_a_nominated_node_that_does_not_fit_is_one_of_many():
 
 def test_a_nominated_node_that_is_gone_is_ignored():
     assert Scheduler(best_is("c")).attempt(nominated("gone")).node_name == "c"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        pytest.param(None, "b", id="filters-agree"),
+        pytest.param(NO, "a", id="filters-refuse"),
+        pytest.param(RuntimeError("broken"), "a", id="filters-fail"),
+    ],
+)
+def test_the_nodes_that_pre_filter_wants_do_not_bind_a_nomination(answer, expected):
+    only = PreFilter("P", fwk.PreFilterResult(frozenset("a")))
+    judge = Filter("F", lambda pod, node: reply(answer) if node.name == "b" else None)
+
+    assert Scheduler(only, judge).attempt(nominated("b")).node_name == expected
 
 
 def test_a_nomination_in_memory_alone_is_no_shortcut():
