@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
-from podium.api.objects import Condition, Pod
+from podium.api.objects import Pod
 from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
@@ -14,6 +14,7 @@ from podium.cycle.cycle import Cycle
 from podium.cycle.reuse import Kinds
 from podium.cycle.services import ProfileHandle, Services
 from podium.framework.handle import Client, EventNote
+from podium.framework.offline import OfflineClient
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
@@ -29,22 +30,6 @@ def in_tree() -> Registry:
 def in_tree_with_legacy() -> Registry:
     """Those, and the plugins that only older configurations may name."""
     return Registry((*IN_TREE, *LEGACY))
-
-
-class OfflineClient:
-    """For shells without a cluster: it remembers the deletions that were asked for."""
-
-    def __init__(self) -> None:
-        self.deleted: list[Pod] = []
-
-    async def delete_pod(self, pod: Pod) -> None:
-        self.deleted.append(pod)
-
-    async def patch_pod_condition(self, pod: Pod, condition: Condition) -> None:
-        """There is no status to write to."""
-
-    async def clear_nominated_node_name(self, pod: Pod) -> None:
-        """There is no status to write to."""
 
 
 class NoEvents:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import itertools
 import time
@@ -21,6 +22,16 @@ class Clock(Protocol):
     def now(self) -> float: ...
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> Timer: ...
+
+
+async def sleep(clock: Clock, seconds: float) -> None:
+    """Wait by this clock; cancelling the waiting task cancels the timer."""
+    over: asyncio.Queue[None] = asyncio.Queue()  # unlike a future, it bears a late call
+    timer = clock.call_later(seconds, lambda: over.put_nowait(None))
+    try:
+        await over.get()
+    finally:
+        timer.cancel()
 
 
 class StillClock:

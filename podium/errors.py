@@ -6,6 +6,8 @@ PodiumError
 ├── InvalidSelector     a label or node selector that cannot be evaluated
 ├── InvalidTime         a text that is no RFC 3339 time
 ├── NotFound            the API has no such object
+├── Conflict            the API has a newer version of the object; nothing was written
+├── ApiError            a request that failed; whether it was carried out is not known
 ├── CacheError          a write that contradicts what the state knows; nothing was changed
 ├── StaleRow            a reference to a node that is gone
 ├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
@@ -64,6 +66,14 @@ class InvalidTime(PodiumError):
 
 class NotFound(PodiumError):
     """The API has no such object."""
+
+
+class Conflict(PodiumError):
+    """The API has a newer version of the object than the one to be changed; nothing was written."""
+
+
+class ApiError(PodiumError):
+    """The API refused a request or did not answer it; it may have been carried out."""
 
 
 class CacheError(PodiumError):

@@ -3,8 +3,11 @@
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from podium.api.objects import Condition, Pod
 from podium.clock import FakeClock
+from podium.errors import NotFound
 from podium.framework.cycle_state import CycleState
 from podium.framework.handle import EventNote
 from podium.framework.nominated import NominatedPods, filter_with_nominated
@@ -24,6 +27,9 @@ class FakeClient:
     def __init__(self) -> None:
         self.writes: list[tuple[Any, ...]] = []
 
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        self.writes.append(("bind", pod.key, pod.uid, node_name))
+
     async def delete_pod(self, pod: Pod) -> None:
         self.writes.append(("delete", pod.key))
 
@@ -32,6 +38,23 @@ class FakeClient:
 
     async def clear_nominated_node_name(self, pod: Pod) -> None:
         self.writes.append(("clear nomination", pod.key))
+
+    async def bind_volume(self, volume: Any, claim: Any, annotations: Any) -> Any:
+        self.writes.append(("bind volume", volume.name, claim.name, dict(annotations)))
+        return _next_version(volume)
+
+    async def annotate_claim(self, claim: Any, annotations: Any) -> Any:
+        self.writes.append(("annotate", claim.key, dict(annotations)))
+        return _next_version(claim)
+
+    async def read(self, kind: Any, key: str) -> Any:
+        raise NotFound(f"{kind.__name__} {key}")
+
+
+def _next_version(obj: Any) -> Any:
+    version = str(int(obj.metadata.resource_version or 0) + 1)
+    metadata = msgspec.structs.replace(obj.metadata, resource_version=version)
+    return msgspec.structs.replace(obj, metadata=metadata)
 
 
 class FakeEvents:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import msgspec
 
-from podium.api.objects import ApiObject, Condition, Node, Pod
+from podium.api.objects import ApiObject, Node, Pod
 from podium.bench.measure import Meter
 from podium.bench.pending import Pending
 from podium.clock import Clock, FakeClock
@@ -20,6 +20,7 @@ from podium.cycle.cycle import Cycle
 from podium.cycle.outcome import Placed, Rejected
 from podium.framework.handle import Client
 from podium.framework.nominator import Nominator
+from podium.framework.offline import OfflineClient
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import ClusterState
 from podium.state.pod_info import PodInfo
@@ -48,25 +49,13 @@ class Core(Protocol):
 BuildCore = Callable[[Clock, Client], Core]
 
 
-class Evictions:
+class Evictions(OfflineClient):
     """A client that remembers which pods preemption deletes."""
-
-    def __init__(self) -> None:
-        self._pods: list[Pod] = []
 
     def take(self) -> list[Pod]:
         """The pods deleted since the last call."""
-        taken, self._pods = self._pods, []
+        taken, self.deleted = self.deleted, []
         return taken
-
-    async def delete_pod(self, pod: Pod) -> None:
-        self._pods.append(pod)
-
-    async def patch_pod_condition(self, pod: Pod, condition: Condition) -> None:
-        """No rule reads it back."""
-
-    async def clear_nominated_node_name(self, pod: Pod) -> None:
-        """Nominations of lower priority do not outlive the cycle that overrules them."""
 
 
 class Scheduling:

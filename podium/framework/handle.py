@@ -23,8 +23,15 @@ from podium.state.cluster import ClusterState
 from podium.state.rows import PodsOnRows, Rows
 
 
+T = TypeVar("T", bound=ApiObject)
+
+
 class Client(Protocol):
-    """The writes that plugins make. Each raises ``NotFound`` for an object that is gone."""
+    """What plugins ask of the API, nearly all of it writes, each as a patch.
+
+    Each raises ``NotFound`` for an object that is gone, and ``ApiError`` when the API refuses or
+    does not answer: then nobody knows whether the write was carried out.
+    """
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         """Bind this pod, and none of the same name with another uid, to the node."""
@@ -37,6 +44,22 @@ class Client(Protocol):
 
     async def clear_nominated_node_name(self, pod: Pod) -> None:
         """Empty ``status.nominatedNodeName``."""
+
+    async def bind_volume(
+        self, volume: PersistentVolume, claim: ObjectReference, annotations: Mapping[str, str]
+    ) -> PersistentVolume:
+        """Set ``spec.claimRef`` and add annotations; returns the volume as it is then.
+
+        ``Conflict`` when the volume has another resource version than this one.
+        """
+
+    async def annotate_claim(
+        self, claim: PersistentVolumeClaim, annotations: Mapping[str, str]
+    ) -> PersistentVolumeClaim:
+        """Add annotations; returns the claim as it is then. ``Conflict`` as above."""
+
+    async def read(self, kind: type[T], key: str) -> T:
+        """The object as the API has it now, which may be ahead of what the watch has shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +85,7 @@ class Handle(Protocol):
     def profile_name(self) -> str: ...
     @property
     def cluster(self) -> ClusterState:
-        """The state; read it in a cycle only, and never write to it."""
+        """The state; read it in a cycle, and write nothing but assumptions to it."""
 
     @property
     def nominator(self) -> Nominator: ...
