@@ -7,11 +7,18 @@ are valid; the cluster may change between two awaits. All of it belongs to the e
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from podium.api.objects import Condition, Pod
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    Condition,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+)
 from podium.clock import Clock
 from podium.framework.cycle_state import CycleState
 from podium.framework.nominator import Nominator
