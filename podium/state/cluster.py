@@ -34,6 +34,7 @@ from podium.api.objects import (
 from podium.errors import CacheError
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
+from podium.state.assumed import Assumed
 from podium.state.invariants import check_invariants
 from podium.state.node_table import NodeTable
 from podium.state.objects import Store
@@ -42,6 +43,7 @@ from podium.state.pod_groups import PodGroups, PodQuery
 from podium.state.pod_info import UNPLACED, PodInfo
 from podium.state.rows import NodeInfo, Rows
 from podium.state.storage import Storage
+from podium.state.volume_store import VolumeStore
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -60,6 +62,7 @@ _ASPECTS: Mapping[type[ApiObject], int] = {
     VolumeAttachment: Aspect.STORAGE,
     PodDisruptionBudget: 0,
 }
+_ASSUMABLE: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim)
 
 
 class ClusterState:
@@ -73,7 +76,12 @@ class ClusterState:
         self.pods: dict[str, PodInfo] = {}  # every placed pod, by uid
         self._assumed: set[str] = set()
         self._known_capacity = 0
+        self.volumes = VolumeStore()
         self._stores: dict[type[ApiObject], Store[ApiObject]] = {k: Store() for k in _ASPECTS}
+        self._stores[PersistentVolume] = self.volumes  # type: ignore[assignment]  # see objects()
+        self._assumptions: dict[type[ApiObject], Assumed[ApiObject]] = {
+            kind: Assumed(self._stores[kind], self._announce_assumption) for kind in _ASSUMABLE
+        }
         self.storage = Storage(self.table, self._stores)
 
     # --- reading -------------------------------------------------------------------------------
@@ -96,6 +104,10 @@ class ClusterState:
 
     def objects(self, kind: type[T]) -> Store[T]:
         return self._stores[kind]  # type: ignore[return-value]  # keyed by what it holds
+
+    def assumed(self, kind: type[T]) -> Assumed[T]:
+        """Volumes or claims as they will be; what Reserve takes is assumed here."""
+        return self._assumptions[kind]  # type: ignore[return-value]  # keyed by what it holds
 
     def is_assumed(self, uid: str) -> bool:
         return uid in self._assumed
@@ -187,19 +199,28 @@ class ClusterState:
     # --- everything else -----------------------------------------------------------------------
 
     def set_object(self, obj: ApiObject) -> None:
-        """Keep this version of an object that rules look up."""
-        old = self._stores[type(obj)].set(obj)
-        self._announce(type(obj), old, obj)
+        """Keep this version of an object that rules look up, unless a newer one is known."""
+        kind = type(obj)
+        if self._stores[kind].is_late(obj):
+            return
+        old = self._stores[kind].set(obj)
+        if kind in self._assumptions:
+            self._assumptions[kind].check_against(obj, obj.key)
+        self._announce(kind, old, obj)
 
     def remove_object(self, kind: type[ApiObject], key: str) -> None:
         old = self._stores[kind].remove(key)
-        if old is not None:
-            self._announce(kind, old, None)
+        if old is None:
+            return
+        if kind in self._assumptions:
+            self._assumptions[kind].check_against(None, key)
+        self._announce(kind, old, None)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` when columns, groups and pods do not tell the same story."""
         check_invariants(self.table, self.groups, self.affinity, self.pods)
         self.storage.check(self.pods.values())
+        self.volumes.check()
 
     # --- inside --------------------------------------------------------------------------------
 
@@ -210,6 +231,9 @@ class ClusterState:
             self.journal.record(NOWHERE, aspects)
         for row in self.storage.object_changed(kind, old, new):
             self.journal.record(row, Aspect.VOLUMES)
+
+    def _announce_assumption(self) -> None:
+        self.journal.record(NOWHERE, Aspect.STORAGE)
 
     def _checked(self, pod: Pod) -> PodInfo:
         if not pod.node_name:

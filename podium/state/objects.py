@@ -26,6 +26,11 @@ class Store(Generic[T]):
         self._by_namespace.setdefault(obj.namespace, {})[obj.name] = obj
         return old
 
+    def is_late(self, obj: T) -> bool:
+        """Whether a newer version of the object is known: watch events may overtake each other."""
+        known = self._by_key.get(obj.key)
+        return known is not None and known.uid == obj.uid and is_newer(known, obj)
+
     def remove(self, key: str) -> T | None:
         obj = self._by_key.pop(key, None)
         if obj is not None:
@@ -50,3 +55,9 @@ class Store(Generic[T]):
 
 
 _NONE: Mapping[str, T] = {}  # type: ignore[valid-type]  # an empty mapping serves every kind
+
+
+def is_newer(obj: ApiObject, than: ApiObject) -> bool:
+    """Whether this is the later of two versions; what is no number cannot be compared."""
+    one, other = obj.metadata.resource_version, than.metadata.resource_version
+    return one.isdecimal() and other.isdecimal() and int(one) > int(other)

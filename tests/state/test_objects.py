@@ -1,3 +1,5 @@
+import pytest
+
 from podium.api.objects import Namespace, ObjectMeta, Service, ServiceSpec
 from podium.state.objects import Store
 
@@ -62,3 +64,23 @@ def test_the_version_moves_with_every_change_and_no_other():
 
     assert versions == sorted(set(versions))
     assert store.version == versions[-1]
+
+
+@pytest.mark.parametrize(
+    ("known", "shown", "is_late"),
+    [
+        pytest.param("9", "10", False, id="newer"),
+        pytest.param("10", "9", True, id="older-as-numbers"),
+        pytest.param("9", "9", False, id="the-same"),
+        pytest.param("", "9", False, id="nothing-to-compare"),
+        pytest.param("9", "", False, id="nothing-to-compare-with"),
+        pytest.param("abc", "9", False, id="no-numbers"),
+    ],
+)
+def test_versions_that_come_late(known, shown, is_late):
+    store = Store()
+    store.set(Namespace(metadata=ObjectMeta(name="team", uid="1", resource_version=known)))
+    other = ObjectMeta(name="team", uid="1", resource_version=shown)
+    assert store.is_late(Namespace(metadata=other)) is is_late
+    another = ObjectMeta(name="team", uid="2", resource_version=shown)
+    assert not store.is_late(Namespace(metadata=another))

@@ -1,0 +1,49 @@
+"""Volumes by class while unclaimed, and by their claim afterwards."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.state.volume_store import VolumeStore
+from tests.claims import claim, volume
+
+
+def names(volumes):
+    return [found.name for found in volumes]
+
+
+def test_a_volume_is_listed_until_it_is_claimed():
+    store = VolumeStore()
+    for made in (volume("a"), volume("b"), volume("c", cls="other")):
+        store.set(made)
+    assert names(store.unclaimed("local")) == ["a", "b"]
+
+    store.set(volume("a", claim=claim()))
+    assert names(store.unclaimed("local")) == ["b"]
+    assert names(store.claimed_by("default/data")) == ["a"]
+
+    store.remove("a")
+    store.set(volume("b", cls="other"))
+    assert names(store.unclaimed("other")) == ["c", "b"]
+    assert (names(store.unclaimed("local")), names(store.claimed_by("default/data"))) == ([], [])
+
+
+def test_the_old_annotation_names_the_class():
+    store = VolumeStore()
+    store.set(volume(annotations={"volume.beta.kubernetes.io/storage-class": "old"}))
+    assert (names(store.unclaimed("old")), names(store.unclaimed("local"))) == (["pv"], [])
+
+
+CHANGES = st.tuples(
+    st.sampled_from("abc"), st.sampled_from(("x", "y")), st.sampled_from((None, "c1", "c2", "-"))
+)
+
+
+@given(st.lists(CHANGES, max_size=12))
+def test_the_indexes_follow_any_changes(changes):
+    store = VolumeStore()
+    for name, cls, taken in changes:
+        if taken == "-":
+            store.remove(name)
+        else:
+            store.set(volume(name, cls=cls, **({"claim": taken} if taken else {})))
+        store.check()
