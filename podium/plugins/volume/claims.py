@@ -42,6 +42,11 @@ def get_class(cluster: ClusterState, name: str) -> StorageClass:
     return _found(cluster, StorageClass, name, name)
 
 
+def missing(kind: type[ApiObject], name: str) -> str:
+    """What to say when there is no such claim, volume or class."""
+    return f'{_RESOURCES[kind]} "{name}" not found'
+
+
 def wrong_owner(pod: Pod, claim: PersistentVolumeClaim) -> str:
     """What to say when the claim of an ephemeral volume is not ``is_owned`` by its pod."""
     return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
@@ -58,5 +63,5 @@ def references(pod: Pod, claim: PersistentVolumeClaim, *, ephemeral: bool) -> bo
 def _found(cluster: ClusterState, kind: type[T], key: str, name: str) -> T:
     found = cluster.objects(kind).get(key)
     if found is None:
-        raise NotFound(f'{_RESOURCES[kind]} "{name}" not found')
+        raise NotFound(missing(kind, name))
     return found

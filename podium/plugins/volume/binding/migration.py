@@ -1,0 +1,131 @@
+"""In-tree volumes where a CSI driver serves them: there their zone is a label of the driver's own.
+
+The CSINode object of a node says which in-tree plugins its CSI drivers have taken over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from podium.api.csi_migration import DRIVERS, migrated_driver, persistent_id
+from podium.api.objects import (
+    CSINode,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    PersistentVolume,
+)
+from podium.errors import InvalidObject, Problem
+from podium.plugins.volume.binding.reach import EVERYWHERE, Reach, of_terms, of_volume
+
+MIGRATED: Final = "storage.alpha.kubernetes.io/migrated-plugins"
+
+_GA: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+_BETA: Final = (
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+)
+# The drivers that may take over, with their label for a zone; without one nothing is translated.
+_ZONE_LABELS: Final[Mapping[str, str]] = {
+    "ebs.csi.aws.com": "topology.ebs.csi.aws.com/zone",
+    "pd.csi.storage.gke.io": "topology.gke.io/zone",
+    "cinder.csi.openstack.org": "topology.cinder.csi.openstack.org/zone",
+    "disk.csi.azure.com": "",
+    "pxd.portworx.com": "",
+}
+_PLUGINS: Final[Mapping[str, str]] = {driver: plugin for plugin, driver in DRIVERS.items()}
+
+
+def in_tree_plugin(volume: PersistentVolume) -> str:
+    """The plugin whose place a CSI driver may have taken; empty when there is none."""
+    driver = migrated_driver(volume.spec) if volume.spec.csi is None else None
+    return _PLUGINS[driver] if driver is not None and driver in _ZONE_LABELS else ""
+
+
+def is_migrated(plugin: str, csi_node: CSINode | None) -> bool:
+    """Whether a CSI driver has taken over from this in-tree plugin on the node."""
+    if csi_node is None:
+        return False
+    return plugin in csi_node.annotations.get(MIGRATED, "").split(",")
+
+
+def migrated_reach(volume: PersistentVolume) -> Reach:
+    """The nodes that an in-tree volume reaches, of those where its CSI driver serves it."""
+    _require_translation(volume)
+    label = _ZONE_LABELS[DRIVERS[in_tree_plugin(volume)]]
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    if not label:
+        return of_volume(volume)
+    translated = _translated(volume, required or NodeSelector(), label)
+    is_bound_nowhere = required is None and not translated.node_selector_terms
+    return EVERYWHERE if is_bound_nowhere else of_terms(translated)
+
+
+def _translated(volume: PersistentVolume, required: NodeSelector, label: str) -> NodeSelector:
+    zone, region = _keys(volume, required)
+    renamed = {region: _GA[1]}
+    if any(each.key == zone and each.values for each in _expressions(required)):
+        renamed[zone] = label
+    elif zones := _zones(volume.labels.get(zone, "")):
+        required = _with(required, NodeSelectorRequirement(label, "In", zones))
+    return _mapped(required, renamed)
+
+
+def _keys(volume: PersistentVolume, required: NodeSelector) -> tuple[str, str]:
+    """The labels for zone and region that the volume speaks of, the current or the former ones."""
+    named = {each.key for each in _expressions(required)}
+    for labels in (named, volume.labels):
+        for keys in (_GA, _BETA):
+            if keys[0] in labels:
+                return keys
+    return _GA
+
+
+def _expressions(required: NodeSelector) -> list[NodeSelectorRequirement]:
+    return [each for term in required.node_selector_terms for each in term.match_expressions]
+
+
+def _zones(text: str) -> tuple[str, ...]:
+    return tuple(sorted({part.strip() for part in text.split("__")} - {""}))
+
+
+def _with(required: NodeSelector, demand: NodeSelectorRequirement) -> NodeSelector:
+    terms = required.node_selector_terms or (NodeSelectorTerm(),)
+    return NodeSelector(
+        tuple(
+            msgspec.structs.replace(term, match_expressions=(*term.match_expressions, demand))
+            for term in terms
+        )
+    )
+
+
+def _mapped(required: NodeSelector, renamed: Mapping[str, str]) -> NodeSelector:
+    return NodeSelector(
+        tuple(
+            msgspec.structs.replace(
+                term,
+                match_expressions=tuple(
+                    msgspec.structs.replace(each, key=renamed.get(each.key, each.key))
+                    for each in term.match_expressions
+                ),
+            )
+            for term in required.node_selector_terms
+        )
+    )
+
+
+def _require_translation(volume: PersistentVolume) -> None:
+    """Refuse a volume that has no CSI form: its driver could not find it."""
+    spec = volume.spec
+    disk = spec.azure_disk
+    if disk is not None and disk.kind and disk.kind.lower() != "managed":
+        problem = Problem("spec.azureDisk.kind", f"kind({disk.kind}) is not supported by CSI")
+    elif (spec.aws_elastic_block_store or spec.gce_persistent_disk) and not persistent_id(volume):
+        problem = Problem("spec", "the volume's ID or zones have no CSI form")
+    else:
+        return
+    raise InvalidObject("PersistentVolume", volume.name, [problem])

@@ -1,0 +1,153 @@
+"""The plugin's class: it hands values to the rules beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import ClassVar
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api.claims import named_claims
+from podium.api.objects import Pod
+from podium.errors import CacheError, NotFound
+from podium.plugins.volume.binding import hints
+from podium.plugins.volume.binding.alike import alike
+from podium.plugins.volume.binding.args import BindingArgs, ScoringBindingArgs
+from podium.plugins.volume.binding.binder import Binder
+from podium.plugins.volume.binding.decision import Decision, decide
+from podium.plugins.volume.binding.pod_claims import NO_CLAIMS, PodClaims, find_claims
+from podium.plugins.volume.binding.reservation import Reservation
+from podium.plugins.volume.binding.scoring import line_of, score
+
+READS_NOTHING = fwk.reads()
+READS = fwk.reads(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.STORAGE, scoring=0)
+READS_AND_SCORES = fwk.reads(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.STORAGE)
+
+
+class VolumeBinding(
+    fwk.PreFilterPlugin,
+    fwk.FilterPlugin,
+    fwk.PreScorePlugin,
+    fwk.ScorePlugin,
+    fwk.ReservePlugin,
+    fwk.PreBindPlugin,
+    fwk.EnqueueExtensions,
+):
+    name = "VolumeBinding"
+    Args: ClassVar[type[fwk.Args]] = BindingArgs
+
+    def __init__(self, args: BindingArgs | ScoringBindingArgs, handle: fwk.Handle) -> None:
+        self._handle = handle
+        self._binder = Binder(handle, args.bind_timeout_seconds)
+
+    def sign(self, pod: Pod) -> Hashable:
+        """The claims by name. A pod with one made for it alone has no equal."""
+        if not pod.spec.volumes:
+            return ()
+        claims = tuple(named_claims(pod))
+        if any(claim.is_ephemeral for claim in claims):
+            raise fwk.NotSignable
+        return (pod.namespace, claims) if claims else ()
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS if any(True for _ in named_claims(pod)) else READS_NOTHING
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        found = find_claims(nodes.cluster, pod) if pod.spec.volumes else fwk.skip()
+        if isinstance(found, PodClaims):
+            state.put(found)
+            return None
+        if found.is_skip:
+            state.put(NO_CLAIMS)  # for Reserve, which is not skipped
+        return found
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        return decide(state.get(PodClaims), node).status
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        claims = state.get(PodClaims)
+        return alike(nodes, claims).map(lambda place: decide(claims, nodes.at(place)).status)
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        return fwk.skip()
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        return 0
+
+    def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status | None:
+        claims, reservation = state.get(PodClaims), Reservation(node_name)
+        if not claims.are_bound:
+            decision = self._decide(claims, node_name)
+            if not decision.status.ok:
+                return decision.status
+            try:
+                reservation.take(self._handle.cluster, decision)
+            except (CacheError, NotFound) as changed:
+                return fwk.Status.error(changed)
+        state.put(reservation)
+        return None
+
+    def unreserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+        reservation = state.find(Reservation)
+        if reservation is not None:
+            state.drop(Reservation)
+            reservation.release(self._handle.cluster)
+            self._binder.resolve(reservation)
+
+    def pre_bind_pre_flight(
+        self, state: fwk.CycleState, pod: Pod, node_name: str
+    ) -> fwk.PreFlight | fwk.Status:
+        reservation = state.find(Reservation)
+        if reservation is None or reservation.node_name != node_name:
+            return fwk.Status.error(f'no pod volume found for node "{node_name}"')
+        return fwk.PreFlight(allow_parallel=True) if reservation else fwk.skip()
+
+    async def pre_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status:
+        return await self._binder.bind(state.get(Reservation), pod)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("storage.k8s.io/StorageClass", "add|update", hint=hints.class_allows_more),
+            fwk.on("PersistentVolumeClaim", "add|update", hint=hints.claim_is_of_pod),
+            fwk.on("PersistentVolume", "add|update"),
+            fwk.on("Node", "add|label"),
+            fwk.on("storage.k8s.io/CSINode", "add|update", hint=hints.drivers_took_over),
+            fwk.on("storage.k8s.io/CSIDriver", "update", hint=hints.driver_stopped_checking),
+            fwk.on(
+                "storage.k8s.io/CSIStorageCapacity",
+                "add|update",
+                hint=hints.pool_takes_larger_volumes,
+            ),
+        ]
+
+    def _decide(self, claims: PodClaims, node_name: str) -> Decision:
+        node = self._handle.cluster.node(node_name)
+        if node is None:
+            return Decision(fwk.Status.error(f'node "{node_name}" not found'))
+        return decide(claims, node)
+
+
+class ScoringVolumeBinding(VolumeBinding):
+    """With the feature StorageCapacityScoring: ``shape`` says how good a percentage used is."""
+
+    Args = ScoringBindingArgs
+
+    def __init__(self, args: ScoringBindingArgs, handle: fwk.Handle) -> None:
+        super().__init__(args, handle)
+        self._line = line_of(args.shape)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS_AND_SCORES if super().reads(pod) is READS else READS_NOTHING
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        return None
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        return score(decide(state.get(PodClaims), node), self._line)
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        claims = state.get(PodClaims)
+        places = alike(nodes, claims)
+        scores = places.map(lambda place: score(decide(claims, nodes.at(place)), self._line))
+        return scores.to_array(np.int64)

@@ -1,0 +1,175 @@
+"""PreFilter: the claims of a pod, and for each what decides where the pod can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from podium import framework as fwk
+from podium.api.claims import NamedClaim, claim_key, class_name, is_owned, named_claims
+from podium.api.objects import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+)
+from podium.errors import InvalidObject
+from podium.plugins.volume.binding.matching import Candidates, find_candidates, requested
+from podium.plugins.volume.binding.migration import in_tree_plugin, is_migrated, migrated_reach
+from podium.plugins.volume.binding.provisioning import Provisioning, find_provisioning
+from podium.plugins.volume.binding.reach import Reach, of_volume
+from podium.plugins.volume.claims import WAIT_FOR_FIRST_CONSUMER, missing, wrong_owner
+from podium.state.cluster import ClusterState
+
+BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+
+IMMEDIATE = fwk.Status.unresolvable("pod has unbound immediate PersistentVolumeClaims")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundVolume:
+    """The volume of a bound claim."""
+
+    volume: PersistentVolume
+    plugin: str  # in-tree, when a CSI driver may have taken its place
+
+    @classmethod
+    def of(cls, volume: PersistentVolume) -> BoundVolume:
+        return cls(volume, in_tree_plugin(volume))
+
+    def is_usable_on(self, node: fwk.NodeInfo) -> bool:
+        """``InvalidObject`` when a CSI driver serves it there and cannot know it."""
+        csi_node = node.cluster.objects(CSINode).get(node.name) if self.plugin else None
+        migrated = is_migrated(self.plugin, csi_node)
+        reach = migrated_reach(self.volume) if migrated else of_volume(self.volume)
+        return reach.covers(node.labels)
+
+    @property
+    def reaches(self) -> list[Reach]:
+        """What tells nodes apart for this volume, whoever serves it."""
+        reaches = [of_volume(self.volume)]
+        if self.plugin:
+            with suppress(InvalidObject):  # told for the nodes where it matters
+                reaches.append(migrated_reach(self.volume))
+        return reaches
+
+
+@dataclass(frozen=True, slots=True)
+class DelayedClaim:
+    """A claim that waits for its pod to have a node."""
+
+    claim: PersistentVolumeClaim
+    candidates: Candidates
+    provisioning: Provisioning
+
+
+@dataclass(frozen=True, slots=True)
+class PodClaims:
+    """PreFilter's state. A bound claim whose volume does not exist has ``None`` for it.
+
+    ``selected`` claims are being provisioned for a node already; ``unmatched`` ones are open, the
+    smallest request first: that is the order in which they choose volumes.
+    """
+
+    bound: tuple[BoundVolume | None, ...] = ()
+    selected: tuple[DelayedClaim, ...] = ()
+    unmatched: tuple[DelayedClaim, ...] = ()
+
+    @property
+    def are_bound(self) -> bool:
+        """Whether nothing is left to be bound."""
+        return not self.selected and not self.unmatched
+
+
+NO_CLAIMS: Final = PodClaims()
+
+
+def find_claims(cluster: ClusterState, pod: Pod) -> PodClaims | fwk.Status:
+    """What is known about the pod's claims, or why no node would do; none at all gives a skip."""
+    claims: dict[str, PersistentVolumeClaim] = {}
+    for named in named_claims(pod):
+        found = _usable(cluster, pod, named)
+        if isinstance(found, str):
+            return fwk.Status.unresolvable(found)
+        # A claim in two volumes of a pod is one claim; upstream would look for two volumes.
+        claims[found.key] = found
+    return _sorted_out(cluster, claims.values()) if claims else fwk.skip()
+
+
+def is_bound(claim: PersistentVolumeClaim) -> bool:
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
+
+
+def _usable(cluster: ClusterState, pod: Pod, named: NamedClaim) -> PersistentVolumeClaim | str:
+    """The claim as it is assumed now, or why it is of no use."""
+    claim = cluster.assumed(PersistentVolumeClaim).get(claim_key(pod.namespace, named.name))
+    if claim is None:
+        return _missing(named)
+    what = f'persistentvolumeclaim "{named.name}"'
+    if claim.status.phase == "Lost":
+        return f'{what} bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+    if claim.is_terminating:
+        return f"{what} is being deleted"
+    if named.is_ephemeral and not is_owned(claim, pod):
+        return wrong_owner(pod, claim)
+    return claim
+
+
+def _missing(named: NamedClaim) -> str:
+    if named.is_ephemeral:
+        who = "waiting for ephemeral volume controller"
+        return f'{who} to create the persistentvolumeclaim "{named.name}"'
+    return missing(PersistentVolumeClaim, named.name)
+
+
+def _sorted_out(
+    cluster: ClusterState, claims: Iterable[PersistentVolumeClaim]
+) -> PodClaims | fwk.Status:
+    bound: list[BoundVolume | None] = []
+    delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = []
+    has_immediate = False
+    for claim in claims:
+        if is_bound(claim):
+            bound.append(_volume_of(cluster, claim))
+            continue
+        wanted = cluster.objects(StorageClass).get(class_name(claim))
+        if wanted is not None and not wanted.volume_binding_mode:
+            return fwk.Status.error(f'VolumeBindingMode not set for StorageClass "{wanted.name}"')
+        if wanted is not None and _is_delayed(claim, wanted):
+            delayed.append((claim, wanted))
+        else:
+            has_immediate = True
+    if has_immediate:
+        return IMMEDIATE
+    found = [_delayed(cluster, claim, wanted) for claim, wanted in delayed]
+    return PodClaims(
+        tuple(bound),
+        tuple(one for one in found if SELECTED_NODE in one.claim.annotations),
+        tuple(
+            sorted(
+                (one for one in found if SELECTED_NODE not in one.claim.annotations),
+                key=lambda one: requested(one.claim),
+            )
+        ),
+    )
+
+
+def _volume_of(cluster: ClusterState, claim: PersistentVolumeClaim) -> BoundVolume | None:
+    volume = cluster.assumed(PersistentVolume).get(claim.spec.volume_name)
+    return None if volume is None else BoundVolume.of(volume)
+
+
+def _is_delayed(claim: PersistentVolumeClaim, wanted: StorageClass) -> bool:
+    """One that asks for a volume by name is for its controller to bind, whatever its class."""
+    return wanted.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER and not claim.spec.volume_name
+
+
+def _delayed(
+    cluster: ClusterState, claim: PersistentVolumeClaim, wanted: StorageClass
+) -> DelayedClaim:
+    candidates = find_candidates(cluster, claim)
+    return DelayedClaim(claim, candidates, find_provisioning(cluster, claim, wanted))

@@ -1,0 +1,94 @@
+"""Whether the volumes of a pod are bound by now, as the API's own objects show it.
+
+Assumptions play no part here: the volume controller and the provisioners see what the API has.
+"""
+
+from __future__ import annotations
+
+from podium import framework as fwk
+from podium.api.objects import PersistentVolume, PersistentVolumeClaim, Pod
+from podium.errors import InvalidObject
+from podium.plugins.volume.binding.pod_claims import SELECTED_NODE, BoundVolume, is_bound
+from podium.plugins.volume.binding.reservation import Change, Reservation
+from podium.plugins.volume.claims import missing
+from podium.state.cluster import ClusterState
+from podium.state.objects import is_newer
+
+Progress = fwk.Status | None
+"""Success when all is bound, an error when it never will be, ``None`` while it is worth waiting."""
+
+
+def progress(cluster: ClusterState, reservation: Reservation, pod: Pod) -> Progress:
+    """The first claim that is not bound decides."""
+    name = reservation.node_name
+    node = cluster.node(name)
+    if node is None:
+        return _failure(f'failed to get node "{name}": node "{name}" not found')
+    if pod.uid not in cluster.pods:
+        return _failure(f'pod does not exist any more: pod "{pod.name}" not found')
+    for volume in reservation.volumes:
+        status = _of_volume(cluster, volume, node)
+        if status is None or not status.ok:
+            return status
+    for claim in reservation.claims:
+        status = _of_claim(cluster, claim, node)
+        if status is None or not status.ok:
+            return status
+    return fwk.SUCCESS
+
+
+def _of_volume(
+    cluster: ClusterState, change: Change[PersistentVolume], node: fwk.NodeInfo
+) -> Progress:
+    """A volume that was given to a claim: the claim must come to say so itself."""
+    volume = cluster.volumes.get(change.wanted.name)
+    claim = cluster.objects(PersistentVolumeClaim).get(change.claim.key)
+    if volume is None or claim is None:
+        gone = change.wanted if volume is None else change.claim
+        return _failure(f"failed to check binding: {missing(type(gone), gone.name)}")
+    if change.written is not None and is_newer(change.written, volume):
+        return None
+    if problem := _misplaced(volume, node):
+        return problem
+    if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
+        return _failure(f'ClaimRef got reset for pv "{volume.name}"')
+    return fwk.SUCCESS if is_bound(claim) else None
+
+
+def _of_claim(
+    cluster: ClusterState, change: Change[PersistentVolumeClaim], node: fwk.NodeInfo
+) -> Progress:
+    """A claim that gets a new volume: its provisioner takes the node away when it gives up."""
+    claim = cluster.objects(PersistentVolumeClaim).get(change.claim.key)
+    if claim is None:
+        gone = missing(PersistentVolumeClaim, change.claim.name)
+        return _failure(f"failed to check provisioning pvc: {gone}")
+    if change.written is not None and is_newer(change.written, claim):
+        return None
+    if not claim.annotations:
+        return _failure(f'selectedNode annotation reset for PVC "{claim.name}"')
+    if claim.annotations.get(SELECTED_NODE) != node.name:
+        return _failure(f'provisioning failed for PVC "{claim.name}"')
+    if claim.spec.volume_name:
+        volume = cluster.volumes.get(claim.spec.volume_name)
+        if volume is None:
+            return None  # the claim came before its volume, or loses it soon
+        if problem := _misplaced(volume, node):
+            return problem
+    return fwk.SUCCESS if is_bound(claim) else None
+
+
+def _misplaced(volume: PersistentVolume, node: fwk.NodeInfo) -> fwk.Status | None:
+    try:
+        if BoundVolume.of(volume).is_usable_on(node):
+            return None
+    except InvalidObject as fault:
+        return _failure(f"failed to translate pv to csi: {fault}")
+    return _failure(
+        f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": '
+        "no matching NodeSelectorTerms"
+    )
+
+
+def _failure(text: str) -> fwk.Status:
+    return fwk.Status.error(text)

@@ -1,0 +1,128 @@
+"""Reserve and Unreserve: a pod's claims and volumes as they are to become, assumed in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+from podium.plugins.volume.binding.decision import Decision
+from podium.plugins.volume.binding.matching import is_for
+from podium.plugins.volume.binding.pod_claims import SELECTED_NODE
+from podium.state.assumed import Assumed
+from podium.state.cluster import ClusterState
+
+BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
+
+T = TypeVar("T", bound=ApiObject)
+
+
+@dataclass(slots=True, eq=False)
+class Change(Generic[T]):
+    """An object that is to become ``wanted``, from the version that ``wanted`` carries.
+
+    ``written`` is what the API made of it. In doubt are writes that got no clear answer: they may
+    have been carried out.
+    """
+
+    wanted: T
+    claim: PersistentVolumeClaim
+    is_assumed: bool = False
+    written: T | None = None
+    is_in_doubt: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Reservation:
+    """What one pod has taken on its node. It belongs to that pod alone, equal pods or not."""
+
+    node_name: str
+    volumes: list[Change[PersistentVolume]] = field(default_factory=list)
+    claims: list[Change[PersistentVolumeClaim]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.volumes or self.claims)
+
+    def take(self, cluster: ClusterState, decision: Decision) -> None:
+        """Assume what was decided; what fails half-way leaves nothing assumed."""
+        for binding in decision.bindings:
+            wanted = bound_volume(binding.volume, binding.claim)
+            self.volumes.append(Change(wanted, binding.claim, wanted is not binding.volume))
+        for provision in decision.provisions:
+            claim = selected_claim(provision.claim, self.node_name)
+            self.claims.append(Change(claim, claim, claim is not provision.claim))
+        try:
+            _assume(cluster.assumed(PersistentVolume), self.volumes)
+            _assume(cluster.assumed(PersistentVolumeClaim), self.claims)
+        except Exception:
+            self.release(cluster)
+            raise
+
+    def release(self, cluster: ClusterState) -> None:
+        """Give back what the API was certainly not told.
+
+        What was written stays assumed until the watch shows it: a claim must not be given a second
+        volume just because its first one is news. So does what is in doubt, until that is resolved.
+        """
+        _restore(cluster.assumed(PersistentVolume), self.volumes)
+        _restore(cluster.assumed(PersistentVolumeClaim), self.claims)
+
+
+def bound_volume(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """The volume reserved for this claim; the same object when it says so already."""
+    if names(volume, claim):
+        return volume
+    spec = msgspec.structs.replace(volume.spec, claim_ref=reference(claim))
+    # A volume that its administrator reserved without a uid is not marked as ours to take back.
+    marks = {} if is_for(volume, claim) else {BOUND_BY_CONTROLLER: "yes"}
+    return _annotated(msgspec.structs.replace(volume, spec=spec), marks)
+
+
+def selected_claim(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
+    """The claim to be provisioned for this node; the same object when it says so already."""
+    if claim.annotations.get(SELECTED_NODE) == node_name:
+        return claim
+    return _annotated(claim, {SELECTED_NODE: node_name})
+
+
+def names(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Whether the volume is reserved for this very claim, uid and all."""
+    ref = volume.spec.claim_ref
+    return ref is not None and is_for(volume, claim) and ref.uid == claim.uid
+
+
+def reference(claim: PersistentVolumeClaim) -> ObjectReference:
+    return ObjectReference(
+        api_version="v1",
+        kind="PersistentVolumeClaim",
+        namespace=claim.namespace,
+        name=claim.name,
+        uid=claim.uid,
+        resource_version=claim.metadata.resource_version,
+    )
+
+
+def _annotated(obj: T, annotations: Mapping[str, str]) -> T:
+    merged = {**obj.annotations, **annotations}
+    metadata = msgspec.structs.replace(obj.metadata, annotations=merged)
+    return msgspec.structs.replace(obj, metadata=metadata)
+
+
+def _assume(assumed: Assumed[T], changes: list[Change[T]]) -> None:
+    for change in changes:
+        if change.is_assumed:
+            assumed.assume(change.wanted)
+
+
+def _restore(assumed: Assumed[T], changes: list[Change[T]]) -> None:
+    for change in changes:
+        if change.is_assumed and change.written is None and not change.is_in_doubt:
+            assumed.restore(change.wanted)

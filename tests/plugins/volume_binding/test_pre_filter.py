@@ -1,0 +1,158 @@
+"""PreFilter: which claims let a pod be scheduled at all."""
+
+import pytest
+
+from podium import framework as fwk
+from podium.plugins.volume.binding.pod_claims import IMMEDIATE, PodClaims
+from tests.builders import pod
+from tests.claims import claim, storage_class, uses, volume
+from tests.plugins.volume_binding.trial import Trial
+
+NOW = "2026-01-01T00:00:00Z"
+OWNED = [{"kind": "Pod", "name": "web", "uid": "uid-web", "controller": True}]
+OF_ANOTHER = [{"kind": "Pod", "name": "web", "uid": "uid-other", "controller": True}]
+NOT_OWNER = "PVC default/web-scratch was not created for pod default/web (pod is not owner)"
+
+
+@pytest.mark.parametrize(
+    ("objects", "reason"),
+    [
+        pytest.param([], 'persistentvolumeclaim "data" not found', id="missing"),
+        pytest.param(
+            [claim(namespace="other")],
+            'persistentvolumeclaim "data" not found',
+            id="in-another-namespace",
+        ),
+        pytest.param(
+            [claim(bound="pv", status={"phase": "Lost"})],
+            'persistentvolumeclaim "data" bound to non-existent persistentvolume "pv"',
+            id="lost",
+        ),
+        pytest.param(
+            [claim(deleted=NOW)], 'persistentvolumeclaim "data" is being deleted', id="deleted"
+        ),
+        pytest.param(
+            [claim(bound="pv", status={"phase": "Lost"}, deleted=NOW)],
+            'persistentvolumeclaim "data" bound to non-existent persistentvolume "pv"',
+            id="lost-is-told-before-deleted",
+        ),
+    ],
+)
+def test_a_claim_of_no_use_rejects_the_pod(objects, reason):
+    status = Trial(*objects).pre_filter(pod("web", volumes=uses("data")))
+    assert status == fwk.Status.unresolvable(reason)
+
+
+@pytest.mark.parametrize(
+    ("owners", "expected"),
+    [
+        pytest.param(OWNED, IMMEDIATE, id="ours"),
+        pytest.param(OF_ANOTHER, fwk.Status.unresolvable(NOT_OWNER), id="of-another-pod"),
+        pytest.param([], fwk.Status.unresolvable(NOT_OWNER), id="of-nobody"),
+    ],
+)
+def test_an_ephemeral_volume_is_a_claim_owned_by_the_pod(owners, expected):
+    trial = Trial(claim("web-scratch", owners=owners))
+    assert trial.pre_filter(pod("web", volumes=uses(ephemeral=["scratch"]))) == expected
+
+
+def test_an_ephemeral_volume_waits_for_its_claim():
+    status = Trial().pre_filter(pod("web", volumes=uses(ephemeral=["scratch"])))
+    text = (
+        'waiting for ephemeral volume controller to create the persistentvolumeclaim "web-scratch"'
+    )
+    assert status == fwk.Status.unresolvable(text)
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        pytest.param([claim(cls="none")], IMMEDIATE, id="class-is-missing"),
+        pytest.param([claim(cls=None)], IMMEDIATE, id="no-class"),
+        pytest.param([claim(cls="")], IMMEDIATE, id="empty-class"),
+        pytest.param([claim(), storage_class(mode="Immediate")], IMMEDIATE, id="immediate-class"),
+        pytest.param([claim(), storage_class()], fwk.SUCCESS, id="delayed"),
+        pytest.param(
+            [claim(spec={"volumeName": "pv"}), storage_class()],
+            IMMEDIATE,
+            id="asks-for-a-volume-by-name",
+        ),
+        pytest.param([claim(bound="pv")], fwk.SUCCESS, id="bound"),
+        pytest.param(
+            [claim(cls="x", annotations={"volume.beta.kubernetes.io/storage-class": "local"}),
+             storage_class()],
+            fwk.SUCCESS,
+            id="the-old-annotation-names-the-class",
+        ),
+        pytest.param(
+            [claim(annotations={"volume.beta.kubernetes.io/storage-class": ""}), storage_class()],
+            IMMEDIATE,
+            id="even-when-it-is-empty",
+        ),
+        pytest.param(
+            [claim(), storage_class(mode="")],
+            fwk.Status.error('VolumeBindingMode not set for StorageClass "local"'),
+            id="class-without-a-mode",
+        ),
+    ],
+)  # fmt: skip
+def test_a_claim_must_be_bound_or_wait_for_a_node(objects, expected):
+    assert Trial(*objects).pre_filter(pod("web", volumes=uses("data"))) == expected
+
+
+def test_every_claim_of_the_pod_counts():
+    trial = Trial(storage_class(), claim("data"), claim("now", cls=None))
+    assert trial.pre_filter(pod("web", volumes=uses("data", "now"))) == IMMEDIATE
+
+
+def test_a_pod_without_claims_is_skipped():
+    trial = Trial()
+    others = [{"name": "tmp", "emptyDir": {}}, {"name": "conf", "configMap": {"name": "x"}}]
+
+    assert trial.pre_filter(pod("web")).is_skip
+    assert trial.pre_filter(pod("web", volumes=others)).is_skip
+    assert trial.state.get(PodClaims) == PodClaims()
+
+
+def test_a_claim_in_two_volumes_is_one_claim():
+    twice = [
+        {"name": name, "persistentVolumeClaim": {"claimName": "data"}} for name in ("in", "out")
+    ]
+    trial = Trial(storage_class(), claim(), volume())
+    assert trial.pre_filter(pod("web", volumes=twice)).ok
+    assert len(trial.state.get(PodClaims).unmatched) == 1
+
+
+def test_claims_choose_in_the_order_of_their_size():
+    trial = Trial(
+        storage_class(), claim("big", size="5Gi"), claim("none", size=""), claim("small")
+    )  # fmt: skip
+    trial.pre_filter(pod("web", volumes=uses("big", "none", "small")))
+    names = [one.claim.name for one in trial.state.get(PodClaims).unmatched]
+    assert names == ["none", "small", "big"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_equal"),
+    [
+        pytest.param({}, {}, True, id="no-volumes"),
+        pytest.param({}, {"volumes": [{"name": "x", "emptyDir": {}}]}, True, id="no-claims"),
+        pytest.param({"volumes": uses("a")}, {"volumes": uses("a")}, True, id="the-same-claim"),
+        pytest.param({"volumes": uses("a")}, {"volumes": uses("b")}, False, id="other-claims"),
+        pytest.param({"volumes": uses("a")}, {}, False, id="one-without"),
+        pytest.param(
+            {"volumes": uses("a")},
+            {"volumes": uses("a"), "namespace": "other"},
+            False,
+            id="in-another-namespace",
+        ),
+    ],
+)
+def test_signatures(one, other, are_equal):
+    sign = Trial().plugin.sign
+    assert (sign(pod("one", **one)) == sign(pod("other", **other))) is are_equal
+
+
+def test_a_pod_with_a_claim_of_its_own_has_no_equal():
+    with pytest.raises(fwk.NotSignable):
+        Trial().plugin.sign(pod("web", volumes=uses(ephemeral=["scratch"])))
