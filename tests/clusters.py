@@ -11,6 +11,7 @@ from podium.api.objects import (
     LabelSelector,
     Namespace,
     ObjectMeta,
+    OwnerReference,
     PodDisruptionBudget,
     Service,
 )
@@ -25,6 +26,10 @@ NODE_NAMES = ("a", "b", "c", "d", "e")
 TAINTS = ("gpu=yes:NoSchedule", "spot:PreferNoSchedule", "down:NoExecute")
 TOLERATES = ("gpu=yes:NoSchedule", "spot:", "down:NoExecute", ":")
 IMAGES = ({}, {"web:1": 600 << 20}, {"web:1": 500 << 20, "big:latest": 3 << 30})
+OWNER = OwnerReference("apps/v1", "ReplicaSet", "web", "rs-web", True)
+AVOIDED = """{"preferAvoidPods": [
+    {"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "rs-web"}}}]}"""
+AVOIDS = {"scheduler.alpha.kubernetes.io/preferAvoidPods": AVOIDED}
 TIMES = tuple(f"2026-01-01T00:00:0{second}Z" for second in range(4))
 
 
@@ -48,6 +53,7 @@ def nodes(draw, name):
         labels=labels,
         taints=draw(some(TAINTS)),
         images=draw(st.sampled_from(IMAGES)),
+        annotations=draw(st.sampled_from(({}, AVOIDS))),
         unschedulable=draw(st.integers(0, 5)) == 0,
     )
 
@@ -133,6 +139,7 @@ def pods(draw, name, *, on=None, plain=False):
         memory=draw(st.sampled_from((None, "512Mi"))),
         requests=draw(st.sampled_from(({}, {}, {"example.com/gpu": 1}))),
         image=draw(st.sampled_from(("", "web:1", "big"))),
+        owner_references=draw(st.sampled_from(((), (OWNER,)))),
         tolerates=draw(some(TOLERATES)),
         priority=draw(st.sampled_from((0, 5, 10))),
         deletion_timestamp=TIMES[0] if on and draw(st.integers(0, 5)) == 0 else "",

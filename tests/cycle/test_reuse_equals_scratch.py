@@ -11,6 +11,9 @@ from podium.cycle.outcome import Placed
 from podium.cycle.reuse import Kinds
 from podium.framework.queued_pod import QueuedPod
 from tests.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
+from tests.legacy import with_legacy
+
+CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 
 
 def replica(template: Pod, name: str) -> Pod:
@@ -22,8 +25,8 @@ def replica(template: Pod, name: str) -> Pod:
 class Pair:
     """Two cores fed alike; one keeps what it knows of equal pods, the other starts from scratch."""
 
-    def __init__(self, cluster):
-        self.keeping, self.scratch = (app.build(default(app.in_tree())) for _ in range(2))
+    def __init__(self, cluster, configuration):
+        self.keeping, self.scratch = (app.build(configuration) for _ in range(2))
         self.scratch.services.kinds = Kinds(self.scratch.cluster, enabled=False)
         self.each(lambda core: feed(core, cluster))
 
@@ -113,7 +116,7 @@ EVENTS = (
 @settings(max_examples=150, deadline=None)
 @given(cluster=clusters(), data=st.data())
 def test_reuse_equals_scratch(cluster, data):
-    pair = Pair(cluster)
+    pair = Pair(cluster, data.draw(CONFIGURATIONS))
     templates = [data.draw(pods("t1")), data.draw(pods("t2", plain=True))]
     for number in range(data.draw(st.integers(1, 14))):
         if data.draw(st.booleans()):

@@ -11,10 +11,14 @@ from podium.config import default
 from podium.framework.profile import AttemptFailed
 from podium.state.rows import PodsOnRows, Rows
 from tests.clusters import NODE_NAMES, clusters, feed, pods
+from tests.legacy import with_legacy
 
 
-def built(cluster):
-    core = app.build(default(app.in_tree()))
+CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
+
+
+def built(cluster, draw):
+    core = app.build(draw(CONFIGURATIONS))
     feed(core, cluster)
     return core
 
@@ -48,7 +52,7 @@ def assert_filters_agree(core, state, pod, nodes):
 @settings(max_examples=300, deadline=None)
 @given(cluster=clusters(), pod=pods("new"), data=st.data())
 def test_filters_agree(cluster, pod, data):
-    core = built(cluster)
+    core = built(cluster, data.draw)
     removed = data.draw(st.sampled_from((None, *NODE_NAMES)))
     if core.cluster.node(removed or "") is not None and len(cluster.nodes) > 1:
         core.cluster.remove_node(removed)
@@ -60,7 +64,7 @@ def test_filters_agree(cluster, pod, data):
 @settings(max_examples=300, deadline=None)
 @given(cluster=clusters(), pod=pods("new"), data=st.data())
 def test_filters_agree_in_a_dry_run(cluster, pod, data):
-    core = built(cluster)
+    core = built(cluster, data.draw)
     state = prepared(core, pod)
     rows = some_rows(data.draw, core)
     if state is None or not len(rows):
@@ -88,7 +92,7 @@ def test_filters_agree_in_a_dry_run(cluster, pod, data):
 @settings(max_examples=300, deadline=None)
 @given(cluster=clusters(), pod=pods("new"), data=st.data())
 def test_scores_agree(cluster, pod, data):
-    core = built(cluster)
+    core = built(cluster, data.draw)
     nodes = Rows(core.cluster, some_rows(data.draw, core))
     state = prepared(core, pod)
     if state is None or not len(nodes):
@@ -107,7 +111,7 @@ def test_scores_agree(cluster, pod, data):
         assert ((normalized >= 0) & (normalized <= 100)).all(), plugin.name
 
 
-@pytest.mark.parametrize("plugin", app.IN_TREE, ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("plugin", (*app.IN_TREE, *app.LEGACY), ids=lambda plugin: plugin.name)
 def test_every_judging_plugin_can_be_signed(plugin):
     judges = (fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin)
     assert not issubclass(plugin, judges) or plugin.sign is not None
