@@ -23,7 +23,7 @@ _REJECTIONS = frozenset((Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """One answer. ``error`` is the fault behind ``Code.ERROR``; its text is the first reason."""
+    """One answer. ``cause`` is the fault behind ``Code.ERROR``; its text is the first reason."""
 
     code: Code
     details: tuple[str, ...] = ()

@@ -119,7 +119,10 @@ class NodeInfo:
 
 
 class Rows:
-    """A view of candidate nodes; every array it gives has one place per node of the view."""
+    """A view of candidate nodes; every array it gives has one place per node of the view.
+
+    ``index`` holds their rows, ascending: a view of all rows reads columns in place.
+    """
 
     __slots__ = ("_whole", "cluster", "index", "overlay")
 
