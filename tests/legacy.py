@@ -1,4 +1,4 @@
-"""A configuration with the plugins that only older ones name, beside those of the default profile."""
+"""A configuration with the plugins that only older ones name, beside the default ones."""
 
 from podium import app, config
 from podium.config import upstream

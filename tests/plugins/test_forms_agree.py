@@ -13,7 +13,6 @@ from podium.state.rows import PodsOnRows, Rows
 from tests.clusters import NODE_NAMES, clusters, feed, pods
 from tests.legacy import with_legacy
 
-
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 
 
@@ -111,7 +110,7 @@ def test_scores_agree(cluster, pod, data):
         assert ((normalized >= 0) & (normalized <= 100)).all(), plugin.name
 
 
-@pytest.mark.parametrize("plugin", (*app.IN_TREE, *app.LEGACY), ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("plugin", [*app.IN_TREE, *app.LEGACY], ids=lambda plugin: plugin.name)
 def test_every_judging_plugin_can_be_signed(plugin):
     judges = (fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin)
     assert not issubclass(plugin, judges) or plugin.sign is not None
