@@ -1,0 +1,14 @@
+"""Admission: what happens to an object between its decoding and its validation, one file each."""
+
+from __future__ import annotations
+
+from podium.apiserver.admission.default_tolerations import add_default_tolerations
+from podium.apiserver.admission.node_taints import taint_by_condition, taint_new_node
+from podium.apiserver.admission.priority import check_priority_class, resolve_priority
+from podium.apiserver.admission.reader import Admission
+
+ADMISSIONS: dict[str, list[Admission]] = {
+    "pods": [resolve_priority, add_default_tolerations],
+    "nodes": [taint_new_node, taint_by_condition],
+    "priorityclasses.scheduling.k8s.io": [check_priority_class],
+}

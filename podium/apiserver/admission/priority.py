@@ -1,0 +1,65 @@
+"""Priority: a pod's class becomes its priority and its preemption policy."""
+
+from __future__ import annotations
+
+from podium.apiserver import statuses
+from podium.apiserver.admission.reader import Reader
+from podium.apiserver.statuses import Json
+
+CLASSES = "priorityclasses.scheduling.k8s.io"
+_LOWER = "PreemptLowerPriority"
+
+
+def resolve_priority(pod: Json, old: Json | None, reader: Reader) -> None:
+    """Set priority, its class and preemptionPolicy; a priority that contradicts them is refused."""
+    spec = pod.setdefault("spec", {})
+    if old is not None:  # decided when the pod was created
+        return
+    name = spec.get("priorityClassName") or ""
+    found = _class(name, reader, pod) if name else _default_class(reader)
+    value = found["value"] if found else 0
+    policy = (found or {}).get("preemptionPolicy", _LOWER)
+    _agree(pod, "priority", value, "the integer value of priority")
+    _agree(pod, "preemptionPolicy", policy, "the string value of PreemptionPolicy")
+    spec["priority"], spec["preemptionPolicy"] = value, policy
+    if found and not name:
+        spec["priorityClassName"] = found["metadata"]["name"]
+
+
+def _class(name: str, reader: Reader, pod: Json) -> Json:
+    item = reader.find(CLASSES, ("", name))
+    if item is None:
+        subject = pod["metadata"].get("name") or pod["metadata"].get("generateName", "")
+        why = f"no PriorityClass with name {name} was found"
+        raise statuses.forbidden("pods", subject, why)
+    return item.decode()
+
+
+def _default_class(reader: Reader) -> Json | None:
+    """Of several defaults the lowest counts."""
+    defaults = [one for one in reader.objects(CLASSES) if one.get("globalDefault")]
+    return min(defaults, key=lambda one: one["value"], default=None)
+
+
+def _agree(pod: Json, field: str, value: object, what: str) -> None:
+    given = pod["spec"].get(field)
+    if given is not None and given != value:
+        why = (
+            f"{what} ({given}) must not be provided in pod spec; "
+            f"priority admission controller computed {value} from the given PriorityClass name"
+        )
+        raise statuses.forbidden("pods", pod["metadata"].get("name", ""), why)
+
+
+def check_priority_class(new: Json, old: Json | None, reader: Reader) -> None:
+    """There is one default at most."""
+    if not new.get("globalDefault"):
+        return
+    name = new["metadata"].get("name", "")
+    for other in reader.objects(CLASSES):
+        if other.get("globalDefault") and other["metadata"]["name"] != name:
+            why = (
+                f"PriorityClass {other['metadata']['name']} is already marked as default. "
+                "Only one default can exist"
+            )
+            raise statuses.forbidden(CLASSES, name, why)

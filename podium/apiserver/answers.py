@@ -1,0 +1,105 @@
+"""Answers: objects and lists as the bytes that a client asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+import yaml
+
+from podium.apiserver.conversion import from_stored
+from podium.apiserver.kinds import Kind
+from podium.apiserver.requests import Accept
+from podium.apiserver.statuses import Json
+from podium.apiserver.tables import TableOptions, partial, table
+from podium.apiserver.watches import Item
+
+
+class Answer(NamedTuple):
+    """What goes back: a status code and a body of some media type."""
+
+    body: bytes
+    code: int = 200
+    media: str = "application/json"
+    warnings: tuple[str, ...] = ()
+    retry_after: int = 0
+
+
+def encode(value: Any, accept: Accept, code: int = 200) -> Answer:
+    if accept.media == "application/yaml":
+        text = yaml.safe_dump(value, sort_keys=False)
+        return Answer(text.encode(), code, "application/yaml")
+    return Answer(msgspec.json.encode(value), code)
+
+
+class View:
+    """How one request wants its objects shown."""
+
+    def __init__(self, kind: Kind, accept: Accept, options: TableOptions) -> None:
+        self._kind = kind
+        self._accept = accept
+        self._options = options
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether objects go out as they are stored, so that nothing needs decoding."""
+        json = self._accept.media == "application/json"
+        return json and not self._accept.view and not self._kind.stored_version
+
+    def one(self, item: Item, code: int = 200) -> Answer:
+        if self.is_plain:
+            return Answer(item.encoded, code)
+        return encode(self._shown(item), self._accept, code)
+
+    def event(self, item: Item) -> bytes:
+        """An object inside a watch event; of a Table's headers the first event is enough."""
+        if self.is_plain:
+            return item.encoded
+        shown = msgspec.json.encode(self._shown(item))
+        self._options.headers = False
+        return shown
+
+    def many(self, items: Iterable[Item], meta: Json) -> Answer:
+        if self.is_plain:
+            head = msgspec.json.encode(
+                {
+                    "kind": self._kind.list_kind,
+                    "apiVersion": self._kind.api_version,
+                    "metadata": meta,
+                }
+            )
+            body = b",".join(item.encoded for item in items)
+            return Answer(b"".join((head[:-1], b',"items":[', body, b"]}")))
+        objects = [from_stored(self._kind, item.decode()) for item in items]
+        return encode(self._listed(objects, meta), self._accept)
+
+    def _shown(self, item: Item) -> Json:
+        obj = from_stored(self._kind, item.decode())
+        match self._accept.view:
+            case "Table":
+                meta = {"resourceVersion": obj["metadata"]["resourceVersion"]}
+                return table(self._kind, [obj], meta, self._options)
+            case "PartialObjectMetadata" | "PartialObjectMetadataList":
+                return partial(obj, self._accept.version)
+            case _:
+                return obj
+
+    def _listed(self, objects: list[Json], meta: Json) -> Json:
+        match self._accept.view:
+            case "Table":
+                return table(self._kind, objects, meta, self._options)
+            case "PartialObjectMetadata" | "PartialObjectMetadataList":
+                return {
+                    "kind": "PartialObjectMetadataList",
+                    "apiVersion": f"meta.k8s.io/{self._accept.version}",
+                    "metadata": meta,
+                    "items": [partial(obj, self._accept.version) for obj in objects],
+                }
+            case _:
+                return {
+                    "kind": self._kind.list_kind,
+                    "apiVersion": self._kind.api_version,
+                    "metadata": meta,
+                    "items": objects,
+                }

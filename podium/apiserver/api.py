@@ -1,0 +1,312 @@
+"""The API without HTTP: create, update, patch and delete as every kind does them.
+
+Routes call it for clients; controllers and kubelets in this process call it directly. Between the
+request and the store it decodes, defaults, admits, validates and notes who owns which field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from podium.apiserver import metadata, rules, statuses
+from podium.apiserver.admission import ADMISSIONS
+from podium.apiserver.builtin_kinds import builtin_kinds
+from podium.apiserver.conversion import from_stored, to_stored
+from podium.apiserver.crd_rules import custom_causes, fill_defaults
+from podium.apiserver.decoding import cannot_handle, conform
+from podium.apiserver.defaults import apply_defaults
+from podium.apiserver.deletion import DeleteOptions, deletion_of
+from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.ownership import APPLY, UPDATE, Manager, Writer, apply, track
+from podium.apiserver.preparation import (
+    keep_status,
+    only_status,
+    prepare_create,
+    strip_system_metadata,
+)
+from podium.apiserver.statuses import Cause, Json, bad_request
+from podium.apiserver.store import Key, Store, timestamp
+from podium.apiserver.watches import Item
+
+# Kinds that a PUT creates when they are missing.
+_UPSERTED = frozenset(
+    {
+        "leases.coordination.k8s.io",
+        "events",
+        "endpoints",
+        "limitranges",
+        "roles.rbac.authorization.k8s.io",
+        "rolebindings.rbac.authorization.k8s.io",
+        "clusterroles.rbac.authorization.k8s.io",
+        "clusterrolebindings.rbac.authorization.k8s.io",
+    }
+)
+
+Change = Callable[[Json], Json]
+
+
+@dataclass(slots=True)
+class Call:
+    """What a write brings along besides its object."""
+
+    manager: str = ""  # who owns what is written; nobody's fields are noted when it is empty
+    dry_run: bool = False
+    validation: str = "Warn"  # of unknown fields: Ignore, Warn, Strict
+    subresource: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+
+class Api:
+    """Every kind's operations over one store."""
+
+    def __init__(self, store: Store, kinds: Kinds | None = None) -> None:
+        self.store = store
+        self.kinds = kinds if kinds is not None else builtin_kinds()
+
+    def kind(self, resource: str) -> Kind:
+        """The row of ``"pods"`` or ``"deployments.apps"``."""
+        return self.kinds.resource(resource)
+
+    # Reading
+
+    def item(self, kind: Kind, key: Key) -> Item:
+        found = self.store.find(kind.storage, key)
+        if found is None:
+            raise statuses.not_found(kind.resource, key[1])
+        return found
+
+    def get(self, kind: Kind, key: Key) -> Json:
+        return from_stored(kind, self.item(kind, key).decode())
+
+    # Writing
+
+    def create(self, kind: Kind, namespace: str, raw: Any, call: Call) -> Item:
+        obj = self._decoded(kind, raw, call)
+        meta = obj["metadata"] = dict(obj.get("metadata") or {})
+        _place(kind, meta, namespace)
+        self._check_namespace(kind, namespace, meta)
+        if meta.get("resourceVersion"):
+            raise bad_request("resourceVersion should not be set on objects to be created")
+        strip_system_metadata(meta)
+        prepare_create(kind, obj)
+        self._complete(kind, obj, None)
+        self._refuse(kind, obj, self._causes(kind, obj))
+        if kind.counts_generations:
+            meta["generation"] = 1
+        stored = to_stored(kind, obj)
+        self._track(kind, None, stored, call)
+        return self.store.create(kind.storage, stored, dry_run=call.dry_run)
+
+    def update(self, kind: Kind, key: Key, raw: Any, call: Call) -> Item:
+        """Replace an object, or with `call.subresource` "status" only its status."""
+        obj = self._decoded(kind, raw, call)
+        meta = obj["metadata"] = dict(obj.get("metadata") or {})
+        _place(kind, meta, key[0])
+        if not meta.get("name"):
+            meta["name"] = key[1]
+        if meta["name"] != key[1]:
+            raise bad_request(
+                f"the name of the object ({meta['name']}) does not match the name on the URL "
+                f"({key[1]})"
+            )
+        if kind.resource in _UPSERTED and self.store.find(kind.storage, key) is None:
+            meta.pop("resourceVersion", None)
+            return self.create(kind, key[0], obj, call)
+        return self._replace(kind, key, obj, call)
+
+    def modify(self, kind: Kind, key: Key, change: Change, call: Call) -> Item:
+        """Read, change, write: ``change`` gets the object and returns the new one."""
+        live = self.get(kind, key)
+        changed = change(live)
+        return self.update(kind, key, changed, call)
+
+    def apply(self, kind: Kind, key: Key, config: Any, call: Call, force: bool = False) -> Item:
+        """Server-side apply: creates what is missing, refuses what others own."""
+        wanted = self._decoded(kind, config, call)
+        meta = wanted["metadata"] = dict(wanted.get("metadata") or {})
+        _place(kind, meta, key[0])
+        meta.setdefault("name", key[1])
+        if meta.get("managedFields"):
+            raise bad_request("metadata.managedFields must be nil")
+        wanted["apiVersion"], wanted["kind"] = kind.api_version, kind.kind
+        writer = self._writer(kind, call, APPLY)
+        item = self.store.find(kind.storage, key)
+        if item is None:
+            if meta.get("uid") or meta.get("resourceVersion"):
+                raise statuses.not_found(kind.resource, key[1])
+            shell: Json = {"metadata": {}}
+            created = apply(shell, wanted, kind.schema, writer, force)
+            return self.create(kind, key[0], created, _untracked(call))
+        live = from_stored(kind, item.decode())
+        merged = apply(live, wanted, kind.schema, writer, force)
+        return self._replace(kind, key, merged, _untracked(call))
+
+    def delete(self, kind: Kind, key: Key, options: DeleteOptions) -> Item:
+        item = self.item(kind, key)
+        if kind.resource == "namespaces":
+            return self._delete_namespace(kind, key, options)
+        return self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
+
+    def _delete_namespace(self, kind: Kind, key: Key, options: DeleteOptions) -> Item:
+        if key[1] in ("default", "kube-system", "kube-public"):
+            raise statuses.forbidden("namespaces", key[1], "this namespace may not be deleted")
+        item = self.item(kind, key)
+        held = self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
+        if options.dry_run or self.store.find(kind.storage, key) is None:
+            return held
+        obj = held.decode()
+        obj["status"] = {**obj.get("status", {}), "phase": "Terminating"}
+        return self.store.update(kind.storage, obj)
+
+    def _replace(self, kind: Kind, key: Key, obj: Json, call: Call) -> Item:
+        current = self.item(kind, key)
+        old = current.decode()
+        self._check_version(kind, obj)
+        new = to_stored(kind, obj)
+        new = (
+            only_status(kind, old, new)
+            if call.subresource == "status"
+            else keep_status(kind, old, new)
+        )
+        _keep_names(old["metadata"], new["metadata"])
+        self._complete(kind, new, old)
+        self._refuse(kind, new, self._update_causes(kind, old, new, call))
+        _count_generation(kind, old, new)
+        self._track(kind, old, new, call)
+        return self.store.update(kind.storage, new, dry_run=call.dry_run)
+
+    # Between the request and the store
+
+    def _decoded(self, kind: Kind, raw: Any, call: Call) -> Json:
+        _check_type(kind, raw)
+        obj, unknown = conform(kind, raw)
+        if unknown and call.validation == "Strict":
+            listed = ", ".join(f'unknown field "{path}"' for path in unknown)
+            message = f"strict decoding error: {listed}"
+            raise cannot_handle(kind, message) if not kind.custom else bad_request(message)
+        if call.validation == "Warn":
+            call.warnings += [f'unknown field "{path}"' for path in unknown]
+        return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
+
+    def _check_namespace(self, kind: Kind, namespace: str, meta: Json) -> None:
+        if not kind.namespaced:
+            return
+        item = self.store.find("namespaces", ("", namespace))
+        if item is None:
+            raise statuses.not_found("namespaces", namespace)
+        if "deletionTimestamp" in item.decode()["metadata"]:
+            why = (
+                f"unable to create new content in namespace {namespace} "
+                "because it is being terminated"
+            )
+            error = statuses.forbidden(kind.resource, meta.get("name", ""), why)
+            cause = {"reason": "NamespaceTerminating", "field": "metadata.namespace"}
+            cause["message"] = f"namespace {namespace} is being terminated"
+            (error.details or {})["causes"] = [cause]
+            raise error
+
+    def _complete(self, kind: Kind, obj: Json, old: Json | None) -> None:
+        if kind.custom:
+            fill_defaults(obj, kind.schema)
+        else:
+            apply_defaults(kind.storage, obj)
+        for admit in ADMISSIONS.get(kind.resource, ()):
+            admit(obj, old, self.store)
+
+    def _causes(self, kind: Kind, obj: Json) -> Iterator[Cause]:
+        yield from metadata.metadata_causes(kind, obj["metadata"])
+        if kind.custom:
+            yield from custom_causes(obj, kind.schema)
+            return
+        yield from rules.create_causes(kind.storage, obj)
+        if not kind.stored_version:
+            yield from rules.missing_fields(obj, kind.schema)
+
+    def _update_causes(self, kind: Kind, old: Json, new: Json, call: Call) -> Iterator[Cause]:
+        yield from metadata.update_causes(old["metadata"], new["metadata"])
+        yield from metadata.metadata_causes(kind, new["metadata"])
+        if kind.custom:
+            yield from custom_causes(new, kind.schema)
+        elif call.subresource != "status":
+            yield from rules.update_causes(kind.storage, old, new)
+            if not kind.stored_version:
+                yield from rules.missing_fields(new, kind.schema)
+
+    def _refuse(self, kind: Kind, obj: Json, causes: Iterable[Cause]) -> None:
+        """Raise 422 with every cause, each field's once."""
+        found = {(cause.field, cause.reason): cause for cause in causes}
+        if found:
+            meta = obj["metadata"]
+            name = meta.get("name") or meta.get("generateName") or ""
+            raise statuses.invalid(kind.kind, kind.group, name, list(found.values()))
+
+    def _check_version(self, kind: Kind, obj: Json) -> None:
+        version = obj["metadata"].get("resourceVersion") or ""
+        path = "metadata.resourceVersion"
+        if version and not (version.isascii() and version.isdigit()):
+            cause = statuses.bad_value(path, version, "must be a number")
+            self._refuse(kind, obj, [cause])
+        if kind.custom and not version:
+            detail = "must be specified for an update"
+            cause = Cause("FieldValueInvalid", path, f"Invalid value: 0x0: {detail}")
+            self._refuse(kind, obj, [cause])
+
+    def _writer(self, kind: Kind, call: Call, operation: str) -> Writer:
+        manager = Manager(call.manager, operation, kind.api_version, call.subresource)
+        return Writer(manager, timestamp(self.store.clock.now()))
+
+    def _track(self, kind: Kind, old: Json | None, new: Json, call: Call) -> None:
+        if call.manager:
+            track(old, new, kind.schema, self._writer(kind, call, UPDATE))
+
+
+def _untracked(call: Call) -> Call:
+    """The same call for an object whose owners are noted already."""
+    return Call("", call.dry_run, "Ignore", call.subresource, call.warnings)
+
+
+def _check_type(kind: Kind, raw: Any) -> None:
+    if not isinstance(raw, dict):
+        return
+    version, name = raw.get("apiVersion"), raw.get("kind")
+    if version and version != kind.api_version:
+        raise bad_request(
+            f"the API version in the data ({version}) does not match the expected API version "
+            f"({kind.api_version})"
+        )
+    if name and name != kind.kind:
+        raise bad_request(
+            f'{name} in version "{kind.version}" cannot be handled as a {kind.kind}: no kind '
+            f'"{name}" is registered for version "{kind.api_version}"'
+        )
+
+
+def _place(kind: Kind, meta: Json, namespace: str) -> None:
+    """Put the object where the path says; a cluster-scoped kind is in no namespace."""
+    if not kind.namespaced:
+        meta.pop("namespace", None)
+        return
+    if meta.get("namespace") and meta["namespace"] != namespace:
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    meta["namespace"] = namespace
+
+
+def _keep_names(old: Json, new: Json) -> None:
+    for name in ("generateName", "generation", "selfLink"):
+        if name in old:
+            new[name] = old[name]
+        else:
+            new.pop(name, None)
+
+
+def _count_generation(kind: Kind, old: Json, new: Json) -> None:
+    if not kind.counts_generations:
+        return
+    hidden = ("metadata", "status")
+    before = {name: value for name, value in old.items() if name not in hidden}
+    after = {name: value for name, value in new.items() if name not in hidden}
+    new["metadata"]["generation"] = old["metadata"].get("generation", 1) + (before != after)

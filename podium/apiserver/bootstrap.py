@@ -1,0 +1,47 @@
+"""What a cluster has from the start: its parts wired, namespaces, priority classes, accounts."""
+
+from __future__ import annotations
+
+from podium.apiserver.api import Api, Call
+from podium.apiserver.crds import CustomKinds
+from podium.apiserver.garbage import GarbageCollector
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import Store
+from podium.clock import Clock
+
+NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+_CRITICAL = 2_000_000_000
+_CLASSES = {"system-cluster-critical": _CRITICAL, "system-node-critical": _CRITICAL + 1000}
+
+
+def new_api(clock: Clock, *, history: int = 8192, seed: int | None = None) -> Api:
+    """A store with everything that acts on it at once, and the objects every cluster has."""
+    api = Api(Store(clock, history=history, seed=seed))
+    GarbageCollector(api.store, api.kinds)
+    CustomKinds(api.store, api.kinds)
+    for name in NAMESPACES:
+        _create(api, "namespaces", "", {"metadata": {"name": name}})
+        _create(api, "serviceaccounts", name, {"metadata": {"name": "default"}})
+    for name, value in _CLASSES.items():
+        about = f"Used for system critical pods that must run in the cluster ({value})."
+        body = {"metadata": {"name": name}, "value": value, "description": about}
+        _create(api, "priorityclasses.scheduling.k8s.io", "", body)
+    _create(api, "services", "default", _KUBERNETES)
+    return api
+
+
+_KUBERNETES: Json = {
+    "metadata": {
+        "name": "kubernetes",
+        "labels": {"component": "apiserver", "provider": "kubernetes"},
+    },
+    "spec": {
+        "clusterIP": "10.96.0.1",
+        "clusterIPs": ["10.96.0.1"],
+        "ports": [{"name": "https", "port": 443, "targetPort": 6443}],
+    },
+}
+
+
+def _create(api: Api, resource: str, namespace: str, obj: Json) -> None:
+    api.create(api.kind(resource), namespace, obj, Call(manager="kube-apiserver"))

@@ -1,0 +1,101 @@
+"""Custom objects against the schema of their definition: defaults and limits."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from podium.apiserver import statuses
+from podium.apiserver.schemas import Schema
+from podium.apiserver.statuses import Cause, Json
+
+Causes = Iterator[Cause]
+
+
+def fill_defaults(value: Any, schema: Schema) -> None:
+    """Put the schema's defaults where nothing is, in place."""
+    match value:
+        case dict():
+            for name, below in schema.properties.items():
+                if name not in value and below.default is not None:
+                    value[name] = copy.deepcopy(below.default)
+            for name, one in value.items():
+                child = schema.child(name)
+                if child is not None:
+                    fill_defaults(one, child)
+        case list():
+            for one in value:
+                fill_defaults(one, schema.element)
+
+
+def custom_causes(obj: Json, schema: Schema) -> Causes:
+    for name, value in obj.items():
+        if name not in ("metadata", "apiVersion", "kind") and (below := schema.child(name)):
+            yield from _causes(value, below, name)
+    for name in schema.required:
+        if name not in obj:
+            yield statuses.required(name)
+
+
+def _causes(value: Any, schema: Schema, path: str) -> Causes:
+    yield from _limit_causes(value, schema.limits, path)
+    match value:
+        case dict():
+            for name in schema.required:
+                if name not in value:
+                    yield statuses.required(f"{path}.{name}")
+            for name, one in value.items():
+                if child := schema.child(name):
+                    yield from _causes(one, child, f"{path}.{name}")
+        case list():
+            for index, one in enumerate(value):
+                yield from _causes(one, schema.element, f"{path}[{index}]")
+
+
+def _limit_causes(value: Any, limits: Json, path: str) -> Causes:
+    if "enum" in limits and value not in limits["enum"]:
+        yield statuses.unsupported(path, value, [str(one) for one in limits["enum"]])
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _number_causes(value, limits, path)
+    elif isinstance(value, str | list | dict):
+        yield from _size_causes(value, limits, path)
+    if isinstance(value, str) and "pattern" in limits and not _fits(limits["pattern"], value):
+        detail = f"{path} in body should match '{limits['pattern']}'"
+        yield statuses.bad_value(path, value, detail)
+
+
+def _number_causes(value: float, limits: Json, path: str) -> Causes:
+    low, high = limits.get("minimum"), limits.get("maximum")
+    if low is not None and (value < low or (limits.get("exclusiveMinimum") and value == low)):
+        detail = f"{path} in body should be greater than or equal to {low}"
+        yield statuses.bad_value(path, value, detail)
+    if high is not None and (value > high or (limits.get("exclusiveMaximum") and value == high)):
+        detail = f"{path} in body should be less than or equal to {high}"
+        yield statuses.bad_value(path, value, detail)
+
+
+_SIZES = {
+    str: ("minLength", "maxLength", "chars long"),
+    list: ("minItems", "maxItems", "items"),
+    dict: ("minProperties", "maxProperties", "properties"),
+}
+
+
+def _size_causes(value: str | list[Any] | Json, limits: Json, path: str) -> Causes:
+    low, high, what = _SIZES[type(value)]
+    size = len(value)
+    if size < limits.get(low, 0):
+        detail = f"{path} in body should be at least {limits[low]} {what}"
+        yield statuses.bad_value(path, value, detail)
+    if high in limits and size > limits[high]:
+        detail = f"{path} in body should be at most {limits[high]} {what}"
+        yield statuses.bad_value(path, value, detail)
+
+
+def _fits(pattern: str, value: str) -> bool:
+    try:
+        return re.search(pattern, value) is not None
+    except re.error:  # Go's syntax is not all Python's; what cannot be checked is accepted
+        return True

@@ -1,0 +1,143 @@
+"""CustomResourceDefinitions: each adds a row per served version to the table of kinds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from podium.apiserver import statuses
+from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, compile_schema, named
+from podium.apiserver.statuses import Cause, Json
+from podium.apiserver.store import Store, timestamp
+from podium.apiserver.watches import DELETED, Event
+
+CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+class CustomKinds:
+    """Keeps the rows of custom kinds in step with the definitions in the store."""
+
+    def __init__(self, store: Store, kinds: Kinds) -> None:
+        self._store = store
+        self._kinds = kinds
+        self._rows: dict[str, list[Kind]] = {}
+        store.listen(self._on_event)
+
+    def _on_event(self, resource: str, event: Event) -> None:
+        if resource != CRDS:
+            return
+        name = event.key[1]
+        if event.type == DELETED:
+            rows = self._rows.pop(name, [])
+            for row in rows:
+                self._kinds.remove(row)
+            for storage in {row.storage for row in rows}:
+                self._store.drop(storage)
+            return
+        crd = event.new.decode()
+        if event.old is None or event.old.decode().get("spec") != crd["spec"]:
+            self._serve(name, crd)
+        if not _is_established(crd):
+            self._store.update(CRDS, {**crd, "status": self._established(crd)})
+
+    def _serve(self, name: str, crd: Json) -> None:
+        for row in self._rows.get(name, ()):
+            self._kinds.remove(row)
+        self._rows[name] = list(rows_of(crd))
+        for row in self._rows[name]:
+            self._kinds.add(row)
+
+    def _established(self, crd: Json) -> Json:
+        now = timestamp(self._store.clock.now())
+        spec = crd["spec"]
+        conditions = [
+            _condition("NamesAccepted", now, "NoConflicts", "no conflicts found"),
+            _condition(
+                "Established", now, "InitialNamesAccepted", "the initial names have been accepted"
+            ),
+        ]
+        stored = [one["name"] for one in spec["versions"] if one.get("storage")]
+        return {
+            **(crd.get("status") or {}),
+            "conditions": conditions,
+            "acceptedNames": spec["names"],
+            "storedVersions": stored,
+        }
+
+
+def _condition(kind: str, now: str, reason: str, message: str) -> Json:
+    return {
+        "type": kind,
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": message,
+    }
+
+
+def _is_established(crd: Json) -> bool:
+    conditions = (crd.get("status") or {}).get("conditions") or []
+    return any(one.get("type") == "Established" for one in conditions)
+
+
+def rows_of(crd: Json) -> Iterator[Kind]:
+    """A row per served version."""
+    spec, names = crd["spec"], crd["spec"]["names"]
+    stored = next(one["name"] for one in spec["versions"] if one.get("storage"))
+    for version in spec["versions"]:
+        if not version.get("served"):
+            continue
+        is_stored = version["name"] == stored
+        yield Kind(
+            spec["group"],
+            version["name"],
+            names["kind"],
+            names["plural"],
+            names.get("singular") or names["kind"].lower(),
+            tuple(names.get("shortNames") or ()),
+            namespaced=spec.get("scope") == "Namespaced",
+            subresources=tuple(version.get("subresources") or ()),
+            categories=tuple(names.get("categories") or ()),
+            counts_generations=True,
+            stored_version="" if is_stored else f"{spec['group']}/{stored}",
+            custom=True,
+            schema=_schema(version),
+            details=version,
+        )
+
+
+def _schema(version: Json) -> Schema:
+    raw = (version.get("schema") or {}).get("openAPIV3Schema")
+    if not raw:
+        return ANYTHING
+    schema = compile_schema(raw)
+    schema.type = "object"
+    schema.properties = {**schema.properties, "metadata": named(OBJECT_META)}
+    for name in ("apiVersion", "kind"):
+        schema.properties.setdefault(name, Schema(type="string"))
+    return schema
+
+
+def crd_causes(crd: Json) -> Iterator[Cause]:
+    """What makes a definition unusable."""
+    spec = crd.get("spec") or {}
+    names = spec.get("names") or {}
+    plural, group = names.get("plural", ""), spec.get("group", "")
+    if crd["metadata"].get("name") != f"{plural}.{group}":
+        detail = 'must be spec.names.plural+"."+spec.group'
+        yield statuses.bad_value("metadata.name", crd["metadata"].get("name", ""), detail)
+    for path, text in (("spec.names.plural", plural), ("spec.group", group.replace(".", ""))):
+        if text and not _NAME.fullmatch(text):
+            yield statuses.bad_value(path, text, "must be a lower case DNS label")
+    if spec.get("scope") not in ("Cluster", "Namespaced"):
+        yield statuses.unsupported("spec.scope", spec.get("scope"), ["Cluster", "Namespaced"])
+    versions = spec.get("versions") or []
+    if sum(bool(version.get("storage")) for version in versions) != 1:
+        detail = "must have exactly one version marked as storage version"
+        yield statuses.bad_value("spec.versions", "", detail)
+    for index, version in enumerate(versions):
+        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+            path = f"spec.versions[{index}].schema.openAPIV3Schema"
+            yield statuses.required(path, "schemas are required")

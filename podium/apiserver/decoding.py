@@ -1,0 +1,254 @@
+"""Request bodies to objects: JSON or YAML to dicts, then dicts to what the kind's schema knows.
+
+As in a real server a wrong type is a 400, and an unknown field is dropped; the caller decides by
+`fieldValidation` whether that is an error, a warning or nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import msgspec
+import yaml
+
+from podium.api import quantity
+from podium.api.meta import parse_time
+from podium.apiserver import statuses
+from podium.apiserver.kinds import Kind
+from podium.apiserver.schemas import Schema
+from podium.apiserver.statuses import Json
+from podium.errors import InvalidQuantity, InvalidTime
+
+# Far deeper than any object of Kubernetes; beyond it the walks below would run out of stack.
+MAX_DEPTH = 150
+_UNKNOWN_SHOWN = 50
+
+_INTEGERS = {"int32": range(-(2**31), 2**31)}
+_INT64 = range(-(2**63), 2**63)
+
+
+class _Mismatch(Exception):
+    """A value of the wrong type, told as Go's decoder tells it."""
+
+
+def parse_json(body: bytes) -> Any:
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise statuses.bad_request(
+            f"couldn't get version/kind; json parse error: {error}"
+        ) from None
+    check_depth(value)
+    return value
+
+
+def parse_yaml(body: bytes) -> Any:
+    try:
+        value = yaml.load(body, Loader=_Loader)  # a safe loader, with less in it
+        check_depth(value)
+        return msgspec.json.decode(msgspec.json.encode(value))
+    except (yaml.YAMLError, RecursionError, UnicodeDecodeError, TypeError, ValueError) as error:
+        raise statuses.bad_request(f"error converting YAML to JSON: {error}") from None
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without aliases, which can blow up without bound, and without dates."""
+
+    def compose_node(self, parent: Any, index: int) -> Any:
+        if self.check_event(yaml.events.AliasEvent):
+            raise yaml.YAMLError("aliases are not accepted")
+        return super().compose_node(parent, index)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in pairs if tag != "tag:yaml.org,2002:timestamp"]
+    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def check_depth(value: Any) -> None:
+    """Refuse what is nested too deep, level by level and without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                below.extend(one.values())
+            elif isinstance(one, list):
+                below.extend(one)
+        if not below:
+            return
+        level = below
+    raise statuses.bad_request("json: exceeded max depth")
+
+
+def conform(kind: Kind, obj: Any) -> tuple[Json, list[str]]:
+    """The object with known fields only, each of its type, and the paths of the unknown ones."""
+    if not isinstance(obj, dict):
+        raise cannot_handle(
+            kind, f"json: cannot unmarshal {_got(obj)} into Go value of type v1.{kind.kind}"
+        )
+    walk = _Walk()
+    try:
+        found = walk.object(kind.schema, obj, ())
+    except _Mismatch as error:
+        raise cannot_handle(kind, str(error)) from None
+    for name in ("apiVersion", "kind"):
+        if name in obj:
+            found[name] = obj[name]
+    return found, walk.unknown[:_UNKNOWN_SHOWN]
+
+
+def cannot_handle(kind: Kind, why: str) -> statuses.ApiError:
+    return statuses.bad_request(
+        f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {why}'
+    )
+
+
+class _Walk:
+    """One pass over an object: checks types, drops nulls and unknown fields."""
+
+    def __init__(self) -> None:
+        self.unknown: list[str] = []
+
+    def value(self, schema: Schema, value: Any, path: tuple[str, ...]) -> Any:
+        match schema.type:
+            case "any":
+                return value
+            case "object":
+                if not isinstance(value, dict):
+                    raise _mismatch(schema, value, path)
+                return self.object(schema, value, path)
+            case "array":
+                return self.array(schema, value, path)
+            case _:
+                return _scalar(schema, value, path)
+
+    def object(self, schema: Schema, obj: Json, path: tuple[str, ...]) -> Json:
+        found: Json = {}
+        for name, value in obj.items():
+            below = schema.child(name)
+            if below is None:
+                if not (schema.embedded and name in ("apiVersion", "kind", "metadata")):
+                    self.unknown.append(_dotted((*path, name)))
+                    continue
+                found[name] = value
+            elif value is None and not below.nullable and below.type != "any":
+                if name not in schema.properties:
+                    found[name] = _zero(below)
+            else:
+                found[name] = self.value(below, value, (*path, name))
+        return found
+
+    def array(self, schema: Schema, value: Any, path: tuple[str, ...]) -> list[Any]:
+        if not isinstance(value, list):
+            raise _mismatch(schema, value, path)
+        element = schema.element
+        *front, last = path or ("",)
+        return [
+            _zero(element)
+            if one is None and element.type != "any"
+            else self.value(element, one, (*front, f"{last}[{index}]"))
+            for index, one in enumerate(value)
+        ]
+
+
+def _scalar(schema: Schema, value: Any, path: tuple[str, ...]) -> Any:
+    if schema.type == "string":
+        return _string(schema, value, path)
+    if schema.type == "quantity":
+        return _quantity(value)
+    if not _is_of_type(schema, value):
+        raise _mismatch(schema, value, path)
+    return value
+
+
+def _is_of_type(schema: Schema, value: Any) -> bool:
+    if isinstance(value, bool):
+        return schema.type == "boolean"
+    match schema.type:
+        case "integer":
+            return isinstance(value, int) and value in _INTEGERS.get(schema.format, _INT64)
+        case "number":
+            return isinstance(value, int | float)
+        case "int-or-string":
+            return isinstance(value, int | str)
+        case _:
+            return False
+
+
+def _string(schema: Schema, value: Any, path: tuple[str, ...]) -> str:
+    if not isinstance(value, str):
+        raise _mismatch(schema, value, path)
+    if schema.format == "date-time":
+        try:
+            parse_time(value)
+        except InvalidTime as error:
+            raise _Mismatch(str(error)) from None
+    elif schema.format == "byte":
+        try:
+            base64.b64decode(value, validate=True)
+        except (binascii.Error, ValueError):
+            raise _Mismatch("illegal base64 data at input byte 0") from None
+    return value
+
+
+def _quantity(value: Any) -> str:
+    """A quantity in the form the server stores: ``1000m`` is ``1``."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _Mismatch(f"quantities are text or numbers, not {_got(value)}")
+    try:
+        return quantity.canonical(value)
+    except InvalidQuantity as error:
+        raise _Mismatch(str(error)) from None
+
+
+def _zero(schema: Schema) -> Any:
+    """What Go's decoder makes of a null inside a list or a map."""
+    return {"object": {}, "array": [], "string": "", "boolean": False}.get(schema.type, 0)
+
+
+def _mismatch(schema: Schema, value: Any, path: tuple[str, ...]) -> _Mismatch:
+    where = _dotted(path)
+    return _Mismatch(
+        f"json: cannot unmarshal {_got(value)} into Go struct field .{where} of type {_go(schema)}"
+    )
+
+
+def _got(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int() | float():
+            return f"number {value}" if isinstance(value, float) else "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case None:
+            return "null"
+        case _:
+            return "object"
+
+
+def _go(schema: Schema) -> str:
+    match schema.type:
+        case "array":
+            return f"[]{_go(schema.element)}"
+        case "object":
+            if schema.name:
+                *_, version, kind = schema.name.split(".")
+                return f"{version}.{kind}"
+            return f"map[string]{_go(schema.additional) if schema.additional else 'interface {}'}"
+        case "integer":
+            return schema.format or "int64"
+        case "boolean":
+            return "bool"
+        case other:
+            return other
+
+
+def _dotted(path: tuple[str, ...]) -> str:
+    return ".".join(path)

@@ -1,0 +1,273 @@
+"""What a client leaves out and the server fills in, for the kinds that clients rely on."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any
+
+from podium.apiserver.statuses import Json
+
+
+def apply_defaults(resource: str, obj: Json) -> None:
+    """Fill in a kind's defaults, in place."""
+    default = _BY_RESOURCE.get(resource)
+    if default is not None:
+        default(obj)
+
+
+def _set(target: Json, **values: Any) -> None:
+    for name, value in values.items():
+        if target.get(name) is None:
+            target[name] = value
+
+
+def _spec(obj: Json) -> Json:
+    spec: Json = obj.setdefault("spec", {})
+    return spec
+
+
+def pod_spec(spec: Json) -> None:
+    """The defaults of a pod, wherever its spec stands."""
+    _set(
+        spec,
+        restartPolicy="Always",
+        terminationGracePeriodSeconds=30,
+        dnsPolicy="ClusterFirst",
+        securityContext={},
+        schedulerName="default-scheduler",
+    )
+    for container in [*spec.get("containers", []), *spec.get("initContainers", [])]:
+        _container(container)
+        if spec.get("hostNetwork"):
+            for port in container.get("ports", []):
+                _set(port, hostPort=port.get("containerPort"))
+    for volume in spec.get("volumes", []):
+        _volume(volume)
+    if "serviceAccountName" in spec:
+        spec["serviceAccount"] = spec["serviceAccountName"]
+
+
+def _container(container: Json) -> None:
+    _set(
+        container,
+        resources={},
+        terminationMessagePath="/dev/termination-log",
+        terminationMessagePolicy="File",
+        imagePullPolicy=_pull_policy(container.get("image", "")),
+    )
+    for port in container.get("ports", []):
+        _set(port, protocol="TCP")
+    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if isinstance(container.get(probe), dict):
+            _probe(container[probe])
+    for env in container.get("env", []):
+        reference = (env.get("valueFrom") or {}).get("fieldRef")
+        if reference:
+            _set(reference, apiVersion="v1")
+    resources = container["resources"]
+    if resources.get("limits"):  # what is limited and not requested is requested up to the limit
+        requests = resources.setdefault("requests", {})
+        for name, amount in resources["limits"].items():
+            requests.setdefault(name, amount)
+
+
+def _pull_policy(image: str) -> str:
+    tag = re.search(r":([^/@]+)(@|$)", image)
+    latest = "@" not in image and (tag is None or tag[1] == "latest")
+    return "Always" if latest else "IfNotPresent"
+
+
+def _probe(probe: Json) -> None:
+    _set(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+    if isinstance(probe.get("httpGet"), dict):
+        _set(probe["httpGet"], path="/", scheme="HTTP")
+
+
+_MODES = ("configMap", "secret", "downwardAPI", "projected")
+
+
+def _volume(volume: Json) -> None:
+    if set(volume) <= {"name"}:
+        volume["emptyDir"] = {}
+    for name in _MODES:
+        if isinstance(volume.get(name), dict):
+            _set(volume[name], defaultMode=420)
+    if isinstance(volume.get("hostPath"), dict):
+        _set(volume["hostPath"], type="")
+
+
+def _pod(obj: Json) -> None:
+    spec = _spec(obj)
+    pod_spec(spec)
+    _set(spec, enableServiceLinks=True)
+
+
+def _template(spec: Json) -> None:
+    pod_spec(spec.setdefault("template", {}).setdefault("spec", {}))
+    spec["template"].setdefault("metadata", {})
+
+
+def _deployment(obj: Json) -> None:
+    spec = _spec(obj)
+    _template(spec)
+    _set(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600, strategy={})
+    strategy = spec["strategy"]
+    _set(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        _set(strategy, rollingUpdate={})
+        _set(strategy["rollingUpdate"], maxUnavailable="25%", maxSurge="25%")
+
+
+def _replica_set(obj: Json) -> None:
+    spec = _spec(obj)
+    _template(spec)
+    _set(spec, replicas=1)
+
+
+def _replication_controller(obj: Json) -> None:
+    spec = _spec(obj)
+    _template(spec)
+    labels = spec["template"]["metadata"].get("labels")
+    _set(spec, replicas=1)
+    if labels:
+        _set(spec, selector=dict(labels))
+        _set(obj["metadata"], labels=dict(labels))
+
+
+def _stateful_set(obj: Json) -> None:
+    spec = _spec(obj)
+    _template(spec)
+    _set(
+        spec,
+        replicas=1,
+        revisionHistoryLimit=10,
+        podManagementPolicy="OrderedReady",
+        updateStrategy={},
+        persistentVolumeClaimRetentionPolicy={},
+    )
+    _set(spec["persistentVolumeClaimRetentionPolicy"], whenDeleted="Retain", whenScaled="Retain")
+    _set(spec["updateStrategy"], type="RollingUpdate")
+    if spec["updateStrategy"]["type"] == "RollingUpdate":
+        _set(spec["updateStrategy"], rollingUpdate={})
+        _set(spec["updateStrategy"]["rollingUpdate"], partition=0)
+    for claim in spec.get("volumeClaimTemplates", []):
+        _set(claim, apiVersion="v1", kind="PersistentVolumeClaim")
+        _claim(claim)
+
+
+def _daemon_set(obj: Json) -> None:
+    spec = _spec(obj)
+    _template(spec)
+    _set(spec, revisionHistoryLimit=10, updateStrategy={})
+    strategy = spec["updateStrategy"]
+    _set(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        _set(strategy, rollingUpdate={})
+        _set(strategy["rollingUpdate"], maxUnavailable=1, maxSurge=0)
+
+
+def _job(obj: Json) -> None:
+    spec = _spec(obj)
+    _template(spec)
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        _set(spec, completions=1)
+    _set(
+        spec,
+        parallelism=1,
+        backoffLimit=6,
+        completionMode="NonIndexed",
+        suspend=False,
+        podReplacementPolicy="TerminatingOrFailed",
+    )
+
+
+def _cron_job(obj: Json) -> None:
+    _set(
+        _spec(obj),
+        concurrencyPolicy="Allow",
+        suspend=False,
+        successfulJobsHistoryLimit=3,
+        failedJobsHistoryLimit=1,
+    )
+
+
+def _service(obj: Json) -> None:
+    spec = _spec(obj)
+    _set(spec, type="ClusterIP", sessionAffinity="None")
+    if spec["type"] != "ExternalName":
+        _set(spec, internalTrafficPolicy="Cluster", ipFamilyPolicy="SingleStack")
+    if spec["type"] in ("NodePort", "LoadBalancer"):
+        _set(spec, externalTrafficPolicy="Cluster")
+    for port in spec.get("ports", []):
+        _set(port, protocol="TCP", targetPort=port.get("port"))
+
+
+def _claim(obj: Json) -> None:
+    _set(_spec(obj), volumeMode="Filesystem")
+    obj.setdefault("status", {}).setdefault("phase", "Pending")
+
+
+def _volume_object(obj: Json) -> None:
+    _set(_spec(obj), persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
+    obj.setdefault("status", {}).setdefault("phase", "Pending")
+    host = obj["spec"].get("hostPath")
+    if isinstance(host, dict):
+        _set(host, type="")
+
+
+def _storage_class(obj: Json) -> None:
+    _set(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
+
+
+def _priority_class(obj: Json) -> None:
+    _set(obj, preemptionPolicy="PreemptLowerPriority", value=0)
+
+
+def _namespace(obj: Json) -> None:
+    obj.setdefault("status", {}).setdefault("phase", "Active")
+    spec = _spec(obj)
+    _set(spec, finalizers=["kubernetes"])
+    labels = obj["metadata"].setdefault("labels", {})
+    labels["kubernetes.io/metadata.name"] = obj["metadata"].get("name", "")
+
+
+def _node(obj: Json) -> None:
+    status = obj.setdefault("status", {})
+    if status.get("capacity") and not status.get("allocatable"):
+        status["allocatable"] = dict(status["capacity"])
+    _spec(obj)
+
+
+def _secret(obj: Json) -> None:
+    _set(obj, type="Opaque")
+    if obj.get("stringData"):
+        data = obj.setdefault("data", {})
+        for name, text in obj.pop("stringData").items():
+            data[name] = base64.b64encode(text.encode()).decode()
+
+
+def _event(obj: Json) -> None:
+    _set(obj, source={}, reportingComponent="", reportingInstance="")
+
+
+_BY_RESOURCE: dict[str, Callable[[Json], None]] = {
+    "pods": _pod,
+    "nodes": _node,
+    "namespaces": _namespace,
+    "secrets": _secret,
+    "services": _service,
+    "events": _event,
+    "persistentvolumes": _volume_object,
+    "persistentvolumeclaims": _claim,
+    "replicationcontrollers": _replication_controller,
+    "deployments.apps": _deployment,
+    "replicasets.apps": _replica_set,
+    "statefulsets.apps": _stateful_set,
+    "daemonsets.apps": _daemon_set,
+    "jobs.batch": _job,
+    "cronjobs.batch": _cron_job,
+    "storageclasses.storage.k8s.io": _storage_class,
+    "priorityclasses.scheduling.k8s.io": _priority_class,
+}

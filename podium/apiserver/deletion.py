@@ -1,0 +1,67 @@
+"""DeleteOptions, and what they mean for an object: its grace and its finalizers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from podium.apiserver import statuses
+from podium.apiserver.kinds import Kind
+from podium.apiserver.statuses import Cause, Json
+from podium.apiserver.store import ALWAYS, FOREGROUND, ORPHAN, Deletion, Preconditions
+
+_POLICIES = ("Background", "Foreground", "Orphan")
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """How a client wants something deleted; what it leaves out is the kind's to decide."""
+
+    grace_seconds: int | None = None
+    propagation: str = ""
+    preconditions: Preconditions = ALWAYS
+    dry_run: bool = False
+
+    @classmethod
+    def read(cls, raw: Json) -> DeleteOptions:
+        """From a body or query parameters brought to its form; raises the server's refusals."""
+        grace, policy = raw.get("gracePeriodSeconds"), raw.get("propagationPolicy")
+        if grace is not None and (isinstance(grace, bool) or not isinstance(grace, int)):
+            raise statuses.bad_request("DeleteOptions: gracePeriodSeconds must be an integer")
+        if policy is not None and policy not in _POLICIES:
+            cause = statuses.unsupported(
+                "propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]
+            )
+            raise _invalid(cause)
+        if raw.get("orphanDependents") is not None:
+            if policy is not None:
+                detail = "orphanDependents and deletionPropagation cannot be both set"
+                raise _invalid(statuses.bad_value("propagationPolicy", policy, detail))
+            policy = "Orphan" if raw["orphanDependents"] is True else "Background"
+        return cls(grace, policy or "", _preconditions(raw), bool(raw.get("dryRun")))
+
+
+def _invalid(cause: Cause) -> statuses.ApiError:
+    return statuses.invalid("DeleteOptions", "meta.k8s.io", "", [cause])
+
+
+def _preconditions(raw: Json) -> Preconditions:
+    given: Any = raw.get("preconditions") or {}
+    if not isinstance(given, dict):
+        raise statuses.bad_request("DeleteOptions: preconditions must be an object")
+    return Preconditions(given.get("uid"), given.get("resourceVersion"))
+
+
+def deletion_of(kind: Kind, obj: Json, options: DeleteOptions) -> Deletion:
+    grace = pod_grace(obj, options.grace_seconds) if kind.resource == "pods" else 0
+    finalizers = {"Foreground": (FOREGROUND,), "Orphan": (ORPHAN,)}.get(options.propagation, ())
+    return Deletion(grace, finalizers, options.preconditions, options.dry_run)
+
+
+def pod_grace(pod: Json, asked: int | None = None) -> int:
+    """A pod that never ran or runs no more needs none."""
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    grace = spec.get("terminationGracePeriodSeconds", 30) if asked is None else asked
+    return int(grace) if grace >= 0 else 1

@@ -1,0 +1,225 @@
+"""Sets of fields, as managedFields write them: tries of ``f:name``, ``k:{keys}`` and ``v:value``.
+
+A trie is a dict; an empty one is a member without members below, and ``"."`` marks a member that
+has some. The schema decides what is one field: a scalar, an atomic list, a keyed list's element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from podium.apiserver.schemas import ANYTHING, Schema
+from podium.apiserver.statuses import Json
+
+Fields = dict[str, Any]
+Path = tuple[str, ...]
+
+SELF = "."
+
+# What only the server writes, and what names the object, belongs to nobody.
+UNOWNED = {
+    ("f:apiVersion",),
+    ("f:kind",),
+    *(
+        ("f:metadata", f"f:{name}")
+        for name in (
+            "name",
+            "namespace",
+            "creationTimestamp",
+            "selfLink",
+            "uid",
+            "generation",
+            "managedFields",
+            "resourceVersion",
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+        )
+    ),
+}
+
+
+def fields_of(value: Any, schema: Schema) -> Fields:
+    """Every field that a value sets."""
+    return strip(_fields(value, schema))
+
+
+def _fields(value: Any, schema: Schema) -> Fields:
+    match value:
+        case dict() if value and _is_granular(schema):
+            return {
+                f"f:{name}": _fields(below, schema.child(name) or ANYTHING)
+                for name, below in value.items()
+            }
+        case list() if value and schema.list_type == "map":
+            return {
+                element_key(one, schema): {SELF: {}, **_fields(one, schema.element)}
+                for one in value
+                if isinstance(one, dict)
+            }
+        case list() if value and schema.list_type == "set":
+            return {f"v:{_text(one)}": {} for one in value}
+        case _:
+            return {}
+
+
+def _is_granular(schema: Schema) -> bool:
+    return not schema.atomic_map and schema.type in ("object", "any")
+
+
+def element_key(element: Json, schema: Schema) -> str:
+    keys = {
+        key: element.get(key, schema.key_defaults.get(key))
+        for key in sorted(schema.list_keys)
+        if element.get(key, schema.key_defaults.get(key)) is not None
+    }
+    return f"k:{_text(keys)}"
+
+
+def _text(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def strip(fields: Fields) -> Fields:
+    """Without what belongs to nobody."""
+    found = {key: below for key, below in fields.items() if (key,) not in UNOWNED}
+    meta = found.get("f:metadata")
+    if meta is not None:
+        left = {key: one for key, one in meta.items() if ("f:metadata", key) not in UNOWNED}
+        found["f:metadata"] = left
+        if not left:
+            del found["f:metadata"]
+    return found
+
+
+def changes(old: Any, new: Any, schema: Schema) -> tuple[Fields, Fields]:
+    """The fields that differ between two values: those set or changed, and those gone."""
+    changed, gone = _changes(old, new, schema)
+    return strip(changed or {}), strip(gone or {})
+
+
+def _changes(old: Any, new: Any, schema: Schema) -> tuple[Fields | None, Fields | None]:
+    """As `changes`; None where nothing differs, since an empty trie is a member."""
+    if old == new:
+        return None, None
+    match old, new:
+        case dict(), dict() if old and new and _is_granular(schema):
+            pairs = [
+                (f"f:{name}", old.get(name), new.get(name), schema.child(name) or ANYTHING)
+                for name in {**old, **new}
+            ]
+            return _changed_parts(pairs)
+        case list(), list() if old and new and schema.list_type == "map":
+            before, after = _by_key(old, schema), _by_key(new, schema)
+            keyed = {**before, **after}
+            return _changed_parts(
+                [(key, before.get(key), after.get(key), schema.element) for key in keyed]
+            )
+        case list(), list() if old and new and schema.list_type == "set":
+            return _changed_members(old, new)
+        case None, _:
+            return _fields(new, schema), None
+        case _, None:
+            return None, _fields(old, schema)
+        case _:
+            return _fields(new, schema), difference(_fields(old, schema), _fields(new, schema))
+
+
+def _changed_parts(
+    pairs: list[tuple[str, Any, Any, Schema]],
+) -> tuple[Fields | None, Fields | None]:
+    changed: Fields = {}
+    gone: Fields = {}
+    for key, old, new, schema in pairs:
+        below, lost = _changes(old, new, schema)
+        is_element = key.startswith("k:")
+        if below is not None:
+            changed[key] = {SELF: {}, **below} if is_element and old is None else below
+        if lost is not None and (lost or new is None):
+            gone[key] = {SELF: {}, **lost} if is_element and new is None else lost
+    return changed or None, gone or None
+
+
+def _changed_members(old: list[Any], new: list[Any]) -> tuple[Fields | None, Fields | None]:
+    changed: Fields = {f"v:{_text(one)}": {} for one in new if one not in old}
+    gone: Fields = {f"v:{_text(one)}": {} for one in old if one not in new}
+    return changed or None, gone or None
+
+
+def _by_key(elements: list[Any], schema: Schema) -> Json:
+    return {element_key(one, schema): one for one in elements if isinstance(one, dict)}
+
+
+def union(left: Fields, right: Fields) -> Fields:
+    found = dict(left)
+    for key, below in right.items():
+        if key not in found:
+            found[key] = below
+        elif below and found[key]:
+            found[key] = union(found[key], below)
+        elif below or found[key]:
+            found[key] = {SELF: {}, **(below or found[key])}
+    return found
+
+
+def difference(left: Fields, right: Fields) -> Fields:
+    """The members of one set that the other has not."""
+    found: Fields = {}
+    for key, below in left.items():
+        other = right.get(key)
+        if other is None:
+            found[key] = below
+        elif below and (left_over := difference(below, other or {SELF: {}})):
+            found[key] = left_over
+    return found
+
+
+def intersection(left: Fields, right: Fields) -> Fields:
+    found: Fields = {}
+    for key, below in left.items():
+        if key not in right:
+            continue
+        mine, theirs = below or {SELF: {}}, right[key] or {SELF: {}}
+        if key == SELF:
+            found[key] = {}
+        elif both := intersection(mine, theirs):
+            found[key] = {} if both == {SELF: {}} else both
+    return found
+
+
+def members(fields: Fields, path: Path = ()) -> Iterator[Path]:
+    for key, below in fields.items():
+        if key == SELF:
+            yield path
+        elif not below:
+            yield (*path, key)
+        else:
+            yield from members(below, (*path, key))
+
+
+def holds(fields: Fields, path: Path) -> bool:
+    """Whether a set has the field at a path, or any below it."""
+    for part in path:
+        if part not in fields:
+            return False
+        fields = fields[part]
+    return True
+
+
+def shown(path: Path) -> str:
+    """A path as conflicts name it: ``.spec.containers[name="web"].image``."""
+    return "".join(map(_shown, path))
+
+
+def _shown(part: str) -> str:
+    tag, _, rest = part.partition(":")
+    match tag:
+        case "f":
+            return f".{rest}"
+        case "k":
+            keys = msgspec.json.decode(rest)
+            return f"[{','.join(f'{key}={_text(value)}' for key, value in keys.items())}]"
+        case _:
+            return f"[={rest}]"

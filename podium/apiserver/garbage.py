@@ -1,0 +1,143 @@
+"""The garbage collector: what goes when its owner goes, by owner references.
+
+It listens to the store and acts in the same turn, so that no request sees a deletion half done.
+Foreground deletion waits for the dependents, as it must.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from podium.apiserver.deletion import pod_grace
+from podium.apiserver.kinds import Kinds
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import FOREGROUND, ORPHAN, Deletion, Key, Store
+from podium.apiserver.watches import DELETED, Event, Item
+
+Ref = tuple[str, Key]  # a resource and the key of an object in it
+
+
+class GarbageCollector:
+    """Knows who depends on whom, by uid, and cleans up after deletions."""
+
+    def __init__(self, store: Store, kinds: Kinds) -> None:
+        self._store = store
+        self._kinds = kinds
+        self._dependents: dict[str, set[Ref]] = defaultdict(set)
+        store.listen(self._on_event)
+
+    def _on_event(self, resource: str, event: Event) -> None:
+        ref = (resource, event.key)
+        before = _owners(event.old) if event.old else []
+        after = _owners(event.new) if event.type != DELETED else []
+        self._index(ref, before, after)
+        if event.type == DELETED:
+            self._after_removal(event, before)
+        else:
+            if after and after != before:
+                self._collect_orphan(ref)
+            self._after_marking(ref, event.new)
+
+    def _index(self, ref: Ref, before: list[Json], after: list[Json]) -> None:
+        old = {owner.get("uid", "") for owner in before}
+        new = {owner.get("uid", "") for owner in after}
+        for uid in old - new:
+            self._dependents[uid].discard(ref)
+            if not self._dependents[uid]:
+                del self._dependents[uid]
+        for uid in new - old:
+            self._dependents[uid].add(ref)
+
+    def _after_removal(self, event: Event, owners: list[Json]) -> None:
+        for dependent in sorted(self._dependents.get(event.new.meta.uid, ())):
+            self._collect_orphan(dependent)
+        for owner in owners:  # the last dependent of an owner that waits for them lets it go
+            found = self._owner(event.key[0], owner)
+            if found is not None:
+                self._after_marking(found, self._store.item(*found))
+
+    def _after_marking(self, ref: Ref, item: Item) -> None:
+        meta = item.decode()["metadata"]
+        finalizers = meta.get("finalizers") or []
+        if "deletionTimestamp" not in meta:
+            return
+        if ORPHAN in finalizers:
+            for dependent in sorted(self._dependents.get(meta["uid"], ())):
+                self._disown(dependent, meta["uid"])
+            self._release(ref, ORPHAN)
+        elif FOREGROUND in finalizers:
+            self._delete_dependents(ref, meta["uid"])
+
+    def _delete_dependents(self, ref: Ref, uid: str) -> None:
+        for dependent in sorted(self._dependents.get(uid, ())):
+            item = self._store.find(*dependent)
+            if item is not None and "deletionTimestamp" not in item.decode()["metadata"]:
+                self._delete(dependent, foreground=True)
+        blocking = [
+            dependent for dependent in self._dependents.get(uid, ()) if self._blocks(dependent, uid)
+        ]
+        if not blocking:
+            self._release(ref, FOREGROUND)
+
+    def _blocks(self, dependent: Ref, uid: str) -> bool:
+        item = self._store.find(*dependent)
+        owners = _owners(item) if item else []
+        return any(owner.get("uid") == uid and owner.get("blockOwnerDeletion") for owner in owners)
+
+    def _collect_orphan(self, ref: Ref) -> None:
+        """Delete an object none of whose owners is left."""
+        item = self._store.find(*ref)
+        if item is None:
+            return
+        owners = _owners(item)
+        left = [owner for owner in owners if self._is_there(item.key[0], owner)]
+        if owners and not left:
+            self._delete(ref)
+        elif len(left) < len(owners):
+            obj = item.decode()
+            obj["metadata"]["ownerReferences"] = left
+            self._store.update(ref[0], obj)
+
+    def _is_there(self, namespace: str, owner: Json) -> bool:
+        """Whether an owner exists; of a kind that is not served nobody can tell, so it stays."""
+        if self._kinds.of(owner.get("apiVersion", ""), owner.get("kind", "")) is None:
+            return True
+        return self._owner(namespace, owner) is not None
+
+    def _owner(self, namespace: str, owner: Json) -> Ref | None:
+        kind = self._kinds.of(owner.get("apiVersion", ""), owner.get("kind", ""))
+        if kind is None:
+            return None
+        ref = (kind.storage, (namespace if kind.namespaced else "", owner.get("name", "")))
+        item = self._store.find(*ref)
+        return ref if item is not None and item.meta.uid == owner.get("uid") else None
+
+    def _delete(self, ref: Ref, foreground: bool = False) -> None:
+        item = self._store.item(*ref)
+        grace = pod_grace(item.decode()) if ref[0] == "pods" else 0
+        dependents = self._dependents.get(item.meta.uid)
+        finalizers = (FOREGROUND,) if foreground and dependents else ()
+        self._store.delete(*ref, Deletion(grace, finalizers))
+
+    def _disown(self, ref: Ref, uid: str) -> None:
+        obj = self._store.item(*ref).decode()
+        owners = obj["metadata"].get("ownerReferences") or []
+        obj["metadata"]["ownerReferences"] = [one for one in owners if one.get("uid") != uid]
+        self._store.update(ref[0], obj)
+
+    def _release(self, ref: Ref, finalizer: str) -> None:
+        item = self._store.find(*ref)
+        if item is None:
+            return
+        obj = item.decode()
+        kept = [one for one in obj["metadata"].get("finalizers") or [] if one != finalizer]
+        obj["metadata"]["finalizers"] = kept
+        if not kept:
+            del obj["metadata"]["finalizers"]
+        self._store.update(ref[0], obj)
+
+
+def _owners(item: Item) -> list[Json]:
+    if b'"ownerReferences"' not in item.encoded:  # most objects have none: decoding costs more
+        return []
+    return item.decode()["metadata"].get("ownerReferences") or []

@@ -1,0 +1,119 @@
+"""Lists: which objects a request selects, page by page and as of which version."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from podium.apiserver import statuses
+from podium.apiserver.api import Api
+from podium.apiserver.conversion import from_stored
+from podium.apiserver.requests import Continue, Query, Target, number, version
+from podium.apiserver.selection import Selection, parse_fields, parse_labels
+from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.store import Listing
+from podium.apiserver.watches import Item
+
+_TOO_OLD = (
+    "The provided continue parameter is too old to display a consistent list result. You can start "
+    "a new list without the continue parameter, or use the continue token in this response to "
+    "retrieve the remainder of the results. Continuing with the provided token results in an "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was returned and now may show up in the list."
+)
+_MATCHES = ("", "Exact", "NotOlderThan")
+
+
+class Page(NamedTuple):
+    """A list, or a part of one, and the metadata that goes with it."""
+
+    items: list[Item]
+    meta: Json
+
+
+def selection_of(target: Target, query: Query) -> Selection:
+    kind = target.kind
+    fields = parse_fields(query.get("fieldSelector", ""), kind)
+    labels = parse_labels(query.get("labelSelector", ""))
+    convert = (lambda obj: from_stored(kind, obj)) if kind.stored_version else None
+    return Selection(target.namespace, labels, fields, convert)
+
+
+def list_page(api: Api, target: Target, query: Query) -> Page:
+    """The objects a request asks for; at most ``limit`` of them, with a token for the rest."""
+    selection = selection_of(target, query)
+    limit = number(query, "limit") or 0
+    if limit < 0:
+        raise _bad_option("limit", limit, "must be non-negative")
+    listing, after = _listing(api, target, query)
+    items = listing.items
+    if after is not None:
+        items = items[bisect_right(items, after, key=lambda item: item.key) :]
+    if not selection.is_everything:
+        items = [item for item in items if selection.matches(item)]
+    meta: Json = {"resourceVersion": str(listing.version)}
+    if limit and len(items) > limit:
+        left, items = len(items) - limit, items[:limit]
+        meta["continue"] = Continue(listing.version, items[-1].key).encode()
+        if selection.is_everything:
+            meta["remainingItemCount"] = left
+    return Page(items, meta)
+
+
+def _listing(api: Api, target: Target, query: Query) -> tuple[Listing, tuple[str, str] | None]:
+    store, storage = api.store, target.kind.storage
+    wanted, match = version(query), query.get("resourceVersionMatch", "")
+    _check_match(wanted, match, query)
+    if token := query.get("continue", ""):
+        return _continued(api, target, Continue.decode(token), wanted)
+    if match == "Exact":
+        return store.list(storage, target.namespace, wanted), None
+    if wanted is not None and wanted > store.version:
+        raise statuses.too_new(wanted, store.version)
+    return store.list(storage, target.namespace), None
+
+
+def _continued(
+    api: Api, target: Target, token: Continue, wanted: int | None
+) -> tuple[Listing, tuple[str, str] | None]:
+    if wanted:
+        raise _bad_option(
+            "resourceVersion",
+            wanted,
+            "specifying resource version is not allowed when using continue",
+        )
+    store, storage = api.store, target.kind.storage
+    if token.version < 0:
+        return store.list(storage, target.namespace), token.after
+    try:
+        return store.list(storage, target.namespace, token.version), token.after
+    except ApiError as error:
+        if error.code != 410:
+            raise
+        refusal = statuses.expired(_TOO_OLD)
+        refusal.list_meta = {"continue": Continue(-1, token.after).encode()}
+        raise refusal from None
+
+
+def _check_match(wanted: int | None, match: str, query: Query) -> None:
+    if match not in _MATCHES:
+        cause = statuses.unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""])
+        raise statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
+    if match and wanted is None:
+        detail = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+        raise _forbidden_option(detail)
+    if match and query.get("continue"):
+        raise _forbidden_option("resourceVersionMatch is forbidden when continue is provided")
+    if match == "Exact" and wanted == 0:
+        detail = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+        raise _forbidden_option(detail)
+
+
+def _forbidden_option(detail: str) -> ApiError:
+    cause = statuses.not_allowed("resourceVersionMatch", detail)
+    return statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
+
+
+def _bad_option(name: str, value: int, detail: str) -> ApiError:
+    cause = statuses.bad_value(name, value, detail)
+    return statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])

@@ -1,0 +1,235 @@
+"""Who set which field: managedFields kept up to date, and server-side apply on top of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from podium.apiserver import statuses
+from podium.apiserver.fields import (
+    SELF,
+    Fields,
+    Path,
+    changes,
+    difference,
+    element_key,
+    fields_of,
+    holds,
+    intersection,
+    members,
+    shown,
+    union,
+)
+from podium.apiserver.schemas import ANYTHING, Schema
+from podium.apiserver.statuses import Json
+
+APPLY, UPDATE = "Apply", "Update"
+
+
+class Manager(NamedTuple):
+    """Somebody who writes fields, and how."""
+
+    name: str
+    operation: str
+    api_version: str
+    subresource: str = ""
+
+    def __str__(self) -> str:
+        inside = f' with subresource "{self.subresource}"' if self.subresource else ""
+        return f'"{self.name}"{inside} using {self.api_version}'
+
+
+@dataclass(slots=True)
+class Ownership:
+    """The managers of one object, with their fields and the time of their last change."""
+
+    fields: dict[Manager, Fields] = field(default_factory=dict)
+    times: dict[Manager, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, entries: Any) -> Ownership:
+        """From managedFields; entries that make no sense are left out, as the server does."""
+        found = cls()
+        for entry in entries if isinstance(entries, list) else []:
+            if not isinstance(entry, dict) or not isinstance(entry.get("fieldsV1"), dict):
+                continue
+            manager = Manager(
+                str(entry.get("manager", "")),
+                str(entry.get("operation", UPDATE)),
+                str(entry.get("apiVersion", "")),
+                str(entry.get("subresource", "")),
+            )
+            found.fields[manager] = entry["fieldsV1"]
+            found.times[manager] = str(entry.get("time", ""))
+        return found
+
+    def write(self) -> list[Json]:
+        entries = []
+        for manager, fields in self.fields.items():
+            entry = {
+                "manager": manager.name,
+                "operation": manager.operation,
+                "apiVersion": manager.api_version,
+                "time": self.times.get(manager, ""),
+                "fieldsType": "FieldsV1",
+                "fieldsV1": fields,
+            }
+            if manager.subresource:
+                entry["subresource"] = manager.subresource
+            entries.append(entry)
+        return sorted(entries, key=lambda e: (e["operation"] != APPLY, e["time"], e["manager"]))
+
+    def set(self, manager: Manager, fields: Fields, now: str) -> None:
+        if not fields:
+            self.fields.pop(manager, None)
+        elif self.fields.get(manager) != fields:
+            self.fields[manager] = fields
+            self.times[manager] = now
+
+    def take(self, fields: Fields, manager: Manager) -> None:
+        """Nobody but the manager owns these any more."""
+        if not fields:
+            return
+        for other in list(self.fields):
+            if other != manager:
+                left = difference(self.fields[other], fields)
+                if left:
+                    self.fields[other] = left
+                else:
+                    del self.fields[other]
+
+    def of_others(self, manager: Manager) -> Fields:
+        found: Fields = {}
+        for other, fields in self.fields.items():
+            if other != manager:
+                found = union(found, fields)
+        return found
+
+
+class Writer(NamedTuple):
+    """Who writes now, and when."""
+
+    manager: Manager
+    now: str
+
+
+def track(old: Json | None, new: Json, schema: Schema, writer: Writer) -> None:
+    """Note in ``new`` who set what, after a write that was no apply."""
+    meta = new["metadata"]
+    before = (old or {}).get("metadata", {}).get("managedFields")
+    entries = meta["managedFields"] if meta.get("managedFields") is not None else before
+    ownership = Ownership.read(entries)
+    changed, gone = changes(old, new, schema) if old else (fields_of(new, schema), {})
+    ownership.take(union(changed, gone), writer.manager)
+    mine = difference(ownership.fields.get(writer.manager, {}), gone)
+    if changed or gone:
+        ownership.set(writer.manager, union(mine, changed), writer.now)
+    meta["managedFields"] = ownership.write()
+    if not meta["managedFields"]:
+        del meta["managedFields"]
+
+
+def apply(live: Json, config: Json, schema: Schema, writer: Writer, force: bool) -> Json:
+    """The object after an apply; raises 409 where other managers hold other values."""
+    ownership = Ownership.read(live.get("metadata", {}).get("managedFields"))
+    wanted = fields_of(config, schema)
+    merged: Json = merge(live, config, schema)
+    changed, _ = changes(live, merged, schema)
+    _settle_conflicts(ownership, intersection(wanted, changed), writer.manager, force)
+    dropped = difference(ownership.fields.get(writer.manager, {}), wanted)
+    others = ownership.of_others(writer.manager)
+    for path in sorted(members(dropped)):
+        if not holds(others, path):
+            merged = _without(merged, path, schema)
+    ownership.set(writer.manager, wanted, writer.now)
+    merged["metadata"]["managedFields"] = ownership.write()
+    return merged
+
+
+def _settle_conflicts(ownership: Ownership, touched: Fields, manager: Manager, force: bool) -> None:
+    found = {
+        other: sorted(map(shown, members(both)))
+        for other, fields in ownership.fields.items()
+        if other != manager and (both := intersection(touched, fields))
+    }
+    if found and not force:
+        raise _conflicts(found)
+    ownership.take(touched, manager)
+
+
+def _conflicts(found: dict[Manager, list[str]]) -> statuses.ApiError:
+    count = sum(map(len, found.values()))
+    lines, causes = [], []
+    for manager, paths in found.items():
+        if len(paths) == 1:
+            lines.append(f"conflict with {manager}: {paths[0]}")
+        else:
+            listed = "".join(f"\n- {path}" for path in paths)
+            lines.append(f"conflicts with {manager}:{listed}")
+        causes += [
+            {"reason": "FieldManagerConflict", "message": f"conflict with {manager}", "field": path}
+            for path in paths
+        ]
+    noun = "conflict" if count == 1 else "conflicts"
+    return statuses.apply_conflict(f"Apply failed with {count} {noun}: " + "\n".join(lines), causes)
+
+
+def merge(live: Any, config: Any, schema: Schema) -> Any:
+    """What is applied over what is there: maps and keyed lists merge, the rest is replaced."""
+    match live, config:
+        case dict(), dict() if not schema.atomic_map and schema.type in ("object", "any"):
+            found = dict(live)
+            for name, value in config.items():
+                found[name] = merge(live.get(name), value, schema.child(name) or ANYTHING)
+            return found
+        case list(), list() if schema.list_type == "map":
+            return _merge_elements(live, config, schema)
+        case list(), list() if schema.list_type == "set":
+            return live + [one for one in config if one not in live]
+        case _:
+            return config
+
+
+def _merge_elements(live: list[Any], config: list[Any], schema: Schema) -> list[Any]:
+    found = {element_key(one, schema): one for one in live if isinstance(one, dict)}
+    for one in config:
+        if isinstance(one, dict):
+            key = element_key(one, schema)
+            found[key] = merge(found.get(key, {}), one, schema.element)
+    return list(found.values())
+
+
+def _without(value: Any, path: Path, schema: Schema) -> Any:
+    """The value without the field at a path; a container that gets empty goes too."""
+    part, rest = path[0], path[1:]
+    match value:
+        case dict() if part.startswith("f:") and part[2:] in value:
+            name = part[2:]
+            found = {key: one for key, one in value.items() if key != name}
+            if rest:
+                left = _without(value[name], rest, schema.child(name) or ANYTHING)
+                if left not in ({}, []):
+                    return {**value, name: left}
+            return found
+        case list() if part.startswith("k:"):
+            return [
+                one
+                for before in value
+                if (one := _without_in_element(before, part, rest, schema)) is not None
+            ]
+        case list() if part.startswith("v:"):
+            return [one for one in value if f"v:{_encoded(one)}" != part]
+        case _:
+            return value
+
+
+def _without_in_element(element: Any, key: str, rest: Path, schema: Schema) -> Any:
+    if not isinstance(element, dict) or element_key(element, schema) != key:
+        return element
+    return _without(element, rest, schema.element) if rest and rest != (SELF,) else None
+
+
+def _encoded(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,151 @@
+"""JSON patch (RFC 6902) and merge patch (RFC 7386)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from podium.apiserver import statuses
+from podium.apiserver.statuses import ApiError, Json
+
+_MAX_OPERATIONS = 10_000
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """Objects merge, null deletes, everything else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge_patch(result.get(key), value)
+    return result
+
+
+def json_patch(target: Json, operations: Any) -> Json:
+    """Apply operations in order; a failing one refuses the whole patch."""
+    if not isinstance(operations, list):
+        raise statuses.bad_request(
+            "json: cannot unmarshal object into Go value of type jsonpatch.Patch"
+        )
+    if len(operations) > _MAX_OPERATIONS:
+        message = (
+            f"The allowed maximum operations in a JSON patch is {_MAX_OPERATIONS}, "
+            f"got {len(operations)}"
+        )
+        raise ApiError(413, "RequestEntityTooLarge", message)
+    document: Any = copy.deepcopy(target)
+    for operation in operations:
+        document = _apply(document, operation)
+    if not isinstance(document, dict):
+        raise _refused("the result is no object")
+    return document
+
+
+def _refused(why: str) -> ApiError:
+    """422, as the server answers a patch that does not apply."""
+    return ApiError(
+        422,
+        statuses.INVALID,
+        f"the server rejected our request due to an error in our request: {why}",
+        {},
+    )
+
+
+def _apply(document: Any, operation: Any) -> Any:
+    if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
+        raise statuses.bad_request("error decoding patch: an operation needs op and path")
+    name, path = operation.get("op"), _tokens(operation["path"])
+    match name:
+        case "add":
+            return _add(document, path, copy.deepcopy(_value(operation)))
+        case "remove":
+            return _remove(document, path)
+        case "replace":
+            _get(document, path)
+            return (
+                _add(_remove(document, path), path, _value(operation))
+                if path
+                else _value(operation)
+            )
+        case "move" | "copy":
+            return _move(document, operation, path)
+        case "test":
+            if _get(document, path) != operation.get("value"):
+                raise _refused(f"testing value {operation['path']} failed")
+            return document
+        case _:
+            raise _refused(f"Unexpected kind: {name}")
+
+
+def _move(document: Any, operation: Json, path: list[str]) -> Any:
+    if not isinstance(operation.get("from"), str):
+        raise _refused("from is missing")
+    source = _tokens(operation["from"])
+    value = copy.deepcopy(_get(document, source))
+    if operation["op"] == "move":
+        if path[: len(source)] == source and path != source:
+            raise _refused("cannot move a value into itself")
+        document = _remove(document, source)
+    return _add(document, path, value)
+
+
+def _value(operation: Json) -> Any:
+    if "value" not in operation:
+        raise _refused(f"{operation['op']} operation does not apply: value is missing")
+    return operation["value"]
+
+
+def _tokens(pointer: str) -> list[str]:
+    if pointer == "":
+        return []
+    if not pointer.startswith("/"):
+        raise _refused(f"{pointer!r} is no JSON pointer")
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
+
+
+def _index(container: list[Any], token: str, last: int) -> int:
+    if not token.isascii() or not token.isdigit() or int(token) > last:
+        raise _refused(f"index {token} is not in a list of {len(container)}")
+    return int(token)
+
+
+def _get(document: Any, path: list[str]) -> Any:
+    for token in path:
+        match document:
+            case dict() if token in document:
+                document = document[token]
+            case list():
+                document = document[_index(document, token, len(document) - 1)]
+            case _:
+                raise _refused(f"doc is missing key: /{'/'.join(path)}")
+    return document
+
+
+def _add(document: Any, path: list[str], value: Any) -> Any:
+    if not path:
+        return value
+    parent = _get(document, path[:-1])
+    match parent:
+        case dict():
+            parent[path[-1]] = value
+        case list():
+            at = len(parent) if path[-1] == "-" else _index(parent, path[-1], len(parent))
+            parent.insert(at, value)
+        case _:
+            raise _refused(f"/{'/'.join(path)} is in neither an object nor a list")
+    return document
+
+
+def _remove(document: Any, path: list[str]) -> Any:
+    if not path:
+        return None
+    _get(document, path)
+    parent = _get(document, path[:-1])
+    if isinstance(parent, list):
+        del parent[_index(parent, path[-1], len(parent) - 1)]
+    else:
+        del parent[path[-1]]
+    return document

@@ -1,0 +1,88 @@
+"""PATCH: the four content types, each to its way of changing an object."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from podium.apiserver import statuses
+from podium.apiserver.api import Api, Call
+from podium.apiserver.decoding import check_depth, parse_json, parse_yaml
+from podium.apiserver.patch import json_patch, merge_patch
+from podium.apiserver.requests import Query, Target, flag
+from podium.apiserver.schemas import ANYTHING, Schema
+from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.strategic import strategic_merge
+from podium.apiserver.watches import Item
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
+
+
+class Patch(NamedTuple):
+    """A patch as it came."""
+
+    body: bytes
+    content_type: str
+    query: Query
+
+    @property
+    def media(self) -> str:
+        return self.content_type.split(";")[0].strip().lower()
+
+
+def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
+    """Change an object in place, by the rules of the patch's type."""
+    accepted = tuple(one for one in _TYPES if not (target.kind.custom and one == STRATEGIC))
+    if change.media not in accepted:
+        raise statuses.unsupported_media_type(change.media or "none", accepted)
+    if change.media == APPLY:
+        return _apply(api, target, change, call)
+    if "force" in change.query:
+        cause = statuses.not_allowed("force", "may not be specified for non-apply patch")
+        raise statuses.invalid("PatchOptions", "meta.k8s.io", "", [cause])
+
+    def changed(live: Json) -> Json:
+        found = patched(live, change, target.kind.schema)
+        if not isinstance(found, dict) or not isinstance(found.get("metadata"), dict):
+            raise statuses.bad_request("the patched object is no object with metadata")
+        return found
+
+    return api.modify(target.kind, target.key, changed, call)
+
+
+def patched(live: Json, change: Patch, schema: Schema = ANYTHING) -> Any:
+    """The object after a patch that is no apply."""
+    parsed = parse_json(change.body)
+    match change.media:
+        case "application/json-patch+json":
+            found: Any = json_patch(live, parsed)
+        case "application/merge-patch+json":
+            if not isinstance(parsed, dict):
+                raise statuses.bad_request("Invalid JSON Patch: a merge patch is an object")
+            found = merge_patch(live, parsed)
+        case "application/strategic-merge-patch+json":
+            found = strategic_merge(live, parsed, schema)
+        case other:
+            raise statuses.unsupported_media_type(other, _TYPES)
+    check_depth(found)
+    return found
+
+
+def _apply(api: Api, target: Target, change: Patch, call: Call) -> Item:
+    if not change.query.get("fieldManager"):
+        cause = statuses.required("fieldManager", "is required for apply patch")
+        raise statuses.invalid("PatchOptions", "meta.k8s.io", "", [cause])
+    config = parse_yaml(change.body)
+    if not isinstance(config, dict):
+        raise statuses.bad_request("error decoding YAML: the body must be an object")
+    for name in ("apiVersion", "kind"):
+        if not config.get(name):
+            raise _no_type(name)
+    return api.apply(target.kind, target.key, config, call, flag(change.query, "force"))
+
+
+def _no_type(name: str) -> ApiError:
+    return statuses.bad_request(f"Object '{name.capitalize()}' is missing in the applied object")

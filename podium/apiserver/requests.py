@@ -1,0 +1,173 @@
+"""Requests taken apart: what a path names, what a client accepts, what query parameters say."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from podium.apiserver import statuses
+from podium.apiserver.api import Call
+from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import Key
+
+Query = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a path names: a kind, and in it a namespace, an object, a part of the object."""
+
+    kind: Kind
+    namespace: str | None = None
+    name: str = ""
+    subresource: str = ""
+    watch: bool = False
+
+    @property
+    def key(self) -> Key:
+        return (self.namespace or "", self.name)
+
+
+def find_target(kinds: Kinds, parts: list[str]) -> Target | None:
+    """``["api", "v1", "namespaces", "a", "pods", "b", "log"]`` to its meaning."""
+    if parts[0] == "api" and len(parts) > 2:
+        group, version, rest = "", parts[1], parts[2:]
+    elif parts[0] == "apis" and len(parts) > 3:
+        group, version, rest = parts[1], parts[2], parts[3:]
+    else:
+        return None
+    watch = rest[0] == "watch" and len(rest) > 1
+    rest = rest[1:] if watch else rest
+    namespace: str | None = None
+    # /namespaces/a/status is the namespace's own status; there is no kind of that name.
+    inside = len(rest) > 2 and (group or rest[2] not in ("status", "finalize"))
+    if rest[0] == "namespaces" and inside:
+        namespace, rest = rest[1], rest[2:]
+    kind = kinds.at(group, version, rest[0])
+    if kind is None or (len(rest) > 3 and rest[2] not in ("proxy",)):
+        return None
+    if kind.namespaced != (namespace is not None) and (not kind.namespaced or len(rest) > 1):
+        return None  # an object of a namespaced kind is found in its namespace only
+    name, subresource = (*rest[1:3], "", "")[:2]
+    if subresource and subresource not in kind.subresources:
+        return None
+    return Target(kind, namespace, name, subresource, watch)
+
+
+class Accept(NamedTuple):
+    """The form of the answer: JSON or YAML, of the object itself or a view of it."""
+
+    media: str = "application/json"
+    view: str = ""  # Table, PartialObjectMetadata, PartialObjectMetadataList, APIGroupDiscoveryList
+    version: str = ""
+
+
+_VIEWS = {
+    "Table": ("meta.k8s.io", ("v1", "v1beta1")),
+    "PartialObjectMetadata": ("meta.k8s.io", ("v1", "v1beta1")),
+    "PartialObjectMetadataList": ("meta.k8s.io", ("v1", "v1beta1")),
+    "APIGroupDiscoveryList": ("apidiscovery.k8s.io", ("v2", "v2beta1")),
+}
+_JSON = ("application/json", "*/*", "application/*")
+_YAML = ("application/yaml",)
+
+
+def accepted(header: str) -> Accept:
+    """The first form a client accepts that this server has; raises 406 when there is none."""
+    for part in header.split(",") if header.strip() else ["*/*"]:
+        media, *settings = (one.strip() for one in part.split(";"))
+        if media not in (*_JSON, *_YAML):
+            continue
+        given = dict(one.partition("=")[::2] for one in settings)
+        form = "application/yaml" if media in _YAML else "application/json"
+        view = given.get("as", "")
+        if not view:
+            return Accept(form)
+        group, versions = _VIEWS.get(view, ("", ()))
+        if given.get("g") == group and given.get("v") in versions:
+            return Accept(form, view, given["v"])
+    raise statuses.not_acceptable(["application/json", "application/yaml"])
+
+
+def flag(query: Query, name: str) -> bool:
+    return query.get(name, "").lower() in ("true", "1", "t") or (
+        name in query and query[name] == ""
+    )
+
+
+def number(query: Query, name: str) -> int | None:
+    text = query.get(name, "")
+    if not text:
+        return None
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+        message = f'strconv.ParseInt: parsing "{text}": invalid syntax'
+        raise statuses.bad_request(message)
+    return int(text)
+
+
+def version(query: Query, name: str = "resourceVersion") -> int | None:
+    """A resource version; None when none is asked for. They are numbers here as everywhere."""
+    text = query.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        cause = statuses.bad_value(
+            name, text, f'strconv.ParseUint: parsing "{text}": invalid syntax'
+        )
+        raise statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
+    return int(text)
+
+
+_VALIDATIONS = ("Ignore", "Warn", "Strict")
+
+
+def call_of(query: Query, agent: str, options: str, subresource: str = "") -> Call:
+    """What a write brings along; ``options`` is the kind that a refusal names."""
+    dry_run = query.get("dryRun", "")
+    causes = []
+    if "dryRun" in query and dry_run != "All":
+        causes.append(statuses.unsupported("dryRun", dry_run, ["All"]))
+    validation = query.get("fieldValidation") or "Warn"
+    if validation not in _VALIDATIONS:
+        causes.append(statuses.unsupported("fieldValidation", validation, ["", *_VALIDATIONS]))
+    manager = query.get("fieldManager") or agent.split("/")[0] or "unknown"
+    if len(manager) > 128:
+        detail = "may not be more than 128 bytes"
+        causes.append(statuses.bad_value("fieldManager", manager, detail))
+    if causes:
+        raise statuses.invalid(options, "meta.k8s.io", "", causes)
+    return Call(manager, dry_run == "All", validation, subresource)
+
+
+class Continue(NamedTuple):
+    """Where a list goes on: after which key, as of which version (-1 is the present)."""
+
+    version: int
+    after: Key
+
+    def encode(self) -> str:
+        raw = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": self.version, "start": self.after})
+        return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+    @classmethod
+    def decode(cls, token: str) -> Continue:
+        try:
+            raw: Any = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+            found: Json = msgspec.json.decode(raw)
+            at, (namespace, name) = found["rv"], found["start"]
+            if (
+                not isinstance(at, int)
+                or not isinstance(namespace, str)
+                or not isinstance(name, str)
+            ):
+                raise TypeError
+        except (binascii.Error, msgspec.DecodeError, KeyError, TypeError, ValueError):
+            raise statuses.bad_request(f"continue key is not valid: {token[:100]}") from None
+        return cls(at, (namespace, name))

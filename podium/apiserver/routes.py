@@ -1,0 +1,293 @@
+"""From a request to its answer, for every kind alike; no HTTP library in here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from podium.apiserver import statuses
+from podium.apiserver.answers import Answer, View, encode
+from podium.apiserver.api import Api, Call
+from podium.apiserver.decoding import parse_json, parse_yaml
+from podium.apiserver.deletion import DeleteOptions
+from podium.apiserver.listing import list_page
+from podium.apiserver.patching import Patch, patch, patched
+from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number
+from podium.apiserver.reviews import review
+from podium.apiserver.statuses import Json
+from podium.apiserver.subresources import bind, evict, finalize, scale_of, set_scale
+from podium.apiserver.tables import TableOptions
+from podium.apiserver.watches import Item
+from podium.apiserver.watching import WatchRequest
+
+_SIMULATED = ("log", "exec", "attach", "portforward")
+# Deleting one of these answers with the object, gone or not.
+_SHOWN_WHEN_DELETED = frozenset({"pods", "namespaces", "services", "persistentvolumeclaims"})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, with its body read and its path understood."""
+
+    method: str
+    target: Target
+    query: Query
+    body: bytes = b""
+    content_type: str = ""
+    accept: str = ""
+    agent: str = ""
+
+    def parsed(self) -> Any:
+        media = self.content_type.split(";")[0].strip().lower()
+        if media in ("", "application/json"):
+            return parse_json(self.body)
+        if media in ("application/yaml", "application/x-yaml", "text/yaml"):
+            return parse_yaml(self.body)
+        raise statuses.unsupported_media_type(media, ["application/json", "application/yaml"])
+
+    def call(self, options: str) -> Call:
+        return call_of(self.query, self.agent, options, self.target.subresource)
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """An answer that is a stream."""
+
+    request: WatchRequest
+    view: View
+
+
+class Routes:
+    """The operations of the API by method and shape of the path."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+
+    def handle(self, request: Request) -> Answer | Watching:
+        target = request.target
+        if target.subresource:
+            return self._subresource(request)
+        if target.kind.verbs == ("create",):
+            return self._review(request)
+        if target.name:
+            return self._object(request)
+        return self._collection(request)
+
+    # Shapes of paths
+
+    def _collection(self, request: Request) -> Answer | Watching:
+        match request.method:
+            case "GET":
+                if request.target.watch or flag(request.query, "watch"):
+                    return self._watch(request)
+                page = list_page(self.api, request.target, request.query)
+                return self._view(request).many(page.items, page.meta)
+            case "POST":
+                return self._create(request)
+            case "DELETE":
+                return self._delete_collection(request)
+            case _:
+                raise statuses.method_not_allowed()
+
+    def _object(self, request: Request) -> Answer | Watching:
+        target = request.target
+        match request.method:
+            case "GET":
+                if target.watch or flag(request.query, "watch"):
+                    return self._watch(request)
+                view = self._view(request)
+                self._check_age(request)
+                return view.one(self.api.item(target.kind, target.key))
+            case "PUT":
+                return self._put(request)
+            case "PATCH":
+                return self._patch(request)
+            case "DELETE":
+                return self._delete(request)
+            case _:
+                raise statuses.method_not_allowed()
+
+    def _subresource(self, request: Request) -> Answer | Watching:
+        name, method = request.target.subresource, request.method
+        if name in _SIMULATED:
+            return self._simulated(request)
+        if name in ("status", "ephemeralcontainers"):
+            if method not in ("GET", "PUT", "PATCH"):
+                raise statuses.method_not_allowed()
+            return self._object(request)
+        handler = self._handlers().get((name, method))
+        if handler is None:
+            raise statuses.method_not_allowed()
+        return handler(request)
+
+    def _handlers(self) -> dict[tuple[str, str], Callable[[Request], Answer]]:
+        return {
+            ("scale", "GET"): self._get_scale,
+            ("scale", "PUT"): self._put_scale,
+            ("scale", "PATCH"): self._patch_scale,
+            ("binding", "POST"): self._bind,
+            ("eviction", "POST"): self._evict,
+            ("finalize", "PUT"): self._finalize,
+            ("token", "POST"): self._token,
+        }
+
+    # Operations
+
+    def _watch(self, request: Request) -> Watching:
+        target, query = request.target, dict(request.query)
+        if target.name:  # one object: the same as a selector on its name
+            selector = query.get("fieldSelector", "")
+            query["fieldSelector"] = ",".join(
+                filter(None, (selector, f"metadata.name={target.name}"))
+            )
+        return Watching(WatchRequest(self.api, target, query), self._view(request))
+
+    def _create(self, request: Request) -> Answer:
+        target = request.target
+        if target.kind.namespaced and target.namespace is None:
+            raise statuses.method_not_allowed()
+        view, call = self._view(request), request.call("CreateOptions")
+        item = self.api.create(target.kind, target.namespace or "", request.parsed(), call)
+        return _warned(view.one(item, 201), call)
+
+    def _put(self, request: Request) -> Answer:
+        target = request.target
+        view, call = self._view(request), request.call("UpdateOptions")
+        is_new = self.api.store.find(target.kind.storage, target.key) is None
+        item = self.api.update(target.kind, target.key, request.parsed(), call)
+        return _warned(view.one(item, 201 if is_new else 200), call)
+
+    def _patch(self, request: Request) -> Answer:
+        target = request.target
+        view, call = self._view(request), request.call("PatchOptions")
+        is_new = self.api.store.find(target.kind.storage, target.key) is None
+        item = patch(
+            self.api, target, Patch(request.body, request.content_type, request.query), call
+        )
+        return _warned(view.one(item, 201 if is_new else 200), call)
+
+    def _delete(self, request: Request) -> Answer:
+        target, view = request.target, self._view(request)
+        options = self._delete_options(request)
+        item = self.api.delete(target.kind, target.key, options)
+        is_gone = self.api.store.find(target.kind.storage, target.key) is None or options.dry_run
+        if is_gone and target.kind.resource not in _SHOWN_WHEN_DELETED:
+            return encode(statuses.success(_deleted(request, item)), accepted(""))
+        return view.one(item)
+
+    def _delete_collection(self, request: Request) -> Answer:
+        target, view = request.target, self._view(request)
+        if target.kind.namespaced and target.namespace is None:
+            raise statuses.method_not_allowed()
+        options = self._delete_options(request)
+        query = {k: v for k, v in request.query.items() if k in ("labelSelector", "fieldSelector")}
+        page = list_page(self.api, target, query)
+        for item in page.items:
+            if self.api.store.find(target.kind.storage, item.key):
+                self.api.delete(target.kind, item.key, options)
+        return view.many(page.items, page.meta)
+
+    def _delete_options(self, request: Request) -> DeleteOptions:
+        raw: Any = request.parsed() if request.body.strip() else {}
+        if not isinstance(raw, dict):
+            raise statuses.bad_request("DeleteOptions: the body must be an object")
+        query = request.query
+        found: Json = {**raw}
+        grace = number(query, "gracePeriodSeconds")
+        if grace is not None:
+            found["gracePeriodSeconds"] = grace
+        if "propagationPolicy" in query:
+            found["propagationPolicy"] = query["propagationPolicy"]
+        if "orphanDependents" in query:
+            found["orphanDependents"] = flag(query, "orphanDependents")
+        dry_run = raw.get("dryRun") or ([query["dryRun"]] if "dryRun" in query else [])
+        if dry_run not in ([], ["All"]):
+            cause = statuses.unsupported("dryRun", str(dry_run), ["All"])
+            raise statuses.invalid("DeleteOptions", "meta.k8s.io", "", [cause])
+        return DeleteOptions.read({**found, "dryRun": bool(dry_run)})
+
+    # Subresources
+
+    def _get_scale(self, request: Request) -> Answer:
+        target = request.target
+        return encode(
+            scale_of(target.kind, self.api.get(target.kind, target.key)), accepted(request.accept)
+        )
+
+    def _put_scale(self, request: Request) -> Answer:
+        target, call = request.target, request.call("UpdateOptions")
+        scale = set_scale(self.api, target.kind, target.key, request.parsed(), call)
+        return encode(scale, accepted(request.accept))
+
+    def _patch_scale(self, request: Request) -> Answer:
+        target, call = request.target, request.call("PatchOptions")
+        before = scale_of(target.kind, self.api.get(target.kind, target.key))
+        after = {**before, **_patched_scale(before, request)}
+        scale = set_scale(self.api, target.kind, target.key, after, call)
+        return encode(scale, accepted(request.accept))
+
+    def _bind(self, request: Request) -> Answer:
+        call = request.call("CreateOptions")
+        status = bind(self.api, request.target.key, request.parsed(), call)
+        return encode(status, accepted(request.accept), 201)
+
+    def _evict(self, request: Request) -> Answer:
+        call = request.call("CreateOptions")
+        body = request.parsed() if request.body.strip() else {}
+        return encode(
+            evict(self.api, request.target.key, body, call), accepted(request.accept), 201
+        )
+
+    def _finalize(self, request: Request) -> Answer:
+        call = request.call("UpdateOptions")
+        found = finalize(self.api, request.target.key, request.parsed(), call)
+        return encode(found, accepted(request.accept))
+
+    def _token(self, request: Request) -> Answer:
+        self.api.item(request.target.kind, request.target.key)
+        raise statuses.bad_request("this embedded cluster issues no service account tokens")
+
+    def _simulated(self, request: Request) -> Answer:
+        self.api.item(request.target.kind, request.target.key)
+        raise statuses.bad_request(
+            f"pods of podium's embedded cluster are simulated: there is no process behind "
+            f'pod "{request.target.name}", so {request.target.subresource} has nothing to show'
+        )
+
+    def _review(self, request: Request) -> Answer:
+        if request.method != "POST" or request.target.name:
+            raise statuses.method_not_allowed()
+        # Newer kubectls send these as protobuf. The answer depends on nothing inside.
+        is_opaque = "protobuf" in request.content_type
+        found = review(request.target.kind, {} if is_opaque else request.parsed())
+        return encode(found, accepted(request.accept), 201)
+
+    # Shared
+
+    def _view(self, request: Request) -> View:
+        accept = accepted(request.accept)
+        now = self.api.store.clock.now()
+        include = request.query.get("includeObject") or "Metadata"
+        options = TableOptions(now, accept.version or "v1", include)
+        return View(request.target.kind, accept, options)
+
+    def _check_age(self, request: Request) -> None:
+        wanted = number(request.query, "resourceVersion")
+        if wanted and wanted > self.api.store.version:
+            raise statuses.too_new(wanted, self.api.store.version)
+
+
+def _patched_scale(before: Json, request: Request) -> Json:
+    found = patched(before, Patch(request.body, request.content_type, request.query))
+    return found if isinstance(found, dict) else {}
+
+
+def _warned(answer: Answer, call: Call) -> Answer:
+    return answer._replace(warnings=tuple(call.warnings)) if call.warnings else answer
+
+
+def _deleted(request: Request, item: Item) -> Json:
+    kind = request.target.kind
+    details: Json = {"name": item.key[1], "kind": kind.plural, "uid": item.meta.uid}
+    return {**details, "group": kind.group} if kind.group else details

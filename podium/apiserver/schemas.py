@@ -1,0 +1,223 @@
+"""The schemas of kinds, compiled: Kubernetes' published ones, and those that CRDs bring.
+
+One compiled form serves decoding, strategic merge patches, field ownership and required fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from podium.apiserver.statuses import Json
+
+# The release whose schemas are served; behaviour follows it too.
+RELEASE = "1.36.0"
+
+_REF = "#/$defs/"
+_INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+_QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+_FIELDS = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
+_RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+
+
+@dataclass(slots=True, eq=False)
+class Schema:
+    """What may stand at one place of an object."""
+
+    type: str = "any"  # object, array, string, integer, number, boolean, quantity, int-or-string
+    format: str = ""
+    name: str = ""  # of the published definition, "io.k8s.api.core.v1.Container"
+    properties: dict[str, Schema] = field(default_factory=dict)
+    additional: Schema | None = None
+    items: Schema | None = None
+    required: tuple[str, ...] = ()
+    list_type: str = "atomic"
+    list_keys: tuple[str, ...] = ()
+    merge_key: str = ""
+    strategies: tuple[str, ...] = ()  # of strategic merge patches: merge, retainKeys, replace
+    atomic_map: bool = False
+    preserves_unknown: bool = False
+    embedded: bool = False  # a whole object of its own, with apiVersion, kind and metadata
+    nullable: bool = False
+    limits: Json = field(default_factory=dict)  # enum, minimum, pattern …; CRDs only
+    default: Any = None
+    key_defaults: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_granular_map(self) -> bool:
+        return self.type == "object" and not self.atomic_map
+
+    def child(self, name: str) -> Schema | None:
+        """The schema below a name; None when the name is unknown here."""
+        found = self.properties.get(name) or self.additional
+        if found is None and (self.type == "any" or self.preserves_unknown):
+            return ANYTHING
+        return found
+
+    @property
+    def element(self) -> Schema:
+        return self.items or ANYTHING
+
+
+ANYTHING = Schema(preserves_unknown=True)
+
+
+@cache
+def definitions() -> dict[str, Json]:
+    """The published definitions by name, as they are."""
+    package = resources.files("kubernetes_validate").joinpath("kubernetes-json-schema")
+    path = package.joinpath(f"v{RELEASE}-local", "_definitions.json")
+    found: dict[str, Json] = msgspec.json.decode(path.read_bytes())["$defs"]
+    return found
+
+
+@cache
+def _names() -> dict[tuple[str, str, str], str]:
+    found = {}
+    for name, definition in definitions().items():
+        kinds = definition.get("x-kubernetes-group-version-kind", ())
+        if len(kinds) == 1:  # options such as DeleteOptions belong to every group
+            kind = kinds[0]
+            found[kind["group"], kind["version"], kind["kind"]] = name
+    return found
+
+
+def definition_name(group: str, version: str, kind: str) -> str | None:
+    return _names().get((group, version, kind))
+
+
+def published(group: str, version: str, kind: str) -> Schema:
+    """The schema of a built-in kind, from the published ones."""
+    name = definition_name(group, version, kind)
+    return named(name) if name else ANYTHING
+
+
+OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+_compiled: dict[str, Schema] = {}
+
+
+def named(name: str) -> Schema:
+    """A definition compiled; one object per name, since definitions refer to themselves."""
+    if name not in _compiled:
+        schema = _compiled[name] = Schema(name=name)
+        if name == _QUANTITY:
+            schema.type = "quantity"
+        elif name == _INT_OR_STRING:
+            schema.type = "int-or-string"
+        elif name in (_FIELDS, _RAW):
+            schema.preserves_unknown = True
+        else:
+            _fill(schema, definitions()[name])
+            if schema.type == "object" and not schema.properties and schema.additional is None:
+                schema.preserves_unknown = True  # nothing is said about its fields
+    return _compiled[name]
+
+
+def compile_schema(raw: Mapping[str, Any]) -> Schema:
+    """A schema as a CRD writes it."""
+    schema = Schema()
+    _fill(schema, raw)
+    schema.limits = {key: raw[key] for key in _LIMITS if raw.get(key) is not None}
+    return schema
+
+
+_LIMITS = (
+    "enum",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+)
+
+
+def _fill(schema: Schema, raw: Mapping[str, Any]) -> None:
+    schema.type = _type(raw)
+    schema.format = raw.get("format") or ""
+    schema.required = tuple(raw.get("required") or ())
+    schema.default = raw.get("default")
+    schema.nullable = bool(raw.get("nullable"))
+    schema.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
+    schema.preserves_unknown = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
+    _fill_children(schema, raw)
+    _fill_merging(schema, raw)
+
+
+def _type(raw: Mapping[str, Any]) -> str:
+    if raw.get("x-kubernetes-int-or-string"):
+        return "int-or-string"
+    kind = raw.get("type")
+    if isinstance(kind, list):
+        kind = next((one for one in kind if one != "null"), None)
+    if kind is None and raw.get("properties"):
+        return "object"
+    return kind or "any"
+
+
+def _fill_children(schema: Schema, raw: Mapping[str, Any]) -> None:
+    for name, one in (raw.get("properties") or {}).items():
+        schema.properties[name] = _child(one)
+    more = raw.get("additionalProperties")
+    if isinstance(more, dict):
+        schema.additional = _child(more)
+    elif more is True:
+        schema.additional = ANYTHING
+    if isinstance(raw.get("items"), dict):
+        schema.items = _child(raw["items"])
+
+
+def _fill_merging(schema: Schema, raw: Mapping[str, Any]) -> None:
+    schema.list_type = raw.get("x-kubernetes-list-type") or "atomic"
+    schema.list_keys = tuple(raw.get("x-kubernetes-list-map-keys") or ())
+    schema.merge_key = raw.get("x-kubernetes-patch-merge-key") or ""
+    schema.strategies = tuple((raw.get("x-kubernetes-patch-strategy") or "").split(","))
+    schema.atomic_map = raw.get("x-kubernetes-map-type") == "atomic"
+    if schema.list_keys and schema.items:
+        found = {key: schema.items.properties.get(key) for key in schema.list_keys}
+        schema.key_defaults = {
+            key: one.default for key, one in found.items() if one and one.default is not None
+        }
+        if "protocol" in schema.list_keys:  # the published schemas leave this default out
+            schema.key_defaults["protocol"] = "TCP"
+
+
+def _child(raw: Mapping[str, Any]) -> Schema:
+    """A referenced definition, shared unless the reference says more about merging."""
+    ref = raw.get("$ref")
+    if ref is None:
+        inline = Schema()
+        _fill(inline, raw)
+        inline.limits = {key: raw[key] for key in _LIMITS if raw.get(key) is not None}
+        return inline
+    target = named(ref.removeprefix(_REF))
+    extra = {key for key in raw if key.startswith("x-") or key == "default"}
+    return _Refined(target, raw) if extra else target
+
+
+class _Refined(Schema):
+    """A definition with merging rules of the place that refers to it."""
+
+    def __init__(self, target: Schema, raw: Mapping[str, Any]) -> None:
+        super().__init__()
+        for name in Schema.__slots__:
+            setattr(self, name, getattr(target, name))
+        # The target may still be filled while a definition refers to itself: share its parts.
+        self.properties = target.properties
+        if raw.get("default") is not None:
+            self.default = raw["default"]
+        if strategy := raw.get("x-kubernetes-patch-strategy"):
+            self.strategies = tuple(strategy.split(","))
+        if raw.get("x-kubernetes-map-type") == "atomic":
+            self.atomic_map = True

@@ -1,0 +1,220 @@
+"""Label and field selectors as query parameters write them, and what objects they choose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from podium.api.requirements import DOES_NOT_EXIST, EXISTS, GT, IN, LT, NOT_IN, Requirement
+from podium.api.requirements import requirement_problems as problems_of
+from podium.api.selectors import EVERYTHING, Selector
+from podium.apiserver import statuses
+from podium.apiserver.kinds import Kind
+from podium.apiserver.statuses import Json
+from podium.apiserver.watches import Item
+
+_TOKEN = re.compile(r"\s*(==|!=|=|>|<|\(|\)|,|![^=]?|[^\s=!<>(),]+)")
+_COMPARISONS = {"=": IN, "==": IN, "!=": NOT_IN, ">": GT, "<": LT}
+
+
+def parse_labels(text: str) -> Selector:
+    """``app=web,tier in (a, b),!old``; raises the server's 400."""
+    try:
+        return Selector(tuple(_Parser(text).requirements()))
+    except ValueError as error:
+        raise statuses.bad_request(f"unable to parse requirement: {error}") from None
+
+
+class _Parser:
+    """Reads requirements from left to right; every fault is a ValueError with its reason."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = _tokens(text)
+        self._at = 0
+
+    def requirements(self) -> list[Requirement]:
+        found = []
+        while self._peek():
+            found.append(self._requirement())
+            if self._peek():
+                self._expect(",")
+                if not self._peek():
+                    raise ValueError("found '', expected: identifier after ','")
+        return found
+
+    def _requirement(self) -> Requirement:
+        if self._peek() == "!":
+            self._next()
+            return self._checked(Requirement(self._word(), DOES_NOT_EXIST, ()))
+        key = self._word()
+        operator = self._peek()
+        if operator in ("", ","):
+            return self._checked(Requirement(key, EXISTS, ()))
+        self._next()
+        if operator in _COMPARISONS:
+            value = self._word() if self._peek() not in ("", ",") else ""
+            return self._checked(Requirement(key, _COMPARISONS[operator], (value,)))
+        if operator in ("in", "notin"):
+            return self._checked(Requirement(key, IN if operator == "in" else NOT_IN, self._set()))
+        raise ValueError(f"found '{operator}', expected: in, notin, =, ==, !=, gt, lt")
+
+    def _checked(self, requirement: Requirement) -> Requirement:
+        if problems := problems_of(requirement):
+            raise ValueError("; ".join(problems))
+        return requirement
+
+    def _set(self) -> tuple[str, ...]:
+        self._expect("(")
+        values = []
+        while self._peek() != ")":
+            values.append("" if self._peek() == "," else self._word())
+            if self._peek() != ")":
+                self._expect(",")
+        self._next()
+        return tuple(sorted(values)) or ("",)
+
+    def _word(self) -> str:
+        token = self._next()
+        if not token or token in "()=!<>,==!=":
+            raise ValueError(f"found '{token}', expected: identifier")
+        return token
+
+    def _expect(self, wanted: str) -> None:
+        token = self._next()
+        if token != wanted:
+            raise ValueError(f"found '{token}', expected: '{wanted}'")
+
+    def _peek(self) -> str:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+
+    def _next(self) -> str:
+        token = self._peek()
+        self._at += 1
+        return token
+
+
+def _tokens(text: str) -> list[str]:
+    found, at = [], 0
+    text = text.strip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ValueError(f"cannot read {text[at:]!r}")
+        token, at = match[1], match.end()
+        if token.startswith("!") and token not in ("!", "!="):
+            token, at = "!", match.start(1) + 1
+        found.append(token)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTerm:
+    """One requirement on a field: it is, or is not, this text."""
+
+    path: str
+    equals: bool
+    value: str
+
+
+# Which fields may be selected on, beyond the two of every kind.
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "pods": (
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.podIPs",
+        "status.nominatedNodeName",
+    ),
+    "nodes": ("spec.unschedulable",),
+    "namespaces": ("status.phase",),
+    "secrets": ("type",),
+    "services": ("spec.clusterIP", "spec.type"),
+    "replicationcontrollers": ("status.replicas",),
+    "replicasets.apps": ("status.replicas",),
+    "jobs.batch": ("status.successful",),
+    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
+    "events": (
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    ),
+}
+_FIELDS["events.events.k8s.io"] = tuple(
+    path.replace("involvedObject", "regarding") for path in _FIELDS["events"]
+)
+_NOT_TEXT = {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status.replicas": "0"}
+
+
+def parse_fields(text: str, kind: Kind) -> tuple[FieldTerm, ...]:
+    """``status.phase!=Running,spec.nodeName=``; raises the server's 400."""
+    known = ("metadata.name", "metadata.namespace", *_FIELDS.get(kind.resource, ()))
+    found = []
+    for part in filter(None, text.split(",")):
+        match = re.fullmatch(r"([^=!]*)(!=|==|=)(.*)", part, re.DOTALL)
+        if match is None:
+            raise statuses.bad_request(
+                f'Unable to find "{kind.api_version}" that match label selector "", field '
+                f"selector \"{text}\": invalid selector: '{text}'; can't understand '{part}'"
+            )
+        path, operator, value = match.groups()
+        if path not in known:
+            raise statuses.bad_request(f"field label not supported: {path}")
+        found.append(FieldTerm(path, operator != "!=", value))
+    return tuple(found)
+
+
+def field_text(obj: Json, path: str) -> str:
+    """A field as selectors compare it: text, with Go's zero value where it is missing."""
+    value: Any = obj
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    if path == "source":
+        value = (obj.get("source") or {}).get("component") or obj.get("reportingComponent")
+    if value is None:
+        return _NOT_TEXT.get(path, "")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a list or a watch asks for; ``matches`` decides for one object."""
+
+    namespace: str | None = None
+    labels: Selector = EVERYTHING
+    fields: tuple[FieldTerm, ...] = ()
+    convert: Callable[[Json], Json] | None = None
+
+    def matches(self, item: Item) -> bool:
+        if self.namespace is not None and item.key[0] != self.namespace:
+            return False
+        if not self.labels.is_empty and not self.labels.matches(item.labels):
+            return False
+        return not self.fields or self._fields_match(item)
+
+    def _fields_match(self, item: Item) -> bool:
+        by_key = {"metadata.name": item.key[1], "metadata.namespace": item.key[0]}
+        if all(term.path in by_key for term in self.fields):  # the usual case needs no decoding
+            return all((by_key[t.path] == t.value) == t.equals for t in self.fields)
+        obj = item.decode()
+        obj = self.convert(obj) if self.convert else obj
+        return all((field_text(obj, t.path) == t.value) == t.equals for t in self.fields)
+
+    @property
+    def is_everything(self) -> bool:
+        return self.labels.is_empty and not self.fields

@@ -1,0 +1,244 @@
+"""The API server on a port of this machine: aiohttp in front of `routes.py`.
+
+Without TLS and tokens it listens on loopback only, and lets everybody do everything there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import msgspec
+from aiohttp import web
+from aiohttp.client_exceptions import ClientError
+
+from podium.apiserver import statuses
+from podium.apiserver.answers import Answer
+from podium.apiserver.api import Api
+from podium.apiserver.documents import Documents
+from podium.apiserver.requests import find_target
+from podium.apiserver.routes import Request, Routes, Watching
+from podium.apiserver.statuses import ApiError
+from podium.apiserver.watching import WatchStream
+from podium.clock import Clock, Timer
+from podium.errors import PodiumError
+from podium.logs import get_logger
+
+MAX_BODY_BYTES = 3 * 1024 * 1024
+_MAX_LINE_BYTES = 64 * 1024
+_SHUTDOWN_SECONDS = 1.0
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+log = get_logger(__name__)
+
+
+class NotOnLoopback(PodiumError):
+    """An address that others can reach needs TLS and tokens."""
+
+
+class LoopClock:
+    """Real time on the running event loop."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(max(0.0, seconds), call)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may come in: nothing given is loopback only, without a password."""
+
+    tls: ssl.SSLContext | None = None
+    tokens: tuple[str, ...] = ()
+
+    def check_address(self, host: str) -> None:
+        if not _is_loopback(host) and not (self.tls and self.tokens):
+            raise NotOnLoopback(
+                f"{host} is no loopback address: give TLS and tokens, or listen on 127.0.0.1"
+            )
+
+    def check(self, headers: Mapping[str, str]) -> None:
+        """Raise 401 without a valid token, 403 when a web page of another host asks."""
+        if self.tokens:
+            given = headers.get("Authorization", "").removeprefix("Bearer ")
+            if not any(hmac.compare_digest(given.encode(), one.encode()) for one in self.tokens):
+                raise statuses.unauthorized()
+            return
+        host = headers.get("Host", "localhost")
+        name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+        if name not in _LOCAL_NAMES and not _is_loopback(name.strip("[]")):
+            message = f'forbidden: "{host[:100]}" is not this machine'
+            raise ApiError(403, statuses.FORBIDDEN, message, {})
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class EmbeddedServer:
+    """``async with EmbeddedServer(api) as server: … server.url``; port 0 takes any free one."""
+
+    def __init__(
+        self,
+        api: Api,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        access: Access = Access(),  # noqa: B008  # frozen
+        clock: Clock | None = None,
+    ) -> None:
+        access.check_address(host)
+        self.api = api
+        self.host = host
+        self.port = port
+        self._access = access
+        self._clock = clock or LoopClock()
+        self._routes = Routes(api)
+        self._documents = Documents(api)
+        self._runner: web.ServerRunner | None = None
+        self._streams: set[asyncio.Task[None]] = set()
+
+    @property
+    def url(self) -> str:
+        scheme = "https" if self._access.tls else "http"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{scheme}://{host}:{self.port}"
+
+    async def start(self) -> None:
+        server = web.Server(
+            self._handle,
+            access_log=None,
+            max_line_size=_MAX_LINE_BYTES,
+            max_field_size=_MAX_LINE_BYTES,
+            keepalive_timeout=3600,
+        )
+        self._runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_SECONDS)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self.host, self.port, ssl_context=self._access.tls)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        self._documents.address = f"{self.host}:{self.port}"
+
+    async def stop(self) -> None:
+        for stream in list(self._streams):
+            stream.cancel()
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def __aenter__(self) -> EmbeddedServer:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            self._access.check(request.headers)
+            found = await self._answer(request)
+            if isinstance(found, Watching):
+                return await self._stream(request, found)
+            return _response(found)
+        except ApiError as error:
+            return _response(_refusal(error))
+        except (ConnectionError, ClientError):
+            raise
+        except Exception:  # the edge of a request: one fault must not end the server
+            log.error("request failed", method=request.method, path=request.path)
+            fault = ApiError(500, "InternalError", "Internal error occurred: see podium's log", {})
+            return _response(_refusal(fault))
+
+    async def _answer(self, request: web.BaseRequest) -> Answer | Watching:
+        parts = [
+            unquote(part, errors="replace") for part in request.rel_url.raw_path.split("/")[1:]
+        ]
+        parts = parts[:-1] if len(parts) > 1 and parts[-1] == "" else parts
+        target = find_target(self.api.kinds, parts)
+        if target is None:
+            return self._documents.answer(request.method, parts, request.headers)
+        body = await _body(request)
+        return self._routes.handle(
+            Request(
+                "GET" if request.method == "HEAD" else request.method,
+                target,
+                dict(request.rel_url.query),
+                body,
+                request.headers.get("Content-Type", ""),
+                request.headers.get("Accept", ""),
+                request.headers.get("User-Agent", ""),
+            )
+        )
+
+    async def _stream(self, request: web.BaseRequest, watching: Watching) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response.enable_chunked_encoding()
+        watch = WatchStream(watching.request, watching.view, _Wire(request, response), self._clock)
+        await response.prepare(request)
+        task = asyncio.current_task()
+        assert task is not None
+        self._streams.add(task)
+        try:
+            await watch.run()
+            await response.write_eof()
+        except (ConnectionError, ClientError):
+            log.debug("watcher left", path=request.path)
+        finally:
+            watch.close()
+            self._streams.discard(task)
+        return response
+
+
+class _Wire:
+    """A watch's frames onto a connection."""
+
+    def __init__(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
+        self._request = request
+        self._response = response
+
+    async def write(self, data: bytes) -> None:
+        await self._response.write(data)
+
+    def abort(self) -> None:
+        if self._request.transport is not None:
+            self._request.transport.abort()
+
+
+async def _body(request: web.BaseRequest) -> bytes:
+    """The whole body; 413 as soon as it is known to be too large."""
+    length = request.content_length
+    if length is not None and length > MAX_BODY_BYTES:
+        raise statuses.too_large(MAX_BODY_BYTES)
+    found = bytearray()
+    async for chunk in request.content.iter_chunked(64 * 1024):
+        found += chunk
+        if len(found) > MAX_BODY_BYTES:
+            raise statuses.too_large(MAX_BODY_BYTES)
+    return bytes(found)
+
+
+def _refusal(error: ApiError) -> Answer:
+    return Answer(msgspec.json.encode(error.to_json()), error.code, retry_after=error.retry_after)
+
+
+def _response(answer: Answer) -> web.Response:
+    headers = {"Content-Type": answer.media, "Cache-Control": "no-cache, private"}
+    if answer.retry_after:
+        headers["Retry-After"] = str(answer.retry_after)
+    response = web.Response(body=answer.body, status=answer.code, headers=headers)
+    for warning in answer.warnings:
+        text = warning.encode("ascii", "replace").decode().replace("\\", "\\\\").replace('"', '\\"')
+        clean = "".join(char for char in text if char.isprintable())
+        response.headers.add("Warning", f'299 - "{clean}"')
+    return response

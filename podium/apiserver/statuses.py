@@ -1,0 +1,230 @@
+"""Every refusal of the API server: an exception that turns into a Kubernetes ``Status``.
+
+Codes, reasons and messages are those of kube-apiserver, since clients decide by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from podium.errors import PodiumError
+
+Json = dict[str, Any]
+
+NOT_FOUND = "NotFound"
+ALREADY_EXISTS = "AlreadyExists"
+CONFLICT = "Conflict"
+INVALID = "Invalid"
+BAD_REQUEST = "BadRequest"
+EXPIRED = "Expired"
+FORBIDDEN = "Forbidden"
+TOO_MANY_REQUESTS = "TooManyRequests"
+
+_MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+class Cause(NamedTuple):
+    """One thing wrong with one field."""
+
+    reason: str  # FieldValueRequired and its like
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+    def to_json(self) -> Json:
+        return {"reason": self.reason, "message": self.message, "field": self.field}
+
+
+class ApiError(PodiumError):
+    """A request that is refused; ``to_json`` is the body of the answer."""
+
+    def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = details
+        self.list_meta: Json = {}
+        super().__init__(message)
+
+    def to_json(self) -> Json:
+        status: Json = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": self.list_meta,
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            status["reason"] = self.reason
+        if self.details:
+            status["details"] = self.details
+        return {**status, "code": self.code}
+
+    @property
+    def retry_after(self) -> int:
+        return int((self.details or {}).get("retryAfterSeconds", 0))
+
+
+class Subject(NamedTuple):
+    """What a refusal is about, as details name it."""
+
+    resource: str  # "deployments.apps", as messages name it
+    name: str
+
+    def details(self, kind: str = "") -> Json:
+        plural, _, group = self.resource.partition(".")
+        found: Json = {"name": self.name} if self.name else {}
+        if group:
+            found["group"] = group
+        return {**found, "kind": kind or plural}
+
+
+def success(details: Json) -> Json:
+    """The answer to a deletion that left no object to show."""
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    }
+
+
+def not_found(resource: str, name: str) -> ApiError:
+    about = Subject(resource, name)
+    return ApiError(404, NOT_FOUND, f'{resource} "{name}" not found', about.details())
+
+
+def no_such_path() -> ApiError:
+    message = "the server could not find the requested resource"
+    return ApiError(404, NOT_FOUND, message, {})
+
+
+def already_exists(resource: str, name: str) -> ApiError:
+    about = Subject(resource, name)
+    return ApiError(409, ALREADY_EXISTS, f'{resource} "{name}" already exists', about.details())
+
+
+def conflict(resource: str, name: str, why: str = _MODIFIED) -> ApiError:
+    about = Subject(resource, name)
+    message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
+    return ApiError(409, CONFLICT, message, about.details())
+
+
+def apply_conflict(message: str, causes: Sequence[Json]) -> ApiError:
+    return ApiError(409, CONFLICT, message, {"causes": list(causes)})
+
+
+def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> ApiError:
+    """422: the object is well formed, and what it says is not allowed."""
+    texts = [str(cause) for cause in causes]
+    why = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    qualified = f"{kind}.{group}" if group else kind
+    details: Json = {"name": name} if name else {}
+    if group:
+        details["group"] = group
+    details |= {"kind": kind, "causes": [cause.to_json() for cause in causes]}
+    return ApiError(422, INVALID, f'{qualified} "{name}" is invalid: {why}', details)
+
+
+def bad_request(message: str) -> ApiError:
+    return ApiError(400, BAD_REQUEST, message)
+
+
+def forbidden(resource: str, name: str, why: str) -> ApiError:
+    about = Subject(resource, name)
+    message = f'{resource} "{name}" is forbidden: {why}'
+    return ApiError(403, FORBIDDEN, message, about.details())
+
+
+def unauthorized() -> ApiError:
+    return ApiError(401, "Unauthorized", "Unauthorized")
+
+
+def expired(message: str) -> ApiError:
+    """410: the version asked for has left the history; the client lists again."""
+    return ApiError(410, EXPIRED, message)
+
+
+def too_old(requested: int, oldest: int) -> ApiError:
+    return expired(f"too old resource version: {requested} ({oldest})")
+
+
+def too_new(requested: int, current: int) -> ApiError:
+    """504: a version this server has not reached; clients take it as a reason to retry."""
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    return ApiError(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})
+
+
+def method_not_allowed() -> ApiError:
+    message = "the server does not allow this method on the requested resource"
+    return ApiError(405, "MethodNotAllowed", message, {})
+
+
+def unsupported_media_type(got: str, accepted: Sequence[str]) -> ApiError:
+    message = (
+        "the body of the request was in an unknown format - "
+        f"accepted media types include: {', '.join(accepted)}"
+    )
+    if not got:
+        message = "the body of the request was in an unknown format"
+    return ApiError(415, "UnsupportedMediaType", message)
+
+
+def not_acceptable(accepted: Sequence[str]) -> ApiError:
+    message = f"only the following media types are accepted: {', '.join(accepted)}"
+    return ApiError(406, "NotAcceptable", message)
+
+
+def too_large(limit: int) -> ApiError:
+    message = f"Request entity too large: limit is {limit}"
+    return ApiError(413, "RequestEntityTooLarge", message)
+
+
+def too_many_requests(message: str, causes: Sequence[Json] = (), retry: int = 0) -> ApiError:
+    details: Json = {"causes": list(causes)} if causes else {}
+    if retry:
+        details["retryAfterSeconds"] = retry
+    return ApiError(429, TOO_MANY_REQUESTS, message, details)
+
+
+def required(field: str, detail: str = "") -> Cause:
+    message = f"Required value: {detail}" if detail else "Required value"
+    return Cause("FieldValueRequired", field, message)
+
+
+def bad_value(field: str, value: Any, detail: str) -> Cause:
+    return Cause("FieldValueInvalid", field, f"Invalid value: {_shown(value)}: {detail}")
+
+
+def unsupported(field: str, value: Any, supported: Sequence[str]) -> Cause:
+    listed = ", ".join(f'"{one}"' for one in supported)
+    message = f"Unsupported value: {_shown(value)}: supported values: {listed}"
+    return Cause("FieldValueNotSupported", field, message)
+
+
+def duplicate(field: str, value: Any) -> Cause:
+    return Cause("FieldValueDuplicate", field, f"Duplicate value: {_shown(value)}")
+
+
+def not_allowed(field: str, detail: str) -> Cause:
+    return Cause("FieldValueForbidden", field, f"Forbidden: {detail}")
+
+
+def _shown(value: Any) -> str:
+    """A value as Go prints it in such messages: quoted text, lower-case booleans."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f'"{value}"'
+        case None:
+            return "null"
+        case _:
+            return str(value)

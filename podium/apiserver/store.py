@@ -1,0 +1,380 @@
+"""The versioned object store: objects as JSON, one version counter, bounded watch history.
+
+A pure state machine without HTTP: no sockets, no sleeping, time from the Clock. It knows what every
+kind shares (names, versions, uids, deletion with finalizers and grace); what a kind adds on top is
+`api.py`'s. Objects go in as plain dicts and come out as fresh ones.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from podium.apiserver import statuses
+from podium.apiserver.statuses import Json
+from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, History, Item, Watch
+from podium.clock import Clock
+
+Items = list[Item]
+Names = list[str]
+Objects = list[Json]
+Key = tuple[str, str]  # namespace ("" for cluster-scoped kinds) and name
+
+# Without vowels and look-alikes, so that a generated name is no word.
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH = 5
+_LONGEST_PREFIX = 63 - _SUFFIX_LENGTH
+_NAME_TRIES = 8
+
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # the garbage collector's own finalizers
+
+
+@dataclass(frozen=True, slots=True)
+class Preconditions:
+    """What must still be true of an object for it to be deleted."""
+
+    uid: str | None = None
+    version: str | None = None
+
+
+ALWAYS = Preconditions()
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """How to delete: after which grace, with which finalizers added, under which conditions."""
+
+    grace_seconds: int = 0
+    finalizers: tuple[str, ...] = ()
+    preconditions: Preconditions = ALWAYS
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The objects of a kind at one version, in the order of their keys."""
+
+    items: Items
+    version: int
+
+
+@dataclass(slots=True)
+class _Table:
+    """One kind's objects; the index by namespace keeps a list of one namespace short."""
+
+    history: History
+    items: dict[Key, Item] = field(default_factory=dict)
+    by_namespace: dict[str, dict[Key, Item]] = field(default_factory=dict)
+
+    def put(self, item: Item) -> None:
+        self.items[item.key] = item
+        self.by_namespace.setdefault(item.key[0], {})[item.key] = item
+
+    def pop(self, key: Key) -> None:
+        del self.items[key]
+        inside = self.by_namespace[key[0]]
+        del inside[key]
+        if not inside:
+            del self.by_namespace[key[0]]
+
+    def inside(self, namespace: str | None) -> dict[Key, Item]:
+        return self.items if namespace is None else self.by_namespace.get(namespace, {})
+
+
+NOW = Deletion()
+
+Listener = Callable[[str, Event], None]
+
+
+class Store:
+    """Objects by resource (``"pods"``, ``"deployments.apps"``), each with its latest version."""
+
+    def __init__(self, clock: Clock, *, history: int = 8192, seed: int | None = None) -> None:
+        self.clock = clock
+        self.version = 1  # clients read 0 as "any version", so no state is called that
+        self._limit = history
+        self._random = random.Random(seed)
+        self._seeded = seed is not None
+        self._tables: dict[str, _Table] = {}
+        self._listeners: list[Listener] = []
+        self._untold: deque[tuple[str, Event]] = deque()
+
+    def listen(self, listener: Listener) -> None:
+        """Call ``listener(resource, event)`` on each change, inside the write that makes it."""
+        self._listeners.append(listener)
+
+    def drop(self, resource: str) -> None:
+        """Forget a kind that no longer exists, and everything of it."""
+        for key in list(self._table(resource).items):
+            self._remove(resource, key)
+
+    # Reading
+
+    def find(self, resource: str, key: Key) -> Item | None:
+        return self._table(resource).items.get(key)
+
+    def item(self, resource: str, key: Key) -> Item:
+        found = self.find(resource, key)
+        if found is None:
+            raise statuses.not_found(resource, key[1])
+        return found
+
+    def get(self, resource: str, namespace: str, name: str) -> Json:
+        return self.item(resource, (namespace, name)).decode()
+
+    def list(self, resource: str, namespace: str | None = None, at: int | None = None) -> Listing:
+        """All objects, of one namespace or of all; ``at`` gives them as they were then."""
+        table = self._table(resource)
+        if at is not None and at > self.version:
+            raise statuses.too_new(at, self.version)
+        items: Iterable[Item] = table.inside(namespace).values()
+        if at is not None:
+            items = self._as_of(table, namespace, at)
+        return Listing(sorted(items, key=_by_key), self.version if at is None else at)
+
+    def objects(self, resource: str, namespace: str | None = None) -> Objects:
+        """All objects as fresh dicts, for code in this process."""
+        return [item.decode() for item in self.list(resource, namespace).items]
+
+    def count(self, resource: str) -> int:
+        return len(self._table(resource).items)
+
+    def resources(self) -> Names:
+        return sorted(self._tables)
+
+    def watch(self, resource: str, since: int, notify: Callable[[], None]) -> Watch:
+        """Follow a kind from a version; the caller closes the watch."""
+        return Watch(self._table(resource).history, since, notify)
+
+    # Writing
+
+    def create(self, resource: str, obj: Json, *, dry_run: bool = False) -> Item:
+        obj, meta = _own(obj)
+        key = self._new_key(resource, meta)
+        meta["uid"] = self._new_uid()
+        meta["creationTimestamp"] = timestamp(self.clock.now())
+        for theirs in ("deletionTimestamp", "deletionGracePeriodSeconds"):
+            meta.pop(theirs, None)
+        return self._write(resource, key, obj, dry_run)
+
+    def update(self, resource: str, obj: Json, *, dry_run: bool = False) -> Item:
+        """Replace an object; a version in it must be the current one."""
+        obj, meta = _own(obj)
+        key = (meta.get("namespace", ""), meta["name"])
+        current = self.item(resource, key)
+        _check_version(resource, key[1], current, meta.get("resourceVersion"))
+        old = current.decode()
+        _keep_system_fields(resource, old["metadata"], meta)
+        meta["resourceVersion"] = old["metadata"]["resourceVersion"]
+        if obj == old:
+            return current  # a write that changes nothing makes no version
+        if _is_finished(obj):
+            return self._remove(resource, key, obj, dry_run)
+        return self._write(resource, key, obj, dry_run)
+
+    def delete(self, resource: str, key: Key, how: Deletion = NOW) -> Item:
+        """Delete now, or mark as being deleted while grace or finalizers hold it."""
+        current = self.item(resource, key)
+        _check_preconditions(resource, current, how.preconditions)
+        obj = current.decode()
+        meta = obj["metadata"]
+        self._mark_deleted(meta, how)
+        if _is_finished(obj):
+            return self._remove(resource, key, obj, how.dry_run)
+        if obj == current.decode():
+            return current
+        return self._write(resource, key, obj, how.dry_run)
+
+    def remove(self, resource: str, key: Key) -> None:
+        """Take an object away whatever holds it: for a whole kind that goes."""
+        self._remove(resource, key)
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError when the parts of the store contradict one another."""
+        for resource, table in self._tables.items():
+            _check_table(resource, table, self.version)
+
+    def _table(self, resource: str) -> _Table:
+        table = self._tables.get(resource)
+        if table is None:
+            # A kind's history starts with the kind: what was before holds nothing of it.
+            table = self._tables[resource] = _Table(History(self._limit))
+        return table
+
+    def _as_of(self, table: _Table, namespace: str | None, at: int) -> Items:
+        """The state at an earlier version: the present one with later events undone."""
+        items = dict(table.inside(namespace))
+        for event in reversed(table.history.since(at)):
+            if namespace is not None and event.key[0] != namespace:
+                continue
+            if event.old is None:
+                items.pop(event.key, None)
+            else:
+                items[event.key] = event.old
+        return list(items.values())
+
+    def _new_key(self, resource: str, meta: Json) -> Key:
+        namespace = meta.get("namespace", "")
+        if meta.get("name"):
+            if self.find(resource, (namespace, meta["name"])):
+                raise statuses.already_exists(resource, meta["name"])
+            return (namespace, meta["name"])
+        prefix = meta["generateName"][:_LONGEST_PREFIX]
+        for _ in range(_NAME_TRIES):
+            letters = self._random.choices(_SUFFIX_LETTERS, k=_SUFFIX_LENGTH)
+            meta["name"] = prefix + "".join(letters)
+            if self.find(resource, (namespace, meta["name"])) is None:
+                return (namespace, meta["name"])
+        raise statuses.already_exists(resource, meta["name"])
+
+    def _new_uid(self) -> str:
+        if self._seeded:
+            return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        return str(uuid.uuid4())
+
+    def _mark_deleted(self, meta: Json, how: Deletion) -> None:
+        grace = how.grace_seconds
+        if "deletionTimestamp" in meta:  # a second deletion can only shorten the grace
+            grace = min(grace, meta.get("deletionGracePeriodSeconds", grace))
+        if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
+            meta["deletionTimestamp"] = timestamp(self.clock.now() + grace)
+            meta["deletionGracePeriodSeconds"] = grace
+            if "generation" in meta:  # to the kind's controller a deletion is a change of the spec
+                meta["generation"] += 1
+        if how.finalizers:
+            kept = [one for one in meta.get("finalizers", []) if one not in (FOREGROUND, ORPHAN)]
+            meta["finalizers"] = [*kept, *how.finalizers]
+
+    def _write(self, resource: str, key: Key, obj: Json, dry_run: bool) -> Item:
+        table = self._table(resource)
+        old = table.items.get(key)
+        version = self.version if dry_run else self.version + 1
+        item = _item(key, version, obj)
+        if dry_run:
+            return item
+        self.version = version
+        table.put(item)
+        self._commit(resource, Event(version, MODIFIED if old else ADDED, old, item))
+        return item
+
+    def _remove(
+        self, resource: str, key: Key, obj: Json | None = None, dry_run: bool = False
+    ) -> Item:
+        """Take an object away; its last state carries the version of its removal."""
+        table = self._table(resource)
+        old = table.items[key]
+        version = self.version if dry_run else self.version + 1
+        item = _item(key, version, old.decode() if obj is None else obj)
+        if dry_run:
+            return item
+        self.version = version
+        table.pop(key)
+        self._commit(resource, Event(version, DELETED, old, item))
+        return item
+
+    def _commit(self, resource: str, event: Event) -> None:
+        self._table(resource).history.append(event)
+        self._untold.append((resource, event))
+        if len(self._untold) > 1:
+            return  # a listener wrote: the call that is telling tells this too, in order
+        while self._untold:
+            told = self._untold[0]
+            for listener in self._listeners:
+                listener(*told)
+            self._untold.popleft()
+
+
+def timestamp(seconds: float) -> str:
+    """A time as the API writes it, in whole seconds."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micro_timestamp(seconds: float) -> str:
+    """A time as leases and new events write it, with microseconds."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _own(obj: Json) -> tuple[Json, Json]:
+    """The object and its metadata as copies, since the caller's stay as they are."""
+    meta = dict(obj.get("metadata") or {})
+    return {**obj, "metadata": meta}, meta
+
+
+def _by_key(item: Item) -> Key:
+    return item.key
+
+
+def _item(key: Key, version: int, obj: Json) -> Item:
+    obj["metadata"]["resourceVersion"] = str(version)
+    return Item(key, version, msgspec.json.encode(obj))
+
+
+def _is_finished(obj: Json) -> bool:
+    """Whether nothing holds a deleted object any more: no finalizer, no grace."""
+    meta = obj["metadata"]
+    if "deletionTimestamp" not in meta or meta.get("finalizers"):
+        return False
+    if obj.get("kind") == "Namespace" and (obj.get("spec") or {}).get("finalizers"):
+        return False  # a namespace is held from its spec as well, while something is in it
+    return not meta.get("deletionGracePeriodSeconds")
+
+
+def _check_version(resource: str, name: str, current: Item, version: Any) -> None:
+    if version and version != str(current.version):
+        raise statuses.conflict(resource, name)
+
+
+def _check_preconditions(resource: str, current: Item, wanted: Preconditions) -> None:
+    name = current.key[1]
+    uid, version = current.meta.uid, str(current.version)
+    for what, want, have in (
+        ("UID", wanted.uid, uid),
+        ("ResourceVersion", wanted.version, version),
+    ):
+        if want is not None and want != have:
+            raise statuses.conflict(resource, name, failed_precondition(what, want, have))
+
+
+def failed_precondition(what: str, want: str, have: str) -> str:
+    return f"Precondition failed: {what} in precondition: {want}, {what} in object meta: {have}"
+
+
+def _keep_system_fields(resource: str, old: Json, new: Json) -> None:
+    """What only the server writes stays as it was, whatever the client sent."""
+    if new.get("uid") and new["uid"] != old["uid"]:
+        why = failed_precondition("UID", new["uid"], old["uid"])
+        raise statuses.conflict(resource, old["name"], why)
+    for name in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        if name in old:
+            new[name] = old[name]
+        else:
+            new.pop(name, None)
+
+
+def _check_table(resource: str, table: _Table, version: int) -> None:
+    scattered = {key: item for part in table.by_namespace.values() for key, item in part.items()}
+    assert scattered == table.items, f"{resource}: the index by namespace differs"
+    uids = [item.meta.uid for item in table.items.values()]
+    assert len(uids) == len(set(uids)), f"{resource}: a uid is used twice"
+    for key, item in table.items.items():
+        obj = item.decode()
+        meta = obj["metadata"]
+        assert item.key == key == (meta.get("namespace", ""), meta["name"]), f"{resource}: {key}"
+        assert meta["resourceVersion"] == str(item.version), f"{resource}: {key} version"
+        assert item.version <= version, f"{resource}: {key} is from the future"
+        assert not _is_finished(obj), f"{resource}: {key} should be gone"
+    versions = [event.version for event in table.history.events]
+    assert versions == sorted(set(versions)), f"{resource}: history out of order"
+    assert len(versions) <= 2 * table.history.limit, f"{resource}: history unbounded"
+    latest = {event.key: event for event in table.history.events}
+    for key, event in latest.items():
+        held = table.items.get(key)
+        expected = None if event.type == DELETED else event.new
+        assert held is expected, f"{resource}: {key} is not what its last event says"

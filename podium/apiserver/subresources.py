@@ -1,0 +1,231 @@
+"""Subresources with rules of their own: scale, binding, eviction, finalize."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from podium.api.meta import LabelSelector
+from podium.api.selectors import label_selector
+from podium.apiserver import statuses
+from podium.apiserver.api import Api, Call
+from podium.apiserver.deletion import DeleteOptions
+from podium.apiserver.kinds import Kind
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import Key, failed_precondition, timestamp
+from podium.errors import InvalidSelector
+
+BUDGETS = "poddisruptionbudgets.policy"
+
+
+def scale_of(kind: Kind, obj: Json) -> Json:
+    """An object's size as autoscaling/v1 Scale."""
+    meta = obj["metadata"]
+    kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    paths = _scale_paths(kind)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: meta[name] for name in kept if name in meta},
+        "spec": {"replicas": _at(obj, paths["specReplicasPath"]) or 0},
+        "status": {
+            "replicas": _at(obj, paths["statusReplicasPath"]) or 0,
+            "selector": _selector_text(kind, obj, paths.get("labelSelectorPath", "")),
+        },
+    }
+
+
+_PATHS = {
+    "specReplicasPath": ".spec.replicas",
+    "statusReplicasPath": ".status.replicas",
+    "labelSelectorPath": ".spec.selector",
+}
+
+
+def _scale_paths(kind: Kind) -> dict[str, str]:
+    scale: Any = (kind.details.get("subresources") or {}).get("scale")
+    return scale if kind.custom and isinstance(scale, dict) else _PATHS
+
+
+def _at(obj: Any, path: str) -> Any:
+    for name in path.strip(".").split("."):
+        obj = obj.get(name) if isinstance(obj, dict) else None
+    return obj
+
+
+def _selector_text(kind: Kind, obj: Json, path: str) -> str:
+    selector = _at(obj, path) if path else ""
+    if not isinstance(selector, dict):
+        return selector or ""
+    labels = selector.get("matchLabels", selector if kind.kind == "ReplicationController" else {})
+    parts = [f"{key}={value}" for key, value in sorted((labels or {}).items())]
+    for one in selector.get("matchExpressions") or []:
+        operator = one.get("operator", "").lower()
+        parts.append(f"{one.get('key')} {operator} ({','.join(one.get('values') or [])})")
+    return ",".join(parts)
+
+
+def set_scale(api: Api, kind: Kind, key: Key, scale: Any, call: Call) -> Json:
+    spec = scale.get("spec") if isinstance(scale, dict) else None
+    replicas = (spec or {}).get("replicas", 0) if isinstance(spec or {}, dict) else None
+    if isinstance(replicas, bool) or not isinstance(replicas, int):
+        raise statuses.bad_request("Scale: spec.replicas must be an integer")
+    if replicas < 0:
+        cause = statuses.bad_value("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise statuses.invalid("Scale", "autoscaling", key[1], [cause])
+    version = (scale.get("metadata") or {}).get("resourceVersion")
+    *path, last = _scale_paths(kind)["specReplicasPath"].strip(".").split(".")
+
+    def change(obj: Json) -> Json:
+        target = obj
+        for name in path:
+            target = target.setdefault(name, {})
+        target[last] = replicas
+        if version:
+            obj["metadata"]["resourceVersion"] = version
+        return obj
+
+    item = api.modify(kind, key, change, Call(call.manager, call.dry_run, "Ignore", ""))
+    return scale_of(kind, item.decode())
+
+
+def bind(api: Api, key: Key, binding: Any, call: Call) -> Json:
+    """Assign a pod to a node, once; later bindings conflict."""
+    pods = api.kind("pods")
+    node = _target(binding, key)
+    now = timestamp(api.store.clock.now())
+    given = binding.get("metadata") if isinstance(binding.get("metadata"), dict) else {}
+    pod = api.item(pods, key).decode()
+    _check_bindable(pod, given)
+    pod["spec"]["nodeName"] = node
+    for name in ("annotations", "labels"):
+        if isinstance(given.get(name), dict) and given[name]:
+            pod["metadata"][name] = {**(pod["metadata"].get(name) or {}), **given[name]}
+    _scheduled(pod, now)
+    api.store.update("pods", pod, dry_run=call.dry_run)
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def _target(binding: Any, key: Key) -> str:
+    if not isinstance(binding, dict):
+        raise statuses.bad_request("Binding: the body must be an object")
+    target = binding.get("target")
+    target = target if isinstance(target, dict) else {}
+    if target.get("kind") not in (None, "", "Node"):
+        cause = statuses.unsupported("target.kind", target["kind"], ["Node", "<empty>"])
+        raise statuses.invalid("Binding", "", key[1], [cause])
+    if not target.get("name") or not isinstance(target["name"], str):
+        raise statuses.invalid("Binding", "", key[1], [statuses.required("target.name")])
+    return str(target["name"])
+
+
+def _check_bindable(pod: Json, given: Json) -> None:
+    meta, spec = pod["metadata"], pod["spec"]
+    name = meta["name"]
+    for field, want, have in (
+        ("UID", given.get("uid"), meta["uid"]),
+        ("ResourceVersion", given.get("resourceVersion"), meta["resourceVersion"]),
+    ):
+        if want and want != have:
+            raise statuses.conflict("pods/binding", name, failed_precondition(field, want, have))
+    if "deletionTimestamp" in meta:
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+        raise statuses.conflict("pods/binding", name, why)
+    if spec.get("nodeName"):
+        why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+        raise statuses.conflict("pods/binding", name, why)
+    if spec.get("schedulingGates"):
+        why = f"pod {name} has non-empty .spec.schedulingGates"
+        raise statuses.conflict("pods/binding", name, why)
+
+
+def _scheduled(pod: Json, now: str) -> None:
+    conditions = pod.setdefault("status", {}).get("conditions") or []
+    kept = [one for one in conditions if one.get("type") != "PodScheduled"]
+    bound = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": now,
+    }
+    pod["status"]["conditions"] = [*kept, bound]
+
+
+def evict(api: Api, key: Key, eviction: Any, call: Call) -> Json:
+    """Delete a pod if its disruption budget allows it; 429 when it does not."""
+    pods = api.kind("pods")
+    pod = api.item(pods, key).decode()
+    given = eviction.get("deleteOptions") if isinstance(eviction, dict) else None
+    options = DeleteOptions.read(given if isinstance(given, dict) else {})
+    if call.dry_run:
+        options = DeleteOptions(
+            options.grace_seconds, options.propagation, options.preconditions, True
+        )
+    finished = pod["status"].get("phase") in ("Succeeded", "Failed", "Pending")
+    if not finished and "deletionTimestamp" not in pod["metadata"]:
+        _use_budget(api, pod, options.dry_run)
+    api.delete(pods, key, options)
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def _use_budget(api: Api, pod: Json, dry_run: bool) -> None:
+    budgets = [
+        budget
+        for budget in api.store.objects(BUDGETS, pod["metadata"]["namespace"])
+        if _covers(budget, pod)
+    ]
+    if len(budgets) > 1:
+        message = (
+            "This pod has more than one PodDisruptionBudget, "
+            "which the eviction subresource does not support."
+        )
+        raise statuses.ApiError(500, "InternalError", message)
+    for budget in budgets:
+        _take_from(api, budget, pod, dry_run)
+
+
+def _covers(budget: Json, pod: Json) -> bool:
+    raw = (budget.get("spec") or {}).get("selector")
+    if raw is None:
+        return False
+    try:
+        selector = label_selector(msgspec.convert(raw, LabelSelector))
+    except (InvalidSelector, msgspec.ValidationError):
+        return False
+    return selector.matches(pod["metadata"].get("labels") or {})
+
+
+def _take_from(api: Api, budget: Json, pod: Json, dry_run: bool) -> None:
+    status, name = budget.setdefault("status", {}), budget["metadata"]["name"]
+    allowed = status.get("disruptionsAllowed", 0)
+    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
+        message = "Cannot evict pod as it would violate the pod's disruption budget."
+        cause = f"The disruption budget {name} is still being processed by the server."
+        raise statuses.too_many_requests(message, [_budget_cause(cause)], retry=10)
+    if allowed <= 0:
+        message = "Cannot evict pod as it would violate the pod's disruption budget."
+        cause = (
+            f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods "
+            f"and has {status.get('currentHealthy', 0)} currently"
+        )
+        raise statuses.too_many_requests(message, [_budget_cause(cause)])
+    status["disruptionsAllowed"] = allowed - 1
+    gone = status.setdefault("disruptedPods", {})
+    gone[pod["metadata"]["name"]] = timestamp(api.store.clock.now())
+    api.store.update(BUDGETS, budget, dry_run=dry_run)
+
+
+def _budget_cause(message: str) -> Json:
+    return {"reason": "DisruptionBudget", "message": message}
+
+
+def finalize(api: Api, key: Key, raw: Any, call: Call) -> Json:
+    """Set the finalizers of a namespace's spec; the last one gone, the namespace goes."""
+    kind = api.kind("namespaces")
+    spec = raw.get("spec") if isinstance(raw, dict) else None
+    finalizers = (spec or {}).get("finalizers") if isinstance(spec or {}, dict) else None
+    obj = api.item(kind, key).decode()
+    kept = [one for one in finalizers or [] if isinstance(one, str)]
+    obj["spec"] = {**(obj.get("spec") or {}), "finalizers": kept}
+    return api.store.update("namespaces", obj, dry_run=call.dry_run).decode()

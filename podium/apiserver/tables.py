@@ -1,0 +1,96 @@
+"""Objects as Tables: what `kubectl get` asks for instead of the objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from podium.apiserver.columns import EVENT_COLUMNS, columns_of
+from podium.apiserver.json_path import first_value
+from podium.apiserver.kinds import Kind
+from podium.apiserver.printing import UNKNOWN, Column, age
+from podium.apiserver.statuses import Json
+
+_NAME = Column("Name", "string", 0, lambda obj, now: obj["metadata"]["name"], "name")
+
+
+def columns(kind: Kind) -> list[Column]:
+    if kind.storage == "events":
+        return EVENT_COLUMNS
+    if kind.custom:
+        return [_NAME, *_custom_columns(kind)]
+    return [_NAME, *columns_of(kind.resource)]
+
+
+def table(kind: Kind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:
+    """A Table of objects; rows carry the object, its metadata or nothing of it."""
+    shown = columns(kind)
+    rows = [
+        {"cells": [_cell(one, obj, how.now) for one in shown], **_attached(obj, how)}
+        for obj in objects
+    ]
+    return {
+        "kind": "Table",
+        "apiVersion": f"meta.k8s.io/{how.version}",
+        "metadata": meta,
+        "columnDefinitions": [one.header() for one in shown] if how.headers else None,
+        "rows": rows,
+    }
+
+
+def _cell(one: Column, obj: Json, now: float) -> Any:
+    try:
+        return one.cell(obj, now)
+    except (TypeError, AttributeError, KeyError, ValueError):
+        return UNKNOWN  # a custom object, or a status, of a shape the column does not expect
+
+
+def _attached(obj: Json, how: TableOptions) -> Json:
+    match how.include:
+        case "None":
+            return {}
+        case "Object":
+            return {"object": obj}
+        case _:
+            return {"object": partial(obj, how.version)}
+
+
+def partial(obj: Json, version: str = "v1") -> Json:
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": obj["metadata"],
+    }
+
+
+def _custom_columns(kind: Kind) -> list[Column]:
+    listed = kind.details.get("additionalPrinterColumns")
+    if not listed:
+        return [_custom({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"})]
+    return [_custom(one) for one in listed]
+
+
+def _custom(raw: Json) -> Column:
+    path, kind = raw.get("jsonPath", ""), raw.get("type", "string")
+
+    def cell(obj: Json, now: float) -> Any:
+        value = first_value(obj, path)
+        if kind == "date":
+            return age(value, now)
+        if value is None or kind != "string":
+            return value
+        return value if isinstance(value, str) else str(value)
+
+    return Column(
+        raw.get("name", ""), kind, raw.get("priority") or 0, cell, raw.get("format") or ""
+    )
+
+
+class TableOptions:
+    """What a client wants of a Table."""
+
+    def __init__(self, now: float, version: str = "v1", include: str = "Metadata") -> None:
+        self.now = now
+        self.version = version
+        self.include = include
+        self.headers = True

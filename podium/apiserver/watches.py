@@ -1,0 +1,130 @@
+"""The bounded history of one kind, and watches as positions in it.
+
+A watch owns no queue: it remembers a version and reads the history from there. A watcher that is
+too slow finds its version gone and gets 410, so nobody's memory grows by somebody else's patience.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from podium.apiserver import statuses
+from podium.apiserver.statuses import Json
+
+ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
+
+
+class Meta(msgspec.Struct, gc=False):
+    """The part of metadata that the store itself looks at."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    labels: dict[str, str] | None = None
+
+
+class _Partial(msgspec.Struct, gc=False):
+    metadata: Meta = msgspec.field(default_factory=Meta)
+
+
+_PARTIAL = msgspec.json.Decoder(_Partial)
+
+
+class Item:
+    """One version of one object, kept as JSON: a quarter of what dicts take, and nobody can
+    change it by accident. ``decode`` hands out a fresh dict each time."""
+
+    __slots__ = ("encoded", "key", "version")
+
+    def __init__(self, key: tuple[str, str], version: int, encoded: bytes) -> None:
+        self.key = key
+        self.version = version
+        self.encoded = encoded
+
+    def decode(self) -> Json:
+        obj: Json = msgspec.json.decode(self.encoded)
+        return obj
+
+    @property
+    def meta(self) -> Meta:
+        return _PARTIAL.decode(self.encoded).metadata
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.meta.labels or {}
+
+
+@dataclass(slots=True)
+class Event:
+    """One change: what was there before, and what is there now.
+
+    A deletion's ``new`` is the object as it was last, with the version of its deletion.
+    """
+
+    version: int
+    type: str
+    old: Item | None
+    new: Item
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.new.key
+
+
+@dataclass(slots=True)
+class History:
+    """The last changes of one kind, oldest first; ``start`` is the version before the oldest."""
+
+    limit: int
+    start: int = 0
+    events: list[Event] = field(default_factory=list)
+    watches: list[Watch] = field(default_factory=list)
+
+    def append(self, event: Event) -> None:
+        self.events.append(event)
+        # Cut in halves, so that an append costs a constant on average.
+        if len(self.events) > 2 * self.limit:
+            cut = len(self.events) - self.limit
+            self.start = self.events[cut - 1].version
+            del self.events[:cut]
+        for watch in self.watches:
+            watch.notify()
+
+    def since(self, version: int) -> list[Event]:
+        """Every event after a version; raises 410 when some of them are forgotten."""
+        if version < self.start:
+            raise statuses.too_old(version, self.start)
+        if not self.events or self.events[-1].version <= version:
+            return []
+        return self.events[bisect_right(self.events, version, key=lambda e: e.version) :]
+
+
+class Watch:
+    """A position in a kind's history; ``notify`` is called inside the write of each change."""
+
+    def __init__(self, history: History, version: int, notify: Callable[[], None]) -> None:
+        self._history = history
+        self.version = version
+        self.notify = notify
+        history.since(version)  # too old is told at once
+        history.watches.append(self)
+
+    def poll(self, limit: int = 1000) -> list[Event]:
+        """The next events, at most ``limit``; raises 410 when the history has moved on."""
+        events = self._history.since(self.version)[:limit]
+        if events:
+            self.version = events[-1].version
+        return events
+
+    @property
+    def has_more(self) -> bool:
+        events = self._history.events
+        return bool(events) and events[-1].version > self.version
+
+    def close(self) -> None:
+        if self in self._history.watches:
+            self._history.watches.remove(self)

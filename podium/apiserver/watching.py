@@ -1,0 +1,173 @@
+"""Watches over HTTP: a stream of events that ends, one way or another, and holds nobody up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Protocol
+
+import msgspec
+
+from podium.apiserver import statuses
+from podium.apiserver.answers import View
+from podium.apiserver.api import Api
+from podium.apiserver.listing import selection_of
+from podium.apiserver.requests import Query, Target, flag, number, version
+from podium.apiserver.selection import Selection
+from podium.apiserver.statuses import ApiError
+from podium.apiserver.watches import ADDED, BOOKMARK, DELETED, MODIFIED, Event, Item
+from podium.clock import Clock
+
+BOOKMARK_SECONDS = 60
+# A write that takes longer than this is to somebody who is not reading.
+STUCK_SECONDS = 60
+# Events per write: what a client that stopped reading can make this process hold.
+_BATCH = 200
+_DEFAULT_SECONDS = 1800
+
+
+class Stream(Protocol):
+    """Where frames go; ``write`` waits while the client does not read."""
+
+    async def write(self, data: bytes) -> None: ...
+
+    def abort(self) -> None: ...
+
+
+class WatchRequest:
+    """What a client wants to follow, checked; raises its refusals before anything is sent."""
+
+    def __init__(self, api: Api, target: Target, query: Query) -> None:
+        self.api = api
+        self.kind = target.kind
+        self.selection: Selection = selection_of(target, query)
+        self.since = version(query)
+        self.bookmarks = flag(query, "allowWatchBookmarks")
+        seconds = number(query, "timeoutSeconds")
+        self.seconds = float(seconds) if seconds and seconds > 0 else _DEFAULT_SECONDS
+        self.initial = _initial(query)
+        if self.initial is None:
+            self.initial = not self.since
+        self.marks_end = _initial(query) is True and self.bookmarks
+
+
+def _initial(query: Query) -> bool | None:
+    """``sendInitialEvents``, with what must come along with it."""
+    match = query.get("resourceVersionMatch", "")
+    given = "sendInitialEvents" in query
+    detail = ""
+    if given and match != "NotOlderThan":
+        detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+    elif match and not given:
+        detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+    if detail:
+        cause = statuses.not_allowed("resourceVersionMatch", detail)
+        raise statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
+    return flag(query, "sendInitialEvents") if given else None
+
+
+class WatchStream:
+    """One client's watch from its first frame to its last."""
+
+    def __init__(self, request: WatchRequest, view: View, stream: Stream, clock: Clock) -> None:
+        self._request = request
+        self._view = view
+        self._stream = stream
+        self._clock = clock  # the client's time, not the cluster's, which may run faster
+        self._wake = asyncio.Event()
+        store, storage = request.api.store, request.kind.storage
+        # Listed and followed in one turn, so that no change falls between.
+        self._first = store.list(storage, request.selection.namespace) if request.initial else None
+        since = store.version if self._first else (request.since or store.version)
+        self._watch = store.watch(storage, since, self._wake.set)
+
+    async def run(self) -> None:
+        ends = self._clock.now() + self._request.seconds
+        try:
+            if self._first is not None:
+                await self._send_initial(self._first.items)
+                self._first = None
+            while (left := ends - self._clock.now()) > 0:
+                if not await self._send_events():
+                    await self._wait(min(left, BOOKMARK_SECONDS))
+        except ApiError as error:  # left behind: the client lists again
+            frame = msgspec.json.encode({"type": "ERROR", "object": error.to_json()})
+            await self._write(frame + b"\n")
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        self._watch.close()
+
+    async def _send_initial(self, items: list[Item]) -> None:
+        chosen = [item for item in items if self._request.selection.matches(item)]
+        for start in range(0, len(chosen), _BATCH):
+            batch = chosen[start : start + _BATCH]
+            await self._write(b"".join(self._frame(ADDED, item) for item in batch))
+        if self._request.marks_end:
+            await self._write(self._bookmark({"k8s.io/initial-events-end": "true"}))
+
+    async def _send_events(self) -> bool:
+        """Send what is there; False when there is nothing new."""
+        self._wake.clear()
+        events = self._watch.poll(_BATCH)
+        frames = list(self._frames(events))
+        if frames:
+            await self._write(b"".join(frames))
+        return bool(events)
+
+    def _frames(self, events: list[Event]) -> Iterator[bytes]:
+        for event in events:
+            if kind := change_of(event, self._request.selection):
+                yield self._frame(kind, event.new)
+
+    def _frame(self, kind: str, item: Item) -> bytes:
+        return b'{"type":"%s","object":%s}\n' % (kind.encode(), self._view.event(item))
+
+    async def _wait(self, seconds: float) -> None:
+        timer = self._clock.call_later(seconds, self._wake.set)
+        before = self._clock.now()
+        try:
+            await self._wake.wait()
+        finally:
+            timer.cancel()
+        if self._request.bookmarks and self._clock.now() - before >= BOOKMARK_SECONDS:
+            await self._write(self._bookmark({}))
+
+    def _bookmark(self, annotations: dict[str, str]) -> bytes:
+        kind = self._request.kind
+        # With nothing left to send, the watch is as far as the whole store.
+        if not self._watch.has_more:
+            self._watch.version = max(self._watch.version, self._request.api.store.version)
+        at = self._watch.version
+        meta: dict[str, object] = {"resourceVersion": str(at), "creationTimestamp": None}
+        if annotations:
+            meta["annotations"] = annotations
+        obj = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta}
+        return msgspec.json.encode({"type": BOOKMARK, "object": obj}) + b"\n"
+
+    async def _write(self, data: bytes) -> None:
+        timer = self._clock.call_later(STUCK_SECONDS, self._stream.abort)
+        try:
+            await self._stream.write(data)
+        finally:
+            timer.cancel()
+
+
+def change_of(event: Event, selection: Selection) -> str:
+    """What an event is to somebody who sees only what is selected; empty when it is nothing."""
+    if selection.namespace is not None and event.key[0] != selection.namespace:
+        return ""
+    if selection.is_everything:
+        return event.type
+    was = event.old is not None and selection.matches(event.old)
+    is_now = event.type != DELETED and selection.matches(event.new)
+    match was, is_now:
+        case True, True:
+            return MODIFIED
+        case True, False:
+            return DELETED
+        case False, True:
+            return ADDED
+        case _:
+            return ""
