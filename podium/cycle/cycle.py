@@ -228,6 +228,8 @@ class Cycle:
 
     def _record_best(self, ranking: Ranking, best: NDArray[np.intp], chosen: int) -> None:
         rows = [chosen, *(row for row in best[:_BEST_RECORDED].tolist() if row != chosen)]
+        if len(rows) < _BEST_RECORDED:
+            rows += ranking.runners_up(_BEST_RECORDED - len(rows))
         board, table = ranking.scoreboard, self.services.cluster.table
         self.record.tied = len(best)
         if board is None:
@@ -275,7 +277,6 @@ class Cycle:
         cluster = self.services.cluster
         ref = cluster.table.ref(row)
         state = self.state.fork()
-        state.put(PodsToActivate())
         target = Target(self.profile, state, self.pod, ref.name)
         try:
             cluster.assume(self.queued.info, row)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.cycle.changes import Changes, Reader
-from podium.framework.cycle_state import CycleState
+from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses
 from podium.framework.plugin import FilterPlugin, Plugin
 from podium.framework.pre_filtered import PreFiltered
@@ -64,6 +64,7 @@ class Judgement:
 
     def refresh(self, pod: Pod) -> None:
         """Bring everything up to date for this pod, which equals the one before."""
+        self.state.put(PodsToActivate())
         changes = self._reader.catch_up()
         if len(self.statuses) > _MANY_STATUSES or not self._pre_filter(pod, changes):
             changes = self._start_over(pod)
@@ -144,6 +145,7 @@ class Judgement:
 
     def _start_over(self, pod: Pod) -> Changes:
         self.state = CycleState()
+        self.state.put(PodsToActivate())
         changes = Changes(fresh=True)
         self._pre_filter(pod, changes)
         return changes

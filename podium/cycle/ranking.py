@@ -15,6 +15,7 @@ from podium.cycle.scoreboard import Scoreboard
 from podium.state.node_table import NodeTable, stable_hash
 from podium.state.rows import Rows
 
+_OUT = np.iinfo(np.int64).min
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -43,6 +44,17 @@ class Ranking:
         places = (self.totals == self.totals.max()).nonzero()[0]
         best: NDArray[np.intp] = self.nodes.index.take(places)
         return best
+
+    def runners_up(self, most: int) -> list[int]:
+        """The rows that come next after the best."""
+        is_best = self.totals == self.totals.max()
+        totals = np.where(is_best, _OUT, self.totals)
+        found = []
+        for _ in range(min(most, int(np.count_nonzero(~is_best)))):
+            place = int(totals.argmax())
+            totals[place] = _OUT
+            found.append(self.nodes.index.item(place))
+        return found
 
     def best_names(self) -> list[str]:
         names = self.nodes.table.names

@@ -31,10 +31,11 @@ def test_the_best_nodes_have_their_scores():
     scores = Score("S", lambda pod, node: {"a": 5, "b": 5}.get(node.name, 0))
     record = Scheduler(scores, Score("T", 3), weights={"T": 2}).attempt(pod("web")).record
 
-    first, second = record.best
-    assert first.name == record.node  # the chosen one, then those tied with it
+    first, second, third = record.best
+    assert first.name == record.node  # the chosen one, then those tied with it, then the next
     assert {first.name, second.name} == {"a", "b"}
     assert first == ScoredNode(first.name, 11, {"S": 5, "T": 3})
+    assert (third.name, third.total) == ("c", 6)
 
 
 def test_few_of_many_tied_nodes_are_recorded():

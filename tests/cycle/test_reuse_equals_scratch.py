@@ -10,6 +10,7 @@ from podium.config import default
 from podium.cycle.outcome import Placed
 from podium.cycle.reuse import Kinds
 from podium.framework.queued_pod import QueuedPod
+from tests.claims import storage_change
 from tests.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
 from tests.legacy import with_legacy
 
@@ -108,8 +109,18 @@ def change_pod(pair, number, draw):
     pair.each(lambda core: core.cluster.update_pod(fresh))
 
 
+def change_claims(pair, number, draw):
+    """The API shows a new version of a claim or a volume, or that it is gone."""
+    fresh = draw(storage_change(version=str(number + 2)))
+    if draw(st.integers(0, 3)):
+        pair.each(lambda core: core.cluster.set_object(fresh))
+    else:
+        pair.each(lambda core: core.cluster.remove_object(type(fresh), fresh.key))
+
+
 EVENTS = (
     delete, set_node, remove_node, add_pod, set_namespace, change_service, change_pod,
+    change_claims,
 )  # fmt: skip
 
 
