@@ -13,11 +13,19 @@ from typing import Any
 
 import msgspec
 
-from podium.api.objects import ApiObject, Namespace, Node, Pod
+from podium.api.objects import (
+    ApiObject,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+)
 from podium.bench.ops import (
     OPCODES,
     Churn,
     CreateAny,
+    CreateMixedPods,
     CreateNamespaces,
     CreateNodes,
     CreatePods,
@@ -138,7 +146,7 @@ class _Reader:
             self.problems.add(path, f"no operation has opcode {show(opcode)}{hint}")
             return None
         filled = params.fill(raw, path)
-        if filled is None:
+        if not params.are_complete:
             return None
         found = Problems()
         op = decode(filled, OPCODES[opcode], path, found)
@@ -149,10 +157,14 @@ class _Reader:
     def _checked(self, op: Op, path: str) -> Op | None:
         reason = ""
         match op:
-            case CreatePods(collect_metrics=True, skip_wait_to_completion=True):
-                reason = "collectMetrics and skipWaitToCompletion exclude one another"
-            case CreatePods(collect_metrics=True, bind_in_turn=True):
-                reason = "collectMetrics and bindInTurn exclude one another"
+            case CreatePods():
+                reason = _contradiction(op)
+            case CreatePodSets(create_pods_op=inner):
+                reason = _contradiction(inner)
+            case CreateMixedPods(create_pods_ops=[]):
+                reason = "createPodsOps must not be empty"
+            case CreateMixedPods(create_pods_ops=inner_ops):
+                reason = next(filter(None, map(_contradiction_in_mix, inner_ops)), "")
             case Churn(mode="recreate", number=0):
                 reason = "number must be at least 1 in mode recreate"
             case Churn(template_paths=[]):
@@ -184,37 +196,61 @@ class _Params:
         self.path = path
         self.problems = problems
         self.origin: dict[str, str] = {}
+        self.are_complete = True  # so far; what is missing is a problem
 
-    def fill(self, raw: Mapping[str, Any], path: str) -> dict[str, Any] | None:
-        """The operation with each ``fooParam: $name`` replaced by ``foo`` and the value of name."""
+    def fill(self, value: Any, path: str) -> Any:
+        """The value with each ``fooParam: $name`` in it replaced by ``foo`` and name's value."""
+        match value:
+            case dict():
+                return self._filled(value, path)
+            case list():
+                places = enumerate(value)
+                return [self.fill(item, f"{path}[{place}]") for place, item in places]
+        return value
+
+    def _filled(self, raw: Mapping[str, Any], path: str) -> dict[str, Any]:
         filled: dict[str, Any] = {}
-        complete = True
         for key, value in raw.items():
             where = child(path, key)
             if key.endswith("Param"):
                 field = key.removesuffix("Param")
-                found, value = self._value(value, where)
-                complete &= found
-                self.origin[child(path, field)] = f"{self.path}.{str(raw[key])[1:]}"
-                filled[field] = value
-            elif isinstance(value, dict):
-                inner = self.fill(value, where)
-                complete &= inner is not None
-                filled.setdefault(key, inner)
+                filled[field] = self._value(value, where)
+                self.origin[child(path, field)] = f"{self.path}.{str(value)[1:]}"
             else:
-                filled.setdefault(key, value)  # a parameter beats a value beside it
-        return filled if complete else None
+                # A parameter beats a value beside it.
+                filled.setdefault(key, self.fill(value, where))
+        return filled
 
-    def _value(self, reference: Any, where: str) -> tuple[bool, Any]:
+    def _value(self, reference: Any, where: str) -> Any:
         if not isinstance(reference, str) or not reference.startswith("$"):
             self.problems.invalid(where, reference, "must be a parameter, such as $initNodes")
-            return False, None
-        if reference[1:] not in self.values:
+            self.are_complete = False
+        elif reference[1:] not in self.values:
             user = where.partition(".")[2]
             hint = did_you_mean(reference[1:], self.values)
             self.problems.add(self.path, f"{user} needs parameter {reference[1:]}{hint}")
-            return False, None
-        return True, self.values[reference[1:]]
+            self.are_complete = False
+        else:
+            return self.values[reference[1:]]
+        return None
+
+
+def _contradiction(op: CreatePods) -> str:
+    """Which fields of the operation cannot stand together; "" when all can."""
+    if op.collect_metrics and op.skip_wait_to_completion:
+        return "collectMetrics and skipWaitToCompletion exclude one another"
+    if op.bind_in_turn and (op.collect_metrics or op.pin_in_turn):
+        other = "collectMetrics" if op.collect_metrics else "pinInTurn"
+        return f"{other} and bindInTurn exclude one another"
+    if bool(op.persistent_volume_template_path) != bool(op.persistent_volume_claim_template_path):
+        return "persistentVolumeTemplatePath and persistentVolumeClaimTemplatePath go together"
+    return ""
+
+
+def _contradiction_in_mix(op: CreatePods) -> str:
+    if op.collect_metrics or op.skip_wait_to_completion or op.bind_in_turn:
+        return "pods in turn are measured, and waited for, together or not at all"
+    return _contradiction(op)
 
 
 def _completed(op: Op, place: int, pod_template: str) -> Op:
@@ -226,6 +262,9 @@ def _completed(op: Op, place: int, pod_template: str) -> Op:
                 namespace=op.namespace or f"namespace-{place}",
                 pod_template_path=op.pod_template_path or pod_template,
             )
+        case CreateMixedPods(create_pods_ops=inner_ops):
+            completed = [_completed(inner, place, pod_template) for inner in inner_ops]
+            return msgspec.structs.replace(op, create_pods_ops=completed)
         case CreatePodSets(create_pods_op=inner):
             path = inner.pod_template_path or pod_template
             inner = msgspec.structs.replace(inner, pod_template_path=path)
@@ -244,9 +283,15 @@ def _named_templates(op: Op) -> list[tuple[str, type[ApiObject], int]]:
         case CreateNamespaces():
             named = [(op.namespace_template_path, Namespace, 1)]
         case CreatePods():
-            named = [(op.pod_template_path, Pod, op.count)]
+            named = [
+                (op.pod_template_path, Pod, op.count),
+                (op.persistent_volume_template_path, PersistentVolume, op.count),
+                (op.persistent_volume_claim_template_path, PersistentVolumeClaim, op.count),
+            ]
         case CreatePodSets(create_pods_op=inner):
-            named = [(inner.pod_template_path, Pod, inner.count)]
+            named = _named_templates(inner)
+        case CreateMixedPods(create_pods_ops=inner_ops):
+            named = [entry for inner in inner_ops for entry in _named_templates(inner)]
         case CreateAny():
             named = [(op.template_path, ApiObject, op.count)]
         case Churn():

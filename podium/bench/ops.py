@@ -22,10 +22,18 @@ class Op(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     opcode: str
 
 
-class NodeAllocatable(msgspec.Struct, frozen=True, rename="camel"):
-    """Set amounts of a node's allocatable resources."""
+class DriverLimit(msgspec.Struct, frozen=True, rename="camel"):
+    """How many volumes of a CSI driver a node may hold; without a count, any number."""
 
-    node_allocatable: dict[str, str]
+    count: Count | None = None
+
+
+class NodeAllocatable(msgspec.Struct, frozen=True, rename="camel"):
+    """Set amounts of a node's allocatable resources, and give it a CSINode with these drivers."""
+
+    node_allocatable: dict[str, str] = {}
+    csi_node_allocatable: dict[str, DriverLimit] = {}
+    migrated_plugins: list[str] = []
 
 
 class NodeLabel(msgspec.Struct, frozen=True, rename="camel"):
@@ -65,16 +73,21 @@ class CreateNamespaces(Op, frozen=True, kw_only=True):
 class CreatePods(Op, frozen=True, kw_only=True):
     """Pods to be scheduled, by default in ``namespace-N``, N being the operation's index.
 
-    ``bind_in_turn`` is podium's own: the pods are put onto the nodes one after the other instead,
-    which fills a large cluster in seconds.
+    With templates of a volume and a claim each pod gets one of both, bound to one another.
+    Two fields are podium's own. ``bind_in_turn``: the pods are put onto the nodes one after the
+    other instead, which fills a large cluster in seconds. ``pin_in_turn``: each pod may run on one
+    node only, as the pods of a DaemonSet.
     """
 
     count: Count
     namespace: str = ""
     pod_template_path: str = ""
+    persistent_volume_template_path: str = ""
+    persistent_volume_claim_template_path: str = ""
     collect_metrics: bool = False
     skip_wait_to_completion: bool = False
     bind_in_turn: bool = False
+    pin_in_turn: bool = False
 
 
 class CreatePodSets(Op, frozen=True, kw_only=True):
@@ -83,6 +96,13 @@ class CreatePodSets(Op, frozen=True, kw_only=True):
     count: Count
     namespace_prefix: str
     create_pods_op: CreatePods
+
+
+class CreateMixedPods(Op, frozen=True, kw_only=True):
+    """podium's own: the pods of several operations, one of each in turn."""
+
+    create_pods_ops: list[CreatePods]
+    collect_metrics: bool = False
 
 
 class CreateAny(Op, frozen=True, kw_only=True):
@@ -118,6 +138,7 @@ OPCODES: Mapping[str, type[Op]] = {
     "createNamespaces": CreateNamespaces,
     "createPods": CreatePods,
     "createPodSets": CreatePodSets,
+    "createMixedPods": CreateMixedPods,
     "createAny": CreateAny,
     "churn": Churn,
     "barrier": Barrier,

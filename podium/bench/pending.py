@@ -1,4 +1,4 @@
-"""The pods of a run that wait: a priority queue, and beside it those that no node took.
+"""The pods of a run that wait: a priority queue, and beside it those gated or taken by no node.
 
 A stand-in for the scheduling queue. It knows neither backoff nor hints: what may have made room
 returns every rejected pod.
@@ -19,6 +19,7 @@ class Pending:
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, QueuedPod]] = []
         self._rejected: dict[str, tuple[QueuedPod, str]] = {}  # with the reason, by uid
+        self._gated: dict[str, tuple[Pod, str]] = {}  # likewise
         self._gone: set[str] = set()
         self._order = itertools.count()
         self._front = itertools.count(-1, -1)
@@ -43,6 +44,10 @@ class Pending:
         """Keep the pod until ``wake``."""
         self._rejected[queued.pod.uid] = queued, why
 
+    def gate(self, pod: Pod, why: str) -> None:
+        """Keep the pod; nothing but its deletion changes that."""
+        self._gated[pod.uid] = pod, why
+
     def wake(self) -> None:
         """Something may have made room: every rejected pod is tried again."""
         woken, self._rejected = self._rejected, {}
@@ -51,9 +56,10 @@ class Pending:
 
     def discard(self, uid: str) -> None:
         """The pod was deleted before it found a node."""
-        if self._rejected.pop(uid, None) is None:
+        if self._rejected.pop(uid, None) is None and self._gated.pop(uid, None) is None:
             self._gone.add(uid)
 
     def rejected(self) -> list[tuple[Pod, str]]:
-        """The pods that no node took, each with the reason."""
-        return [(queued.pod, why) for queued, why in self._rejected.values()]
+        """The pods that no node took, then the gated ones, each with the reason."""
+        tried = [(queued.pod, why) for queued, why in self._rejected.values()]
+        return tried + list(self._gated.values())

@@ -7,7 +7,7 @@ every run.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import msgspec
@@ -15,10 +15,12 @@ import msgspec
 from podium.api.objects import ApiObject, Namespace, Node, Pod, decode
 from podium.bench.load import Workload
 from podium.bench.measure import Reference
+from podium.bench.nodes import csi_node, prepared
 from podium.bench.ops import (
     Barrier,
     Churn,
     CreateAny,
+    CreateMixedPods,
     CreateNamespaces,
     CreateNodes,
     CreatePods,
@@ -26,6 +28,7 @@ from podium.bench.ops import (
     Op,
     Sleep,
 )
+from podium.bench.pods import PodMaker, in_turn
 from podium.bench.result import Result, of_run
 from podium.bench.scheduling import BuildCore, Scheduling, bound
 from podium.bench.templates import Template
@@ -64,6 +67,8 @@ class _Run:
                 self.create_pods(op)
             case CreatePodSets():
                 self.create_pod_sets(op)
+            case CreateMixedPods():
+                self.create_mixed_pods(op)
             case CreateAny():
                 self.create_any(op)
             case Churn():
@@ -78,7 +83,10 @@ class _Run:
     def create_nodes(self, op: CreateNodes) -> None:
         template = self.templates.get(op.node_template_path, Node)
         for place, serial in enumerate(self.next_serials(op.count)):
-            self.scheduling.put(_prepared(cast(Node, template.build(serial)), op, place))
+            node = prepared(cast(Node, template.build(serial)), op, place)
+            self.scheduling.put(node)
+            if (drivers := csi_node(node.name, op)) is not None:
+                self.scheduling.put(drivers)
 
     def create_namespaces(self, op: CreateNamespaces) -> None:
         template = self.templates.get(op.namespace_template_path, Namespace)
@@ -104,49 +112,62 @@ class _Run:
             self.create_pods(msgspec.structs.replace(op.create_pods_op, namespace=namespace))
 
     def create_pods(self, op: CreatePods) -> None:
-        self.create_namespace(op.namespace)
-        template = self.templates.get(op.pod_template_path, Pod)
+        maker, serials = self.pod_maker(op), self.next_serials(op.count)
         if op.collect_metrics:
-            self.measure_pods(op, template)
+            self.measure_pods(op.opcode, [maker.json(serial) for serial in serials])
         elif op.bind_in_turn:
-            self.bind_in_turn(op, template)
+            self.bind_in_turn(op, map(maker.build, serials))
+        elif op.skip_wait_to_completion:
+            for serial in serials:
+                self.scheduling.submit(maker.build(serial))
         else:
-            self.schedule_pods(op, template)
+            self.schedule_pods(op.opcode, [maker.build(serial) for serial in serials])
 
-    def bind_in_turn(self, op: CreatePods, template: Template) -> None:
-        cluster = self.scheduling.cluster
-        names = cluster.rows().names
+    def create_mixed_pods(self, op: CreateMixedPods) -> None:
+        makers = in_turn([(self.pod_maker(inner), inner.count) for inner in op.create_pods_ops])
+        if op.collect_metrics:
+            self.measure_pods(op.opcode, [maker.json(next(self.serials)) for maker in makers])
+        else:
+            self.schedule_pods(op.opcode, [maker.build(next(self.serials)) for maker in makers])
+
+    def pod_maker(self, op: CreatePods) -> PodMaker:
+        self.create_namespace(op.namespace)
+        names = self.node_names(op.opcode, "pinInTurn") if op.pin_in_turn else ()
+        return PodMaker(op, self.templates, self.scheduling.put, names)
+
+    def node_names(self, opcode: str, field: str) -> Sequence[str]:
+        names = self.scheduling.cluster.rows().names
         if not names:
-            raise WorkloadFailed(f"{op.opcode}: bindInTurn needs nodes, and there are none yet")
-        for serial, name in zip(self.next_serials(op.count), itertools.cycle(names), strict=False):
-            cluster.add_pod(bound(cast(Pod, template.build(serial, op.namespace)), name))
+            raise WorkloadFailed(f"{opcode}: {field} needs nodes, and there are none yet")
+        return names
 
-    def schedule_pods(self, op: CreatePods, template: Template) -> None:
-        for serial in self.next_serials(op.count):
-            pod = cast(Pod, template.build(serial, op.namespace))
-            self.scheduling.submit(pod, awaited=not op.skip_wait_to_completion)
-            if not op.skip_wait_to_completion:
-                self.scheduling.run_one()
-        if not op.skip_wait_to_completion:
-            self.finish(op)
+    def bind_in_turn(self, op: CreatePods, pods: Iterable[Pod]) -> None:
+        names = itertools.cycle(self.node_names(op.opcode, "bindInTurn"))
+        for pod in pods:
+            self.scheduling.cluster.add_pod(bound(pod, next(names)))
 
-    def measure_pods(self, op: CreatePods, template: Template) -> None:
+    def schedule_pods(self, opcode: str, pods: Iterable[Pod]) -> None:
+        for pod in pods:
+            self.scheduling.submit(pod, awaited=True)
+            self.scheduling.run_one()
+        self.finish(opcode)
+
+    def measure_pods(self, opcode: str, arriving: Sequence[bytes]) -> None:
         """Each pod arrives as JSON, and the next one after a cycle."""
-        arriving = [template.json(serial, op.namespace) for serial in self.next_serials(op.count)]
         scheduling = self.scheduling
-        with scheduling.meter.measuring(op.count):
+        with scheduling.meter.measuring(len(arriving)):
             for data in arriving:
                 scheduling.submit(decode(Pod, data), awaited=True)
                 scheduling.run_one()
             scheduling.run_all()
-        self.finish(op)
+        self.finish(opcode)
 
-    def finish(self, op: CreatePods) -> None:
+    def finish(self, opcode: str) -> None:
         self.scheduling.run_all()
         if self.scheduling.unplaced:
             unplaced = self.scheduling.unplaced
             rejected = self.scheduling.pending.rejected()
-            self.fail(op.opcode, [(pod, why) for pod, why in rejected if pod.uid in unplaced])
+            self.fail(opcode, [(pod, why) for pod, why in rejected if pod.uid in unplaced])
 
     def wait_at(self, op: Barrier) -> None:
         self.scheduling.run_all()
@@ -205,22 +226,3 @@ class _Churning:
         for obj in made:
             self.run.scheduling.put(obj)
         return made
-
-
-def _prepared(node: Node, op: CreateNodes, place: int) -> Node:
-    """The node with the labels and amounts that the operation's strategies give it."""
-    replace = msgspec.structs.replace
-    labels = {}
-    if op.label_node_prepare_strategy is not None:
-        values = op.label_node_prepare_strategy.values
-        labels[op.label_node_prepare_strategy.label_key] = values[place % len(values)]
-    if op.unique_node_label_strategy is not None:
-        labels[op.unique_node_label_strategy.label_key] = f"value-{node.name}"
-    if labels:
-        metadata = replace(node.metadata, labels=node.labels | labels)
-        node = replace(node, metadata=metadata)
-    if op.node_allocatable_strategy is not None:
-        amounts = op.node_allocatable_strategy.node_allocatable
-        status = replace(node.status, allocatable=node.status.allocatable | amounts)
-        node = replace(node, status=status)
-    return node

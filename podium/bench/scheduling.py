@@ -6,7 +6,7 @@ tried again with its nomination; other rejected pods wait until something may ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 from typing import Protocol
 
@@ -18,9 +18,11 @@ from podium.bench.pending import Pending
 from podium.clock import Clock, FakeClock
 from podium.cycle.cycle import Cycle
 from podium.cycle.outcome import Placed, Rejected
+from podium.errors import WorkloadFailed
 from podium.framework.handle import Client
 from podium.framework.nominator import Nominator
 from podium.framework.offline import OfflineClient
+from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import ClusterState
 from podium.state.pod_info import PodInfo
@@ -39,6 +41,8 @@ class Core(Protocol):
 
     @property
     def cluster(self) -> ClusterState: ...
+    @property
+    def profiles(self) -> Mapping[str, Profile]: ...
     @property
     def nominator(self) -> Nominator: ...
     @property
@@ -71,13 +75,17 @@ class Scheduling:
         self.cluster = self._core.cluster
 
     def submit(self, pod: Pod, *, awaited: bool = False) -> None:
-        """The pod was created; one that has a node needs no scheduling."""
+        """The pod was created; one that has a node needs no scheduling, a gated one gets none."""
         if pod.node_name:
             self.cluster.add_pod(pod)
             return
-        self.pending.push(QueuedPod.of(pod))
         if awaited:
             self.unplaced.add(pod.uid)
+        status = self._profile(pod).run_pre_enqueue(pod)
+        if status.ok:
+            self.pending.push(QueuedPod.of(pod))
+        else:
+            self.pending.gate(pod, status.message)
 
     def run_one(self) -> bool:
         """Try the next pod; false when there is none."""
@@ -125,6 +133,13 @@ class Scheduling:
                 self.cluster.remove_node(obj.name)
             case _:
                 self.cluster.remove_object(type(obj), obj.key)
+
+    def _profile(self, pod: Pod) -> Profile:
+        profile = self._core.profiles.get(pod.scheduler_name)
+        if profile is None:
+            reason = f'no profile is named "{pod.scheduler_name}"'
+            raise WorkloadFailed(f"{pod.key} cannot be scheduled: {reason}")
+        return profile
 
     def _confirm(self, pod: Pod, node: str) -> None:
         self.cluster.add_pod(bound(pod, node))

@@ -15,6 +15,8 @@ from podium.api import objects
 from podium.api.objects import ApiObject, Namespace, Node, Pod
 from podium.errors import PodiumError
 
+Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
+
 _CREATED = "2026-01-01T00:00:00Z"
 _HOSTNAME = "kubernetes.io/hostname"
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
@@ -83,10 +85,10 @@ class Template:
         self.fixed_name: str = metadata.pop("name", None) or ""
         self.prefix: str = metadata.get("generateName") or f"{self.kind.__name__.lower()}-"
         self.metadata = metadata
-        defaulted = _defaulted(named)
-        self._model = objects.decode(self.kind, defaulted)
-        del defaulted["metadata"]
-        self._rest = msgspec.json.encode(defaulted)[1:]  # after the brace: it follows the metadata
+        self.plain: dict[str, Any] = _defaulted(named)
+        self._model = objects.decode(self.kind, self.plain)
+        del self.plain["metadata"]
+        self._rest = _after_brace(self.plain)
 
     @property
     def is_namespaced(self) -> bool:
@@ -109,10 +111,19 @@ class Template:
             metadata = msgspec.structs.replace(metadata, labels=labels)
         return msgspec.structs.replace(self._model, metadata=metadata)
 
-    def json(self, serial: int, namespace: str) -> bytes:
-        """One more object as a watch would deliver it."""
+    def json(self, serial: int, namespace: str, own: Fields | None = None) -> bytes:
+        """One more object as a watch would deliver it; ``own`` are fields of its own by part."""
         identity = {"name": self.name(serial), "namespace": namespace, "uid": _uid(serial)}
-        return b'{"metadata":%b,%b' % (msgspec.json.encode(self.metadata | identity), self._rest)
+        metadata, rest = self.metadata | identity, self._rest
+        if own:
+            metadata |= own.get("metadata", {})
+            parts = {part: self.part(part) | own[part] for part in own if part != "metadata"}
+            rest = _after_brace(self.plain | parts)
+        return b'{"metadata":%b,%b' % (msgspec.json.encode(metadata), rest)
+
+    def part(self, name: str) -> dict[str, Any]:
+        """``spec`` or ``status`` as the template has it."""
+        return self.plain.get(name) or {}
 
 
 class Templates:
@@ -172,6 +183,11 @@ def _with_requests(container: Mapping[str, Any]) -> Mapping[str, Any]:
             requests = {**limits, **(container["resources"].get("requests") or {})}
             return {**container, "resources": {**rest, "limits": limits, "requests": requests}}
     return container
+
+
+def _after_brace(plain: Mapping[str, Any]) -> bytes:
+    """The JSON of the object as it follows the metadata."""
+    return msgspec.json.encode(plain)[1:]
 
 
 def _uid(serial: int) -> str:

@@ -1,28 +1,18 @@
 """Reading workload files: parameters, defaults, and every problem at once."""
 
-from pathlib import Path
-
 import pytest
 
 from podium.bench.load import load_file
-from podium.bench.ops import Barrier, Churn, CreateNodes, CreatePods, CreatePodSets, Sleep
-from podium.errors import ConfigError
-
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-
-CASES = (
-    "Basic",
-    "HardSpread",
-    "SoftSpread",
-    "DefaultSpread",
-    "RequiredAffinity",
-    "RequiredAntiAffinity",
-    "PreferredAffinity",
-    "PreferredAntiAffinity",
-    "NamespaceSelectorAntiAffinity",
-    "Unschedulable",
-    "Preemption",
+from podium.bench.ops import (
+    Barrier,
+    Churn,
+    CreateMixedPods,
+    CreateNodes,
+    CreatePods,
+    CreatePodSets,
+    Sleep,
 )
+from podium.errors import ConfigError
 
 POD = "kind: Pod\nspec: {containers: [{name: app}]}\n"
 
@@ -91,6 +81,24 @@ def test_parameters_reach_nested_operations(case):
 
     assert isinstance(op, CreatePodSets)
     assert (op.count, op.create_pods_op.count) == (2, 3)
+
+
+def test_mixed_operations_are_completed_like_others(case):
+    op = one_op(
+        case(
+            "[{opcode: createMixedPods, createPodsOps: [{opcode: createPods, countParam: $a},"
+            " {opcode: createPods, countParam: $b, namespace: b, podTemplatePath: other.yaml}]}]",
+            "{a: 2, b: 3}",
+            head="  defaultPodTemplatePath: pod.yaml\n",
+            pod=POD,
+            other=POD,
+        )
+    )
+
+    assert isinstance(op, CreateMixedPods)
+    assert [
+        (inner.count, inner.namespace, inner.pod_template_path) for inner in op.create_pods_ops
+    ] == [(2, "namespace-0", "pod.yaml"), (3, "b", "other.yaml")]
 
 
 def test_default_pod_template_fills_what_names_none(case):
@@ -229,6 +237,71 @@ def test_ci_fields_of_upstream_are_ignored(tmp_path):
             id="measured-but-not-scheduled",
         ),
         pytest.param(
+            "[{opcode: createPods, count: 1, pinInTurn: true, bindInTurn: true}]",
+            "{}",
+            "pinInTurn and bindInTurn exclude one another",
+            id="pinned-but-not-scheduled",
+        ),
+        pytest.param(
+            "[{opcode: createPods, count: 1, persistentVolumeTemplatePath: volume.yaml}]",
+            "{}",
+            "persistentVolumeTemplatePath and persistentVolumeClaimTemplatePath go together",
+            id="volume-without-claim",
+        ),
+        pytest.param(
+            "[{opcode: createPods, count: 1, persistentVolumeTemplatePath: pod.yaml,"
+            " persistentVolumeClaimTemplatePath: claim.yaml}]",
+            "{}",
+            "template pod.yaml: is a Pod, not a PersistentVolume",
+            id="volume-of-another-kind",
+        ),
+        pytest.param(
+            "[{opcode: createPodSets, count: 1, namespacePrefix: ns, createPodsOp: {opcode:"
+            " createPods, count: 1, persistentVolumeTemplatePath: volume.yaml}}]",
+            "{}",
+            "persistentVolumeTemplatePath and persistentVolumeClaimTemplatePath go together",
+            id="set-with-volume-without-claim",
+        ),
+        pytest.param(
+            "[{opcode: createMixedPods, createPodsOps: [{opcode: createPods, count: 1,"
+            " collectMetrics: true}]}]",
+            "{}",
+            "pods in turn are measured, and waited for, together or not at all",
+            id="one-of-a-mix-measured",
+        ),
+        pytest.param(
+            "[{opcode: createMixedPods, createPodsOps: [{opcode: createPods, count: 1,"
+            " podTemplatePath: none.yaml}]}]",
+            "{}",
+            "template none.yaml: cannot be read",
+            id="unreadable-template-in-a-mix",
+        ),
+        pytest.param(
+            "[{opcode: createMixedPods, createPodsOps: [{opcode: createPods, countParam: $n}]}]",
+            "{n: some}",
+            'Case.workloads[0].params.n (line 3): Invalid value: "some": must be an integer',
+            id="bad-parameter-in-a-mix",
+        ),
+        pytest.param(
+            "[{opcode: createMixedPods, createPodsOps: [{opcode: createPods, countParam: $n}]}]",
+            "{}",
+            "workloadTemplate[0].createPodsOps[0].countParam needs parameter n",
+            id="missing-parameter-in-a-mix",
+        ),
+        pytest.param(
+            "[{opcode: createMixedPods, createPodsOps: []}]",
+            "{}",
+            "createPodsOps must not be empty",
+            id="mix-of-nothing",
+        ),
+        pytest.param(
+            "[{opcode: createNodes, count: 1, nodeAllocatableStrategy: {csiNodeAllocatable:"
+            " {disk.example.com: {count: few}}}}]",
+            "{}",
+            'Invalid value: "few": must be an integer',
+            id="bad-limit-of-a-driver",
+        ),
+        pytest.param(
             "[{opcode: churn, mode: recreate, templatePaths: [pod.yaml]}]",
             "{}",
             "number must be at least 1",
@@ -250,6 +323,8 @@ def test_bad_case(case, template, params, expected):
     templates = {
         "pod": POD,
         "broken": "{",
+        "volume": "kind: PersistentVolume",
+        "claim": "kind: PersistentVolumeClaim",
         "secret": "kind: Secret",
         "named": f"metadata: {{name: one}}\n{POD}",
         "odd": "kind: Pod\nspec: {priority: high}",
@@ -296,16 +371,3 @@ def test_bad_file(tmp_path, text, expected):
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.yaml has 1 problem\n  cannot be read"):
         load_file(tmp_path / "none.yaml")
-
-
-def test_our_benchmarks_cover_every_case_at_every_size():
-    names = {w.name for path in BENCHMARKS.glob("*.yaml") for w in load_file(path)}
-
-    sizes = ("500Nodes", "5000Nodes", "50000Nodes")
-    assert names >= {f"{case}/{size}" for case in CASES for size in sizes}
-
-
-@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.yaml")), ids=lambda path: path.stem)
-def test_our_benchmarks_measure_something(path):
-    for workload in load_file(path):
-        assert any(isinstance(op, CreatePods) and op.collect_metrics for op in workload.ops)

@@ -23,6 +23,26 @@ def names(pending):
     return found
 
 
+def test_gated_pods_never_wake(pending):
+    pending.gate(pod("gated"), "waiting for scheduling gates: [a]")
+
+    pending.wake()
+
+    assert names(pending) == []
+    assert [(p.name, why) for p, why in pending.rejected()] == [
+        ("gated", "waiting for scheduling gates: [a]")
+    ]
+
+
+def test_deleted_gated_pods_are_forgotten(pending):
+    gated = pod("gated")
+    pending.gate(gated, "gates")
+
+    pending.discard(gated.uid)
+
+    assert pending.rejected() == []
+
+
 def test_priority_first_then_order(pending):
     for waiting in (queued("a"), queued("b"), queued("high", 10), queued("c")):
         pending.push(waiting)

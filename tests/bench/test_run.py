@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from podium import app, config
+from podium.api.objects import CSINode, PersistentVolume, PersistentVolumeClaim
 from podium.bench.load import load_file
 from podium.bench.result import Result
 from podium.bench.run import run
@@ -21,6 +22,13 @@ TEMPLATES = {
     "spec: {nodeName: node-0, containers: [{name: app}]}\n",
     "big": "kind: Node\nmetadata: {generateName: big-}\n"
     "status: {capacity: {cpu: '16', memory: 64Gi, pods: '110'}}\n",
+    "gated": "kind: Pod\nmetadata: {generateName: gated-}\n"
+    "spec: {schedulingGates: [{name: wait}], containers: [{name: app}]}\n",
+    "foreign": "kind: Pod\nspec: {schedulerName: other, containers: [{name: app}]}\n",
+    "volume": "kind: PersistentVolume\nmetadata: {generateName: volume-}\n"
+    "spec: {capacity: {storage: 1Gi}, csi: {driver: disk.example.com}}\n",
+    "claim": "kind: PersistentVolumeClaim\nmetadata: {generateName: claim-}\n"
+    "spec: {resources: {requests: {storage: 1Gi}}}\n",
     "service": "kind: Service\nspec: {selector: {app: web}}\n",
 }
 
@@ -193,9 +201,88 @@ def test_node_strategies(bench):
     assert {node.status.allocatable["cpu"] for node in nodes} == {"2"}
 
 
+CLAIMS = "persistentVolumeTemplatePath: volume.yaml, persistentVolumeClaimTemplatePath: claim.yaml"
+ONE_VOLUME = "nodeAllocatableStrategy: {csiNodeAllocatable: {disk.example.com: {count: 1}}}"
+
+
+@pytest.mark.parametrize(
+    "how", ["collectMetrics: true", "collectMetrics: false", "bindInTurn: true"]
+)
+def test_pods_with_volumes_have_bound_claims_of_their_own(bench, how):
+    bench.run(
+        f"createNodes, count: 3, {ONE_VOLUME}",
+        f"createPods, count: 3, namespace: shop, {CLAIMS}, {how}",
+    )
+
+    cluster = bench.core.cluster
+    claims = [pod.spec.volumes[0].persistent_volume_claim.claim_name for pod in bench.pods()]
+    assert len(set(claims)) == 3
+    assert {pod.node_name for pod in bench.pods()} == {"node-0", "node-1", "node-2"}
+    for name in claims:
+        claim = cluster.objects(PersistentVolumeClaim).get(f"shop/{name}")
+        volume = cluster.objects(PersistentVolume).get(claim.spec.volume_name)
+        assert (volume.spec.claim_ref.namespace, volume.spec.claim_ref.name) == ("shop", name)
+        assert volume.spec.csi.volume_handle == volume.name
+
+
+def test_nodes_hold_as_many_volumes_as_their_drivers_allow(bench):
+    with pytest.raises(WorkloadFailed, match="exceed max volume count"):
+        bench.run(f"createNodes, count: 2, {ONE_VOLUME}", f"createPods, count: 3, {CLAIMS}")
+
+
+def test_migrated_plugins_stand_on_the_csi_node(bench):
+    strategy = "nodeAllocatableStrategy: {migratedPlugins: [kubernetes.io/aws-ebs, other]}"
+    bench.run(f"createNodes, count: 1, {strategy}")
+
+    csi_node = bench.core.cluster.objects(CSINode).get("node-0")
+    assert list(csi_node.metadata.annotations.values()) == ["kubernetes.io/aws-ebs,other"]
+
+
+def test_pinned_pods_go_to_one_node_each(bench):
+    bench.run("createNodes, count: 3", "createPods, count: 6, pinInTurn: true")
+
+    assert Counter(pod.node_name for pod in bench.pods()) == {f"node-{n}": 2 for n in range(3)}
+
+
+def test_gated_pods_are_held_back(bench):
+    bench.run(
+        "createNodes, count: 2",
+        "createPods, count: 4, podTemplatePath: gated.yaml, skipWaitToCompletion: true",
+        "barrier, stageRequirement: Attempted",
+        "createNodes, count: 1",
+        "createPods, count: 5, collectMetrics: true",
+    )
+
+    assert len(bench.pods()) == 5
+
+
+@pytest.mark.parametrize("measured", ["true", "false"])
+def test_mixed_pods_come_in_turn(bench, measured):
+    result = bench.run(
+        "createNodes, count: 3",
+        f"createMixedPods, collectMetrics: {measured}, createPodsOps: ["
+        f"{{opcode: createPods, count: 1, podTemplatePath: low.yaml}},"
+        f" {{opcode: createPods, count: 3, {CLAIMS}}}]",
+    )
+
+    names = [name.partition("-")[0] for name in (pod.name for pod in bench.pods())]
+    assert names == ["low", "pod", "pod", "pod"]
+    assert result.pods == (4 if measured == "true" else 0)
+
+
 @pytest.mark.parametrize(
     ("ops", "expected"),
     [
+        pytest.param(
+            ["createPods, count: 1, podTemplatePath: gated.yaml"],
+            r"gated-\d+: waiting for scheduling gates: \[wait\]",
+            id="pods-that-are-gated",
+        ),
+        pytest.param(
+            ["createPods, count: 1, podTemplatePath: foreign.yaml"],
+            'cannot be scheduled: no profile is named "other"',
+            id="pods-of-another-scheduler",
+        ),
         pytest.param(
             ["createPods, count: 2, podTemplatePath: large.yaml"],
             r"createPods: 2 of the pods found no node; namespace-1/large-\d+: 0/2 nodes",
@@ -216,9 +303,10 @@ def test_a_pod_without_a_node_fails_the_workload(bench, ops, expected):
         bench.run("createNodes, count: 2", *ops)
 
 
-def test_bind_in_turn_needs_nodes(bench):
-    with pytest.raises(WorkloadFailed, match="there are none yet"):
-        bench.run("createPods, count: 1, bindInTurn: true")
+@pytest.mark.parametrize("field", ["bindInTurn", "pinInTurn"])
+def test_in_turn_needs_nodes(bench, field):
+    with pytest.raises(WorkloadFailed, match=f"{field} needs nodes, and there are none yet"):
+        bench.run(f"createPods, count: 1, {field}: true")
 
 
 def test_a_barrier_looks_at_its_namespaces_only(bench):

@@ -19,6 +19,16 @@ def test_json_and_object_are_the_same_pod():
     assert decode(Pod, template.json(7, "shop")) == template.build(7, "shop")
 
 
+def test_fields_of_its_own_stand_beside_those_of_the_template():
+    own = {"metadata": {"annotations": {"a": "b"}}, "spec": {"priority": 5}}
+
+    pod = decode(Pod, Template(POD).json(7, "shop", own))
+
+    assert (pod.key, pod.labels) == ("shop/web-7", {"app": "web"})
+    assert pod.metadata.annotations == {"a": "b"}
+    assert (pod.priority, len(pod.spec.containers)) == (5, 1)
+
+
 def test_objects_differ_in_name_and_uid():
     template = Template(POD)
 

@@ -1,0 +1,107 @@
+"""Pods with something of their own, and the volumes they bring along."""
+
+import pytest
+
+from podium.bench.ops import CreatePods
+from podium.bench.pods import PodMaker, bound_pair, in_turn
+from podium.bench.templates import Template, Templates
+
+POD = """
+kind: Pod
+metadata: {generateName: web-}
+spec:
+  containers: [{name: app}]
+  volumes: [{name: keys, secret: {secretName: keys}}]
+  affinity: {podAntiAffinity: {}}
+"""
+CLAIM = Template({"kind": "PersistentVolumeClaim", "metadata": {"annotations": {"a": "b"}}})
+
+
+@pytest.fixture
+def maker(tmp_path):
+    """A maker of pods, and the objects it put beside them."""
+    for name, text in (
+        ("pod", POD),
+        ("volume", "kind: PersistentVolume"),
+        ("claim", "kind: PersistentVolumeClaim"),
+    ):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    templates = Templates(tmp_path)
+    put = []
+
+    def make(*storage, **fields):
+        paths = ("persistent_volume_template_path", "persistent_volume_claim_template_path")
+        for path in ("pod.yaml", *storage):
+            templates.load(path)
+        op = CreatePods(
+            opcode="createPods",
+            count=9,
+            namespace="shop",
+            pod_template_path="pod.yaml",
+            **dict(zip(paths, storage, strict=False)),
+            **fields,
+        )
+        return PodMaker(op, templates, put.append, ["a", "b"]), put
+
+    return make
+
+
+def test_own_volume_stands_beside_those_of_the_template(maker):
+    pods, put = maker("volume.yaml", "claim.yaml")
+
+    pod = pods.build(7)
+
+    keys, own = pod.spec.volumes
+    assert keys.secret is not None
+    assert own.persistent_volume_claim.claim_name == "persistentvolumeclaim-7"
+    assert [obj.key for obj in put] == ["persistentvolume-7", "shop/persistentvolumeclaim-7"]
+
+
+def test_pin_stands_beside_other_affinity(maker):
+    pods, _ = maker(pin_in_turn=True)
+
+    pinned = [pods.build(serial).spec.affinity for serial in range(3)]
+
+    assert all(affinity.pod_anti_affinity is not None for affinity in pinned)
+    terms = [affinity.node_affinity.required.node_selector_terms for affinity in pinned]
+    assert [term.match_fields[0].values for (term,) in terms] == [("a",), ("b",), ("a",)]
+
+
+@pytest.mark.parametrize(
+    ("source", "field"),
+    [
+        ("csi", "volume_handle"),
+        ("awsElasticBlockStore", "volume_id"),
+        ("azureDisk", "disk_name"),
+        ("cinder", "volume_id"),
+        ("gcePersistentDisk", "pd_name"),
+    ],
+)
+def test_no_two_volumes_are_the_same_disk(source, field):
+    template = Template({"kind": "PersistentVolume", "spec": {source: {"fsType": "ext4"}}})
+
+    volumes = [bound_pair(template, CLAIM, serial, "shop")[0] for serial in range(2)]
+
+    sources = [
+        volume.spec.csi
+        or volume.spec.aws_elastic_block_store
+        or volume.spec.azure_disk
+        or volume.spec.cinder
+        or volume.spec.gce_persistent_disk
+        for volume in volumes
+    ]
+    assert {disk.fs_type for disk in sources} == {"ext4"}
+    assert len({getattr(disk, field) for disk in sources}) == 2
+
+
+def test_a_volume_and_its_claim_know_each_other():
+    volume, claim = bound_pair(Template({"kind": "PersistentVolume"}), CLAIM, 3, "shop")
+
+    assert claim.spec.volume_name == volume.name
+    assert volume.spec.claim_ref.uid == claim.uid
+    assert {volume.status.phase, claim.status.phase} == {"Bound"}
+    assert set(claim.metadata.annotations) == {"a", "pv.kubernetes.io/bind-completed"}
+
+
+def test_in_turn_while_they_last():
+    assert "".join(in_turn([("a", 1), ("b", 3), ("c", 2)])) == "abcbcb"
