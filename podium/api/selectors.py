@@ -41,6 +41,7 @@ __all__ = [
     "from_map",
     "label_selector",
     "node_selector",
+    "preferred_problems",
     "preferred_terms",
 ]
 
@@ -195,15 +196,27 @@ def node_selector(selector: NodeSelector) -> NodeSelectorMatcher:
 @lru_cache(maxsize=4096)
 def preferred_terms(terms: tuple[PreferredSchedulingTerm, ...]) -> tuple[WeightedNodeTerm, ...]:
     """Compile preferences, strictly: one that cannot be read fails them all."""
-    compiled = tuple(
+    compiled = _weighted(terms)
+    if errors := _errors(compiled):
+        raise InvalidSelector(aggregate(errors))
+    return compiled
+
+
+def preferred_problems(terms: tuple[PreferredSchedulingTerm, ...]) -> list[str]:
+    """Why preferences cannot be read, one by one; empty when they can."""
+    return _errors(_weighted(terms))
+
+
+def _weighted(terms: tuple[PreferredSchedulingTerm, ...]) -> tuple[WeightedNodeTerm, ...]:
+    return tuple(
         WeightedNodeTerm(term.weight, _term(term.preference, f"[{index}]"))
         for index, term in enumerate(terms)
         if term.weight and not _asks_nothing(term.preference)
     )
-    errors = [error for weighted in compiled for error in weighted.term.errors]
-    if errors:
-        raise InvalidSelector(aggregate(errors))
-    return compiled
+
+
+def _errors(compiled: tuple[WeightedNodeTerm, ...]) -> list[str]:
+    return [error for weighted in compiled for error in weighted.term.errors]
 
 
 def _asks_nothing(term: NodeSelectorTerm) -> bool:
