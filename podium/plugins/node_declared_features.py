@@ -1,0 +1,93 @@
+"""NodeDeclaredFeatures: a pod that needs a feature of the kubelet runs where it is declared.
+
+PreFilter  works out from the pod's spec which features it needs; skips when it needs none.
+Filter     rejects a node whose ``status.declaredFeatures`` lacks one of them.
+Requeue    when a node joins or declares other features, or the pod's needs change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+
+from podium import framework as fwk
+from podium.api.objects import Node, Pod
+
+REJECTED = fwk.Status.unresolvable("node(s) didn't match Pod's required features")
+
+Features = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredFeatures:
+    """PreFilter's state."""
+
+    features: Features
+
+
+class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
+    name = "NodeDeclaredFeatures"
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        """Nothing to prepare."""
+
+    def sign(self, pod: Pod) -> Hashable:
+        return required_features(pod)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return fwk.reads(node=fwk.Aspect.FEATURES if required_features(pod) else 0)
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        required = required_features(pod)
+        if not required:
+            return fwk.skip()
+        state.put(RequiredFeatures(required))
+        return None
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        return verdict(state.get(RequiredFeatures).features, node.node.status.declared_features)
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        required = state.get(RequiredFeatures).features
+        return nodes.declared_features.map(lambda declared: verdict(required, declared))
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Node", "add|declared-feature", hint=node_declares_anew),
+            fwk.on("Pod", "update", hint=pod_needs_others),
+        ]
+
+
+def _restarts_all_containers(pod: Pod) -> bool:
+    return any(
+        rule.action == "RestartAllContainers"
+        for container in (*pod.spec.containers, *pod.spec.init_containers)
+        for rule in container.restart_policy_rules
+    )
+
+
+def _has_user_namespace_on_host_network(pod: Pod) -> bool:
+    return pod.spec.host_network and pod.spec.host_users is False
+
+
+# The features that matter to where a pod is placed; others matter to changing a running pod.
+NEEDED_WHEN: Mapping[str, Callable[[Pod], bool]] = {
+    "RestartAllContainersOnContainerExits": _restarts_all_containers,
+    "UserNamespacesHostNetworkSupport": _has_user_namespace_on_host_network,
+}
+
+
+def required_features(pod: Pod) -> Features:
+    return Features(name for name, is_needed in NEEDED_WHEN.items() if is_needed(pod))
+
+
+def verdict(required: Features, declared: tuple[str, ...]) -> fwk.Status:
+    return fwk.SUCCESS if required.issubset(declared) else REJECTED
+
+
+def node_declares_anew(pod: Pod, old: Node | None, new: Node) -> bool:
+    return old is None or old.status.declared_features != new.status.declared_features
+
+
+def pod_needs_others(pod: Pod, old: Pod, new: Pod) -> bool:
+    return new.uid == pod.uid and required_features(old) != required_features(new)
