@@ -1,0 +1,44 @@
+"""NodeName: a pod that names its node runs there or nowhere.
+
+Filter   rejects every other node. Pods with ``spec.nodeName`` rarely get here: to the API they are
+         bound already.
+Requeue  when a node joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+
+REJECTED = fwk.Status.unresolvable("node(s) didn't match the requested node name")
+READS = fwk.reads()
+
+
+class NodeName(fwk.FilterPlugin, fwk.EnqueueExtensions):
+    name = "NodeName"
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        """Nothing to prepare."""
+
+    def sign(self, pod: Pod) -> Hashable:
+        return pod.node_name
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        return verdict(pod, node.name)
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        if not pod.node_name:
+            return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
+        return fwk.Column.of(verdict(pod, name) for name in nodes.names)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [fwk.on("Node", "add")]
+
+
+def verdict(pod: Pod, name: str) -> fwk.Status:
+    return fwk.SUCCESS if pod.node_name in ("", name) else REJECTED

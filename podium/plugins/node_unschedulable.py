@@ -1,0 +1,60 @@
+"""NodeUnschedulable: keep pods off cordoned nodes.
+
+Filter   rejects a node with ``spec.unschedulable``, unless the pod tolerates the taint that a
+         cordoned node has. It looks at the flag, not at the taint.
+Requeue  when a schedulable node joins, a node is uncordoned, or the pod gains that toleration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from podium import framework as fwk
+from podium.api.objects import Node, Pod, Taint
+from podium.api.taints import tolerates
+
+CORDONED = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
+REJECTED = fwk.Status.unresolvable("node(s) were unschedulable")
+READS = fwk.reads(node=fwk.Aspect.TAINTS)
+
+
+class NodeUnschedulable(fwk.FilterPlugin, fwk.EnqueueExtensions):
+    name = "NodeUnschedulable"
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        """Nothing to prepare."""
+
+    def sign(self, pod: Pod) -> Hashable:
+        return may_be_cordoned(pod)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        refused = node.node.spec.unschedulable and not may_be_cordoned(pod)
+        return REJECTED if refused else fwk.SUCCESS
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        if may_be_cordoned(pod):
+            return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
+        return fwk.Column.where(nodes.unschedulable, REJECTED, fwk.SUCCESS)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Node", "add|taint", hint=node_became_schedulable),
+            fwk.on("Pod", "toleration", hint=pod_became_tolerant),
+        ]
+
+
+def may_be_cordoned(pod: Pod) -> bool:
+    """Whether the pod may run on a cordoned node."""
+    return any(tolerates(toleration, CORDONED) for toleration in pod.spec.tolerations)
+
+
+def node_became_schedulable(pod: Pod, old: Node | None, new: Node) -> bool:
+    was_rejected = old is None or old.spec.unschedulable
+    return was_rejected and not new.spec.unschedulable
+
+
+def pod_became_tolerant(pod: Pod, old: Pod, new: Pod) -> bool:
+    return new.uid == pod.uid and may_be_cordoned(new)
