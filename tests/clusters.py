@@ -30,6 +30,8 @@ OWNER = OwnerReference("apps/v1", "ReplicaSet", "web", "rs-web", True)
 AVOIDED = """{"preferAvoidPods": [
     {"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "rs-web"}}}]}"""
 AVOIDS = {"scheduler.alpha.kubernetes.io/preferAvoidPods": AVOIDED}
+FEATURES = ("Other", "RestartAllContainersOnContainerExits")
+RESTART_ALL = [{"action": "RestartAllContainers"}]
 TIMES = tuple(f"2026-01-01T00:00:0{second}Z" for second in range(4))
 
 
@@ -55,6 +57,7 @@ def nodes(draw, name):
         images=draw(st.sampled_from(IMAGES)),
         annotations=draw(st.sampled_from(({}, AVOIDS))),
         unschedulable=draw(st.integers(0, 5)) == 0,
+        declared_features=draw(some(FEATURES)).split(),
     )
 
 
@@ -118,9 +121,39 @@ def affinities(draw):
     return affinity
 
 
+def _node_term(requirements, fields=()):
+    parse = ("key", "operator", "values")
+    return {
+        kind: [dict(zip(parse, requirement, strict=True)) for requirement in given]
+        for kind, given in (("matchExpressions", requirements), ("matchFields", fields))
+    }
+
+
+NODE_TERMS = (
+    _node_term([("disk", "In", ["ssd"])]),
+    _node_term([(ZONE, "NotIn", ["z1"]), ("disk", "Exists", [])]),
+    _node_term([], [("metadata.name", "In", ["a"])]),
+    _node_term([], [("metadata.name", "In", ["a"]), ("metadata.name", "In", ["b"])]),
+    _node_term([]),
+    _node_term([("disk", "Like", ["ssd"])]),  # nobody can read it
+)
+
+
+@st.composite
+def node_affinities(draw):
+    """Up to two required terms and a preferred one that can be read."""
+    some_terms = st.lists(st.sampled_from(NODE_TERMS), max_size=2)
+    required = {"nodeSelectorTerms": draw(some_terms)} if draw(st.booleans()) else None
+    preferred = [{"weight": 3, "preference": draw(st.sampled_from(NODE_TERMS[:3]))}]
+    return {
+        "requiredDuringSchedulingIgnoredDuringExecution": required,
+        "preferredDuringSchedulingIgnoredDuringExecution": preferred * draw(st.integers(0, 1)),
+    }
+
+
 @st.composite
 def pods(draw, name, *, on=None, plain=False):
-    """A pod; ``plain`` ones have neither spreading nor affinity."""
+    """A pod; ``plain`` ones have neither spreading nor affinity to pods."""
     spec = {}
     if not plain and draw(st.integers(0, 2)) == 0:
         spec["topology_spread_constraints"] = draw(st.lists(spread_constraints(), max_size=2))
@@ -128,18 +161,23 @@ def pods(draw, name, *, on=None, plain=False):
         spec["affinity"] = draw(affinities())
     if draw(st.integers(0, 3)) == 0:
         spec["node_selector"] = {"disk": "ssd"}
+    if draw(st.integers(0, 3)) == 0:
+        spec["affinity"] = {**spec.get("affinity", {}), "nodeAffinity": draw(node_affinities())}
+    if draw(st.integers(0, 5)) == 0:
+        spec["init_containers"] = [{"restartPolicyRules": RESTART_ALL}]
     return pod(
         name,
         namespace=draw(st.sampled_from(NAMESPACES)),
         labels=draw(
             st.sampled_from(({}, {"app": "web"}, {"app": "db"}, {"app": "web", "x": name}))
         ),
-        node=on or "",
+        node=on or draw(st.sampled_from(("",) * 7 + NODE_NAMES[:1])),
         cpu=draw(st.sampled_from((None, "500m", "1", "2"))),
         memory=draw(st.sampled_from((None, "512Mi"))),
         requests=draw(st.sampled_from(({}, {}, {"example.com/gpu": 1}))),
         image=draw(st.sampled_from(("", "web:1", "big"))),
         owner_references=draw(st.sampled_from(((), (OWNER,)))),
+        host_ports=draw(st.sampled_from(((), (), (80,), (80, 443)))),
         tolerates=draw(some(TOLERATES)),
         priority=draw(st.sampled_from((0, 5, 10))),
         deletion_timestamp=TIMES[0] if on and draw(st.integers(0, 5)) == 0 else "",

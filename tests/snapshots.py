@@ -21,6 +21,7 @@ def of_cluster(cluster: ClusterState) -> Any:
         },
         "non_zero": columns.non_zero.tolist(),
         "pods": [sorted(pods) for pods in table.pods],
+        "ports": {row: sorted(ports) for row, ports in table.ports.by_row.items()},
         "journal": cluster.journal.end,
         "groups": sorted(
             (

@@ -4,11 +4,16 @@
 """
 
 from podium.framework.plugin import Plugin
+from podium.plugins.default_binder import DefaultBinder
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.node_label import NodeLabel
 from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
+from podium.plugins.node_affinity import NodeAffinity
+from podium.plugins.node_declared_features import NodeDeclaredFeatures
+from podium.plugins.node_name import NodeName
+from podium.plugins.node_ports import NodePorts
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import (
     NodeResourcesFit,
@@ -16,16 +21,23 @@ from podium.plugins.node_resources_fit import (
     NodeResourcesMostAllocated,
     RequestedToCapacityRatio,
 )
+from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.priority_sort import PrioritySort
 from podium.plugins.selector_spread import SelectorSpread
 from podium.plugins.service_affinity import ServiceAffinity
+from podium.plugins.scheduling_gates import SchedulingGates
 from podium.plugins.taint_toleration import TaintToleration
 
 IN_TREE: tuple[type[Plugin], ...] = (
+    SchedulingGates,
     PrioritySort,
+    NodeUnschedulable,
+    NodeName,
     TaintToleration,
+    NodeAffinity,
+    NodePorts,
     NodeResourcesFit,
     PodTopologySpread,
     InterPodAffinity,
@@ -33,6 +45,8 @@ IN_TREE: tuple[type[Plugin], ...] = (
     DefaultPreemption,
     NodeResourcesBalancedAllocation,
     ImageLocality,
+    DefaultBinder,
+    NodeDeclaredFeatures,
 )
 
 LEGACY: tuple[type[Plugin], ...] = (
