@@ -88,16 +88,18 @@ class NodeInfo:
         return changed.get(self.row, self.cluster.table.ports.on(self.row))
 
     def allocatable(self, resource: str) -> int:
-        place = self.cluster.table.resources.place_of(resource)
+        columns = self.cluster.table.resources
+        place = columns.index.get(resource)
         if place is None:
             return resources.allocatable(self.node).get(resource, 0)
-        return int(self.cluster.table.resources.allocatable[place, self.row])
+        return columns.allocatable.item(place, self.row)
 
     def requested(self, resource: str) -> int:
-        place = self.cluster.table.resources.place_of(resource)
+        columns = self.cluster.table.resources
+        place = columns.index.get(resource)
         if place is None:
             return 0
-        amount = int(self.cluster.table.resources.requested[place, self.row])
+        amount = columns.requested.item(place, self.row)
         if self.overlay is not None and place < len(self.overlay.requested):
             position = np.searchsorted(self.overlay.rows, self.row)
             amount = int64(amount + int(self.overlay.requested[place, position]))
@@ -105,7 +107,7 @@ class NodeInfo:
 
     def non_zero_requested(self, resource: str) -> int:
         """What scoring assumes of cpu and memory: a container that names none counts a default."""
-        return int(self.cluster.table.resources.non_zero[_NON_ZERO[resource], self.row])
+        return self.cluster.table.resources.non_zero.item(_NON_ZERO[resource], self.row)
 
     def free(self, resource: str) -> int:
         return int64(self.allocatable(resource) - self.requested(resource))
