@@ -29,16 +29,15 @@ class NodeName(fwk.FilterPlugin, fwk.EnqueueExtensions):
         return READS
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
-        return verdict(pod, node.name)
+        return fwk.SUCCESS if pod.node_name in ("", node.name) else REJECTED
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         if not pod.node_name:
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
-        return fwk.Column.of(verdict(pod, name) for name in nodes.names)
+        wanted = nodes.cluster.node(pod.node_name)
+        if wanted is None:
+            return fwk.Column.uniform(REJECTED, len(nodes))
+        return fwk.Column.where(nodes.index != wanted.row, REJECTED, fwk.SUCCESS)
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [fwk.on("Node", "add")]
-
-
-def verdict(pod: Pod, name: str) -> fwk.Status:
-    return fwk.SUCCESS if pod.node_name in ("", name) else REJECTED
