@@ -34,6 +34,26 @@ async def sleep(clock: Clock, seconds: float) -> None:
         timer.cancel()
 
 
+class LoopClock:
+    """Time on the running event loop; at ``speed`` 60 a simulated minute passes each second.
+
+    It starts at real time. The pace is fixed, so that what is due stays in order.
+    """
+
+    def __init__(self, speed: float = 1.0) -> None:
+        if not speed > 0:
+            raise ValueError(f"the speed of time must be above 0, not {speed:g}")
+        self._speed = speed
+        self._start = time.time()
+        self._loop_start = time.monotonic()  # what event loops count by
+
+    def now(self) -> float:
+        return self._start + (time.monotonic() - self._loop_start) * self._speed
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(max(0.0, seconds) / self._speed, call)
+
+
 class StillClock:
     """Real time for shells that never wait: a benchmark, a replay. It has no loop to call from."""
 
@@ -67,6 +87,12 @@ class FakeClock:
         timer = _FakeTimer(call)
         heapq.heappush(self._due, (self._now + max(0.0, seconds), next(self._count), timer))
         return timer
+
+    def until_next(self) -> float | None:
+        """The seconds to the next call that is to come; ``None`` when there is none."""
+        while self._due and self._due[0][2].call is None:
+            heapq.heappop(self._due)
+        return self._due[0][0] - self._now if self._due else None
 
     def advance(self, seconds: float) -> None:
         end = self._now + seconds
