@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from podium import framework as fwk
 from podium.api.objects import Condition, Pod
@@ -53,14 +55,16 @@ class Evictions:
         try:
             await self._clear_lower_nominations(pod, node)
             *others, last = victims
-            await asyncio.gather(*(self._evict(pod, node, info.pod) for info in others))
+            await _all(self._evict(pod, node, info.pod) for info in others)
             underway.last = last
             await self._evict(pod, node, last.pod)
         except Exception:
             self._handle.log.error("preemption failed", pod=pod.key, node=node)
             self._handle.activate([pod])
         finally:
-            del self._underway[pod.uid]
+            # The pod may be tried again before the last answer is in, and preempt elsewhere.
+            if self._underway.get(pod.uid) is underway:
+                del self._underway[pod.uid]
 
     async def _clear_lower_nominations(self, pod: Pod, node: str) -> None:
         """Pods of lower priority that waited for this node must look elsewhere."""
@@ -92,6 +96,13 @@ class Evictions:
         note = f"Preempted by pod {pod.uid} on node {node}{how}"
         event = fwk.EventNote("Normal", "Preempted", "Preempting", note)
         self._handle.events.record(victim, pod, event)
+
+
+async def _all(evictions: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Wait for all of them, also when one fails: none goes on behind the preemptor's back."""
+    for outcome in await asyncio.gather(*evictions, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 def _disrupted(pod: Pod, victim: Pod) -> Condition:
