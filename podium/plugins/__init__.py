@@ -29,6 +29,7 @@ from podium.plugins.selector_spread import SelectorSpread
 from podium.plugins.service_affinity import ServiceAffinity
 from podium.plugins.scheduling_gates import SchedulingGates
 from podium.plugins.taint_toleration import TaintToleration
+from podium.plugins.volume.binding import VolumeBinding
 
 IN_TREE: tuple[type[Plugin], ...] = (
     SchedulingGates,
@@ -39,6 +40,7 @@ IN_TREE: tuple[type[Plugin], ...] = (
     NodeAffinity,
     NodePorts,
     NodeResourcesFit,
+    VolumeBinding,
     PodTopologySpread,
     InterPodAffinity,
     DynamicResources,
