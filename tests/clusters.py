@@ -17,6 +17,8 @@ from podium.api.objects import (
 )
 from podium.api.workloads import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus, ServiceSpec
 from tests.builders import node, pod
+from tests.claims import claim_uses, storage_objects
+from tests.storage import pod_volumes, storage
 
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
@@ -165,6 +167,8 @@ def pods(draw, name, *, on=None, plain=False):
         spec["affinity"] = {**spec.get("affinity", {}), "nodeAffinity": draw(node_affinities())}
     if draw(st.integers(0, 5)) == 0:
         spec["init_containers"] = [{"restartPolicyRules": RESTART_ALL}]
+    if draw(st.integers(0, 3)) == 0:
+        spec["volumes"] = draw(st.one_of(pod_volumes(), claim_uses()))
     return pod(
         name,
         namespace=draw(st.sampled_from(NAMESPACES)),
@@ -213,6 +217,9 @@ def clusters(draw, *, plain=False):
         Namespace(metadata=ObjectMeta(name=name, labels=labels))
         for name, labels in zip(NAMESPACES, ({"team": "blue"}, {}), strict=True)
     ]
+    cluster.others += draw(storage())
+    if draw(st.integers(0, 2)) == 0:
+        cluster.others += draw(storage_objects())
     if draw(st.booleans()):
         cluster.others.append(service("web"))
     if draw(st.booleans()):
