@@ -19,7 +19,9 @@ from podium.apiserver.openapi_protobuf import encode_document
 from podium.apiserver.schemas import OBJECT_META, definition_name, definitions
 from podium.apiserver.statuses import Json
 
-_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+# Clients ask with an "@" that the answer must not have: it is no character of a media type.
+_ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+_PROTOBUF = _ASKED.replace("@", ".")
 _V2, _V3 = "#/definitions/", "#/components/schemas/"
 _PATCH_PARAMETERS = ("dryRun", "fieldManager", "fieldValidation", "force")
 _SHAPE = "x-kubernetes-group-version-kind"
@@ -38,7 +40,7 @@ class OpenApi:
             self._made_at, self._kept = self._kinds.generation, {}
         name = "/".join(parts)
         if parts == ["openapi", "v2"]:
-            name += " protobuf" if _PROTOBUF in accept or "+protobuf" in accept else ""
+            name += " protobuf" if _ASKED in accept or _PROTOBUF in accept else ""
         if name not in self._kept:
             self._kept[name] = self._make(parts, name.endswith(" protobuf"))
         return self._kept[name]
@@ -152,7 +154,7 @@ def _plain(value: Any, prefix: str) -> Any:
 def _typed(key: str, value: Any, prefix: str) -> Any:
     if key == "type" and isinstance(value, list):
         return next((one for one in value if one != "null"), "object")
-    if key in ("enum", "required"):
+    if key in ("enum", "required") and isinstance(value, list):
         return value
     return _plain(value, prefix)
 

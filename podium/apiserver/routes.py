@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from podium.apiserver import statuses
+from podium.apiserver import protobuf, statuses
 from podium.apiserver.answers import Answer, View, encode
 from podium.apiserver.api import Api, Call
 from podium.apiserver.decoding import parse_json, parse_yaml
@@ -15,12 +15,18 @@ from podium.apiserver.listing import list_page
 from podium.apiserver.patching import Patch, patch, patched
 from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number
 from podium.apiserver.reviews import review
+from podium.apiserver.schemas import Schema, named
 from podium.apiserver.statuses import Json
 from podium.apiserver.subresources import bind, evict, finalize, scale_of, set_scale
 from podium.apiserver.tables import TableOptions
 from podium.apiserver.watches import Item
 from podium.apiserver.watching import WatchRequest
 
+_DELETE_OPTIONS = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+_BODY_KINDS = {
+    "binding": "io.k8s.api.core.v1.Binding",
+    "eviction": "io.k8s.api.policy.v1.Eviction",
+}
 _SIMULATED = ("log", "exec", "attach", "portforward")
 # Deleting one of these answers with the object, gone or not.
 _SHOWN_WHEN_DELETED = frozenset({"pods", "namespaces", "services", "persistentvolumeclaims"})
@@ -38,13 +44,20 @@ class Request:
     accept: str = ""
     agent: str = ""
 
-    def parsed(self) -> Any:
+    def parsed(self, definition: str = "") -> Any:
+        """The body as plain values; ``definition`` names its type when the path does not."""
         media = self.content_type.split(";")[0].strip().lower()
         if media in ("", "application/json"):
             return parse_json(self.body)
         if media in ("application/yaml", "application/x-yaml", "text/yaml"):
             return parse_yaml(self.body)
+        if media == protobuf.MEDIA:
+            return protobuf.decode(self.body, named(definition) if definition else self._schema())
         raise statuses.unsupported_media_type(media, ["application/json", "application/yaml"])
+
+    def _schema(self) -> Schema:
+        kind = _BODY_KINDS.get(self.target.subresource)
+        return named(kind) if kind else self.target.kind.schema
 
     def call(self, options: str) -> Call:
         return call_of(self.query, self.agent, options, self.target.subresource)
@@ -189,7 +202,7 @@ class Routes:
         return view.many(page.items, page.meta)
 
     def _delete_options(self, request: Request) -> DeleteOptions:
-        raw: Any = request.parsed() if request.body.strip() else {}
+        raw: Any = request.parsed(_DELETE_OPTIONS) if request.body.strip() else {}
         if not isinstance(raw, dict):
             raise statuses.bad_request("DeleteOptions: the body must be an object")
         query = request.query

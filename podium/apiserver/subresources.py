@@ -66,15 +66,24 @@ def _selector_text(kind: Kind, obj: Json, path: str) -> str:
     return ",".join(parts)
 
 
-def set_scale(api: Api, kind: Kind, key: Key, scale: Any, call: Call) -> Json:
-    spec = scale.get("spec") if isinstance(scale, dict) else None
-    replicas = (spec or {}).get("replicas", 0) if isinstance(spec or {}, dict) else None
-    if isinstance(replicas, bool) or not isinstance(replicas, int):
+def _read_scale(scale: Any) -> tuple[int, str]:
+    """The size that a Scale asks for, and the version it is based on."""
+    parts = (
+        [scale.get(name) or {} for name in ("spec", "metadata")] if isinstance(scale, dict) else []
+    )
+    if not parts or not all(isinstance(part, dict) for part in parts):
+        raise statuses.bad_request("Scale: the body must be an object with metadata and spec")
+    replicas, version = parts[0].get("replicas", 0), parts[1].get("resourceVersion") or ""
+    if isinstance(replicas, bool) or not isinstance(replicas, int) or not isinstance(version, str):
         raise statuses.bad_request("Scale: spec.replicas must be an integer")
+    return replicas, version
+
+
+def set_scale(api: Api, kind: Kind, key: Key, scale: Any, call: Call) -> Json:
+    replicas, version = _read_scale(scale)
     if replicas < 0:
         cause = statuses.bad_value("spec.replicas", replicas, "must be greater than or equal to 0")
         raise statuses.invalid("Scale", "autoscaling", key[1], [cause])
-    version = (scale.get("metadata") or {}).get("resourceVersion")
     *path, last = _scale_paths(kind)["specReplicasPath"].strip(".").split(".")
 
     def change(obj: Json) -> Json:

@@ -14,6 +14,9 @@ def resolve_priority(pod: Json, old: Json | None, reader: Reader) -> None:
     """Set priority, its class and preemptionPolicy; a priority that contradicts them is refused."""
     spec = pod.setdefault("spec", {})
     if old is not None:  # decided when the pod was created
+        for field in ("priority", "preemptionPolicy"):
+            if field in old.get("spec", {}):
+                spec.setdefault(field, old["spec"][field])
         return
     name = spec.get("priorityClassName") or ""
     found = _class(name, reader, pod) if name else _default_class(reader)

@@ -1,0 +1,154 @@
+"""Requests in Kubernetes' protobuf form: what newer typed clients send unless told otherwise.
+
+Only requests: answers are JSON, which every such client accepts as well. Types come with the
+schema, field numbers from `protobuf_fields.py`; a message not listed there is refused with 415.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from podium.apiserver import statuses
+from podium.apiserver.protobuf_fields import FIELDS
+from podium.apiserver.schemas import Schema
+from podium.apiserver.statuses import Json
+
+MEDIA = "application/vnd.kubernetes.protobuf"
+_MAGIC = b"k8s\x00"
+_MAX_DEPTH = 100
+
+Wire = Iterator[tuple[int, int | bytes]]
+
+
+class _Unreadable(Exception):
+    """Bytes that are no message, or a message whose fields are not known here."""
+
+
+def decode(body: bytes, schema: Schema) -> Json:
+    """The object in a request's body."""
+    try:
+        if not body.startswith(_MAGIC):
+            raise _Unreadable("the magic bytes are missing")
+        envelope = dict(_fields(body[len(_MAGIC) :]))
+        raw, kind = envelope.get(2, b""), envelope.get(1, b"")
+        if not isinstance(raw, bytes) or not isinstance(kind, bytes):
+            raise _Unreadable("the envelope is broken")
+        named = dict(_fields(kind))
+        found = _message(raw, schema, 0)
+    except _Unreadable as error:
+        raise statuses.unsupported_media_type(
+            MEDIA, ["application/json", "application/yaml", f"{MEDIA} ({error})"]
+        ) from None
+    for number, name in ((1, "apiVersion"), (2, "kind")):
+        if isinstance(text := named.get(number), bytes) and text:
+            found[name] = text.decode(errors="replace")
+    return found
+
+
+def _fields(data: bytes) -> Wire:
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        match tag & 7:
+            case 0:
+                value, at = _varint(data, at)
+                yield tag >> 3, value
+            case 2:
+                size, at = _varint(data, at)
+                if at + size > len(data):
+                    raise _Unreadable("it is cut short")
+                yield tag >> 3, data[at : at + size]
+                at += size
+            case other:
+                raise _Unreadable(f"wire type {other} is not used")
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while at < len(data) and shift < 70:
+        byte = data[at]
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return number, at
+    raise _Unreadable("a number does not end")
+
+
+def _message(data: bytes, schema: Schema, depth: int) -> Json:
+    names = FIELDS.get(schema.name.rpartition("io.k8s.")[2])
+    if names is None or depth > _MAX_DEPTH:
+        raise _Unreadable(f"{schema.name or 'this'} is not known in this form")
+    found: Json = {}
+    for number, raw in _fields(data):
+        name = names.get(number)
+        below = schema.properties.get(name or "")
+        if name is None or below is None:
+            raise _Unreadable(f"field {number} of {schema.name} is not known in this form")
+        _put(found, name, raw, below, depth)
+    return {name: value for name, value in found.items() if value != ""}
+
+
+def _put(found: Json, name: str, raw: int | bytes, schema: Schema, depth: int) -> None:
+    if schema.type == "array":
+        found.setdefault(name, []).append(_value(raw, schema.element, depth))
+    elif schema.type == "object" and schema.additional is not None:
+        entry = dict(_fields(_bytes(raw)))
+        key = _bytes(entry.get(1, b"")).decode(errors="replace")
+        value = entry.get(2, b"" if schema.additional.type != "integer" else 0)
+        found.setdefault(name, {})[key] = _value(value, schema.additional, depth)
+    else:
+        found[name] = _value(raw, schema, depth)
+
+
+def _value(raw: int | bytes, schema: Schema, depth: int) -> Any:
+    match schema.type:
+        case "string":
+            return _text(raw, schema)
+        case "integer":
+            return _signed(raw)
+        case "boolean":
+            return bool(raw)
+        case "quantity":
+            return _bytes(dict(_fields(_bytes(raw))).get(1, b"0")).decode(errors="replace")
+        case "int-or-string":
+            parts = dict(_fields(_bytes(raw)))
+            is_text = parts.get(1) == 1
+            return _bytes(parts.get(3, b"")).decode() if is_text else _signed(parts.get(2, 0))
+        case _:
+            return _message(_bytes(raw), schema, depth + 1)
+
+
+def _text(raw: int | bytes, schema: Schema) -> str | None:
+    if schema.format == "byte":
+        return base64.b64encode(_bytes(raw)).decode()
+    if schema.format == "date-time":
+        parts = dict(_fields(_bytes(raw)))
+        seconds, nanos = _signed(parts.get(1, 0)), _signed(parts.get(2, 0))
+        if not seconds and not nanos:
+            return None
+        return _time(seconds, nanos, schema)
+    return _bytes(raw).decode(errors="replace")
+
+
+def _time(seconds: int, nanos: int, schema: Schema) -> str:
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        raise _Unreadable("a time is out of range") from None
+    fraction = f".{nanos // 1000:06d}" if schema.name.endswith("MicroTime") else ""
+    return f"{moment}{fraction}Z"
+
+
+def _bytes(raw: int | bytes) -> bytes:
+    if not isinstance(raw, bytes):
+        raise _Unreadable("a number stands where text belongs")
+    return raw
+
+
+def _signed(raw: int | bytes) -> int:
+    if isinstance(raw, bytes):
+        raise _Unreadable("text stands where a number belongs")
+    return raw - (1 << 64) if raw >= 1 << 63 else raw

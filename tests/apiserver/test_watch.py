@@ -1,0 +1,94 @@
+"""Watches over HTTP: from where they start, what they show, how they end."""
+
+import asyncio
+
+from tests.apiserver.harness import CONFIG_MAPS, config_map, with_server
+
+
+def told(events):
+    return [(kind, obj["metadata"].get("name")) for kind, obj in events]
+
+
+@with_server
+async def test_a_watch_goes_on_where_a_list_ended(client):
+    await client.create(CONFIG_MAPS, config_map("old"))
+    version = (await client.get(CONFIG_MAPS))["metadata"]["resourceVersion"]
+    await client.create(CONFIG_MAPS, config_map("new"))
+    await client.call("DELETE", f"{CONFIG_MAPS}/old")
+
+    events = await client.watch(f"{CONFIG_MAPS}?watch=true&resourceVersion={version}", 2)
+
+    assert told(events) == [("ADDED", "new"), ("DELETED", "old")]
+
+
+@with_server
+async def test_without_a_version_it_starts_with_what_is_there(client):
+    await client.create(CONFIG_MAPS, config_map("a"))
+
+    assert told(await client.watch(f"{CONFIG_MAPS}?watch=1", 1)) == [("ADDED", "a")]
+
+
+@with_server
+async def test_initial_events_end_with_a_bookmark(client):
+    await client.create(CONFIG_MAPS, config_map("a"))
+    query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+
+    events = await client.watch(f"{CONFIG_MAPS}?watch=1&{query}", 2)
+
+    assert told(events) == [("ADDED", "a"), ("BOOKMARK", None)]
+    assert events[1][1]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+@with_server
+async def test_a_selector_turns_changes_into_arrivals_and_departures(client):
+    version = (await client.get(CONFIG_MAPS))["metadata"]["resourceVersion"]
+    await client.create(CONFIG_MAPS, config_map("a"))
+    for labels in ({"x": "1"}, {"x": "1", "y": "2"}, {}):
+        await client.call("PUT", f"{CONFIG_MAPS}/a", config_map("a", labels=labels))
+
+    path = f"{CONFIG_MAPS}?watch=1&labelSelector=x&resourceVersion={version}"
+    events = await client.watch(path, 3)
+
+    assert [kind for kind, _ in events] == ["ADDED", "MODIFIED", "DELETED"]
+
+
+@with_server
+async def test_a_version_that_is_forgotten_is_410(client):
+    for number in range(120):
+        await client.create(CONFIG_MAPS, config_map(f"x{number}"))
+
+    status, answer = await client.call("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=5")
+
+    assert (status, answer["reason"]) == (410, "Expired")
+    assert "too old resource version: 5" in answer["message"]
+
+
+@with_server
+async def test_a_slow_watcher_is_dropped_and_nobody_waits(client):
+    version = (await client.get(CONFIG_MAPS))["metadata"]["resourceVersion"]
+    path = f"{CONFIG_MAPS}?watch=1&resourceVersion={version}"
+    async with client.session.get(client.url + path) as slow:
+        big = {"x": "y" * 400_000}
+        for number in range(150):  # far more than sockets buffer, past the history
+            await client.create(CONFIG_MAPS, config_map(f"x{number}", big))
+        reader = asyncio.create_task(client.watch(f"{CONFIG_MAPS}?watch=1", 150))
+        assert len(await reader) == 150
+
+        lines = [line async for line in _lines(slow)]
+    assert b'"type":"ERROR"' in lines[-1]
+    assert b"too old resource version" in lines[-1]
+
+
+async def _lines(response):
+    rest = b""
+    async for chunk in response.content.iter_any():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line
+
+
+@with_server
+async def test_the_end_of_a_watch(client):
+    events = await client.watch(f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion=20", 5)
+
+    assert events == []
