@@ -68,13 +68,13 @@ def storage_class(
     return _object(StorageClass, {"name": name}, provisioner=provisioner, volumeBindingMode=mode)
 
 
-def csi_node(name: str, limits: dict[str, int | None], **annotations: str) -> CSINode:
+def csi_node(name: str, limits: dict[str, int | None], **meta: Any) -> CSINode:
     """The drivers on the node with their limits; ``None`` for a driver without one."""
     drivers = [
         {"name": driver, "nodeID": "id", "allocatable": {} if n is None else {"count": n}}
         for driver, n in limits.items()
     ]
-    return _object(CSINode, {"name": name, **annotations}, spec={"drivers": drivers})
+    return _object(CSINode, {"name": name, **meta}, spec={"drivers": drivers})
 
 
 def attachment(name: str, node: str, volume: str, attacher: str = DRIVER) -> VolumeAttachment:

@@ -8,12 +8,12 @@ from podium.plugins.default_binder import DefaultBinder
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
-from podium.plugins.node_label import NodeLabel
-from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
 from podium.plugins.node_affinity import NodeAffinity
 from podium.plugins.node_declared_features import NodeDeclaredFeatures
+from podium.plugins.node_label import NodeLabel
 from podium.plugins.node_name import NodeName
 from podium.plugins.node_ports import NodePorts
+from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import (
     NodeResourcesFit,
@@ -25,11 +25,20 @@ from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.priority_sort import PrioritySort
+from podium.plugins.scheduling_gates import SchedulingGates
 from podium.plugins.selector_spread import SelectorSpread
 from podium.plugins.service_affinity import ServiceAffinity
-from podium.plugins.scheduling_gates import SchedulingGates
 from podium.plugins.taint_toleration import TaintToleration
 from podium.plugins.volume.binding import VolumeBinding
+from podium.plugins.volume.cloud_limits import (
+    AzureDiskLimits,
+    CinderLimits,
+    EBSLimits,
+    GCEPDLimits,
+)
+from podium.plugins.volume.node_volume_limits import NodeVolumeLimits
+from podium.plugins.volume.volume_restrictions import VolumeRestrictions
+from podium.plugins.volume.volume_zone import VolumeZone
 
 IN_TREE: tuple[type[Plugin], ...] = (
     SchedulingGates,
@@ -40,7 +49,10 @@ IN_TREE: tuple[type[Plugin], ...] = (
     NodeAffinity,
     NodePorts,
     NodeResourcesFit,
+    VolumeRestrictions,
+    NodeVolumeLimits,
     VolumeBinding,
+    VolumeZone,
     PodTopologySpread,
     InterPodAffinity,
     DynamicResources,
@@ -59,4 +71,8 @@ LEGACY: tuple[type[Plugin], ...] = (
     RequestedToCapacityRatio,
     SelectorSpread,
     ServiceAffinity,
+    EBSLimits,
+    GCEPDLimits,
+    AzureDiskLimits,
+    CinderLimits,
 )

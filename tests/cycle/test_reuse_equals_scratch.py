@@ -13,6 +13,7 @@ from podium.framework.queued_pod import QueuedPod
 from tests.claims import storage_change
 from tests.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
 from tests.legacy import with_legacy
+from tests.storage import storage_object
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 
@@ -118,9 +119,14 @@ def change_claims(pair, number, draw):
         pair.each(lambda core: core.cluster.remove_object(type(fresh), fresh.key))
 
 
+def change_storage(pair, number, draw):
+    fresh = draw(storage_object())
+    pair.each(lambda core: core.cluster.set_object(fresh))
+
+
 EVENTS = (
     delete, set_node, remove_node, add_pod, set_namespace, change_service, change_pod,
-    change_claims,
+    change_claims, change_storage,
 )  # fmt: skip
 
 

@@ -1,0 +1,83 @@
+"""The disks of a cloud that pods have, directly or behind claims, and how many a node may hold."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from podium.api import resources
+from podium.api.claims import claim_key, is_owned, named_claim
+from podium.api.objects import (
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    VolumeSources,
+)
+from podium.state.cluster import ClusterState
+from podium.state.pod_info import storage_volumes
+
+LIMIT_FOR_ALL = "KUBE_MAX_PD_VOLS"
+INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+NITRO = re.compile("^[cmr]5.*|t3|z1d")  # only the first of them at the start, as upstream
+
+
+class Kind(NamedTuple):
+    """A kind of disk: its in-tree plugin, the resource of a node's own limit, a disk's name."""
+
+    plugin: str
+    resource: str
+    source: Callable[[VolumeSources], Any]
+    name: Callable[[Any], str]
+    usual_limit: Callable[[Node], int]
+
+    def disk(self, sources: VolumeSources) -> str | None:
+        source = self.source(sources)
+        return None if source is None else self.name(source)
+
+
+def disks_of(cluster: ClusterState, pod: Pod, kind: Kind) -> Iterator[str]:
+    """The pod's disks of this kind; volumes whose claim is not in order are left out."""
+    for volume in storage_volumes(pod):
+        named = named_claim(pod, volume)
+        if named is None:
+            disk = kind.disk(volume)
+        else:
+            key = claim_key(pod.namespace, named.name)
+            claim = cluster.objects(PersistentVolumeClaim).get(key)
+            if claim is None or (named.is_ephemeral and not is_owned(claim, pod)):
+                continue
+            disk = disk_of_claim(cluster, claim, kind)
+        if disk is not None:
+            yield disk
+
+
+def disk_of_claim(cluster: ClusterState, claim: PersistentVolumeClaim, kind: Kind) -> str | None:
+    """The disk behind the claim; the claim itself while its class will make one of this kind."""
+    volume = cluster.objects(PersistentVolume).get(claim.spec.volume_name)
+    if volume is not None:
+        return kind.disk(volume.spec)
+    # Upstream does not look at the annotation that may name the class instead.
+    storage_class = cluster.objects(StorageClass).get(claim.spec.storage_class_name or "")
+    is_of_kind = storage_class is not None and storage_class.provisioner == kind.plugin
+    return f"claim-{claim.key}" if is_of_kind else None
+
+
+def limit(node: Node, kind: Kind) -> int:
+    """What the node says itself, else what the environment says, else what is usual."""
+    own = resources.allocatable(node).get(kind.resource)
+    if own is not None:
+        return own
+    for_all = os.environ.get(LIMIT_FOR_ALL, "")
+    # Read each time, as upstream: it may be set for a single run.
+    is_given = re.fullmatch(r"\+?[0-9]+", for_all, re.ASCII) and int(for_all) > 0
+    return int(for_all) if is_given else kind.usual_limit(node)
+
+
+def is_nitro(node: Node) -> bool:
+    """Whether the instance type is one of those that take fewer EBS volumes."""
+    instance_type = next((node.labels[key] for key in INSTANCE_TYPES if key in node.labels), "")
+    return NITRO.search(instance_type) is not None

@@ -1,0 +1,107 @@
+"""NodeVolumeLimits: a node holds only so many volumes of each CSI driver.
+
+PreFilter  finds the CSI volumes of the pod; without any the plugin is left out.
+Filter     rejects a node whose CSINode allows fewer volumes of a driver than there would be.
+Requeue    when a limit rises, volumes may have left a node, or a claim of the pod appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+from podium.plugins.volume.limits import EXCEEDED
+from podium.plugins.volume.node_volume_limits import hints
+from podium.plugins.volume.node_volume_limits.demand import NOTHING, demand_of, volumes_of
+from podium.plugins.volume.node_volume_limits.load import Load
+
+READS = fwk.reads(node=fwk.Aspect.VOLUMES)
+
+
+class NodeVolumeLimits(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueExtensions):
+    name = "NodeVolumeLimits"
+    State = Load
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        self._cluster = handle.cluster
+
+    def sign(self, pod: Pod) -> Hashable:
+        return demand_of(self._cluster, pod)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        load = self._prepare(pod)
+        if load.refusal is None and load.demand == NOTHING:
+            return fwk.skip()
+        state.put(load)
+        return None
+
+    def add_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        self._shift(state.get(Load), pod, [(other, node.row)], 1)
+
+    def remove_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        self._shift(state.get(Load), pod, [(other, node.row)], -1)
+
+    def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
+        pairs = zip(others.infos, others.rows.tolist(), strict=True)
+        self._shift(state.get(Load), pod, pairs, 1)
+
+    def remove_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
+        pairs = zip(others.infos, others.rows.tolist(), strict=True)
+        self._shift(state.get(Load), pod, pairs, -1)
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        load = state.find(Load) or self._prepare_for(pod, node)
+        if load.refusal is not None:
+            return load.refusal
+        return EXCEEDED if load.exceeds(node.cluster.storage, node.row) else fwk.SUCCESS
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        load = state.find(Load)
+        if load is None:
+            return super().filter_all(state, pod, nodes)
+        if load.refusal is not None:
+            return fwk.Column.uniform(load.refusal, len(nodes))
+        is_exceeded = load.exceeds_all(nodes.cluster.storage, nodes)
+        return fwk.Column.where(is_exceeded, EXCEEDED, fwk.SUCCESS)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("storage.k8s.io/CSINode", "add"),
+            fwk.on("storage.k8s.io/CSINode", "update", hint=hints.limit_rose),
+            fwk.on("Pod", "delete", hint=hints.volumes_left),
+            fwk.on("PersistentVolumeClaim", "add", hint=hints.claim_appeared),
+            fwk.on("storage.k8s.io/VolumeAttachment", "delete", hint=hints.volume_was_detached),
+        ]
+
+    def _prepare(self, pod: Pod) -> Load:
+        demand = demand_of(self._cluster, pod)
+        # Upstream looks at the claims node by node: it is Filter that rejects, and counts nodes.
+        return Load(NOTHING, demand) if isinstance(demand, fwk.Status) else Load(demand)
+
+    def _prepare_for(self, pod: Pod, node: fwk.NodeInfo) -> Load:
+        """For a profile without this PreFilter, where dry runs are not followed either."""
+        load = self._prepare(pod)
+        if node.overlay is not None:
+            live = fwk.NodeInfo(node.cluster, node.row)
+            self._shift(load, pod, ((info, node.row) for info in live.pods), -1)
+            self._shift(load, pod, ((info, node.row) for info in node.pods), 1)
+        return load
+
+    def _shift(
+        self, load: Load, pod: Pod, others: Iterable[tuple[fwk.PodInfo, int]], amount: int
+    ) -> None:
+        mine = volumes_of(self._cluster, pod)
+        if isinstance(mine, fwk.Status):
+            return  # refused wherever it would go
+        storage = self._cluster.storage
+        for other, row in others:
+            for volume in storage.claims.volumes_of(other.pod, other.volumes):
+                load.shift(storage.attached, (volume, row, volume in mine), amount)

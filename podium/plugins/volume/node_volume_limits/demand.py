@@ -1,0 +1,51 @@
+"""The CSI volumes of the pod to be placed, and what matters of them to limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from podium import framework as fwk
+from podium.api.claims import named_claims
+from podium.api.csi_migration import VolumeId
+from podium.api.objects import Pod
+from podium.plugins.volume.limits import usable_claim
+from podium.state.cluster import ClusterState
+from podium.state.pod_info import storage_volumes
+
+
+class Demand(NamedTuple):
+    """How many volumes of each driver the pod brings, and those that placed pods use already.
+
+    Volumes that nobody uses need not be told apart, so that pods which differ in them are equal.
+    """
+
+    by_driver: tuple[tuple[str, int], ...]
+    in_use: tuple[VolumeId, ...]
+
+
+NOTHING = Demand((), ())
+
+
+def demand_of(cluster: ClusterState, pod: Pod) -> Demand | fwk.Status:
+    """What the pod brings; a status says what is wrong with one of its claims."""
+    mine = volumes_of(cluster, pod)
+    if isinstance(mine, fwk.Status):
+        return mine
+    if not mine:
+        return NOTHING
+    by_driver = Counter(volume.driver for volume in mine)
+    in_use = (volume for volume in mine if cluster.storage.attached.is_used(volume))
+    return Demand(tuple(sorted(by_driver.items())), tuple(sorted(in_use)))
+
+
+def volumes_of(cluster: ClusterState, pod: Pod) -> frozenset[VolumeId] | fwk.Status:
+    """The distinct volumes of the incoming pod."""
+    volumes = storage_volumes(pod)
+    if not volumes:
+        return frozenset()
+    for named in named_claims(pod):
+        claim = usable_claim(cluster, pod, named)
+        if isinstance(claim, fwk.Status):
+            return claim
+    return frozenset(cluster.storage.claims.volumes_of(pod, volumes))

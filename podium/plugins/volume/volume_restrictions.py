@@ -1,0 +1,169 @@
+"""VolumeRestrictions: keep pods apart that must not share a disk or a claim.
+
+PreFilter  rejects a pod whose claim does not exist, and sees whether a claim that is for one pod
+           only is taken.
+Filter     rejects a node where a pod uses the same disk; every node, while such a claim is taken.
+Requeue    when a pod that was in the way is gone, a node joins, or a claim of the pod appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api.claims import claim_key
+from podium.api.objects import PersistentVolumeClaim, Pod, Volume
+from podium.errors import NotFound
+from podium.plugins.volume.claims import get_claim, references
+from podium.plugins.volume.disks import count_rivals, standing_rivals
+from podium.state.disk_uses import Disk, disks_of
+from podium.state.pod_info import storage_volumes
+
+VERDICTS = [
+    fwk.SUCCESS,
+    fwk.Status.unschedulable("node(s) had no available disk"),
+    fwk.Status.unschedulable(
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+        "already in-use by another pod"
+    ),
+]
+READS = fwk.reads(node=fwk.Aspect.VOLUMES)
+
+
+class Needs(NamedTuple):
+    """What the pod wants for itself: its disks, and the names of claims for one pod only."""
+
+    disks: tuple[Disk, ...]
+    claims: frozenset[str]
+    taken: int  # so many of the claims are in use
+
+
+@dataclass(slots=True)
+class Rivals:
+    """PreFilter's state, and what dry runs change: rivals more or fewer, in each row's world."""
+
+    needs: Needs
+    disks: dict[int, int] = field(default_factory=dict)
+    claims: dict[int, int] = field(default_factory=dict)
+
+    def clone(self) -> Rivals:
+        return Rivals(self.needs, dict(self.disks), dict(self.claims))
+
+    def shift(self, other: fwk.PodInfo, row: int, amount: int) -> None:
+        for shifts, rivals in (
+            (self.disks, count_rivals(self.needs.disks, other.volumes)),
+            (self.claims, sum(name in self.needs.claims for name in claim_names(other.volumes))),
+        ):
+            if rivals:
+                shifts[row] = shifts.get(row, 0) + amount * rivals
+
+
+class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueExtensions):
+    name = "VolumeRestrictions"
+    State = Rivals
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        self._cluster = handle.cluster
+
+    def sign(self, pod: Pod) -> Hashable:
+        return self.judge(pod)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        needs = self.judge(pod)
+        if isinstance(needs, fwk.Status):
+            return needs
+        if needs is None:
+            return fwk.skip()
+        state.put(Rivals(needs))
+        return None
+
+    def add_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        state.get(Rivals).shift(other, node.row, 1)
+
+    def remove_pod(
+        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
+    ) -> None:
+        state.get(Rivals).shift(other, node.row, -1)
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        rivals, row = state.get(Rivals), node.row
+        standing = standing_rivals(rivals.needs.disks, node.cluster.storage.disks)
+        disks = sum(rows.at(row) for rows in standing) + rivals.disks.get(row, 0)
+        claims = rivals.needs.taken + rivals.claims.get(row, 0)
+        return VERDICTS[1 if disks > 0 else 2 if claims > 0 else 0]
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        rivals = state.get(Rivals)
+        disks = np.zeros(nodes.table.capacity, np.int64)
+        for rows in standing_rivals(rivals.needs.disks, nodes.cluster.storage.disks):
+            rows.add_to(disks)
+        claims = np.full(nodes.table.capacity, rivals.needs.taken, np.int64)
+        for counts, shifts in ((disks, rivals.disks), (claims, rivals.claims)):
+            for row, shift in shifts.items():
+                counts[row] += shift
+        return fwk.Column(VERDICTS, verdicts(nodes.take(disks), nodes.take(claims)))
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Pod", "delete", hint=rival_is_gone),
+            fwk.on("Node", "add"),
+            fwk.on("PersistentVolumeClaim", "add", hint=claim_appeared),
+        ]
+
+    def judge(self, pod: Pod) -> Needs | fwk.Status | None:
+        """``None`` when no pod can be in the way; a rejection when a claim does not exist."""
+        volumes = storage_volumes(pod)
+        if not volumes:
+            return None
+        disks = tuple(disks_of(volumes))
+        try:
+            claims = frozenset(
+                name for name in claim_names(volumes) if self.is_for_one_pod(pod.namespace, name)
+            )
+        except NotFound as missing:
+            return fwk.Status.unresolvable(str(missing))
+        taken = sum(self.is_taken(claim_key(pod.namespace, name)) for name in claims)
+        return Needs(disks, claims, taken) if disks or taken else None
+
+    def is_for_one_pod(self, namespace: str, name: str) -> bool:
+        return "ReadWriteOncePod" in get_claim(self._cluster, namespace, name).spec.access_modes
+
+    def is_taken(self, key: str) -> bool:
+        """Whether a pod on any node uses the claim."""
+        rows = self._cluster.storage.claims.users(key).rows()
+        return bool(self._cluster.table.live[rows].any())
+
+
+def verdicts(disks: NDArray[np.int64], claims: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Places in ``VERDICTS``, from the number of rivals for disks and for claims."""
+    return np.where(disks > 0, 1, np.where(claims > 0, 2, 0))
+
+
+def claim_names(volumes: Iterable[Volume]) -> Iterator[str]:
+    """The claims among these volumes; those of ephemeral volumes do not count here."""
+    for volume in volumes:
+        if volume.persistent_volume_claim is not None:
+            yield volume.persistent_volume_claim.claim_name
+
+
+def rival_is_gone(pod: Pod, old: Pod, new: None) -> bool:
+    if old.namespace != pod.namespace:
+        return False
+    volumes = storage_volumes(pod)
+    gone = storage_volumes(old)
+    is_shared = not set(claim_names(volumes)).isdisjoint(claim_names(gone))
+    return is_shared or count_rivals(tuple(disks_of(volumes)), gone) > 0
+
+
+def claim_appeared(pod: Pod, old: None, new: PersistentVolumeClaim) -> bool:
+    return references(pod, new, ephemeral=False)

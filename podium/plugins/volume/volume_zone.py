@@ -1,0 +1,182 @@
+"""VolumeZone: a node must be in the zone and region of the pod's volumes.
+
+PreFilter  collects where the pod's bound volumes are, by their labels; rejects a pod whose claims
+           lead nowhere.
+Filter     rejects a node that has zone or region labels, but not those of each volume.
+Requeue    when a claim of the pod, a volume, a class that binds late or a node may change that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api.claims import class_name
+from podium.api.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from podium.api.selectors import Requirement
+from podium.errors import NotFound
+from podium.plugins.volume.claims import (
+    WAIT_FOR_FIRST_CONSUMER,
+    get_claim,
+    get_class,
+    get_volume,
+    references,
+)
+from podium.state.cluster import ClusterState
+
+ZONE = "topology.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
+BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
+BETA_REGION = "failure-domain.beta.kubernetes.io/region"
+KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
+# One way only: a volume with the new labels does not match a node that has the old ones.
+SUCCESSORS = {BETA_ZONE: ZONE, BETA_REGION: REGION, ZONE: ZONE, REGION: REGION}
+
+REJECTED = fwk.Status.unresolvable("node(s) had no available volume zone")
+READS = fwk.reads(node=fwk.Aspect.LABELS)
+
+
+class Topology(NamedTuple):
+    """A label that a volume has, and the values that will do on a node."""
+
+    key: str
+    values: frozenset[str]
+
+
+class Topologies(NamedTuple):
+    """PreFilter's state: all of them must hold."""
+
+    of_volumes: tuple[Topology, ...]
+
+
+class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
+    name = "VolumeZone"
+
+    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
+        self._cluster = handle.cluster
+
+    def sign(self, pod: Pod) -> Hashable:
+        return self.judge(pod)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        answer = self.judge(pod)
+        if isinstance(answer, fwk.Status):
+            return answer
+        if not answer.of_volumes:
+            return fwk.skip()
+        state.put(answer)
+        return None
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        answer = state.find(Topologies) or self.judge(pod)
+        if isinstance(answer, fwk.Status):
+            return answer
+        return fwk.SUCCESS if is_inside(node.labels, answer.of_volumes) else REJECTED
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        answer = state.find(Topologies) or self.judge(pod)
+        if isinstance(answer, fwk.Status):
+            return fwk.Column.uniform(answer, len(nodes))
+        inside = np.ones(len(nodes), np.bool_)
+        for topology in answer.of_volumes:
+            inside &= matching(nodes, topology)
+        if not inside.all():
+            inside |= ~np.any([nodes.label(key).present for key in KEYS], axis=0)
+        return fwk.Column.where(inside, fwk.SUCCESS, REJECTED)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("storage.k8s.io/StorageClass", "add", hint=class_binds_late),
+            fwk.on("Node", "add|label"),
+            fwk.on("PersistentVolumeClaim", "add|update", hint=claim_changed),
+            fwk.on("PersistentVolume", "add|update", hint=volume_moved),
+        ]
+
+    def judge(self, pod: Pod) -> Topologies | fwk.Status:
+        """Where the pod's volumes are, or why that cannot be said.
+
+        PreFilter's answer; a profile without this PreFilter gets it from Filter, as upstream.
+        """
+        found: dict[Topology, None] = {}
+        try:
+            for volume in bound_volumes(self._cluster, pod):
+                found.update(dict.fromkeys(topologies_of(volume)))
+        except NotFound as missing:
+            return fwk.Status.unresolvable(str(missing))
+        return Topologies(tuple(found))
+
+
+def bound_volumes(cluster: ClusterState, pod: Pod) -> Iterator[PersistentVolume]:
+    """The volumes of the pod's claims; ``NotFound`` says where a claim leads nowhere."""
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is None:
+            continue
+        name = volume.persistent_volume_claim.claim_name
+        if not name:
+            raise NotFound("PersistentVolumeClaim had no name")
+        claim = get_claim(cluster, pod.namespace, name)
+        if claim.spec.volume_name:
+            yield get_volume(cluster, claim.spec.volume_name)
+        else:
+            check_binds_late(cluster, claim)
+
+
+def check_binds_late(cluster: ClusterState, claim: PersistentVolumeClaim) -> None:
+    """``NotFound`` unless the claim gets its volume when its pod has a node."""
+    if not class_name(claim):
+        raise NotFound("PersistentVolumeClaim had no pv name and storageClass name")
+    storage_class = get_class(cluster, class_name(claim))
+    if not storage_class.volume_binding_mode:
+        raise NotFound(f'VolumeBindingMode not set for StorageClass "{storage_class.name}"')
+    if storage_class.volume_binding_mode != WAIT_FOR_FIRST_CONSUMER:
+        raise NotFound("PersistentVolume had no name")
+
+
+def topologies_of(volume: PersistentVolume) -> list[Topology]:
+    """The volume's topology labels; one that cannot be read is left out."""
+    found = []
+    for key in KEYS:
+        if key in volume.labels:
+            values = [value.strip() for value in volume.labels[key].split("__")]
+            if all(values):
+                found.append(Topology(key, frozenset(values)))
+    return found
+
+
+def is_inside(labels: Mapping[str, str], topologies: tuple[Topology, ...]) -> bool:
+    """Whether a node with these labels is where the volumes are."""
+    if not any(key in labels for key in KEYS):
+        return True  # a cluster of one zone, whose nodes do not say so
+    return all(
+        labels.get(topology.key, labels.get(SUCCESSORS[topology.key])) in topology.values
+        for topology in topologies
+    )
+
+
+def matching(nodes: fwk.Rows, topology: Topology) -> NDArray[np.bool_]:
+    """The nodes whose label, or else the label that succeeds it, has one of the values."""
+    key, values = topology.key, tuple(topology.values)
+    matches = nodes.satisfying(Requirement(key, "In", values))
+    is_missing = ~nodes.label(key).present
+    if SUCCESSORS[key] != key and is_missing.any():
+        matches |= is_missing & nodes.satisfying(Requirement(SUCCESSORS[key], "In", values))
+    return matches
+
+
+def class_binds_late(pod: Pod, old: None, new: StorageClass) -> bool:
+    return new.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+
+
+def claim_changed(pod: Pod, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> bool:
+    return references(pod, new, ephemeral=False)
+
+
+def volume_moved(pod: Pod, old: PersistentVolume | None, new: PersistentVolume) -> bool:
+    return old is None or topologies_of(old) != topologies_of(new)
