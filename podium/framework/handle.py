@@ -2,7 +2,8 @@
 
 In a cycle (PreFilter to Permit) everything may be read: the cluster stands still. In a binding or a
 spawned task only ``client``, ``clock``, ``events``, ``waiting_pods``, ``activate`` and ``spawn``
-are valid; the cluster may change between two awaits. All of it belongs to the event loop's thread.
+are valid, and single objects of the cluster as they are at the moment: it may change between two
+awaits. All of it belongs to the event loop's thread.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from podium.api.objects import (
 from podium.clock import Clock
 from podium.framework.cycle_state import CycleState
 from podium.framework.nominator import Nominator
-from podium.framework.plugin import Point, Statuses
+from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger
@@ -114,6 +115,9 @@ class Handle(Protocol):
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
         """Judge these nodes, leaving room for nominated pods. In a cycle only."""
+
+    def run_scores(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
+        """Each node's total, by all PreScore and Score plugins. In a cycle only."""
 
     def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
         """Let every PreFilter's state follow pods that a dry run adds. In a cycle only."""

@@ -147,8 +147,11 @@ class ClusterState:
             raise CacheError(f"pod {pod.uid}({pod.key}) was already in added state")
         info = self._checked(pod)
         if known is not None:
-            self._displace(known)
             self._assumed.discard(pod.uid)
+            if known.row == self.table.row_of(pod.node_name) and info.counts_like(known):
+                known.pod = pod  # as assumed: nothing that anyone has looked at changes
+                return known
+            self._displace(known)
         self._place(info)
         return info
 

@@ -59,6 +59,22 @@ class PodInfo:
         self.group: Group | None = None
         self.row = UNPLACED
 
+    def counts_like(self, other: PodInfo) -> bool:
+        """Whether no column and no count can tell the two apart."""
+        mine, its = self.pod, other.pod
+        return (
+            self.priority == other.priority
+            and self.requests == other.requests
+            and self.non_zero == other.non_zero
+            and self.terms == other.terms
+            and self.has_affinity == other.has_affinity
+            and self.ports == other.ports
+            and self.volumes == other.volumes
+            and mine.labels == its.labels
+            and mine.namespace == its.namespace
+            and mine.is_terminating == its.is_terminating
+        )
+
     @property
     def key(self) -> str:
         return self.pod.key
