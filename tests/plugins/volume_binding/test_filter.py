@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from podium.api.objects import TopologySelectorTerm
+from podium.api.objects import CSINode, TopologySelectorTerm
 from podium.plugins.volume.binding.decision import NO_SPACE, NO_VOLUME, VOLUME_GONE, WRONG_NODE
 from tests.builders import node
 from tests.claims import (
@@ -272,3 +272,18 @@ def test_other_objects_may_be_broken():
         claim("broken", spec={"selector": {"matchExpressions": [{"operator": "Like"}]}}),
     )  # fmt: skip
     assert trial.feasible("data") == "abc"
+
+
+def test_nodes_and_their_drivers_may_change():
+    """What is remembered of migrated nodes does not outlive a change."""
+    trial = Trial(claim(bound="pv"), volume(spec={**EBS, "nodeAffinity": affinity({ZONE: "z1"})}))
+    assert trial.feasible("data") == "a"
+    trial.cluster.set_object(csi_node("a", EBS_PLUGIN))
+    assert trial.feasible("data") == ""
+    trial.cluster.set_object(csi_node("a"))
+    assert trial.feasible("data") == "a"
+    trial.cluster.set_object(csi_node("d", EBS_PLUGIN))
+    trial.cluster.set_node(node("d", labels={ZONE: "z1", "topology.ebs.csi.aws.com/zone": "z9"}))
+    assert trial.feasible("data") == "a"
+    trial.cluster.remove_object(CSINode, "d")
+    assert trial.feasible("data") == "ad"

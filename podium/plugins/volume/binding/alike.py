@@ -9,33 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.api.objects import CSINode
 from podium.api.requirements import GT, LT
-from podium.plugins.volume.binding.migration import is_migrated
+from podium.plugins.volume.binding.migration import MigratedNodes
 from podium.plugins.volume.binding.pod_claims import SELECTED_NODE, PodClaims
 from podium.plugins.volume.binding.reach import Reach
 
 Codes = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 _MISSING: Final = 0  # the label is not there
 _OTHER: Final = 1  # it has a value that no rule mentions
 _DENSE: Final = 1 << 16  # numbers below this are told apart by counting instead of sorting
 
 
-def alike(nodes: fwk.Rows, claims: PodClaims) -> fwk.Column[int]:
+def alike(nodes: fwk.Rows, claims: PodClaims, migrated: MigratedNodes) -> fwk.Column[int]:
     """For each node of the view the position of one that stands for it."""
     groups = _Groups(len(nodes))
     for key, values in _mentioned(_reaches(claims)).items():
         groups.split(*_label_codes(nodes.label(key), values))
     for name in {one.claim.annotations[SELECTED_NODE] for one in claims.selected}:
-        groups.split(_rows_named(nodes, [name]), 2)
+        groups.split(_is_named(nodes, name), 2)
     for plugin in {one.plugin for one in claims.bound if one is not None and one.plugin}:
-        migrated = [
-            csi_node.name
-            for csi_node in nodes.cluster.objects(CSINode)
-            if is_migrated(plugin, csi_node)
-        ]
-        groups.split(_rows_named(nodes, migrated), 2)
+        groups.split(nodes.take(migrated.mask(nodes.cluster, plugin)), 2)
     return groups.representatives()
 
 
@@ -46,9 +41,10 @@ class _Groups:
         self._codes: Codes = np.zeros(size, np.intp)
         self._limit = 1
 
-    def split(self, codes: Codes, limit: int) -> None:
+    def split(self, codes: Codes | Mask, limit: int) -> None:
         """Tell nodes apart by these numbers too, which are below ``limit``."""
-        self._codes = self._codes * limit + codes if self._limit > 1 else codes
+        codes = codes.astype(np.intp, copy=False)
+        self._codes = codes if self._limit == 1 else self._codes * limit + codes
         self._limit *= limit
         if self._limit > _DENSE:
             found, self._codes = np.unique(self._codes, return_inverse=True)
@@ -98,11 +94,6 @@ def _label_codes(label: fwk.LabelView, values: set[str] | None) -> tuple[Codes, 
     return codes[label.numbers], _OTHER + 1 + len(known)
 
 
-def _rows_named(nodes: fwk.Rows, names: Iterable[str]) -> Codes:
-    named = np.zeros(nodes.table.size, np.intp)
-    for name in names:
-        row = nodes.table.row_of(name)
-        if row is not None:
-            named[row] = 1
-    found: Codes = nodes.take(named)
-    return found
+def _is_named(nodes: fwk.Rows, name: str) -> Mask:
+    named: Mask = nodes.index == (-1 if (row := nodes.table.row_of(name)) is None else row)
+    return named

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from podium.api.csi_migration import DRIVERS, migrated_driver, persistent_id
 from podium.api.objects import (
@@ -20,6 +22,7 @@ from podium.api.objects import (
 )
 from podium.errors import InvalidObject, Problem
 from podium.plugins.volume.binding.reach import EVERYWHERE, Reach, of_terms, of_volume
+from podium.state.cluster import ClusterState
 
 MIGRATED: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 
@@ -50,6 +53,26 @@ def is_migrated(plugin: str, csi_node: CSINode | None) -> bool:
     if csi_node is None:
         return False
     return plugin in csi_node.annotations.get(MIGRATED, "").split(",")
+
+
+class MigratedNodes:
+    """Where CSI drivers have taken over, by in-tree plugin; kept while nothing changes."""
+
+    def __init__(self) -> None:
+        self._made_for: tuple[int, int] = (-1, -1)
+        self._masks: dict[str, NDArray[np.bool_]] = {}
+
+    def mask(self, cluster: ClusterState, plugin: str) -> NDArray[np.bool_]:
+        """Whether the plugin is migrated on each row of the table."""
+        csi_nodes, table = cluster.objects(CSINode), cluster.table
+        state = csi_nodes.version, table.structure
+        if state != self._made_for:
+            self._made_for, self._masks = state, {}
+        if plugin not in self._masks:
+            mask = self._masks[plugin] = np.zeros(table.size, np.bool_)
+            rows = [table.row_of(each.name) for each in csi_nodes if is_migrated(plugin, each)]
+            mask[[row for row in rows if row is not None]] = True
+        return self._masks[plugin]
 
 
 def migrated_reach(volume: PersistentVolume) -> Reach:

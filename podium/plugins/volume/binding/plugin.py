@@ -16,6 +16,7 @@ from podium.plugins.volume.binding.alike import alike
 from podium.plugins.volume.binding.args import BindingArgs, ScoringBindingArgs
 from podium.plugins.volume.binding.binder import Binder
 from podium.plugins.volume.binding.decision import Decision, decide
+from podium.plugins.volume.binding.migration import MigratedNodes
 from podium.plugins.volume.binding.pod_claims import NO_CLAIMS, PodClaims, find_claims
 from podium.plugins.volume.binding.reservation import Reservation
 from podium.plugins.volume.binding.scoring import line_of, score
@@ -40,15 +41,21 @@ class VolumeBinding(
     def __init__(self, args: BindingArgs | ScoringBindingArgs, handle: fwk.Handle) -> None:
         self._handle = handle
         self._binder = Binder(handle, args.bind_timeout_seconds)
+        self._migrated = MigratedNodes()
 
     def sign(self, pod: Pod) -> Hashable:
-        """The claims by name. A pod with one made for it alone has no equal."""
+        """Bound claims by what their volumes ask of a node, others by name."""
         if not pod.spec.volumes:
             return ()
         claims = tuple(named_claims(pod))
+        if not claims:
+            return ()
+        found = find_claims(self._handle.cluster, pod)
+        if isinstance(found, PodClaims) and found.are_bound:
+            return tuple([bound and bound.content for bound in found.bound])
         if any(claim.is_ephemeral for claim in claims):
-            raise fwk.NotSignable
-        return (pod.namespace, claims) if claims else ()
+            raise fwk.NotSignable  # made for this pod alone: it has no equal
+        return pod.namespace, claims
 
     def reads(self, pod: Pod) -> fwk.Reads:
         return READS if any(True for _ in named_claims(pod)) else READS_NOTHING
@@ -67,7 +74,8 @@ class VolumeBinding(
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         claims = state.get(PodClaims)
-        return alike(nodes, claims).map(lambda place: decide(claims, nodes.at(place)).status)
+        places = alike(nodes, claims, self._migrated)
+        return places.map(lambda place: decide(claims, nodes.at(place)).status)
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         return fwk.skip()
@@ -148,6 +156,6 @@ class ScoringVolumeBinding(VolumeBinding):
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         claims = state.get(PodClaims)
-        places = alike(nodes, claims)
+        places = alike(nodes, claims, self._migrated)
         scores = places.map(lambda place: score(decide(claims, nodes.at(place)), self._line))
         return scores.to_array(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -47,6 +47,16 @@ class BoundVolume:
         migrated = is_migrated(self.plugin, csi_node)
         reach = migrated_reach(self.volume) if migrated else of_volume(self.volume)
         return reach.covers(node.labels)
+
+    @property
+    def content(self) -> Hashable:
+        """All of it that an answer can depend on."""
+        if not self.plugin:
+            return of_volume(self.volume)
+        try:
+            return self.plugin, of_volume(self.volume), migrated_reach(self.volume)
+        except InvalidObject:
+            return self.volume.name  # the fault names it
 
     @property
     def reaches(self) -> list[Reach]:
