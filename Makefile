@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format bench clean
+.PHONY: help test check format bench fuzz-apiserver clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 test: $(STAMP) ## Run the tests; the first run creates the environment
 	$(BIN)/python -m pytest
@@ -28,6 +28,9 @@ format: $(STAMP) ## Format the code and apply the safe fixes of the linter
 
 bench: $(STAMP) ## Run the benchmarks
 	$(BIN)/podium bench benchmarks/*.yaml
+
+fuzz-apiserver: $(STAMP) ## Send 20,000 seeded requests to the embedded API server (SEED=n, COUNT=n)
+	$(BIN)/python -m tests.apiserver.fuzz $(or $(COUNT),20000) $(or $(SEED),1)
 
 clean: ## Remove the environment, caches and build products
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

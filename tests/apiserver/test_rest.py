@@ -20,10 +20,15 @@ async def test_an_object_lives_and_dies(client):
     assert (await client.call("GET", f"{CONFIG_MAPS}/a"))[0] == 404
 
 
+def case(*values, id):
+    """A request (method, path, body) and its refusal (code, reason, part of the message)."""
+    return pytest.param(values, id=id)
+
+
 @pytest.mark.parametrize(
-    ("method", "path", "body", "code", "reason", "message"),
+    "refused",
     [
-        pytest.param(
+        case(
             "GET",
             f"{PODS}/x",
             None,
@@ -32,7 +37,7 @@ async def test_an_object_lives_and_dies(client):
             'pods "x" not found',
             id="missing",
         ),
-        pytest.param(
+        case(
             "GET",
             f"{DEPLOYMENTS}/x",
             None,
@@ -41,7 +46,7 @@ async def test_an_object_lives_and_dies(client):
             'deployments.apps "x" not found',
             id="missing-with-group",
         ),
-        pytest.param(
+        case(
             "GET",
             "/api/v1/foos",
             None,
@@ -50,7 +55,7 @@ async def test_an_object_lives_and_dies(client):
             "the server could not find the requested resource",
             id="unknown-kind",
         ),
-        pytest.param(
+        case(
             "POST",
             "/api/v1/namespaces/none/pods",
             pod(),
@@ -59,7 +64,7 @@ async def test_an_object_lives_and_dies(client):
             'namespaces "none" not found',
             id="no-such-namespace",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             b"{",
@@ -68,7 +73,7 @@ async def test_an_object_lives_and_dies(client):
             "couldn't get version/kind; json parse error",
             id="malformed",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             b"[" * 100_000,
@@ -77,7 +82,7 @@ async def test_an_object_lives_and_dies(client):
             "",
             id="deep-nesting",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             b'{"a":"' + b"x" * (3 * 1024 * 1024) + b'"}',
@@ -86,7 +91,7 @@ async def test_an_object_lives_and_dies(client):
             "Request entity too large: limit is 3145728",
             id="over-3-MiB",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             {**pod(), "kind": "Service"},
@@ -95,7 +100,7 @@ async def test_an_object_lives_and_dies(client):
             'Service in version "v1" cannot be handled as a Pod',
             id="other-kind",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             {**pod(), "apiVersion": "v2"},
@@ -104,7 +109,7 @@ async def test_an_object_lives_and_dies(client):
             "the API version in the data (v2) does not match the expected API version (v1)",
             id="other-version",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             pod(containers="c"),
@@ -114,7 +119,7 @@ async def test_an_object_lives_and_dies(client):
             "[]v1.Container",
             id="wrong-type",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             pod("Not_Valid"),
@@ -124,7 +129,7 @@ async def test_an_object_lives_and_dies(client):
             "RFC 1123 subdomain must consist of",
             id="invalid-name",
         ),
-        pytest.param(
+        case(
             "POST",
             PODS,
             pod(containers=[]),
@@ -133,7 +138,7 @@ async def test_an_object_lives_and_dies(client):
             'Pod "p" is invalid: spec.containers: Required value',
             id="no-containers",
         ),
-        pytest.param(
+        case(
             "POST",
             CONFIG_MAPS,
             config_map("a", namespace="other"),
@@ -142,7 +147,7 @@ async def test_an_object_lives_and_dies(client):
             "the namespace of the provided object does not match the namespace sent on the request",
             id="other-namespace",
         ),
-        pytest.param(
+        case(
             "GET",
             "/api/v1/pods?labelSelector=a%20in%20(",
             None,
@@ -151,7 +156,7 @@ async def test_an_object_lives_and_dies(client):
             "unable to parse requirement: ",
             id="bad-label-selector",
         ),
-        pytest.param(
+        case(
             "GET",
             "/api/v1/pods?fieldSelector=spec.what=1",
             None,
@@ -160,7 +165,7 @@ async def test_an_object_lives_and_dies(client):
             "field label not supported: spec.what",
             id="bad-field-selector",
         ),
-        pytest.param(
+        case(
             "GET",
             "/api/v1/pods?resourceVersion=999999",
             None,
@@ -169,7 +174,7 @@ async def test_an_object_lives_and_dies(client):
             "Timeout: Too large resource version: 999999, current: ",
             id="version-from-the-future",
         ),
-        pytest.param(
+        case(
             "GET",
             "/api/v1/pods?limit=x",
             None,
@@ -178,7 +183,7 @@ async def test_an_object_lives_and_dies(client):
             'strconv.ParseInt: parsing "x": invalid syntax',
             id="bad-limit",
         ),
-        pytest.param(
+        case(
             "GET",
             "/api/v1/pods?continue=abc",
             None,
@@ -187,9 +192,9 @@ async def test_an_object_lives_and_dies(client):
             "continue key is not valid",
             id="bad-continue",
         ),
-        pytest.param("POST", "/api/v1/pods", pod(), 405, "MethodNotAllowed", "", id="no-namespace"),
-        pytest.param("PUT", PODS, pod(), 405, "MethodNotAllowed", "", id="put-of-a-collection"),
-        pytest.param(
+        case("POST", "/api/v1/pods", pod(), 405, "MethodNotAllowed", "", id="no-namespace"),
+        case("PUT", PODS, pod(), 405, "MethodNotAllowed", "", id="put-of-a-collection"),
+        case(
             "POST",
             f"{PODS}?dryRun=Some",
             pod(),
@@ -199,7 +204,7 @@ async def test_an_object_lives_and_dies(client):
             'supported values: "All"',
             id="bad-dry-run",
         ),
-        pytest.param(
+        case(
             "POST",
             f"{PODS}?fieldValidation=Strict",
             pod(colour="red"),
@@ -212,7 +217,8 @@ async def test_an_object_lives_and_dies(client):
     ],
 )
 @with_server
-async def test_refusals(client, method, path, body, code, reason, message):
+async def test_refusals(client, refused):
+    method, path, body, code, reason, message = refused
     status, answer = await client.call(method, path, body)
 
     assert (status, answer["code"], answer["reason"]) == (code, code, reason)

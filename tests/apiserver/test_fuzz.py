@@ -1,0 +1,16 @@
+"""A little of the fuzz; `make fuzz-apiserver` runs a lot of it."""
+
+import asyncio
+
+import pytest
+
+from tests.apiserver.fuzz import fire
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_a_few_hundred_requests(seed):
+    failures, codes = asyncio.run(fire(400, seed))
+
+    assert failures == []
+    assert codes[200] > 20
+    assert codes[201] > 5
