@@ -5,7 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.volume.binding.pod_claims import IMMEDIATE, PodClaims
 from tests.builders import pod
-from tests.claims import claim, storage_class, uses, volume
+from tests.claims import ZONE, claim, storage_class, uses, volume
 from tests.plugins.volume_binding.trial import Trial
 
 NOW = "2026-01-01T00:00:00Z"
@@ -153,6 +153,46 @@ def test_signatures(one, other, are_equal):
     assert (sign(pod("one", **one)) == sign(pod("other", **other))) is are_equal
 
 
+IN_TREE = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_equal"),
+    [
+        pytest.param({}, {}, True, id="volumes-for-anywhere"),
+        pytest.param({"on": {ZONE: "z1"}}, {"on": {ZONE: "z1"}}, True, id="in-one-zone"),
+        pytest.param({"on": {ZONE: "z1"}}, {"on": {ZONE: "z2"}}, False, id="in-two-zones"),
+        pytest.param({"size": "9Gi"}, {"labels": {"a": "b"}}, True, id="what-does-not-matter"),
+        pytest.param({"spec": IN_TREE}, {}, False, id="one-that-may-be-migrated"),
+        pytest.param({"spec": IN_TREE}, {"spec": IN_TREE}, True, id="both"),
+    ],
+)
+def test_bound_claims_are_equal_if_their_volumes_are(one, other, are_equal):
+    trial = Trial(
+        claim("x", bound="v"), volume("v", **one), claim("y", bound="w"), volume("w", **other)
+    )
+    signs = [trial.plugin.sign(pod("web", volumes=uses(name))) for name in ("x", "y")]
+    assert (signs[0] == signs[1]) is are_equal
+    hash(tuple(signs))
+
+
+def test_a_bound_claim_is_not_equal_to_one_that_is_gone_open_or_without_a_volume():
+    trial = Trial(
+        storage_class(), claim("bound", bound="v"), volume("v"), claim("gone", bound="w"),
+        claim("open"), claim("lost", bound="v", status={"phase": "Lost"}),
+    )  # fmt: skip
+    names = "bound", "gone", "open", "lost", "missing"
+    signs = {trial.plugin.sign(pod("web", volumes=uses(name))) for name in names}
+    assert len(signs) == len(names)
+
+
 def test_a_pod_with_a_claim_of_its_own_has_no_equal():
+    own = pod("web", volumes=uses(ephemeral=["scratch"]))
     with pytest.raises(fwk.NotSignable):
-        Trial().plugin.sign(pod("web", volumes=uses(ephemeral=["scratch"])))
+        Trial().plugin.sign(own)
+
+
+def test_unless_that_claim_is_bound():
+    own = pod("web", volumes=uses(ephemeral=["scratch"]))
+    trial = Trial(claim("web-scratch", owners=OWNED, bound="v"), volume("v"), claim(bound="v"))
+    assert trial.plugin.sign(own) == trial.plugin.sign(pod("db", volumes=uses("data")))

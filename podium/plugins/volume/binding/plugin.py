@@ -17,7 +17,12 @@ from podium.plugins.volume.binding.args import BindingArgs, ScoringBindingArgs
 from podium.plugins.volume.binding.binder import Binder
 from podium.plugins.volume.binding.decision import Decision, decide
 from podium.plugins.volume.binding.migration import MigratedNodes
-from podium.plugins.volume.binding.pod_claims import NO_CLAIMS, PodClaims, find_claims
+from podium.plugins.volume.binding.pod_claims import (
+    NO_CLAIMS,
+    PodClaims,
+    bound_volumes,
+    find_claims,
+)
 from podium.plugins.volume.binding.reservation import Reservation
 from podium.plugins.volume.binding.scoring import line_of, score
 
@@ -44,15 +49,16 @@ class VolumeBinding(
         self._migrated = MigratedNodes()
 
     def sign(self, pod: Pod) -> Hashable:
-        """Bound claims by what their volumes ask of a node, others by name."""
+        """Bound claims by what their volumes ask of a node, so that replicas are equal; else names.
+
+        With nothing left to bind, nothing but that is looked at.
+        """
         if not pod.spec.volumes:
             return ()
         claims = tuple(named_claims(pod))
-        if not claims:
-            return ()
-        found = find_claims(self._handle.cluster, pod)
-        if isinstance(found, PodClaims) and found.are_bound:
-            return tuple([bound and bound.content for bound in found.bound])
+        bound = bound_volumes(self._handle.cluster, pod, claims)
+        if bound is not None:
+            return tuple([volume and volume.content for volume in bound])
         if any(claim.is_ephemeral for claim in claims):
             raise fwk.NotSignable  # made for this pod alone: it has no equal
         return pod.namespace, claims

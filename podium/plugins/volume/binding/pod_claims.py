@@ -110,6 +110,19 @@ def find_claims(cluster: ClusterState, pod: Pod) -> PodClaims | fwk.Status:
     return _sorted_out(cluster, claims.values()) if claims else fwk.skip()
 
 
+def bound_volumes(
+    cluster: ClusterState, pod: Pod, named: Iterable[NamedClaim]
+) -> list[BoundVolume | None] | None:
+    """The volumes of the pod's claims if all of these are bound, each once; else ``None``."""
+    found: dict[str, BoundVolume | None] = {}
+    for each in named:
+        claim = _usable(cluster, pod, each)
+        if isinstance(claim, str) or not is_bound(claim):
+            return None
+        found[claim.key] = _volume_of(cluster, claim)
+    return list(found.values())
+
+
 def is_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
 
