@@ -22,6 +22,8 @@ def of_cluster(cluster: ClusterState) -> Any:
         "non_zero": columns.non_zero.tolist(),
         "pods": [sorted(pods) for pods in table.pods],
         "ports": {row: sorted(ports) for row, ports in table.ports.by_row.items()},
+        "volumes": (cluster.storage.claims.tally(), cluster.storage.attached.tallies()),
+        "disks": cluster.storage.disks.tally(),
         "journal": cluster.journal.end,
         "groups": sorted(
             (

@@ -8,16 +8,12 @@ Requeue    when a claim of the pod, a volume, a class that binds late or a node 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.claims import class_name
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
-from podium.api.selectors import Requirement
 from podium.errors import NotFound
 from podium.plugins.volume.claims import (
     WAIT_FOR_FIRST_CONSUMER,
@@ -26,25 +22,11 @@ from podium.plugins.volume.claims import (
     get_volume,
     references,
 )
+from podium.plugins.volume.topology import Topology, are_inside, is_inside, topologies_of
 from podium.state.cluster import ClusterState
-
-ZONE = "topology.kubernetes.io/zone"
-REGION = "topology.kubernetes.io/region"
-BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
-BETA_REGION = "failure-domain.beta.kubernetes.io/region"
-KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
-# One way only: a volume with the new labels does not match a node that has the old ones.
-SUCCESSORS = {BETA_ZONE: ZONE, BETA_REGION: REGION, ZONE: ZONE, REGION: REGION}
 
 REJECTED = fwk.Status.unresolvable("node(s) had no available volume zone")
 READS = fwk.reads(node=fwk.Aspect.LABELS)
-
-
-class Topology(NamedTuple):
-    """A label that a volume has, and the values that will do on a node."""
-
-    key: str
-    values: frozenset[str]
 
 
 class Topologies(NamedTuple):
@@ -84,12 +66,7 @@ class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
         answer = state.find(Topologies) or self.judge(pod)
         if isinstance(answer, fwk.Status):
             return fwk.Column.uniform(answer, len(nodes))
-        inside = np.ones(len(nodes), np.bool_)
-        for topology in answer.of_volumes:
-            inside &= matching(nodes, topology)
-        if not inside.all():
-            inside |= ~np.any([nodes.label(key).present for key in KEYS], axis=0)
-        return fwk.Column.where(inside, fwk.SUCCESS, REJECTED)
+        return fwk.Column.where(are_inside(nodes, answer.of_volumes), fwk.SUCCESS, REJECTED)
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
@@ -137,37 +114,6 @@ def check_binds_late(cluster: ClusterState, claim: PersistentVolumeClaim) -> Non
         raise NotFound(f'VolumeBindingMode not set for StorageClass "{storage_class.name}"')
     if storage_class.volume_binding_mode != WAIT_FOR_FIRST_CONSUMER:
         raise NotFound("PersistentVolume had no name")
-
-
-def topologies_of(volume: PersistentVolume) -> list[Topology]:
-    """The volume's topology labels; one that cannot be read is left out."""
-    found = []
-    for key in KEYS:
-        if key in volume.labels:
-            values = [value.strip() for value in volume.labels[key].split("__")]
-            if all(values):
-                found.append(Topology(key, frozenset(values)))
-    return found
-
-
-def is_inside(labels: Mapping[str, str], topologies: tuple[Topology, ...]) -> bool:
-    """Whether a node with these labels is where the volumes are."""
-    if not any(key in labels for key in KEYS):
-        return True  # a cluster of one zone, whose nodes do not say so
-    return all(
-        labels.get(topology.key, labels.get(SUCCESSORS[topology.key])) in topology.values
-        for topology in topologies
-    )
-
-
-def matching(nodes: fwk.Rows, topology: Topology) -> NDArray[np.bool_]:
-    """The nodes whose label, or else the label that succeeds it, has one of the values."""
-    key, values = topology.key, tuple(topology.values)
-    matches = nodes.satisfying(Requirement(key, "In", values))
-    is_missing = ~nodes.label(key).present
-    if SUCCESSORS[key] != key and is_missing.any():
-        matches |= is_missing & nodes.satisfying(Requirement(SUCCESSORS[key], "In", values))
-    return matches
 
 
 def class_binds_late(pod: Pod, old: None, new: StorageClass) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple
 
 from podium import framework as fwk
@@ -34,8 +33,10 @@ def demand_of(cluster: ClusterState, pod: Pod) -> Demand | fwk.Status:
         return mine
     if not mine:
         return NOTHING
-    by_driver = Counter(volume.driver for volume in mine)
-    in_use = (volume for volume in mine if cluster.storage.attached.is_used(volume))
+    by_driver: dict[str, int] = {}
+    for volume in mine:
+        by_driver[volume.driver] = by_driver.get(volume.driver, 0) + 1
+    in_use = [volume for volume in mine if cluster.storage.attached.is_used(volume)]
     return Demand(tuple(sorted(by_driver.items())), tuple(sorted(in_use)))
 
 

@@ -40,10 +40,10 @@ class Load:
         """Whether the pod's volumes are too many for this row."""
         attached = storage.attached
         for driver, brought in self.demand.by_driver:
-            there = attached.counts(driver)[row] + self.there[driver, row]
-            shared = sum(attached.users(volume).at(row) > 0 for volume in self._in_use(driver))
-            new = brought - shared + self.new[driver, row]
-            if is_over(there, new, storage.limits(driver)[row]):
+            there = attached.counts(driver).item(row) + self.there.get((driver, row), 0)
+            shared = sum([attached.users(volume).at(row) > 0 for volume in self._in_use(driver)])
+            new = brought - shared + self.new.get((driver, row), 0)
+            if is_over(there, new, storage.limits(driver).item(row)):
                 return True
         return False
 
