@@ -1,0 +1,33 @@
+"""The controllers of the embedded cluster, one file each; all are clients of the store."""
+
+from __future__ import annotations
+
+from podium.apiserver.controllers.cluster import Cluster
+from podium.apiserver.controllers.daemon_set import DaemonSetController
+from podium.apiserver.controllers.deployment import DeploymentController
+from podium.apiserver.controllers.disruption_budget import DisruptionBudgetController
+from podium.apiserver.controllers.event_expiry import EventExpiry
+from podium.apiserver.controllers.job import JobController
+from podium.apiserver.controllers.namespace import NamespaceController
+from podium.apiserver.controllers.pod_garbage import PodGarbageController
+from podium.apiserver.controllers.replica_set import ReplicaSetController
+from podium.apiserver.controllers.runner import Controller
+from podium.apiserver.controllers.stateful_set import StatefulSetController
+from podium.apiserver.controllers.volumes import ClaimController, VolumeController
+
+
+def all_controllers(cluster: Cluster) -> list[Controller]:
+    return [
+        NamespaceController(cluster),
+        DeploymentController(cluster),
+        ReplicaSetController(cluster, "replicasets.apps", "ReplicaSet"),
+        ReplicaSetController(cluster, "replicationcontrollers", "ReplicationController"),
+        StatefulSetController(cluster),
+        DaemonSetController(cluster),
+        JobController(cluster),
+        ClaimController(cluster),
+        VolumeController(cluster),
+        DisruptionBudgetController(cluster),
+        PodGarbageController(cluster),
+        EventExpiry(cluster),
+    ]

@@ -1,0 +1,114 @@
+"""What controllers and kubelets work with: the API in this process, and an index of the pods.
+
+Reading and writing happen in one turn of the loop, so nothing can change between a look at the
+cluster and the write that follows from it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from podium.apiserver.api import Api, Call
+from podium.apiserver.controllers.pods import PodIndex
+from podium.apiserver.deletion import DeleteOptions
+from podium.apiserver.kinds import Kind
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import Deletion, Key, timestamp
+
+_AT_ONCE = Deletion()
+
+
+class Cluster:
+    """One API, as a client without HTTP."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.store = api.store
+        self.clock = api.store.clock
+        self.pods = PodIndex(api.store)
+        self._kinds: dict[str, Kind] = {}
+        self._event_numbers = itertools.count()
+
+    @property
+    def now(self) -> str:
+        return timestamp(self.clock.now())
+
+    def find(self, resource: str, key: Key) -> Json | None:
+        item = self.store.find(resource, key)
+        return item.decode() if item else None
+
+    def create(self, resource: str, obj: Json) -> Json:
+        """Through defaulting, admission and validation, as any client's object."""
+        namespace = obj["metadata"].get("namespace", "")
+        return self.api.create(self._kind(resource), namespace, obj, Call()).decode()
+
+    def modify(self, resource: str, key: Key, change: Callable[[Json], Json]) -> Json:
+        """Change an object but for its status, with all checks."""
+        return self.api.modify(self._kind(resource), key, change, Call()).decode()
+
+    def put(self, resource: str, obj: Json) -> Json:
+        """Write what a client may not: fields that are the server's or cannot change otherwise."""
+        return self.store.update(resource, obj).decode()
+
+    def set_status(self, resource: str, key: Key, status: Json) -> None:
+        """Replace the status, if that changes it."""
+        item = self.store.find(resource, key)
+        if item is None:
+            return
+        obj = item.decode()
+        if obj.get("status") != status:
+            obj["status"] = status
+            self.store.update(resource, obj)
+
+    def delete(self, resource: str, key: Key) -> None:
+        """With the grace and the dependents' fate that are the kind's defaults."""
+        if self.store.find(resource, key) is not None:
+            self.api.delete(self._kind(resource), key, DeleteOptions())
+
+    def delete_at_once(self, resource: str, key: Key) -> None:
+        self.store.delete(resource, key, _AT_ONCE)
+
+    def tell(self, about: Json, reason: str, message: str, *, type_: str = "Normal") -> None:
+        """Record an event; ``about`` is the object it is about."""
+        meta = about["metadata"]
+        namespace = meta.get("namespace") or "default"
+        terminating = self.find("namespaces", ("", namespace))
+        if terminating is None or "deletionTimestamp" in terminating["metadata"]:
+            return
+        number = next(self._event_numbers)
+        stamp = int(self.clock.now() * 1e6)
+        event: Json = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {
+                "name": f"{meta['name'][:200]}.{stamp:x}{number:x}",
+                "namespace": namespace,
+            },
+            "involvedObject": reference(about),
+            "reason": reason,
+            "message": message,
+            "type": type_,
+            "count": 1,
+            "firstTimestamp": self.now,
+            "lastTimestamp": self.now,
+            "source": {"component": "podium"},
+            "reportingComponent": "podium",
+            "reportingInstance": "",
+        }
+        self.store.create("events", event)
+
+    def _kind(self, resource: str) -> Kind:
+        kind = self._kinds.get(resource)
+        if kind is None:
+            kind = self._kinds[resource] = self.api.kind(resource)
+        return kind
+
+
+def reference(obj: Json) -> Json:
+    meta = obj["metadata"]
+    found = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "name": meta["name"]}
+    for name in ("namespace", "uid", "resourceVersion"):
+        if name in meta:
+            found[name] = meta[name]
+    return found

@@ -1,0 +1,236 @@
+"""DaemonSet: one pod on each node that its template may run on; the scheduler binds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from podium.api import objects
+from podium.api.selectors import RequiredNodeAffinity
+from podium.api.taints import find_untolerated
+from podium.apiserver.controllers.cluster import Cluster
+from podium.apiserver.controllers.owners import claim_pods, pods_or_orphans_of
+from podium.apiserver.controllers.pods import PodView, available_in
+from podium.apiserver.controllers.revisions import HASH, Revision, current_revision
+from podium.apiserver.controllers.runner import Change, Keys, Mapper, itself
+from podium.apiserver.controllers.templates import pod_from, set_label, share_of
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import Key
+
+SETS = "daemonsets.apps"
+_ANY_TAINT = "node.kubernetes.io/"
+# What happens to a node is no reason for its daemons to leave.
+_TOLERATED = [
+    ("not-ready", "NoExecute"),
+    ("unreachable", "NoExecute"),
+    ("disk-pressure", "NoSchedule"),
+    ("memory-pressure", "NoSchedule"),
+    ("pid-pressure", "NoSchedule"),
+    ("unschedulable", "NoSchedule"),
+]
+
+
+@dataclass(slots=True)
+class _Look:
+    """One look at a set: its nodes with the pods they have, and which nodes should have one."""
+
+    owner: Json
+    revision: Revision
+    wanted: set[str] = field(default_factory=set)
+    allowed: set[str] = field(default_factory=set)
+    pods: dict[str, list[PodView]] = field(default_factory=dict)
+
+
+class DaemonSetController:
+    name = "daemonset"
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def watches(self) -> Mapping[str, Mapper]:
+        pods = pods_or_orphans_of(self._cluster, SETS, "DaemonSet")
+        return {SETS: itself, "pods": pods, "nodes": self._on_node}
+
+    def _on_node(self, change: Change) -> Keys:
+        if change.old is None or _placement(change.old) != _placement(change.obj):
+            return [item.key for item in self._cluster.store.list(SETS).items]
+        return ()
+
+    def reconcile(self, key: Key) -> float | None:
+        owner = self._cluster.find(SETS, key)
+        if owner is None:
+            return None
+        look = self._look(owner)
+        if "deletionTimestamp" not in owner["metadata"]:
+            self._place(look)
+            self._update(look)
+            look = self._look(owner)
+        return self._report(look)
+
+    def _look(self, owner: Json) -> _Look:
+        look = _Look(owner, current_revision(self._cluster, owner))
+        sample = decode_pod(new_pod(owner, "", look.revision))
+        for item in self._cluster.store.list("nodes").items:
+            node = objects.decode(objects.Node, item.encoded)
+            wanted, allowed = should_run(sample, node)
+            if wanted:
+                look.wanted.add(node.name)
+            if allowed:
+                look.allowed.add(node.name)
+        for pod in claim_pods(self._cluster, SETS, owner):
+            look.pods.setdefault(self._node_of(pod), []).append(pod)
+        return look
+
+    def _node_of(self, pod: PodView) -> str:
+        if pod.spec.node_name:
+            return pod.spec.node_name
+        return target_of(self._cluster.store.get("pods", *pod.key))
+
+    def _place(self, look: _Look) -> None:
+        """Give each node its pod, and take away what is one too many or failed."""
+        for node in sorted(look.wanted):
+            pods = look.pods.get(node, [])
+            for pod in pods:
+                if pod.is_finished and not pod.is_deleting:
+                    self._delete(look.owner, pod)
+            live = sorted((pod for pod in pods if pod.is_active), key=_by_age)
+            for pod in live[1:]:
+                self._delete(look.owner, pod)
+            if not pods:
+                self._create(look, node)
+        for node in sorted(set(look.pods) - look.allowed):
+            for pod in look.pods[node]:
+                if not pod.is_deleting:
+                    self._delete(look.owner, pod)
+
+    def _update(self, look: _Look) -> None:
+        """Delete pods of old templates, as many at once as may be unavailable."""
+        strategy = look.owner["spec"].get("updateStrategy") or {}
+        if strategy.get("type", "RollingUpdate") != "RollingUpdate":
+            return
+        most = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
+        room = max(1, share_of(most, len(look.wanted), round_up=True))
+        old: list[PodView] = []
+        for node in sorted(look.wanted):
+            live = [pod for pod in look.pods.get(node, []) if pod.is_active]
+            ready = bool(live) and self._wait(look.owner, live[0]) == 0
+            outdated = bool(live) and live[0].labels.get(HASH) != look.revision.hash
+            if outdated and not ready:
+                self._delete(look.owner, live[0])
+            elif outdated:
+                old.append(live[0])
+            room -= not ready
+        for pod in old[: max(0, room)]:
+            self._delete(look.owner, pod)
+
+    def _wait(self, owner: Json, pod: PodView) -> float | None:
+        min_ready = owner["spec"].get("minReadySeconds", 0)
+        return available_in(pod, min_ready, self._cluster.clock.now())
+
+    def _create(self, look: _Look, node: str) -> None:
+        made = self._cluster.create("pods", new_pod(look.owner, node, look.revision))
+        self._cluster.tell(
+            look.owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}"
+        )
+
+    def _delete(self, owner: Json, pod: PodView) -> None:
+        self._cluster.delete("pods", pod.key)
+        self._cluster.tell(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
+
+    def _report(self, look: _Look) -> float | None:
+        meta = look.owner["metadata"]
+        on_nodes = [
+            live[0]
+            for node in look.wanted
+            if (live := [pod for pod in look.pods.get(node, []) if pod.is_active])
+        ]
+        waits = [wait for pod in on_nodes if (wait := self._wait(look.owner, pod)) is not None]
+        later = [wait for wait in waits if wait > 0]
+        available = len(waits) - len(later)
+        updated = sum(pod.labels.get(HASH) == look.revision.hash for pod in on_nodes)
+        optional = {
+            "updatedNumberScheduled": updated,
+            "numberAvailable": available,
+            "numberUnavailable": len(look.wanted) - available,
+            "observedGeneration": meta.get("generation", 0),
+        }
+        status: Json = {
+            "currentNumberScheduled": len(on_nodes),
+            "numberMisscheduled": len(set(look.pods) - look.wanted),
+            "desiredNumberScheduled": len(look.wanted),
+            "numberReady": len(waits),
+            **{name: value for name, value in optional.items() if value},
+        }
+        self._cluster.set_status(SETS, (meta["namespace"], meta["name"]), status)
+        return min(later, default=None)
+
+
+def should_run(pod: objects.Pod, node: objects.Node) -> tuple[bool, bool]:
+    """Whether a node should get the pod, and whether a pod that is there may stay."""
+    affinity = RequiredNodeAffinity.of(pod)
+    if not affinity.matches(node.metadata.labels, node.name):
+        return False, False
+    tolerations = pod.spec.tolerations
+    stays = find_untolerated(node.spec.taints, tolerations, ("NoExecute",)) is None
+    comes = find_untolerated(node.spec.taints, tolerations) is None
+    return comes, stays
+
+
+def new_pod(owner: Json, node: str, revision: Revision) -> Json:
+    """A daemon's pod; without a node it is what any node is tried with."""
+    pod = pod_from(owner, owner["spec"]["template"])
+    pod["metadata"]["generateName"] = f"{owner['metadata']['name']}-"
+    set_label(pod, HASH, revision.hash)
+    set_label(pod, "pod-template-generation", str(owner["metadata"].get("generation", 1)))
+    spec = pod["spec"]
+    spec["tolerations"] = [*(spec.get("tolerations") or []), *_tolerations(spec)]
+    if node:
+        _pin(spec, node)
+    return pod
+
+
+def _tolerations(spec: Json) -> Iterator[Json]:
+    pairs = [
+        *_TOLERATED,
+        *([("network-unavailable", "NoSchedule")] if spec.get("hostNetwork") else []),
+    ]
+    for name, effect in pairs:
+        yield {"key": f"{_ANY_TAINT}{name}", "operator": "Exists", "effect": effect}
+
+
+def _pin(spec: Json, node: str) -> None:
+    """Each term of the required affinity becomes this node's, and what else it asked for stays."""
+    required = {
+        "nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+        ]
+    }
+    affinity = spec.get("affinity") or {}
+    node_affinity = affinity.get("nodeAffinity") or {}
+    node_affinity = {**node_affinity, "requiredDuringSchedulingIgnoredDuringExecution": required}
+    spec["affinity"] = {**affinity, "nodeAffinity": node_affinity}
+
+
+def target_of(pod: Json) -> str:
+    """The node that a pod not yet bound is made for."""
+    affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    for term in required.get("nodeSelectorTerms") or []:
+        for one in term.get("matchFields") or []:
+            if one.get("key") == "metadata.name" and one.get("values"):
+                return str(one["values"][0])
+    return ""
+
+
+def decode_pod(pod: Json) -> objects.Pod:
+    return objects.decode(objects.Pod, pod)
+
+
+def _placement(node: Json) -> tuple[object, object]:
+    """What of a node decides whether daemons run on it."""
+    return (node["metadata"].get("labels"), (node.get("spec") or {}).get("taints"))
+
+
+def _by_age(pod: PodView) -> tuple[bool, str, str]:
+    return (not pod.spec.node_name, pod.metadata.creation_timestamp, pod.name)

@@ -1,0 +1,121 @@
+"""A Deployment's status: its counts, and the conditions Available and Progressing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from podium.apiserver.controllers.conditions import Said, find_condition, set_condition
+from podium.apiserver.controllers.pods import seconds
+from podium.apiserver.controllers.rollout import surge_and_unavailable
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import timestamp
+
+REVISION = "deployment.kubernetes.io/revision"
+_UNDER_WAY = ("NewReplicaSetCreated", "ReplicaSetUpdated")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    wanted: int
+    replicas: int
+    updated: int
+    available: int
+
+    @property
+    def is_complete(self) -> bool:
+        return self.updated == self.replicas == self.available == self.wanted
+
+
+def status_of(
+    deployment: Json, sets: Sequence[Json], newest: str, now: float
+) -> tuple[Json, float | None]:
+    """The status, and the seconds until its deadline when it may pass unnoticed."""
+    old = deployment.get("status") or {}
+    statuses = [one.get("status") or {} for one in sets]
+    new = next((one for one in sets if one["metadata"]["name"] == newest), None)
+    sums = _Sums(
+        wanted=deployment["spec"].get("replicas", 1),
+        replicas=sum(one.get("replicas", 0) for one in statuses),
+        updated=((new or {}).get("status") or {}).get("replicas", 0),
+        available=sum(one.get("availableReplicas", 0) for one in statuses),
+    )
+    told = sum(one["spec"].get("replicas", 1) for one in sets)
+    counts = {
+        "replicas": sums.replicas,
+        "updatedReplicas": sums.updated,
+        "readyReplicas": sum(one.get("readyReplicas", 0) for one in statuses),
+        "availableReplicas": sums.available,
+        "unavailableReplicas": max(0, told - sums.available),
+        "collisionCount": old.get("collisionCount", 0),
+    }
+    status: Json = {name: value for name, value in counts.items() if value}
+    status["observedGeneration"] = deployment["metadata"].get("generation", 0)
+    conditions = _available(deployment, old.get("conditions") or [], sums, now)
+    said = _progress(deployment, sums, newest, now)
+    stamp = timestamp(now)
+    if said is not None:
+        conditions = set_condition(conditions, said, stamp, lastUpdateTime=stamp)
+        if said.reason == "ReplicaSetUpdated":  # each step of progress puts the deadline off
+            conditions = [
+                {**one, "lastUpdateTime": stamp} if one["type"] == "Progressing" else one
+                for one in conditions
+            ]
+    status["conditions"] = conditions
+    return status, _until_deadline(deployment, conditions, now)
+
+
+def _available(deployment: Json, conditions: list[Json], sums: _Sums, now: float) -> list[Json]:
+    _, unavailable = surge_and_unavailable(deployment["spec"])
+    enough = sums.available >= sums.wanted - unavailable
+    said = Said(
+        "Available",
+        "True" if enough else "False",
+        "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable",
+        f"Deployment {'has' if enough else 'does not have'} minimum availability.",
+    )
+    stamp = timestamp(now)
+    return set_condition(conditions, said, stamp, lastUpdateTime=stamp)
+
+
+def _progress(deployment: Json, sums: _Sums, newest: str, now: float) -> Said | None:
+    """What Progressing should say; None leaves it as it is."""
+    old = deployment.get("status") or {}
+    before = find_condition(old.get("conditions") or [], "Progressing") or {}
+    subject = f'ReplicaSet "{newest}"'
+    if deployment["spec"].get("paused"):
+        return Said("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused")
+    if sums.is_complete:
+        message = f"{subject} has successfully progressed."
+        return Said("Progressing", "True", "NewReplicaSetAvailable", message)
+    if f'"{newest}"' not in before.get("message", ""):
+        message = f'Created new replica set "{newest}"'
+        return Said("Progressing", "True", "NewReplicaSetCreated", message)
+    if _has_moved(old, sums):
+        return Said("Progressing", "True", "ReplicaSetUpdated", f"{subject} is progressing.")
+    ended = before.get("reason") in ("NewReplicaSetAvailable", "ProgressDeadlineExceeded")
+    if not ended and _deadline(deployment, before) <= now:
+        message = f"{subject} has timed out progressing."
+        return Said("Progressing", "False", "ProgressDeadlineExceeded", message)
+    return None
+
+
+def _has_moved(old: Json, sums: _Sums) -> bool:
+    before_old = old.get("replicas", 0) - old.get("updatedReplicas", 0)
+    return bool(
+        sums.updated > old.get("updatedReplicas", 0)
+        or sums.replicas - sums.updated < before_old
+        or sums.available > old.get("availableReplicas", 0)
+    )
+
+
+def _deadline(deployment: Json, progressing: Json) -> float:
+    allowed = deployment["spec"].get("progressDeadlineSeconds", 600)
+    return seconds(progressing["lastUpdateTime"]) + float(allowed)
+
+
+def _until_deadline(deployment: Json, conditions: list[Json], now: float) -> float | None:
+    progressing = find_condition(conditions, "Progressing")
+    if progressing is None or progressing["reason"] not in _UNDER_WAY:
+        return None
+    return max(1.0, _deadline(deployment, progressing) - now)

@@ -1,0 +1,215 @@
+"""Pods as controllers see them: the few fields they decide by, indexed by owner and namespace.
+
+A controller with thousands of pods looks at all of them each time, so they are decoded once per
+change and not once per look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from operator import attrgetter
+
+import msgspec
+
+from podium.api.meta import parse_time
+from podium.apiserver.statuses import ApiError
+from podium.apiserver.store import Key, Store
+from podium.apiserver.watches import DELETED, Item
+
+NANOSECONDS = 10**9
+FINISHED = ("Succeeded", "Failed")
+
+
+class Owner(msgspec.Struct, rename="camel", gc=False):
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    controller: bool | None = None
+
+
+class PodMeta(msgspec.Struct, rename="camel", gc=False):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[Owner] | None = None
+    finalizers: list[str] | None = None
+    creation_timestamp: str = ""
+    deletion_timestamp: str | None = None
+
+
+class PodSpec(msgspec.Struct, rename="camel", gc=False):
+    node_name: str = ""
+
+
+class Condition(msgspec.Struct, rename="camel", gc=False):
+    type: str = ""
+    status: str = ""
+    last_transition_time: str | None = None
+
+
+class PodStatus(msgspec.Struct, rename="camel", gc=False):
+    phase: str = ""
+    start_time: str | None = None
+    conditions: list[Condition] | None = None
+
+
+class PodView(msgspec.Struct, gc=False):
+    """One pod; the property names say what controllers ask."""
+
+    metadata: PodMeta = msgspec.field(default_factory=PodMeta)
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+    status: PodStatus = msgspec.field(default_factory=PodStatus)
+
+    @property
+    def key(self) -> Key:
+        return (self.metadata.namespace, self.metadata.name)
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.metadata.labels or {}
+
+    @property
+    def controller(self) -> Owner | None:
+        owners = self.metadata.owner_references or []
+        return next((owner for owner in owners if owner.controller), None)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status.phase in FINISHED
+
+    @property
+    def is_deleting(self) -> bool:
+        return bool(self.metadata.deletion_timestamp)
+
+    @property
+    def is_active(self) -> bool:
+        return not self.is_finished and not self.is_deleting
+
+    @property
+    def ready(self) -> Condition | None:
+        """The Ready condition when it is true."""
+        for condition in self.status.conditions or []:
+            if condition.type == "Ready":
+                return condition if condition.status == "True" else None
+        return None
+
+    @property
+    def ready_since(self) -> float | None:
+        ready = self.ready
+        if ready is None:
+            return None
+        return seconds(ready.last_transition_time) if ready.last_transition_time else 0.0
+
+
+def seconds(text: str) -> float:
+    """A time of the API as the clock counts it."""
+    return parse_time(text) / NANOSECONDS
+
+
+def available_in(pod: PodView, min_ready: int, now: float) -> float | None:
+    """Seconds until a ready pod counts as available: 0 when it does, None when it is not ready."""
+    since = pod.ready_since
+    if since is None:
+        return None
+    return max(0.0, since + min_ready - now) if min_ready else 0.0
+
+
+_DECODER = msgspec.json.Decoder(PodView)
+
+
+def view(item: Item) -> PodView:
+    return _DECODER.decode(item.encoded)
+
+
+Group = dict[Key, PodView]
+
+
+class PodIndex:
+    """All pods, as the store has them at each look."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._list()
+
+    def get(self, key: Key) -> PodView | None:
+        self._follow()
+        return self._all.get(key)
+
+    def owned_by(self, uid: str) -> Collection[PodView]:
+        """The pods that an object controls."""
+        self._follow()
+        return list(self._by_owner.get(uid, {}).values())
+
+    def orphans(self, namespace: str) -> Collection[PodView]:
+        """The pods of a namespace that nobody controls."""
+        self._follow()
+        return list(self._by_owner.get(_nobody(namespace), {}).values())
+
+    def inside(self, namespace: str) -> Collection[PodView]:
+        self._follow()
+        return list(self._by_namespace.get(namespace, {}).values())
+
+    def on_node(self, node: str) -> Collection[PodView]:
+        self._follow()
+        return list(self._by_node.get(node, {}).values())
+
+    def _list(self) -> None:
+        self._all: Group = {}
+        self._by_owner: dict[str, Group] = {}
+        self._by_namespace: dict[str, Group] = {}
+        self._by_node: dict[str, Group] = {}
+        listing = self._store.list("pods")
+        for item in listing.items:
+            self._put(view(item))
+        self._watch = self._store.watch("pods", listing.version, _nothing)
+
+    def _follow(self) -> None:
+        try:
+            while events := self._watch.poll():
+                for event in events:
+                    self._take(event.key)
+                    if event.type != DELETED:
+                        self._put(view(event.new))
+        except ApiError:  # 410: more happened between two looks than the history holds
+            self._watch.close()
+            self._list()
+
+    def _put(self, pod: PodView) -> None:
+        self._all[pod.key] = pod
+        for groups, name in self._places(pod):
+            groups.setdefault(name, {})[pod.key] = pod
+
+    def _take(self, key: Key) -> None:
+        pod = self._all.pop(key, None)
+        for groups, name in self._places(pod) if pod else ():
+            group = groups[name]
+            del group[key]
+            if not group:
+                del groups[name]
+
+    def _places(self, pod: PodView) -> list[tuple[dict[str, Group], str]]:
+        owner = pod.controller
+        namespace = pod.metadata.namespace
+        return [
+            (self._by_owner, owner.uid if owner else _nobody(namespace)),
+            (self._by_namespace, namespace),
+            (self._by_node, pod.spec.node_name),
+        ]
+
+
+def _nobody(namespace: str) -> str:
+    return f"nobody in {namespace}"  # no uid has a blank
+
+
+def _nothing() -> None:
+    """The index looks for itself."""
+
+
+by_name = attrgetter("metadata.name")

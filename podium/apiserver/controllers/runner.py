@@ -1,0 +1,192 @@
+"""Runs controllers: watch events to keys, keys to reconcile calls, with the Clock for all timing.
+
+Everything happens in calls that the clock makes. With a FakeClock ``clock.advance(0)`` therefore
+runs all controllers until nothing is left to do, and a test needs no loop and no waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Protocol
+
+from podium.apiserver.controllers.pods import PodView, view
+from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.store import Key, Store
+from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, Watch
+from podium.clock import Timer
+from podium.logs import get_logger
+
+_SLICE = 32  # calls of reconcile before others get their turn
+_FIRST_RETRY, _LAST_RETRY = 0.1, 60.0
+
+log = get_logger(__name__)
+
+
+class Change:
+    """A watch event, decoded at most once however many controllers look at it."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self.type = event.type
+        self.key = event.key
+
+    @cached_property
+    def obj(self) -> Json:
+        return self._event.new.decode()
+
+    @cached_property
+    def old(self) -> Json | None:
+        return self._event.old.decode() if self._event.old and self.type == MODIFIED else None
+
+    @cached_property
+    def pod(self) -> PodView:
+        return view(self._event.new)
+
+    @cached_property
+    def old_pod(self) -> PodView | None:
+        return view(self._event.old) if self._event.old and self.type == MODIFIED else None
+
+    @property
+    def is_new(self) -> bool:
+        return self.type == ADDED
+
+    @property
+    def is_gone(self) -> bool:
+        return self.type == DELETED
+
+
+Keys = Iterable[Key]
+Mapper = Callable[[Change], Keys]
+
+
+class Controller(Protocol):
+    """Brings what is closer to what is wanted, one key at a time, from any state."""
+
+    name: str
+
+    @property
+    def watches(self) -> Mapping[str, Mapper]:
+        """Which kinds it follows, and which keys a change of one concerns."""
+
+    def reconcile(self, key: Key) -> float | None:
+        """Act on one key; a number asks for another call after so many seconds."""
+
+
+def itself(change: Change) -> Keys:
+    return (change.key,)
+
+
+Work = tuple[int, Key]  # the number of a controller, and a key of its own
+
+
+class Runner:
+    """All controllers of one cluster."""
+
+    def __init__(self, store: Store, controllers: Sequence[Controller]) -> None:
+        self._store = store
+        self._clock = store.clock
+        self._controllers = list(controllers)
+        self._watches: dict[str, Watch] = {}
+        self._followers: dict[str, list[tuple[int, Mapper]]] = {}
+        self._changed: dict[str, None] = {}  # kinds with news, in order
+        self._due: dict[Work, None] = {}
+        self._timers: dict[Work, Timer] = {}
+        self._failures: dict[Work, int] = {}
+        self._next: Timer | None = None
+        self._running = False
+
+    def start(self) -> None:
+        """Look at everything there is, then follow the changes."""
+        self._running = True
+        for number, controller in enumerate(self._controllers):
+            for resource, mapper in controller.watches.items():
+                self._followers.setdefault(resource, []).append((number, mapper))
+        for resource in self._followers:
+            self._list(resource)
+
+    def stop(self) -> None:
+        self._running = False
+        for watch in self._watches.values():
+            watch.close()
+        for timer in (*self._timers.values(), *filter(None, [self._next])):
+            timer.cancel()
+
+    def _list(self, resource: str) -> None:
+        listing = self._store.list(resource)
+        for item in listing.items:
+            self._concern(resource, Change(Event(item.version, ADDED, None, item)))
+        news = partial(self._on_news, resource)
+        self._watches[resource] = self._store.watch(resource, listing.version, news)
+        self._wake()
+
+    def _on_news(self, resource: str) -> None:
+        self._changed[resource] = None
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._next is None and self._running:
+            self._next = self._clock.call_later(0, self._step)
+
+    def _step(self) -> None:
+        self._next = None
+        if not self._running:
+            return
+        self._read_news()
+        for _ in range(min(_SLICE, len(self._due))):
+            work = next(iter(self._due))
+            del self._due[work]
+            self._run(work)
+        if self._due or self._changed:
+            self._wake()
+
+    def _read_news(self) -> None:
+        changed, self._changed = self._changed, {}
+        for resource in changed:
+            try:
+                events = self._watches[resource].poll()
+            except ApiError:  # 410: too much happened since the last look
+                self._watches[resource].close()
+                self._list(resource)
+                continue
+            for event in events:
+                self._concern(resource, Change(event))
+            if events:
+                self._changed[resource] = None  # there may be more than one portion
+
+    def _concern(self, resource: str, change: Change) -> None:
+        for number, mapper in self._followers[resource]:
+            for key in mapper(change):
+                self._due[number, key] = None
+
+    def _run(self, work: Work) -> None:
+        number, key = work
+        self._forget_timer(work)
+        controller = self._controllers[number]
+        try:
+            again = controller.reconcile(key)
+        except Exception as error:  # one object's fault must not stop the others
+            again = self._failed(work)
+            if not isinstance(error, ApiError):
+                log.error("reconcile failed", controller=controller.name, key=key)
+            else:
+                log.info("write refused", controller=controller.name, key=key, why=str(error))
+        else:
+            self._failures.pop(work, None)
+        if again is not None:
+            self._timers[work] = self._clock.call_later(again, partial(self._on_timer, work))
+
+    def _failed(self, work: Work) -> float:
+        count = self._failures[work] = self._failures.get(work, 0) + 1
+        delay: float = _FIRST_RETRY * 2 ** min(count - 1, 20)
+        return min(_LAST_RETRY, delay)
+
+    def _on_timer(self, work: Work) -> None:
+        self._timers.pop(work, None)
+        self._due[work] = None
+        self._wake()
+
+    def _forget_timer(self, work: Work) -> None:
+        timer = self._timers.pop(work, None)
+        if timer is not None:
+            timer.cancel()

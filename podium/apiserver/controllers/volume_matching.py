@@ -1,0 +1,124 @@
+"""Which volume a claim gets: pure rules over the JSON of claims, volumes and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from podium.api import quantity
+from podium.apiserver.controllers.owners import compile_selector
+from podium.apiserver.controllers.templates import storage_of
+from podium.apiserver.statuses import Json
+
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+def is_wanted_by(volume: Json, claim: Json) -> bool:
+    """Whether a volume is reserved for this very claim."""
+    ref = (volume.get("spec") or {}).get("claimRef") or {}
+    meta = claim["metadata"]
+    same = (ref.get("namespace"), ref.get("name")) == (meta["namespace"], meta["name"])
+    return same and ref.get("uid") in (None, "", meta["uid"])
+
+
+def best_volume(claim: Json, volumes: Iterable[Json], *, only_reserved: bool) -> Json | None:
+    """The volume reserved for the claim, else the smallest that fits; None without one."""
+    candidates = []
+    for volume in volumes:
+        if "deletionTimestamp" in volume["metadata"]:
+            continue
+        if is_wanted_by(volume, claim):
+            return volume
+        if not volume["spec"].get("claimRef") and fits(claim, volume):
+            candidates.append(volume)
+    if only_reserved or not candidates:
+        return None
+    return min(candidates, key=lambda one: (capacity_of(one), one["metadata"]["name"]))
+
+
+def fits(claim: Json, volume: Json) -> bool:
+    wanted, offered = claim["spec"], volume["spec"]
+    if (wanted.get("storageClassName") or "") != (offered.get("storageClassName") or ""):
+        return False
+    if wanted.get("volumeMode", "Filesystem") != offered.get("volumeMode", "Filesystem"):
+        return False
+    if not set(wanted.get("accessModes") or []) <= set(offered.get("accessModes") or []):
+        return False
+    if wanted.get("selector") is not None:
+        labels = volume["metadata"].get("labels") or {}
+        if not compile_selector(wanted["selector"]).matches(labels):
+            return False
+    return capacity_of(volume) >= storage_of(wanted)
+
+
+def capacity_of(volume: Json) -> int:
+    return quantity.parse((volume["spec"].get("capacity") or {}).get("storage", 0))
+
+
+def default_class(classes: Sequence[Json]) -> Json | None:
+    """The newest class marked as the default."""
+    marked = [
+        one
+        for one in classes
+        if (one["metadata"].get("annotations") or {}).get(DEFAULT_CLASS) == "true"
+    ]
+    return max(marked, key=_age, default=None)
+
+
+def _age(obj: Json) -> tuple[str, str]:
+    return (obj["metadata"]["creationTimestamp"], obj["metadata"]["name"])
+
+
+def provisioned(claim: Json, class_: Json, node: Json | None) -> Json:
+    """A new volume for a claim, made by a simulated driver; near the node, if one is given."""
+    meta, spec = claim["metadata"], claim["spec"]
+    name = f"pvc-{meta['uid']}"
+    made: Json = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {
+            "name": name,
+            "annotations": {"pv.kubernetes.io/provisioned-by": class_["provisioner"]},
+        },
+        "spec": {
+            "capacity": {"storage": spec["resources"]["requests"]["storage"]},
+            "accessModes": list(spec["accessModes"]),
+            "volumeMode": spec.get("volumeMode", "Filesystem"),
+            "persistentVolumeReclaimPolicy": class_.get("reclaimPolicy", "Delete"),
+            "storageClassName": class_["metadata"]["name"],
+            "csi": {"driver": class_["provisioner"], "volumeHandle": name},
+        },
+    }
+    if class_.get("mountOptions"):
+        made["spec"]["mountOptions"] = list(class_["mountOptions"])
+    if terms := _topology(class_, node):
+        made["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
+    return made
+
+
+_ZONE = "topology.kubernetes.io/zone"
+
+
+def _topology(class_: Json, node: Json | None) -> list[Json]:
+    """Where a new volume can be used: the node's part of what the class allows, or its zone."""
+    labels = ((node or {}).get("metadata") or {}).get("labels") or {}
+    allowed = class_.get("allowedTopologies") or []
+    for term in allowed:
+        pairs = {
+            one["key"]: list(one.get("values") or [])
+            for one in term.get("matchLabelExpressions") or []
+        }
+        if node is None:  # nobody waits for it: the first place will do
+            return [_term({key: values[:1] for key, values in pairs.items()})]
+        if pairs and all(labels.get(key) in values for key, values in pairs.items()):
+            return [_term({key: [labels[key]] for key in pairs})]
+    if node is not None and _ZONE in labels:
+        return [_term({_ZONE: [labels[_ZONE]]})]
+    return []
+
+
+def _term(pairs: dict[str, list[str]]) -> Json:
+    return {
+        "matchExpressions": [
+            {"key": key, "operator": "In", "values": values} for key, values in pairs.items()
+        ]
+    }

@@ -1,0 +1,267 @@
+"""Simulated kubelets towards pods: admit, start, run, end and stop them, on the Clock's time.
+
+No container is ever started. How long things take, pods may say themselves, in annotations:
+
+    podium.dev/start-after   from admission to Running; 1s without it
+    podium.dev/duration      from Running to the end; without it a Job's run 5s, others on
+    podium.dev/exit-code     how it ends: 0 without it
+    podium.dev/stop-after    from a deletion to the end; 1s without it, and never beyond the grace
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from podium import durations
+from podium.api import objects
+from podium.apiserver import kubelet_status as stations
+from podium.apiserver.controllers.cluster import Cluster
+from podium.apiserver.controllers.owners import controller_of
+from podium.apiserver.controllers.pods import FINISHED, seconds
+from podium.apiserver.controllers.runner import Change, Mapper
+from podium.apiserver.kubelet_admission import Need, Usage, reject
+from podium.apiserver.kubelet_nodes import is_simulated
+from podium.apiserver.kubelet_status import Place
+from podium.apiserver.statuses import Json
+from podium.apiserver.store import Key
+
+START, DURATION = "podium.dev/start-after", "podium.dev/duration"
+EXIT_CODE, STOP = "podium.dev/exit-code", "podium.dev/stop-after"
+_START_SECONDS = 1.0
+_STOP_SECONDS = 1.0
+_JOB_SECONDS = 5.0
+_TERMINATED = 143  # the exit code of a program that a signal ended
+_RESTART_SECONDS = 10.0  # at least, between two starts of one container
+_LOOK_AGAIN = 1.0
+
+
+@dataclass(slots=True)
+class _Machine:
+    """What a kubelet keeps in mind of its node: who uses what, and which addresses are given."""
+
+    usage: Usage = field(default_factory=Usage)
+    addresses: dict[Key, int] = field(default_factory=dict)
+
+    def address(self, key: Key, node: Json) -> str:
+        if key not in self.addresses:
+            taken = set(self.addresses.values())
+            self.addresses[key] = next(n for n in range(len(taken) + 1) if n not in taken)
+        return _pod_address(node["spec"].get("podCIDR", ""), self.addresses[key])
+
+    def forget(self, key: Key) -> None:
+        self.usage.needs.pop(key, None)
+        self.addresses.pop(key, None)
+
+
+class PodAgent:
+    """The part of all kubelets that runs pods."""
+
+    name = "kubelet"
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._machines: dict[str, _Machine] = {}
+        self._homes: dict[Key, tuple[str, str]] = {}  # uid and node of the pods it knows
+        self._since: dict[str, float] = {}  # uid to its last station; a status has whole seconds
+
+    @property
+    def watches(self) -> Mapping[str, Mapper]:
+        return {"pods": _bound, "nodes": self._on_node}
+
+    def _on_node(self, change: Change) -> Iterator[Key]:
+        """Pods may wait for their node to be there and to have an address."""
+        if change.is_gone:
+            self._machines.pop(change.key[1], None)
+        elif change.old is None or not _host_address(change.old):
+            for pod in self._cluster.pods.on_node(change.key[1]):
+                yield pod.key
+
+    def reconcile(self, key: Key) -> float | None:
+        pod = self._cluster.find("pods", key)
+        self._notice(key, pod)
+        node = self._node_of(pod)
+        if pod is None or node is None:
+            return None
+        status, is_deleting = pod.get("status") or {}, "deletionTimestamp" in pod["metadata"]
+        if status.get("phase") in FINISHED:
+            self._let_go(pod, is_deleting)
+            return None
+        if is_deleting:
+            return self._stop(pod)
+        if not status.get("startTime"):
+            return self._admit(pod, node)
+        if status.get("phase") != "Running":
+            return self._start(pod, node)
+        return self._run(pod)
+
+    def _node_of(self, pod: Json | None) -> Json | None:
+        name = (pod or {}).get("spec", {}).get("nodeName")
+        node = self._cluster.find("nodes", ("", name)) if name else None
+        ours = node is not None and is_simulated(node) and _host_address(node)
+        return node if ours else None
+
+    def _notice(self, key: Key, pod: Json | None) -> None:
+        """Forget a pod that is gone, also when another one has its name by now."""
+        uid, name = self._homes.get(key, ("", ""))
+        if uid and (pod is None or pod["metadata"]["uid"] != uid):
+            self._forget(key, name)
+            self._since.pop(uid, None)
+
+    def _forget(self, key: Key, node: str) -> None:
+        self._homes.pop(key, None)
+        if node in self._machines:
+            self._machines[node].forget(key)
+
+    def _machine(self, name: str) -> _Machine:
+        return self._machines.setdefault(name, _Machine())
+
+    def _admit(self, pod: Json, node: Json) -> float | None:
+        key, name = _key(pod), node["metadata"]["name"]
+        machine = self._machine(name)
+        typed, typed_node = objects.decode(objects.Pod, pod), objects.decode(objects.Node, node)
+        need = Need.of(typed)
+        rejection = reject(typed, need, typed_node, machine.usage)
+        if rejection is not None:
+            status = stations.rejected(pod, rejection, self._cluster.now)
+            self._cluster.set_status("pods", key, status)
+            self._cluster.tell(pod, rejection.reason, rejection.message, type_="Warning")
+            return None
+        machine.usage.needs[key] = need
+        self._homes[key] = (pod["metadata"]["uid"], name)
+        self._since[pod["metadata"]["uid"]] = self._cluster.clock.now()
+        self._complain(pod)
+        status = stations.creating(pod, self._place(pod, node), self._cluster.now)
+        self._cluster.set_status("pods", key, status)
+        return self._start(self._cluster.store.get("pods", *key), node)
+
+    def _complain(self, pod: Json) -> None:
+        """Tell about annotations that cannot be read; their defaults apply."""
+        for name, text in (pod["metadata"].get("annotations") or {}).items():
+            if name in (START, DURATION, STOP) and _parsed(text) is None:
+                message = f'annotation {name}: "{text}" is no duration such as "90s" or "5m"'
+                self._cluster.tell(pod, "InvalidAnnotation", message, type_="Warning")
+
+    def _start(self, pod: Json, node: Json) -> float | None:
+        left = self._left(pod, _seconds(pod, START, _START_SECONDS))
+        if left > 0:
+            return left
+        if not self._volumes_ready(pod):
+            return _LOOK_AGAIN
+        key = _key(pod)
+        status = stations.running(pod, self._place(pod, node), self._cluster.now)
+        self._since[pod["metadata"]["uid"]] = self._cluster.clock.now()
+        self._cluster.set_status("pods", key, status)
+        for container in pod["spec"]["containers"]:
+            self._cluster.tell(pod, "Started", f"Started container {container['name']}")
+        return None
+
+    def _run(self, pod: Json) -> float | None:
+        """A pod that has an end comes to it, and starts again if its policy says so."""
+        is_job = (controller_of(pod) or {}).get("kind") == "Job"
+        length = _seconds(pod, DURATION, _JOB_SECONDS if is_job else math.inf)
+        if length == math.inf:
+            return None
+        code = _exit_code(pod)
+        policy = pod["spec"].get("restartPolicy", "Always")
+        restarts = policy == "Always" or (policy == "OnFailure" and code != 0)
+        left = self._left(pod, max(length, _RESTART_SECONDS) if restarts else length)
+        if left > 0:
+            return left
+        end = stations.restarted if restarts else stations.ended
+        self._since[pod["metadata"]["uid"]] = self._cluster.clock.now()
+        self._cluster.set_status("pods", _key(pod), end(pod, code, self._cluster.now))
+        return None
+
+    def _stop(self, pod: Json) -> float | None:
+        """Wait for the containers to stop, at most for the grace; then the pod is gone."""
+        meta = pod["metadata"]
+        grace = float(meta.get("deletionGracePeriodSeconds", 0))
+        asked = seconds(meta["deletionTimestamp"]) - grace
+        patience = min(grace, _seconds(pod, STOP, _STOP_SECONDS))
+        left = asked + patience - self._cluster.clock.now()
+        if left > 0:
+            return left
+        if (pod.get("status") or {}).get("startTime"):
+            # A server stops when told to; work that is cut short has failed.
+            code = 0 if pod["spec"].get("restartPolicy", "Always") == "Always" else _TERMINATED
+            status = stations.ended(pod, code, self._cluster.now)
+            self._cluster.set_status("pods", _key(pod), status)
+        self._let_go(pod, is_deleting=True)
+        return None
+
+    def _let_go(self, pod: Json, is_deleting: bool) -> None:
+        key = _key(pod)
+        if key in self._homes:
+            self._forget(key, self._homes[key][1])
+        if is_deleting and self._cluster.store.find("pods", key) is not None:
+            self._cluster.delete_at_once("pods", key)
+
+    def _place(self, pod: Json, node: Json) -> Place:
+        host = _host_address(node)
+        if pod["spec"].get("hostNetwork"):
+            return Place(host, host)
+        machine = self._machine(node["metadata"]["name"])
+        return Place(host, machine.address(_key(pod), node))
+
+    def _volumes_ready(self, pod: Json) -> bool:
+        """Whether all claims of the pod are bound; a kubelet waits for that."""
+        namespace, name = _key(pod)
+        for volume in pod["spec"].get("volumes") or []:
+            claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+            if volume.get("ephemeral"):
+                claim = f"{name}-{volume['name']}"
+            found = self._cluster.find("persistentvolumeclaims", (namespace, claim or ""))
+            if claim and (found is None or found["status"].get("phase") != "Bound"):
+                return False
+        return True
+
+    def _left(self, pod: Json, length: float) -> float:
+        """The seconds until a pod has been at its station for so long."""
+        now = self._cluster.clock.now()
+        return self._since.setdefault(pod["metadata"]["uid"], now) + length - now
+
+
+def _bound(change: Change) -> Iterator[Key]:
+    """A kubelet minds the pods of its node only."""
+    if change.pod.spec.node_name:
+        yield change.key
+
+
+def _seconds(pod: Json, annotation: str, default: float) -> float:
+    """What a pod's annotation says, if it can be read."""
+    text = (pod["metadata"].get("annotations") or {}).get(annotation)
+    said = None if text is None else _parsed(text)
+    return default if said is None else said
+
+
+def _parsed(text: str) -> float | None:
+    try:
+        return max(0.0, durations.parse(text))
+    except ValueError:
+        return None
+
+
+def _exit_code(pod: Json) -> int:
+    text = (pod["metadata"].get("annotations") or {}).get(EXIT_CODE, "0")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _key(pod: Json) -> Key:
+    return (pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _host_address(node: Json) -> str:
+    for one in (node.get("status") or {}).get("addresses") or []:
+        if one.get("type") == "InternalIP":
+            return str(one.get("address", ""))
+    return ""
+
+
+def _pod_address(cidr: str, number: int) -> str:
+    """The address with this number in a node's range; more pods than it has share 100.64.0.0/10."""
+    number += 2  # the first address is the network, the second its gateway
+    if number < 255 and cidr.count(".") == 3:
+        return f"{cidr.rpartition('.')[0]}.{number}"
+    return f"100.{64 + (number >> 16) % 64}.{number >> 8 & 255}.{number & 255}"

@@ -1,0 +1,222 @@
+"""A pod's status as a kubelet writes it, at each station of the pod's life: pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from podium.apiserver.kubelet_admission import Rejection
+from podium.apiserver.pod_status import qos_class
+from podium.apiserver.statuses import Json
+
+_COMPLETED, _ERROR = "Completed", "Error"
+# In the order a kubelet writes them.
+_CONDITIONS = (
+    "PodReadyToStartContainers",
+    "Initialized",
+    "Ready",
+    "ContainersReady",
+    "PodScheduled",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a pod runs, and under which addresses."""
+
+    host_ip: str
+    pod_ip: str
+
+
+def rejected(pod: Json, why: Rejection, now: str) -> Json:
+    return {
+        "phase": "Failed",
+        "reason": why.reason,
+        "message": f"Pod was rejected: {why.message}",
+        "qosClass": qos_class(pod["spec"]),
+        "startTime": now,
+        **_generation(pod),
+    }
+
+
+def creating(pod: Json, place: Place, now: str) -> Json:
+    """Admitted: containers are being made."""
+    names = _names(pod)
+    unready = {
+        "reason": "ContainersNotReady",
+        "message": f"containers with unready status: [{' '.join(names)}]",
+    }
+    waiting = {"waiting": {"reason": "ContainerCreating"}}
+    status = {
+        "phase": "Pending",
+        "startTime": now,
+        "hostIP": place.host_ip,
+        "hostIPs": [{"ip": place.host_ip}],
+        "qosClass": qos_class(pod["spec"]),
+        "conditions": _conditions(pod, now, {"Ready": unready, "ContainersReady": unready}),
+        "containerStatuses": [_container(one, waiting) for one in pod["spec"]["containers"]],
+        **_generation(pod),
+    }
+    if pod["spec"].get("initContainers"):
+        initializing = {"waiting": {"reason": "PodInitializing"}}
+        status["initContainerStatuses"] = [
+            _container(one, initializing) for one in pod["spec"]["initContainers"]
+        ]
+    return _kept(pod, status)
+
+
+def running(pod: Json, place: Place, now: str) -> Json:
+    state = {"running": {"startedAt": now}}
+    status = {
+        **(pod.get("status") or {}),
+        "phase": "Running",
+        "podIP": place.pod_ip,
+        "podIPs": [{"ip": place.pod_ip}],
+        "conditions": _conditions(pod, now, {}),
+        "containerStatuses": [
+            _container(one, state, pod, is_up=True) for one in pod["spec"]["containers"]
+        ],
+        **_generation(pod),
+    }
+    if pod["spec"].get("initContainers"):
+        status["initContainerStatuses"] = [
+            _initialized(one, pod, now) for one in pod["spec"]["initContainers"]
+        ]
+    return status
+
+
+def ended(pod: Json, exit_code: int, now: str) -> Json:
+    """All containers have stopped: the pod succeeded or failed as a whole."""
+    old = pod.get("status") or {}
+    reason = _COMPLETED if exit_code == 0 else _ERROR
+    started = _started_at(pod) or now
+    over = {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": now}
+    phase_reason = "PodCompleted" if exit_code == 0 else "PodFailed"
+    unready: Json = {"reason": phase_reason}
+    return {
+        **old,
+        "phase": "Succeeded" if exit_code == 0 else "Failed",
+        "conditions": _conditions(
+            pod,
+            now,
+            {
+                "PodReadyToStartContainers": {},
+                "Ready": unready,
+                "ContainersReady": unready,
+                **({"Initialized": None} if exit_code else {}),
+            },
+        ),
+        "containerStatuses": [
+            _container(one, {"terminated": {**over, "containerID": _id(pod, one)}}, pod)
+            for one in pod["spec"]["containers"]
+        ],
+        **_generation(pod),
+    }
+
+
+def restarted(pod: Json, exit_code: int, now: str) -> Json:
+    """Containers that ended and run again."""
+    status = running(pod, Place("", (pod.get("status") or {}).get("podIP", "")), now)
+    before = {one["name"]: one for one in (pod["status"].get("containerStatuses") or [])}
+    started = _started_at(pod) or now
+    for one in status["containerStatuses"]:
+        one["restartCount"] = before.get(one["name"], {}).get("restartCount", 0) + 1
+        one["lastState"] = {
+            "terminated": {
+                "exitCode": exit_code,
+                "reason": _COMPLETED if exit_code == 0 else _ERROR,
+                "startedAt": started,
+                "finishedAt": now,
+                "containerID": one["containerID"],
+            }
+        }
+    return status
+
+
+def _conditions(pod: Json, now: str, false: dict[str, Json | None]) -> list[Json]:
+    """All five, true but for those named; a condition that stays keeps its time.
+
+    Conditions of others, such as readiness gates or the scheduler's, follow unchanged.
+    """
+    old = {one["type"]: one for one in (pod.get("status") or {}).get("conditions") or []}
+    found = []
+    for type_ in _CONDITIONS:
+        more = false.get(type_)
+        value = "False" if more is not None else "True"
+        before = old.pop(type_, {})
+        moved = before.get("status") != value
+        found.append(
+            {
+                "type": type_,
+                "status": value,
+                **(more or {}),
+                "lastProbeTime": None,
+                "lastTransitionTime": now if moved else before["lastTransitionTime"],
+                **_generation(pod),
+            }
+        )
+    return [*found, *old.values()]
+
+
+def _container(
+    container: Json, state: Json, pod: Json | None = None, *, is_up: bool = False
+) -> Json:
+    image = container.get("image", "")
+    found: Json = {
+        "name": container["name"],
+        "state": state,
+        "lastState": {},
+        "ready": is_up,
+        "restartCount": 0,
+        "image": image,
+        "imageID": "",
+        "started": is_up,
+    }
+    if pod is not None:
+        found["imageID"] = f"podium://{_digest(image)}"
+        found["containerID"] = _id(pod, container)
+        resources = container.get("resources") or {}
+        if resources.get("requests"):
+            found["allocatedResources"] = dict(resources["requests"])
+        if resources:
+            found["resources"] = resources
+    return found
+
+
+def _initialized(container: Json, pod: Json, now: str) -> Json:
+    """A sidecar runs on; any other init container is over before the pod runs."""
+    if container.get("restartPolicy") == "Always":
+        return _container(container, {"running": {"startedAt": now}}, pod, is_up=True)
+    over = {"exitCode": 0, "reason": _COMPLETED, "startedAt": now, "finishedAt": now}
+    found = _container(container, {"terminated": {**over, "containerID": _id(pod, container)}}, pod)
+    return {**found, "ready": True}
+
+
+def _kept(pod: Json, status: Json) -> Json:
+    """What others wrote into the status stays: the nominated node and their like."""
+    return {**(pod.get("status") or {}), **status}
+
+
+def _names(pod: Json) -> list[str]:
+    return [one["name"] for one in pod["spec"]["containers"]]
+
+
+def _generation(pod: Json) -> Json:
+    generation = pod["metadata"].get("generation")
+    return {"observedGeneration": generation} if generation else {}
+
+
+def _started_at(pod: Json) -> str | None:
+    for one in (pod.get("status") or {}).get("containerStatuses") or []:
+        started = ((one.get("state") or {}).get("running") or {}).get("startedAt")
+        if started:
+            return str(started)
+    return None
+
+
+def _id(pod: Json, container: Json) -> str:
+    return f"podium://{_digest(pod['metadata']['uid'] + container['name'])}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
