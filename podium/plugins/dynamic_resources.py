@@ -19,6 +19,7 @@ from podium.api.objects import Pod
 
 UNSUPPORTED = fwk.Status.unresolvable("podium does not support resource claims yet")
 NO_CLAIMS = fwk.Status.unschedulable("no new claims to deallocate")
+NO_STATE = fwk.Status.error("not found")
 READS = fwk.reads()
 
 
@@ -76,10 +77,9 @@ class DynamicResources(
     def post_filter(
         self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
     ) -> tuple[None, fwk.Status]:
-        # A PreFilter that rejects the pod before this one leaves no state: the error that this
-        # raises then is upstream's, and ends PostFilter.
-        state.get(Claims)
-        return None, NO_CLAIMS
+        # A PreFilter that rejects the pod before this one leaves no state: the error is upstream's
+        # then, and ends PostFilter. It is no fault, so nothing is raised and logged.
+        return None, NO_CLAIMS if state.find(Claims) else NO_STATE
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         state.get(Claims)

@@ -51,10 +51,17 @@ def test_post_filter_has_nothing_to_give_back():
     assert status == fwk.Status.unschedulable("no new claims to deallocate")
 
 
+def test_post_filter_without_state_is_an_error_but_no_fault():
+    """A PreFilter before this one rejected the pod: that is upstream's text for it."""
+    assert PLUGIN.post_filter(fwk.CycleState(), PLAIN, NO_STATUSES) == (
+        None,
+        fwk.Status.error("not found"),
+    )
+
+
 @pytest.mark.parametrize(
     "call",
     [
-        pytest.param(lambda state: PLUGIN.post_filter(state, PLAIN, NO_STATUSES), id="post-filter"),
         pytest.param(lambda state: PLUGIN.filter(state, PLAIN, NODES.at(0)), id="filter"),
         pytest.param(lambda state: PLUGIN.score(state, PLAIN, NODES.at(0)), id="score"),
         pytest.param(lambda state: PLUGIN.score_all(state, PLAIN, NODES), id="score-all"),
