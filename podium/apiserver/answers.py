@@ -71,7 +71,8 @@ class View:
             )
             body = b",".join(item.encoded for item in items)
             return Answer(b"".join((head[:-1], b',"items":[', body, b"]}")))
-        objects = [from_stored(self._kind, item.decode()) for item in items]
+        # One at a time: a Table of many thousands keeps little of each object.
+        objects = (from_stored(self._kind, item.decode()) for item in items)
         return encode(self._listed(objects, meta), self._accept)
 
     def _shown(self, item: Item) -> Json:
@@ -85,7 +86,7 @@ class View:
             case _:
                 return obj
 
-    def _listed(self, objects: list[Json], meta: Json) -> Json:
+    def _listed(self, objects: Iterable[Json], meta: Json) -> Json:
         match self._accept.view:
             case "Table":
                 return table(self._kind, objects, meta, self._options)
@@ -101,5 +102,5 @@ class View:
                     "kind": self._kind.list_kind,
                     "apiVersion": self._kind.api_version,
                     "metadata": meta,
-                    "items": objects,
+                    "items": list(objects),
                 }

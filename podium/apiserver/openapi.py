@@ -125,7 +125,8 @@ def _collect(name: str, found: Json) -> None:
 def _references(value: Any) -> list[str]:
     match value:
         case dict():
-            mine = [value["$ref"].removeprefix("#/$defs/")] if "$ref" in value else []
+            ref = value.get("$ref")  # JSON schemas as objects have a field of this name too
+            mine = [ref.removeprefix("#/$defs/")] if isinstance(ref, str) else []
             return mine + [name for one in value.values() for name in _references(one)]
         case list():
             return [name for one in value for name in _references(one)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -72,17 +72,28 @@ class _Table:
     history: History
     items: dict[Key, Item] = field(default_factory=dict)
     by_namespace: dict[str, dict[Key, Item]] = field(default_factory=dict)
+    _ordered: list[Key] | None = None  # sorted when first asked for, until a key comes or goes
 
     def put(self, item: Item) -> None:
+        if item.key not in self.items:
+            self._ordered = None
         self.items[item.key] = item
         self.by_namespace.setdefault(item.key[0], {})[item.key] = item
 
     def pop(self, key: Key) -> None:
+        self._ordered = None
         del self.items[key]
         inside = self.by_namespace[key[0]]
         del inside[key]
         if not inside:
             del self.by_namespace[key[0]]
+
+    def ordered(self, namespace: str | None) -> Items:
+        if namespace is not None:
+            return sorted(self.inside(namespace).values(), key=_by_key)
+        if self._ordered is None:
+            self._ordered = sorted(self.items)
+        return [self.items[key] for key in self._ordered]
 
     def inside(self, namespace: str | None) -> dict[Key, Item]:
         return self.items if namespace is None else self.by_namespace.get(namespace, {})
@@ -134,10 +145,9 @@ class Store:
         table = self._table(resource)
         if at is not None and at > self.version:
             raise statuses.too_new(at, self.version)
-        items: Iterable[Item] = table.inside(namespace).values()
-        if at is not None:
-            items = self._as_of(table, namespace, at)
-        return Listing(sorted(items, key=_by_key), self.version if at is None else at)
+        if at is None:
+            return Listing(table.ordered(namespace), self.version)
+        return Listing(self._as_of(table, namespace, at), at)
 
     def objects(self, resource: str, namespace: str | None = None) -> Objects:
         """All objects as fresh dicts, for code in this process."""
@@ -145,6 +155,9 @@ class Store:
 
     def count(self, resource: str) -> int:
         return len(self._table(resource).items)
+
+    def watchers(self, resource: str) -> int:
+        return len(self._table(resource).history.watches)
 
     def resources(self) -> Names:
         return sorted(self._tables)
@@ -210,15 +223,18 @@ class Store:
 
     def _as_of(self, table: _Table, namespace: str | None, at: int) -> Items:
         """The state at an earlier version: the present one with later events undone."""
+        later = table.history.since(at)
+        if not later:
+            return table.ordered(namespace)
         items = dict(table.inside(namespace))
-        for event in reversed(table.history.since(at)):
+        for event in reversed(later):
             if namespace is not None and event.key[0] != namespace:
                 continue
             if event.old is None:
                 items.pop(event.key, None)
             else:
                 items[event.key] = event.old
-        return list(items.values())
+        return sorted(items.values(), key=_by_key)
 
     def _new_key(self, resource: str, meta: Json) -> Key:
         namespace = meta.get("namespace", "")
@@ -373,6 +389,8 @@ def _check_table(resource: str, table: _Table, version: int) -> None:
     versions = [event.version for event in table.history.events]
     assert versions == sorted(set(versions)), f"{resource}: history out of order"
     assert len(versions) <= 2 * table.history.limit, f"{resource}: history unbounded"
+    sizes = sum(len(event.new.encoded) for event in table.history.events)
+    assert sizes == table.history.size, f"{resource}: history of another size"
     latest = {event.key: event for event in table.history.events}
     for key, event in latest.items():
         held = table.items.get(key)

@@ -18,6 +18,10 @@ from podium.apiserver.statuses import Json
 ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
 
 
+# Of one kind's history: large objects that change often are remembered for a shorter time.
+MAX_BYTES = 64 * 1024 * 1024
+
+
 class Meta(msgspec.Struct, gc=False):
     """The part of metadata that the store itself looks at."""
 
@@ -83,16 +87,27 @@ class History:
     start: int = 0
     events: list[Event] = field(default_factory=list)
     watches: list[Watch] = field(default_factory=list)
+    size: int = 0  # of the events' objects, in bytes
 
     def append(self, event: Event) -> None:
         self.events.append(event)
-        # Cut in halves, so that an append costs a constant on average.
-        if len(self.events) > 2 * self.limit:
-            cut = len(self.events) - self.limit
+        self.size += len(event.new.encoded)
+        if len(self.events) > 2 * self.limit or self.size > MAX_BYTES:
+            self._forget()
+        for watch in list(self.watches):
+            watch.notify()
+
+    def _forget(self) -> None:
+        """Drop the older part: half at once, so that an append costs a constant on average."""
+        cut = max(0, len(self.events) - self.limit)
+        left = self.size - sum(len(event.new.encoded) for event in self.events[:cut])
+        while left > MAX_BYTES // 2 and cut < len(self.events) - 1:
+            left -= len(self.events[cut].new.encoded)
+            cut += 1
+        if cut:
             self.start = self.events[cut - 1].version
             del self.events[:cut]
-        for watch in self.watches:
-            watch.notify()
+            self.size = left
 
     def since(self, version: int) -> list[Event]:
         """Every event after a version; raises 410 when some of them are forgotten."""

@@ -21,8 +21,9 @@ from podium.clock import Clock
 BOOKMARK_SECONDS = 60
 # A write that takes longer than this is to somebody who is not reading.
 STUCK_SECONDS = 60
-# Events per write: what a client that stopped reading can make this process hold.
-_BATCH = 200
+_BATCH = 500
+# Per write: what a client that stopped reading can make this process hold for it.
+_WRITE_BYTES = 256 * 1024
 _DEFAULT_SECONDS = 1800
 
 
@@ -100,10 +101,8 @@ class WatchStream:
         self._watch.close()
 
     async def _send_initial(self, items: list[Item]) -> None:
-        chosen = [item for item in items if self._request.selection.matches(item)]
-        for start in range(0, len(chosen), _BATCH):
-            batch = chosen[start : start + _BATCH]
-            await self._write(b"".join(self._frame(ADDED, item) for item in batch))
+        matches = self._request.selection.matches
+        await self._write_all(self._frame(ADDED, item) for item in items if matches(item))
         if self._request.marks_end:
             await self._write(self._bookmark({"k8s.io/initial-events-end": "true"}))
 
@@ -111,10 +110,19 @@ class WatchStream:
         """Send what is there; False when there is nothing new."""
         self._wake.clear()
         events = self._watch.poll(_BATCH)
-        frames = list(self._frames(events))
-        if frames:
-            await self._write(b"".join(frames))
+        await self._write_all(self._frames(events))
         return bool(events)
+
+    async def _write_all(self, frames: Iterator[bytes]) -> None:
+        waiting, size = [], 0
+        for frame in frames:
+            waiting.append(frame)
+            size += len(frame)
+            if size > _WRITE_BYTES:
+                await self._write(b"".join(waiting))
+                waiting, size = [], 0
+        if waiting:
+            await self._write(b"".join(waiting))
 
     def _frames(self, events: list[Event]) -> Iterator[bytes]:
         for event in events:

@@ -45,6 +45,14 @@ async def test_openapi(client):
     assert "/apis/apps/v1/namespaces/{namespace}/deployments/{name}" in third["paths"]
 
 
+@with_server
+async def test_every_group_has_its_schemas(client):
+    for group in (await client.get("/openapi/v3"))["paths"].values():
+        status, document = await client.call("GET", group["serverRelativeURL"])
+        assert status == 200
+        assert "#/$defs/" not in str(document)
+
+
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
 @with_server
 async def test_health(client, path):

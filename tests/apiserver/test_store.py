@@ -157,6 +157,16 @@ def test_a_watch_left_behind_is_told_so(store):
     store.check_invariants()
 
 
+def test_large_objects_shorten_the_history():
+    store = Store(FakeClock(), history=1000)
+    for number in range(200):
+        store.create("things", {**thing(f"t{number}"), "value": "x" * 1_000_000})
+
+    store.check_invariants()
+    assert refusal(store.watch, "things", 100, lambda: None).code == 410
+    assert len(store.watch("things", store.version - 10, lambda: None).poll()) == 10
+
+
 def test_listeners_hear_changes_in_order(store):
     heard = []
 
