@@ -1,0 +1,135 @@
+"""The pages in docs/plugins tell all there is to know about each plugin: its place in the cycle,
+its arguments, and everything that it can say to people."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import get_args, get_origin
+
+import msgspec
+import pytest
+
+from podium import framework as fwk
+from podium.framework.plugin import points_of
+from podium.plugins import IN_TREE, LEGACY
+from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.pod_topology_spread import PodTopologySpread
+from podium.plugins.preemption import DefaultPreemption
+from tests import sentences
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "docs" / "plugins"
+RECORDED = ROOT / "tests" / "data" / "golden"
+PLUGINS = (*IN_TREE, *LEGACY)
+REJECTIONS = ("Unschedulable", "UnschedulableAndUnresolvable")
+
+every_plugin = pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.name)
+
+
+def page_of(name):
+    """``NodeResourcesFit`` has docs/plugins/node_resources_fit.md."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]+", name)
+    return PAGES / f"{'_'.join(words).lower()}.md"
+
+
+@every_plugin
+def test_plugin_has_a_page(plugin):
+    assert page_of(plugin.name).read_text().startswith(f"# {plugin.name}\n")
+
+
+def test_page_has_a_plugin():
+    assert {path.name for path in PAGES.iterdir()} == {
+        page_of(plugin.name).name for plugin in PLUGINS
+    }
+
+
+@every_plugin
+def test_page_names_the_extension_points(plugin):
+    (line,) = re.findall(r"^\| Extension points \| (.+) \|$", text_of(plugin), re.MULTILINE)
+    named = {words.split(" with ")[0] for words in line.split(", ")}
+
+    assert named == {point.value[0].upper() + point.value[1:] for point in points_of(plugin)}
+
+
+@every_plugin
+def test_page_has_every_argument(plugin):
+    missing = [name for name in arguments(plugin.Args) if f"`{name}`" not in text_of(plugin)]
+
+    assert not missing
+
+
+def arguments(kind):
+    """The names of all fields, and of those inside a field that is a group of arguments."""
+    for field in msgspec.structs.fields(kind):
+        yield field.encode_name
+        for inner in (field.type, *get_args(field.type)):
+            if isinstance(inner, type) and issubclass(inner, fwk.Args) and is_single(field.type):
+                yield from arguments(inner)
+
+
+def is_single(kind):
+    return get_origin(kind) is not tuple
+
+
+@every_plugin
+def test_page_has_every_reason(plugin):
+    page = text_of(plugin)
+    missing = [text for text in sentences.of(plugin) if not re.search(pattern(text), page)]
+
+    assert not missing
+
+
+def test_reasons_are_read_off_the_code():
+    """In other modules of the package, filled in, out of constants; but no lines for the log."""
+    fit, spread, preemption = (
+        sentences.of(plugin) for plugin in (NodeResourcesFit, PodTopologySpread, DefaultPreemption)
+    )
+
+    assert fit == {"Too many pods", "Insufficient {}"}
+    assert "{} (missing required label)" in spread
+    assert "No preemption victims found for incoming pod" in preemption
+    assert not any("preemption failed" in text for text in preemption)
+
+
+def text_of(plugin):
+    return page_of(plugin.name).read_text()
+
+
+def pattern(sentence):
+    """Pages write something in place of what is filled in: ``Insufficient <resource>``."""
+    return ".+".join(map(re.escape, sentence.strip().split(sentences.FILLED_IN)))
+
+
+def recorded_reasons():
+    """What kube-scheduler said, by plugin."""
+    found = {}
+    for path in sorted(RECORDED.glob("*.jsonl.gz")):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            expect = json.loads(line).get("expect", {})
+            for status in verdicts(expect) if isinstance(expect, dict) else ():
+                if status.get("plugin") and status["code"] in REJECTIONS:
+                    found.setdefault(status["plugin"], set()).update(status["reasons"])
+    return found
+
+
+def verdicts(expect):
+    single = [expect[point] for point in ("preEnqueue", "preFilter") if point in expect]
+    return [*single, *expect.get("filter", {}).values()]
+
+
+def test_pages_have_every_recorded_reason():
+    missing = {
+        (name, reason)
+        for name, reasons in recorded_reasons().items()
+        for reason in reasons
+        if not any(re.fullmatch(shape, reason) for shape in documented(name))
+    }
+
+    assert not missing
+
+
+def documented(name):
+    """The texts that a page shows as code, with its ``<placeholders>`` standing for anything."""
+    for shown in re.findall(r"`([^`\n]+)`", page_of(name).read_text()):
+        yield ".+".join(map(re.escape, re.split(r"<[\w ]+>", shown)))
