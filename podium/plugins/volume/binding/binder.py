@@ -84,8 +84,8 @@ class Binder:
 
     def _resolve(self, change: Change[T]) -> None:
         if change.is_assumed and change.is_in_doubt:
-            name = f"write of {type(change.wanted).__name__} {change.wanted.key}"
-            self._handle.spawn(name, self._find_out(change))
+            kind, key = type(change.wanted).__name__, change.wanted.key
+            self._handle.spawn(f"write of {kind} {key}", self._find_out(change))
 
     async def _find_out(self, change: Change[T]) -> None:
         """Ask until there is an answer, or until the watch brings one and ends the assumption."""
