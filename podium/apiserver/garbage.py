@@ -57,6 +57,8 @@ class GarbageCollector:
                 self._after_marking(found, self._store.item(*found))
 
     def _after_marking(self, ref: Ref, item: Item) -> None:
+        if b'"deletionTimestamp"' not in item.encoded:
+            return
         meta = item.decode()["metadata"]
         finalizers = meta.get("finalizers") or []
         if "deletionTimestamp" not in meta:

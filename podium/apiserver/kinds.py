@@ -78,6 +78,7 @@ class Kinds:
     def __init__(self, rows: list[Kind]) -> None:
         self._by_path: dict[tuple[str, str, str], Kind] = {}
         self._by_kind: dict[tuple[str, str, str], Kind] = {}
+        self._by_resource: dict[str, Kind] = {}
         self.generation = 0  # goes up with each change, so that discovery can be kept
         for row in rows:
             self.add(row)
@@ -85,11 +86,15 @@ class Kinds:
     def add(self, row: Kind) -> None:
         self._by_path[row.group, row.version, row.plural] = row
         self._by_kind[row.group, row.version, row.kind] = row
+        if not row.stored_version or row.resource not in self._by_resource:
+            self._by_resource[row.resource] = row
         self.generation += 1
 
     def remove(self, row: Kind) -> None:
         self._by_path.pop((row.group, row.version, row.plural), None)
         self._by_kind.pop((row.group, row.version, row.kind), None)
+        if self._by_resource.get(row.resource) is row:
+            del self._by_resource[row.resource]
         self.generation += 1
 
     def at(self, group: str, version: str, plural: str) -> Kind | None:
@@ -100,8 +105,9 @@ class Kinds:
         return self._by_kind.get((group, version, kind))
 
     def resource(self, resource: str) -> Kind:
-        """The row of a resource such as ``deployments.apps``; for code that knows it is there."""
-        return next(row for row in self if row.resource == resource)
+        """The row of a resource such as ``deployments.apps``, of several versions the stored one;
+        for code that knows it is there."""
+        return self._by_resource[resource]
 
     def groups(self) -> dict[str, dict[str, list[Kind]]]:
         """Rows by group and version, in the order of the table."""

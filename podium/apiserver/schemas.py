@@ -146,13 +146,18 @@ _LIMITS = (
 def _fill(schema: Schema, raw: Mapping[str, Any]) -> None:
     schema.type = _type(raw)
     schema.format = raw.get("format") or ""
-    schema.required = tuple(raw.get("required") or ())
+    schema.required = tuple(_listed(raw.get("required")))
     schema.default = raw.get("default")
     schema.nullable = bool(raw.get("nullable"))
     schema.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
     schema.preserves_unknown = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
     _fill_children(schema, raw)
     _fill_merging(schema, raw)
+
+
+def _listed(value: Any) -> list[Any]:
+    """A list, whatever a CRD has there: parts of its schema are free-form to its own schema."""
+    return value if isinstance(value, list) else []
 
 
 def _type(raw: Mapping[str, Any]) -> str:
@@ -163,11 +168,12 @@ def _type(raw: Mapping[str, Any]) -> str:
         kind = next((one for one in kind if one != "null"), None)
     if kind is None and raw.get("properties"):
         return "object"
-    return kind or "any"
+    return kind if isinstance(kind, str) else "any"
 
 
 def _fill_children(schema: Schema, raw: Mapping[str, Any]) -> None:
-    for name, one in (raw.get("properties") or {}).items():
+    properties = raw.get("properties")
+    for name, one in properties.items() if isinstance(properties, dict) else ():
         schema.properties[name] = _child(one)
     more = raw.get("additionalProperties")
     if isinstance(more, dict):
@@ -180,7 +186,7 @@ def _fill_children(schema: Schema, raw: Mapping[str, Any]) -> None:
 
 def _fill_merging(schema: Schema, raw: Mapping[str, Any]) -> None:
     schema.list_type = raw.get("x-kubernetes-list-type") or "atomic"
-    schema.list_keys = tuple(raw.get("x-kubernetes-list-map-keys") or ())
+    schema.list_keys = tuple(_listed(raw.get("x-kubernetes-list-map-keys")))
     schema.merge_key = raw.get("x-kubernetes-patch-merge-key") or ""
     schema.strategies = tuple((raw.get("x-kubernetes-patch-strategy") or "").split(","))
     schema.atomic_map = raw.get("x-kubernetes-map-type") == "atomic"
@@ -195,8 +201,10 @@ def _fill_merging(schema: Schema, raw: Mapping[str, Any]) -> None:
 
 def _child(raw: Mapping[str, Any]) -> Schema:
     """A referenced definition, shared unless the reference says more about merging."""
+    if not isinstance(raw, dict):
+        return ANYTHING
     ref = raw.get("$ref")
-    if ref is None:
+    if not isinstance(ref, str) or ref.removeprefix(_REF) not in definitions():
         inline = Schema()
         _fill(inline, raw)
         inline.limits = {key: raw[key] for key in _LIMITS if raw.get(key) is not None}

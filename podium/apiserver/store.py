@@ -11,21 +11,38 @@ import random
 import uuid
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from podium.apiserver import statuses
+from podium.apiserver.object_table import Items, Key, ObjectTable, by_key, check_table, is_finished
 from podium.apiserver.statuses import Json
 from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, History, Item, Watch
 from podium.clock import Clock
+from podium.logs import get_logger
 
-Items = list[Item]
+__all__ = [
+    "ALWAYS",
+    "FOREGROUND",
+    "NOW",
+    "ORPHAN",
+    "Deletion",
+    "Key",
+    "Listing",
+    "Preconditions",
+    "Store",
+    "failed_precondition",
+    "micro_timestamp",
+    "timestamp",
+]
+
+log = get_logger(__name__)
+
 Names = list[str]
 Objects = list[Json]
-Key = tuple[str, str]  # namespace ("" for cluster-scoped kinds) and name
 
 # Without vowels and look-alikes, so that a generated name is no word.
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -65,40 +82,6 @@ class Listing:
     version: int
 
 
-@dataclass(slots=True)
-class _Table:
-    """One kind's objects; the index by namespace keeps a list of one namespace short."""
-
-    history: History
-    items: dict[Key, Item] = field(default_factory=dict)
-    by_namespace: dict[str, dict[Key, Item]] = field(default_factory=dict)
-    _ordered: list[Key] | None = None  # sorted when first asked for, until a key comes or goes
-
-    def put(self, item: Item) -> None:
-        if item.key not in self.items:
-            self._ordered = None
-        self.items[item.key] = item
-        self.by_namespace.setdefault(item.key[0], {})[item.key] = item
-
-    def pop(self, key: Key) -> None:
-        self._ordered = None
-        del self.items[key]
-        inside = self.by_namespace[key[0]]
-        del inside[key]
-        if not inside:
-            del self.by_namespace[key[0]]
-
-    def ordered(self, namespace: str | None) -> Items:
-        if namespace is not None:
-            return sorted(self.inside(namespace).values(), key=_by_key)
-        if self._ordered is None:
-            self._ordered = sorted(self.items)
-        return [self.items[key] for key in self._ordered]
-
-    def inside(self, namespace: str | None) -> dict[Key, Item]:
-        return self.items if namespace is None else self.by_namespace.get(namespace, {})
-
-
 NOW = Deletion()
 
 Listener = Callable[[str, Event], None]
@@ -113,7 +96,8 @@ class Store:
         self._limit = history
         self._random = random.Random(seed)
         self._seeded = seed is not None
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str, ObjectTable] = {}
+        self.faults = 0  # of listeners; an invariant is that there are none
         self._listeners: list[Listener] = []
         self._untold: deque[tuple[str, Event]] = deque()
 
@@ -188,7 +172,7 @@ class Store:
         meta["resourceVersion"] = old["metadata"]["resourceVersion"]
         if obj == old:
             return current  # a write that changes nothing makes no version
-        if _is_finished(obj):
+        if is_finished(obj):
             return self._remove(resource, key, obj, dry_run)
         return self._write(resource, key, obj, dry_run)
 
@@ -199,7 +183,7 @@ class Store:
         obj = current.decode()
         meta = obj["metadata"]
         self._mark_deleted(meta, how)
-        if _is_finished(obj):
+        if is_finished(obj):
             return self._remove(resource, key, obj, how.dry_run)
         if obj == current.decode():
             return current
@@ -211,17 +195,18 @@ class Store:
 
     def check_invariants(self) -> None:
         """Raise AssertionError when the parts of the store contradict one another."""
+        assert not self.faults, "a listener failed: see the log"
         for resource, table in self._tables.items():
-            _check_table(resource, table, self.version)
+            check_table(resource, table, self.version)
 
-    def _table(self, resource: str) -> _Table:
+    def _table(self, resource: str) -> ObjectTable:
         table = self._tables.get(resource)
         if table is None:
             # A kind's history starts with the kind: what was before holds nothing of it.
-            table = self._tables[resource] = _Table(History(self._limit))
+            table = self._tables[resource] = ObjectTable(History(self._limit))
         return table
 
-    def _as_of(self, table: _Table, namespace: str | None, at: int) -> Items:
+    def _as_of(self, table: ObjectTable, namespace: str | None, at: int) -> Items:
         """The state at an earlier version: the present one with later events undone."""
         later = table.history.since(at)
         if not later:
@@ -234,7 +219,7 @@ class Store:
                 items.pop(event.key, None)
             else:
                 items[event.key] = event.old
-        return sorted(items.values(), key=_by_key)
+        return sorted(items.values(), key=by_key)
 
     def _new_key(self, resource: str, meta: Json) -> Key:
         namespace = meta.get("namespace", "")
@@ -301,10 +286,16 @@ class Store:
         if len(self._untold) > 1:
             return  # a listener wrote: the call that is telling tells this too, in order
         while self._untold:
-            told = self._untold[0]
-            for listener in self._listeners:
-                listener(*told)
+            self._tell(*self._untold[0])
             self._untold.popleft()
+
+    def _tell(self, resource: str, event: Event) -> None:
+        for listener in self._listeners:
+            try:
+                listener(resource, event)
+            except Exception:  # the write is done: its writer and the other listeners go on
+                self.faults += 1
+                log.error("listener failed", resource=resource, key=event.key)
 
 
 def timestamp(seconds: float) -> str:
@@ -323,23 +314,9 @@ def _own(obj: Json) -> tuple[Json, Json]:
     return {**obj, "metadata": meta}, meta
 
 
-def _by_key(item: Item) -> Key:
-    return item.key
-
-
 def _item(key: Key, version: int, obj: Json) -> Item:
     obj["metadata"]["resourceVersion"] = str(version)
     return Item(key, version, msgspec.json.encode(obj))
-
-
-def _is_finished(obj: Json) -> bool:
-    """Whether nothing holds a deleted object any more: no finalizer, no grace."""
-    meta = obj["metadata"]
-    if "deletionTimestamp" not in meta or meta.get("finalizers"):
-        return False
-    if obj.get("kind") == "Namespace" and (obj.get("spec") or {}).get("finalizers"):
-        return False  # a namespace is held from its spec as well, while something is in it
-    return not meta.get("deletionGracePeriodSeconds")
 
 
 def _check_version(resource: str, name: str, current: Item, version: Any) -> None:
@@ -372,27 +349,3 @@ def _keep_system_fields(resource: str, old: Json, new: Json) -> None:
             new[name] = old[name]
         else:
             new.pop(name, None)
-
-
-def _check_table(resource: str, table: _Table, version: int) -> None:
-    scattered = {key: item for part in table.by_namespace.values() for key, item in part.items()}
-    assert scattered == table.items, f"{resource}: the index by namespace differs"
-    uids = [item.meta.uid for item in table.items.values()]
-    assert len(uids) == len(set(uids)), f"{resource}: a uid is used twice"
-    for key, item in table.items.items():
-        obj = item.decode()
-        meta = obj["metadata"]
-        assert item.key == key == (meta.get("namespace", ""), meta["name"]), f"{resource}: {key}"
-        assert meta["resourceVersion"] == str(item.version), f"{resource}: {key} version"
-        assert item.version <= version, f"{resource}: {key} is from the future"
-        assert not _is_finished(obj), f"{resource}: {key} should be gone"
-    versions = [event.version for event in table.history.events]
-    assert versions == sorted(set(versions)), f"{resource}: history out of order"
-    assert len(versions) <= 2 * table.history.limit, f"{resource}: history unbounded"
-    sizes = sum(len(event.new.encoded) for event in table.history.events)
-    assert sizes == table.history.size, f"{resource}: history of another size"
-    latest = {event.key: event for event in table.history.events}
-    for key, event in latest.items():
-        held = table.items.get(key)
-        expected = None if event.type == DELETED else event.new
-        assert held is expected, f"{resource}: {key} is not what its last event says"
