@@ -1,0 +1,107 @@
+"""Requests in protobuf: well-formed ones become objects, all others a 415."""
+
+import pytest
+
+from podium.apiserver.builtin_kinds import builtin_kinds
+from podium.apiserver.protobuf import MEDIA, decode
+from podium.apiserver.protobuf_fields import FIELDS
+from podium.apiserver.schemas import named
+from podium.apiserver.statuses import ApiError
+from tests.apiserver.harness import CONFIG_MAPS, with_server
+
+KINDS = builtin_kinds()
+
+
+def field(number, value):
+    """One field: bytes and texts with their length, numbers as such."""
+    if isinstance(value, int):
+        return bytes([number << 3]) + varint(value)
+    raw = value.encode() if isinstance(value, str) else value
+    return bytes([number << 3 | 2]) + varint(len(raw)) + raw
+
+
+def varint(number):
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def envelope(api_version, kind, message):
+    named_type = field(1, api_version) + field(2, kind)
+    return b"k8s\x00" + field(1, named_type) + field(2, message)
+
+
+META = field(1, field(1, "x") + field(11, field(1, "app") + field(2, "web")))
+
+
+def test_texts_numbers_maps_and_lists():
+    policy = field(1, "get") + field(1, "list") + field(3, "pods")
+    role = decode(
+        envelope("rbac.authorization.k8s.io/v1", "Role", META + field(2, policy)),
+        KINDS.of("rbac.authorization.k8s.io/v1", "Role").schema,
+    )
+
+    assert role == {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role",
+        "metadata": {"name": "x", "labels": {"app": "web"}},
+        "rules": [{"verbs": ["get", "list"], "resources": ["pods"]}],
+    }
+
+
+def test_quantities_bytes_times_and_either_numbers_or_texts():
+    quota = field(2, field(1, field(1, "pods") + field(2, field(1, "3"))))
+    assert decode(envelope("v1", "ResourceQuota", META + quota), schema("ResourceQuota"))[
+        "spec"
+    ] == {"hard": {"pods": "3"}}
+
+    secret = field(2, field(1, "a") + field(2, b"\x00\xff"))
+    assert decode(envelope("v1", "Secret", META + secret), schema("Secret"))["data"] == {
+        "a": "AP8="
+    }
+
+    port = field(3, 80) + field(4, field(1, 1) + field(3, "http"))
+    service = field(2, field(1, port))
+    assert decode(envelope("v1", "Service", META + service), schema("Service"))["spec"] == {
+        "ports": [{"port": 80, "targetPort": "http"}]
+    }
+
+
+def schema(kind):
+    return KINDS.of("v1", kind).schema
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"{}", id="json"),
+        pytest.param(b"k8s\x00\x0a\xff", id="cut-short"),
+        pytest.param(b"k8s\x00" + b"\xff" * 20, id="endless-number"),
+        pytest.param(envelope("v1", "ConfigMap", field(9, "x")), id="unknown-field"),
+        pytest.param(envelope("v1", "ConfigMap", field(1, 5)), id="number-for-a-message"),
+    ],
+)
+def test_what_cannot_be_read_is_415(body):
+    with pytest.raises(ApiError) as caught:
+        decode(body, schema("ConfigMap"))
+
+    assert caught.value.code == 415
+
+
+def test_every_listed_field_is_in_the_schema():
+    for message, names in FIELDS.items():
+        known = named(f"io.k8s.{message}").properties
+        unknown = set(names.values()) - set(known)
+        assert unknown <= {"selfLink"}, message
+
+
+@with_server
+async def test_a_request_is_answered_in_json(client):
+    body = envelope("v1", "ConfigMap", META + field(2, field(1, "a") + field(2, "b")))
+
+    status, made = await client.call("POST", CONFIG_MAPS, body, MEDIA)
+
+    assert (status, made["data"]) == (201, {"a": "b"})
