@@ -11,7 +11,7 @@ from podium.apiserver.pod_columns import POD_COLUMNS
 from podium.apiserver.printing import NONE, UNSET, Column, age, at, column, joined, labels_text
 from podium.apiserver.statuses import Json
 
-__all__ = ["Column", "columns_of"]
+__all__ = ["Column", "class_name", "columns_of"]
 
 Cell = Callable[[Json], Any]
 
@@ -192,8 +192,9 @@ def _role_ref(obj: Json) -> str:
     return f"{ref.get('kind')}/{ref.get('name')}"
 
 
-def _class_name(obj: Json) -> str:
-    name = obj["metadata"]["name"]
+def class_name(obj: Json) -> str:
+    """A storage class by its name, and whether it is the default one."""
+    name: str = obj["metadata"]["name"]
     marked = at(obj, "metadata.annotations") or {}
     is_default = marked.get("storageclass.kubernetes.io/is-default-class") == "true"
     return f"{name} (default)" if is_default else name

@@ -48,10 +48,6 @@ class Schema:
     default: Any = None
     key_defaults: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_granular_map(self) -> bool:
-        return self.type == "object" and not self.atomic_map
-
     def child(self, name: str) -> Schema | None:
         """The schema below a name; None when the name is unknown here."""
         found = self.properties.get(name) or self.additional

@@ -119,6 +119,7 @@ class EmbeddedServer:
         server = web.Server(
             self._handle,
             access_log=None,
+            handler_cancellation=True,  # a watcher that vanished is noticed at once
             max_line_size=_MAX_LINE_BYTES,
             max_field_size=_MAX_LINE_BYTES,
             keepalive_timeout=3600,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from podium.apiserver.columns import EVENT_COLUMNS, columns_of
+from podium.apiserver.columns import EVENT_COLUMNS, class_name, columns_of
 from podium.apiserver.json_path import first_value
 from podium.apiserver.kinds import Kind
 from podium.apiserver.printing import UNKNOWN, Column, age
 from podium.apiserver.statuses import Json
 
 _NAME = Column("Name", "string", 0, lambda obj, now: obj["metadata"]["name"], "name")
+_CLASS_NAME = Column("Name", "string", 0, lambda obj, now: class_name(obj), "name")
 
 
 def columns(kind: Kind) -> list[Column]:
@@ -19,7 +20,8 @@ def columns(kind: Kind) -> list[Column]:
         return EVENT_COLUMNS
     if kind.custom:
         return [_NAME, *_custom_columns(kind)]
-    return [_NAME, *columns_of(kind.resource)]
+    name = _CLASS_NAME if kind.resource == "storageclasses.storage.k8s.io" else _NAME
+    return [name, *columns_of(kind.resource)]
 
 
 def table(kind: Kind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:

@@ -92,3 +92,15 @@ async def test_the_end_of_a_watch(client):
     events = await client.watch(f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion=20", 5)
 
     assert events == []
+
+
+@with_server
+async def test_a_vanished_watcher_is_forgotten(client):
+    got = await client.session.get(f"{client.url}{CONFIG_MAPS}?watch=1")
+    assert client.api.store.watchers("configmaps") == 1
+
+    got.close()
+
+    async with asyncio.timeout(10):
+        while client.api.store.watchers("configmaps"):
+            await asyncio.sleep(0)
