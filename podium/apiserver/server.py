@@ -9,8 +9,7 @@ import asyncio
 import hmac
 import ipaddress
 import ssl
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -26,7 +25,7 @@ from podium.apiserver.requests import find_target
 from podium.apiserver.routes import Request, Routes, Watching
 from podium.apiserver.statuses import ApiError
 from podium.apiserver.watching import WatchStream
-from podium.clock import Clock, Timer
+from podium.clock import Clock, LoopClock
 from podium.errors import PodiumError
 from podium.logs import get_logger
 
@@ -40,16 +39,6 @@ log = get_logger(__name__)
 
 class NotOnLoopback(PodiumError):
     """An address that others can reach needs TLS and tokens."""
-
-
-class LoopClock:
-    """Real time on the running event loop."""
-
-    def now(self) -> float:
-        return time.time()
-
-    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
-        return asyncio.get_running_loop().call_later(max(0.0, seconds), call)
 
 
 @dataclass(frozen=True, slots=True)

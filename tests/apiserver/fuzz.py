@@ -14,7 +14,8 @@ from yarl import URL
 
 from podium.apiserver.api import Call
 from podium.apiserver.bootstrap import new_api
-from podium.apiserver.server import EmbeddedServer, LoopClock
+from podium.apiserver.server import EmbeddedServer
+from podium.clock import LoopClock
 
 METHODS = ["GET"] * 4 + ["POST"] * 5 + ["PUT"] * 3 + ["PATCH"] * 5 + ["DELETE"] * 2 + ["OPTIONS"]
 NAMES = ["a", "b", "c", "default", "node-1", "", "Not_Valid", "x" * 300, "a%2Fb", "%00", "%C3%BC"]

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from podium.apiserver.api import Call
 from podium.apiserver.bootstrap import new_api
-from podium.apiserver.server import EmbeddedServer, LoopClock
+from podium.apiserver.server import EmbeddedServer
 from podium.apiserver.subresources import bind
+from podium.clock import LoopClock
 
 NODES, PODS, EVENTS, WATCHERS = 5_000, 50_000, 5_000, 10
 LISTS = {

@@ -91,6 +91,16 @@ async def test_taints_follow_a_nodes_conditions(client):
 
 
 @with_server
+async def test_a_taint_without_a_key_is_refused_not_a_fault(client):
+    node = {"metadata": {"name": "n"}, "spec": {"taints": [{"effect": "NoSchedule"}]}}
+
+    status, answer = await client.call("POST", NODES, node)
+
+    assert (status, answer["reason"]) == (422, "Invalid")
+    assert "spec.taints[0].key: Required value" in answer["message"]
+
+
+@with_server
 async def test_services_get_addresses(client):
     spec = {"ports": [{"port": 80}], "type": "NodePort"}
 

@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from podium.apiserver.bootstrap import new_api
-from podium.apiserver.server import EmbeddedServer, LoopClock
+from podium.apiserver.server import EmbeddedServer
+from podium.clock import LoopClock
 
 KUBECTL = shutil.which("kubectl")
 pytestmark = pytest.mark.skipif(

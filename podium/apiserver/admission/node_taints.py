@@ -65,7 +65,7 @@ def _replace(node: Json, wanted: set[str]) -> None:
         or taint.get("effect") != "NoSchedule"
         or taint["key"] in wanted
     ]
-    there = {taint["key"] for taint in kept if taint.get("effect") == "NoSchedule"}
+    there = {taint.get("key") for taint in kept if taint.get("effect") == "NoSchedule"}
     kept += [{"key": key, "effect": "NoSchedule"} for key in sorted(wanted - there)]
     if kept:
         spec["taints"] = kept
