@@ -30,13 +30,23 @@ _NONE: Final[Places] = np.zeros(0, np.intp)
 class Share:
     """What one plugin adds to the total."""
 
-    __slots__ = ("known", "normalized", "normalizes", "plugin", "raw", "reads", "weight")
+    __slots__ = (
+        "is_new",
+        "known",
+        "normalized",
+        "normalizes",
+        "plugin",
+        "raw",
+        "reads",
+        "weight",
+    )
 
     def __init__(self, plugin: ScorePlugin, weight: int, reads: Reads, size: int) -> None:
         self.plugin = plugin
         self.weight = weight
         self.reads = reads
         self.normalizes = _normalizes(plugin)
+        self.is_new = True  # all zero, so there is nothing to take back
         self.normalized: NDArray[np.int8] = np.zeros(size, np.int8)  # 0 to 100
         self.raw: NDArray[np.int64] = np.zeros(size if self.normalizes else 0, np.int64)
         self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)  # rows whose raw score stands
@@ -135,12 +145,13 @@ class Scoreboard:
         if len(rows):
             some = nodes if len(rows) == len(nodes) else Rows(self.cluster, rows)
             scores = self.profile.score_all(share.plugin, state, pod, some)
-            share.known[rows] = True
+            where = self._places(rows)
+            share.known[where] = True
             if not share.normalizes:
                 check_range(share.plugin, scores)
                 self._count(share, rows, scores)
             else:
-                share.raw[rows] = scores
+                share.raw[where] = scores
         if share.normalizes and (len(rows) or outdated.moved):
             raw = nodes.take(share.raw)
             scores = self.profile.normalize(share.plugin, state, pod, raw, nodes)
@@ -167,11 +178,20 @@ class Scoreboard:
 
     def _count(self, share: Share, rows: Places, scores: Scores) -> None:
         """Put these scores into the total, in the place of the old ones."""
-        where = slice(None) if len(rows) == len(self.total) else rows
+        where = self._places(rows)
+        if share.is_new:
+            share.is_new = False
+            self.total[where] += share.weight * scores
+            share.normalized[where] = scores
+            return
         more = scores - share.normalized[where]
         if more.any():
             self.total[where] += share.weight * more
             share.normalized[where] = scores
+
+    def _places(self, rows: Places) -> Places | slice:
+        """Whole columns are written in place."""
+        return slice(None) if len(rows) == len(self.total) else rows
 
 
 class _Outdated:

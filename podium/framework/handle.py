@@ -30,7 +30,6 @@ from podium.logs import Logger
 from podium.state.cluster import ClusterState
 from podium.state.rows import PodsOnRows, Rows
 
-
 T = TypeVar("T", bound=ApiObject)
 
 
