@@ -120,9 +120,10 @@ class PodAgent:
     def _admit(self, pod: Json, node: Json) -> float | None:
         key, name = _key(pod), node["metadata"]["name"]
         machine = self._machine(name)
-        typed, typed_node = objects.decode(objects.Pod, pod), objects.decode(objects.Node, node)
+        # Without its status, of which nothing is needed here: that is three times as fast.
+        typed = objects.decode(objects.Pod, {**pod, "status": {}})
         need = Need.of(typed)
-        rejection = reject(typed, need, typed_node, machine.usage)
+        rejection = reject(typed, need, _typed_node(node), machine.usage)
         if rejection is not None:
             status = stations.rejected(pod, rejection, self._cluster.now)
             self._cluster.set_status("pods", key, status)
@@ -250,6 +251,11 @@ def _exit_code(pod: Json) -> int:
 
 def _key(pod: Json) -> Key:
     return (pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _typed_node(node: Json) -> objects.Node:
+    status = {"allocatable": node["status"].get("allocatable") or {}}
+    return objects.decode(objects.Node, {**node, "status": status})
 
 
 def _host_address(node: Json) -> str:

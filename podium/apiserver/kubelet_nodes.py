@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from heapq import heappop, heappush
 
 from podium.apiserver.api import Call
 from podium.apiserver.controllers.cluster import Cluster
@@ -45,6 +46,7 @@ class NodeAgent:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._numbers: dict[str, int] = {}
+        self._free: list[int] = []  # all numbers below the largest are in one of the two
         self._renewed: dict[str, float] = {}
 
     @property
@@ -78,12 +80,12 @@ class NodeAgent:
     def _number(self, name: str) -> int:
         """The node's number, for its addresses; those of nodes that left are used again."""
         if name not in self._numbers:
-            taken = set(self._numbers.values())
-            self._numbers[name] = next(n for n in range(len(taken) + 1) if n not in taken)
+            self._numbers[name] = heappop(self._free) if self._free else len(self._numbers)
         return self._numbers[name]
 
     def _leave(self, name: str) -> None:
-        self._numbers.pop(name, None)
+        if name in self._numbers:
+            heappush(self._free, self._numbers.pop(name))
         self._renewed.pop(name, None)
         if self._cluster.store.find(LEASES, (LEASE_NAMESPACE, name)) is not None:
             self._cluster.delete(LEASES, (LEASE_NAMESPACE, name))

@@ -41,11 +41,17 @@ def rejected(pod: Json, why: Rejection, now: str) -> Json:
 
 def creating(pod: Json, place: Place, now: str) -> Json:
     """Admitted: containers are being made."""
-    names = _names(pod)
-    unready = {
-        "reason": "ContainersNotReady",
-        "message": f"containers with unready status: [{' '.join(names)}]",
+    unready = _false("ContainersNotReady", f"containers with unready status: {_names(pod)}")
+    said = {
+        "PodReadyToStartContainers": _false(),
+        "Ready": unready,
+        "ContainersReady": unready,
     }
+    if pod["spec"].get("initContainers"):
+        names = _names(pod, "initContainers")
+        said["Initialized"] = _false(
+            "ContainersNotInitialized", f"containers with incomplete status: {names}"
+        )
     waiting = {"waiting": {"reason": "ContainerCreating"}}
     status = {
         "phase": "Pending",
@@ -53,7 +59,7 @@ def creating(pod: Json, place: Place, now: str) -> Json:
         "hostIP": place.host_ip,
         "hostIPs": [{"ip": place.host_ip}],
         "qosClass": qos_class(pod["spec"]),
-        "conditions": _conditions(pod, now, {"Ready": unready, "ContainersReady": unready}),
+        "conditions": _conditions(pod, now, said),
         "containerStatuses": [_container(one, waiting) for one in pod["spec"]["containers"]],
         **_generation(pod),
     }
@@ -91,21 +97,18 @@ def ended(pod: Json, exit_code: int, now: str) -> Json:
     reason = _COMPLETED if exit_code == 0 else _ERROR
     started = _started_at(pod) or now
     over = {"exitCode": exit_code, "reason": reason, "startedAt": started, "finishedAt": now}
-    phase_reason = "PodCompleted" if exit_code == 0 else "PodFailed"
-    unready: Json = {"reason": phase_reason}
+    unready = _false("PodCompleted" if exit_code == 0 else "PodFailed")
+    said = {
+        "PodReadyToStartContainers": _false(),
+        "Ready": unready,
+        "ContainersReady": unready,
+    }
+    if exit_code == 0:
+        said["Initialized"] = {"reason": "PodCompleted"}
     return {
         **old,
         "phase": "Succeeded" if exit_code == 0 else "Failed",
-        "conditions": _conditions(
-            pod,
-            now,
-            {
-                "PodReadyToStartContainers": {},
-                "Ready": unready,
-                "ContainersReady": unready,
-                **({"Initialized": None} if exit_code else {}),
-            },
-        ),
+        "conditions": _conditions(pod, now, said),
         "containerStatuses": [
             _container(one, {"terminated": {**over, "containerID": _id(pod, one)}}, pod)
             for one in pod["spec"]["containers"]
@@ -133,28 +136,24 @@ def restarted(pod: Json, exit_code: int, now: str) -> Json:
     return status
 
 
-def _conditions(pod: Json, now: str, false: dict[str, Json | None]) -> list[Json]:
-    """All five, true but for those named; a condition that stays keeps its time.
+def _false(reason: str = "", message: str = "") -> Json:
+    told = {"reason": reason, "message": message}
+    return {"status": "False", **{name: text for name, text in told.items() if text}}
+
+
+def _conditions(pod: Json, now: str, said: dict[str, Json]) -> list[Json]:
+    """All five, true where nothing else is said; a condition that stays keeps its time.
 
     Conditions of others, such as readiness gates or the scheduler's, follow unchanged.
     """
     old = {one["type"]: one for one in (pod.get("status") or {}).get("conditions") or []}
     found = []
     for type_ in _CONDITIONS:
-        more = false.get(type_)
-        value = "False" if more is not None else "True"
+        new = {"type": type_, "status": "True", **said.get(type_, {}), "lastProbeTime": None}
         before = old.pop(type_, {})
-        moved = before.get("status") != value
-        found.append(
-            {
-                "type": type_,
-                "status": value,
-                **(more or {}),
-                "lastProbeTime": None,
-                "lastTransitionTime": now if moved else before["lastTransitionTime"],
-                **_generation(pod),
-            }
-        )
+        moved = before.get("status") != new["status"]
+        new["lastTransitionTime"] = now if moved else before["lastTransitionTime"]
+        found.append({**new, **_generation(pod)})
     return [*found, *old.values()]
 
 
@@ -197,8 +196,8 @@ def _kept(pod: Json, status: Json) -> Json:
     return {**(pod.get("status") or {}), **status}
 
 
-def _names(pod: Json) -> list[str]:
-    return [one["name"] for one in pod["spec"]["containers"]]
+def _names(pod: Json, group: str = "containers") -> str:
+    return f"[{' '.join(one['name'] for one in pod['spec'][group])}]"
 
 
 def _generation(pod: Json) -> Json:

@@ -46,6 +46,7 @@ class DaemonSetController:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._nodes: dict[str, tuple[int, objects.Node]] = {}  # decoded, with their versions
 
     @property
     def watches(self) -> Mapping[str, Mapper]:
@@ -71,8 +72,7 @@ class DaemonSetController:
     def _look(self, owner: Json) -> _Look:
         look = _Look(owner, current_revision(self._cluster, owner))
         sample = decode_pod(new_pod(owner, "", look.revision))
-        for item in self._cluster.store.list("nodes").items:
-            node = objects.decode(objects.Node, item.encoded)
+        for node in self._all_nodes():
             wanted, allowed = should_run(sample, node)
             if wanted:
                 look.wanted.add(node.name)
@@ -81,6 +81,16 @@ class DaemonSetController:
         for pod in claim_pods(self._cluster, SETS, owner):
             look.pods.setdefault(self._node_of(pod), []).append(pod)
         return look
+
+    def _all_nodes(self) -> list[objects.Node]:
+        """Decoded once per version: thousands of nodes change far less often than pods."""
+        before, self._nodes = self._nodes, {}
+        for item in self._cluster.store.list("nodes").items:
+            known = before.get(item.key[1])
+            if known is None or known[0] != item.version:
+                known = (item.version, objects.decode(objects.Node, item.encoded))
+            self._nodes[item.key[1]] = known
+        return [node for _, node in self._nodes.values()]
 
     def _node_of(self, pod: PodView) -> str:
         if pod.spec.node_name:

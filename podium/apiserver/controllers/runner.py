@@ -13,7 +13,7 @@ from typing import Protocol
 from podium.apiserver.controllers.pods import PodView, view
 from podium.apiserver.statuses import ApiError, Json
 from podium.apiserver.store import Key, Store
-from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, Watch
+from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, Item, Watch
 from podium.clock import Timer
 from podium.logs import get_logger
 
@@ -81,16 +81,22 @@ Work = tuple[int, Key]  # the number of a controller, and a key of its own
 
 
 class Runner:
-    """All controllers of one cluster."""
+    """All controllers of one cluster.
+
+    It works in rounds: what changed meanwhile is read when a round is done. So a controller with a
+    thousand pods is called once after all of them changed, and not a thousand times.
+    """
 
     def __init__(self, store: Store, controllers: Sequence[Controller]) -> None:
         self._store = store
         self._clock = store.clock
         self._controllers = list(controllers)
-        self._watches: dict[str, Watch] = {}
         self._followers: dict[str, list[tuple[int, Mapper]]] = {}
+        self._watches: dict[str, Watch] = {}
+        self._known: dict[str, dict[Key, Item]] = {}  # by resource, as controllers were told
         self._changed: dict[str, None] = {}  # kinds with news, in order
-        self._due: dict[Work, None] = {}
+        self._due: dict[Work, None] = {}  # this round
+        self._coming: dict[Work, None] = {}  # the next one
         self._timers: dict[Work, Timer] = {}
         self._failures: dict[Work, int] = {}
         self._next: Timer | None = None
@@ -103,6 +109,7 @@ class Runner:
             for resource, mapper in controller.watches.items():
                 self._followers.setdefault(resource, []).append((number, mapper))
         for resource in self._followers:
+            self._known[resource] = {}
             self._list(resource)
 
     def stop(self) -> None:
@@ -113,12 +120,25 @@ class Runner:
             timer.cancel()
 
     def _list(self, resource: str) -> None:
+        """Tell the difference between what was known and what there is."""
         listing = self._store.list(resource)
+        gone = dict(self._known[resource])
         for item in listing.items:
-            self._concern(resource, Change(Event(item.version, ADDED, None, item)))
+            old = gone.pop(item.key, None)
+            if old is None or old.version != item.version:
+                self._take(resource, Event(item.version, MODIFIED if old else ADDED, old, item))
+        for item in gone.values():
+            self._take(resource, Event(listing.version, DELETED, item, item))
         news = partial(self._on_news, resource)
         self._watches[resource] = self._store.watch(resource, listing.version, news)
         self._wake()
+
+    def _take(self, resource: str, event: Event) -> None:
+        if event.type == DELETED:
+            self._known[resource].pop(event.key, None)
+        else:
+            self._known[resource][event.key] = event.new
+        self._concern(resource, Change(event))
 
     def _on_news(self, resource: str) -> None:
         self._changed[resource] = None
@@ -129,35 +149,38 @@ class Runner:
             self._next = self._clock.call_later(0, self._step)
 
     def _step(self) -> None:
+        """A slice of a round; the rest follows when others had their turn."""
         self._next = None
         if not self._running:
             return
-        self._read_news()
+        if not self._due:
+            self._read_news()
+            self._due, self._coming = self._coming, {}
         for _ in range(min(_SLICE, len(self._due))):
             work = next(iter(self._due))
             del self._due[work]
             self._run(work)
-        if self._due or self._changed:
+        if self._due or self._coming or self._changed:
             self._wake()
 
     def _read_news(self) -> None:
         changed, self._changed = self._changed, {}
         for resource in changed:
             try:
-                events = self._watches[resource].poll()
-            except ApiError:  # 410: too much happened since the last look
+                while events := self._watches[resource].poll():
+                    for event in events:
+                        self._take(resource, event)
+            except ApiError:  # 410: more happened in a round than the history holds
                 self._watches[resource].close()
                 self._list(resource)
-                continue
-            for event in events:
-                self._concern(resource, Change(event))
-            if events:
-                self._changed[resource] = None  # there may be more than one portion
 
     def _concern(self, resource: str, change: Change) -> None:
         for number, mapper in self._followers[resource]:
-            for key in mapper(change):
-                self._due[number, key] = None
+            try:
+                self._coming.update(((number, key), None) for key in mapper(change))
+            except Exception:  # an object that one controller cannot read is others' all the same
+                name = self._controllers[number].name
+                log.error("change not understood", controller=name, key=change.key)
 
     def _run(self, work: Work) -> None:
         number, key = work
@@ -183,7 +206,7 @@ class Runner:
 
     def _on_timer(self, work: Work) -> None:
         self._timers.pop(work, None)
-        self._due[work] = None
+        self._coming[work] = None
         self._wake()
 
     def _forget_timer(self, work: Work) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 
 import msgspec
@@ -29,8 +28,14 @@ def pod_from(owner: Json, template: Json) -> Json:
             "namespace": owner["metadata"]["namespace"],
             "ownerReferences": [owner_reference(owner)],
         },
-        "spec": copy.deepcopy(template.get("spec") or {}),
+        "spec": copied(template.get("spec") or {}),
     }
+
+
+def copied(value: Json) -> Json:
+    """A copy of JSON all the way down; deepcopy takes ten times as long."""
+    found: Json = msgspec.json.decode(msgspec.json.encode(value))
+    return found
 
 
 def set_label(obj: Json, key: str, value: str) -> None:

@@ -144,6 +144,23 @@ def test_more_changes_than_the_history_holds():
     assert sorted(set(recorder.calls)) == [f"a{number:03}" for number in range(200)]
 
 
+def test_what_went_beyond_the_history_is_told_too():
+    recorder = Recorder()
+    clock, store, _ = running(recorder)
+    store.create("configmaps", settings("kept"))
+    store.create("configmaps", settings("gone"))
+    clock.advance(0)
+    recorder.calls.clear()
+
+    store.delete("configmaps", ("default", "gone"))
+    for number in range(200):
+        store.create("configmaps", settings(f"a{number:03}"))
+    clock.advance(0)
+
+    assert "gone" in recorder.calls
+    assert "kept" not in recorder.calls
+
+
 def test_nothing_happens_after_the_stop():
     recorder = Recorder([5.0])
     clock, store, runner = running(recorder)
