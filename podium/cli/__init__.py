@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Protocol, TypeAlias
 
-from podium.cli import bench, conformance
+from podium.cli import apply, bench, conformance, delete, down, get, up
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -24,6 +24,11 @@ class Command(Protocol):
 
 
 COMMANDS: Mapping[str, Command] = {
+    "up": up,
+    "down": down,
+    "apply": apply,
+    "get": get,
+    "delete": delete,
     "conformance": conformance,
     "bench": bench,
 }

@@ -1,0 +1,113 @@
+"""``podium delete``: delete objects by name, by label or as files name them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TypeAlias
+
+from podium.apiserver.statuses import Json
+from podium.cli import session
+from podium.cli.manifests import read_objects
+from podium.cli.resources import Resource, Resources, split_names
+from podium.cli.session import Refused, Session
+from podium.errors import PodiumError
+
+FAILED = 1
+BAD_INPUT = 2
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Target: TypeAlias = tuple[Resource, str, str]  # a kind, a namespace, a name
+
+_EXAMPLES = """\
+examples:
+  podium delete pod web
+  podium delete deploy/web svc/web
+  podium delete pods -l app=web
+  podium delete -f web.yaml
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "delete",
+        help="delete objects of the cluster",
+        description="Delete objects; pods get their grace. For people without kubectl.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", nargs="*", metavar="KIND NAME", help="or KIND/NAME …")
+    parser.add_argument("-f", "--filename", metavar="FILE", action="append", default=[])
+    parser.add_argument("-l", "--selector", metavar="LABELS", default="")
+    parser.add_argument("--all", action="store_true", help="all of the kind in the namespace")
+    parser.add_argument("--grace-period", metavar="SECONDS", type=int)
+    parser.add_argument("--force", action="store_true", help="at once, without any grace")
+    parser.add_argument("--ignore-not-found", action="store_true")
+    session.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if bool(args.what) == bool(args.filename):
+        print("podium: say what to delete: KIND NAME, or -f FILE", file=sys.stderr)
+        return BAD_INPUT
+    try:
+        api = Session.of(args)
+        targets = find_targets(api, Resources(api), args)
+    except PodiumError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    if not targets:
+        print("No resources found", file=sys.stderr)
+    return _delete_all(api, targets, args)
+
+
+def _delete_all(api: Session, targets: list[Target], args: argparse.Namespace) -> int:
+    failed = False
+    for kind, namespace, name in targets:
+        try:
+            api.call("DELETE", kind.path(namespace, name), _options(args))
+            print(f'{kind.title} "{name}" deleted', flush=True)
+        except Refused as refused:
+            if refused.code != 404 or not args.ignore_not_found:
+                print(refused, file=sys.stderr)
+                failed = True
+    return FAILED if failed else 0
+
+
+def find_targets(api: Session, resources: Resources, args: argparse.Namespace) -> list[Target]:
+    if args.filename:
+        found = [obj for _, obj in read_objects(args.filename)]
+        return [_target(resources.of(obj), obj, args) for obj in found]
+    if all("/" in word for word in args.what):
+        pairs = [split_names([word]) for word in args.what]
+        return [
+            (kind, args.namespace, name)
+            for words, names in pairs
+            for kind in resources.named(words)
+            for name in names
+        ]
+    words, names = split_names(args.what)
+    kinds = resources.named(words)
+    if names:
+        return [(kind, args.namespace, name) for kind in kinds for name in names]
+    if not args.all and not args.selector:
+        raise PodiumError("podium: give names, labels with -l, or --all")
+    return [target for kind in kinds for target in _selected(api, kind, args)]
+
+
+def _selected(api: Session, kind: Resource, args: argparse.Namespace) -> list[Target]:
+    listed = api.get(kind.path(args.namespace), labelSelector=args.selector)
+    return [_target(kind, obj, args) for obj in listed.get("items") or []]
+
+
+def _target(kind: Resource, obj: Json, args: argparse.Namespace) -> Target:
+    meta = obj["metadata"]
+    return (kind, meta.get("namespace") or args.namespace, meta["name"])
+
+
+def _options(args: argparse.Namespace) -> Json:
+    options: Json = {"propagationPolicy": "Background"}
+    grace = 0 if args.force else args.grace_period
+    if grace is not None:
+        options["gracePeriodSeconds"] = grace
+    return options

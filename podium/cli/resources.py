@@ -1,0 +1,111 @@
+"""Words of the command line to kinds of the API: ``po``, ``deploy/web``, ``deployments.apps``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from urllib.parse import quote
+
+from podium.apiserver.statuses import Json
+from podium.cli.session import Session
+from podium.errors import PodiumError
+
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A kind that the server has, in one version."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    names: tuple[str, ...]  # all that a user may call it
+    categories: tuple[str, ...]
+    namespaced: bool
+
+    @property
+    def title(self) -> str:
+        """As kubectl names it in what it prints: ``deployment.apps``."""
+        return f"{self.kind.lower()}.{self.group}" if self.group else self.kind.lower()
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str | None, name: str = "") -> str:
+        """Where its objects are; without a namespace those of all."""
+        prefix = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        inside = f"/namespaces/{quote(namespace)}" if namespace and self.namespaced else ""
+        return f"{prefix}{inside}/{self.plural}{f'/{quote(name)}' if name else ''}"
+
+
+class Resources:
+    """Everything the server has, as its discovery tells it."""
+
+    def __init__(self, session: Session) -> None:
+        self._all = [
+            resource
+            for root in ("/api", "/apis")
+            for group in session.get(root, _AGGREGATED).get("items") or []
+            for resource in _of_group(group)
+        ]
+
+    def named(self, words: str) -> list[Resource]:
+        """``"pods,svc"`` or a category such as ``all``; raises with a suggestion when unknown."""
+        return [resource for word in words.split(",") for resource in self._named(word)]
+
+    def _named(self, word: str) -> Sequence[Resource]:
+        lower = word.lower()
+        if found := next((one for one in self._all if lower in one.names), None):
+            return [found]
+        if in_category := [one for one in self._all if lower in one.categories]:
+            return in_category
+        known = sorted({name for one in self._all for name in one.names})
+        close = get_close_matches(lower, known, 1)
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+        raise PodiumError(f'podium: the server has no kind "{word}"{hint}')
+
+    def of(self, obj: Json) -> Resource:
+        """The kind of an object in a file."""
+        version, kind = obj.get("apiVersion"), obj.get("kind")
+        for one in self._all:
+            if (one.api_version, one.kind) == (version, kind):
+                return one
+        raise PodiumError(f'podium: the server has no kind "{kind}" in apiVersion "{version}"')
+
+
+def _of_group(group: Json) -> Iterator[Resource]:
+    name = (group.get("metadata") or {}).get("name", "")
+    for version in group.get("versions") or []:
+        for raw in version.get("resources") or []:
+            yield _resource(name, version["version"], raw)
+
+
+def _resource(group: str, version: str, raw: Json) -> Resource:
+    plural, singular = raw["resource"], raw.get("singularResource", "")
+    words = [plural, singular, *(raw.get("shortNames") or [])]
+    if group:
+        words += [f"{plural}.{group}", f"{singular}.{group}"]
+    return Resource(
+        group,
+        version,
+        (raw.get("responseKind") or {}).get("kind", ""),
+        plural,
+        tuple(word for word in words if word),
+        tuple(raw.get("categories") or []),
+        raw.get("scope") == "Namespaced",
+    )
+
+
+def split_names(words: Sequence[str]) -> tuple[str, list[str]]:
+    """``["pod", "a", "b"]`` or ``["pod/a", "pod/b"]`` to a kind and names."""
+    if "/" not in words[0]:
+        return words[0], list(words[1:])
+    pairs = [word.partition("/") for word in words]
+    kinds = {kind for kind, _, _ in pairs}
+    if len(kinds) > 1 or not all(name for _, _, name in pairs):
+        raise PodiumError("podium: write KIND NAME…, or KIND/NAME… of one kind")
+    return kinds.pop(), [name for _, _, name in pairs]

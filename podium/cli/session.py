@@ -1,0 +1,135 @@
+"""Requests of the commands ``get``, ``apply`` and ``delete`` to the API server of a kubeconfig."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import ssl
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from podium.apiserver import kubeconfig
+from podium.apiserver.kubeconfig import CONTEXT
+from podium.apiserver.statuses import Json
+from podium.errors import PodiumError
+
+_TIMEOUT = 60.0
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+
+class Refused(PodiumError):
+    """An answer that is an error; ``code`` is its HTTP status."""
+
+    def __init__(self, code: int, message: str) -> None:
+        self.code = code
+        super().__init__(f"podium: {message}")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What every command that talks to a cluster understands."""
+    parser.add_argument("-n", "--namespace", metavar="NAME", default="default")
+    parser.add_argument(
+        "--kubeconfig", metavar="FILE", type=Path, help="default: the file that kubectl uses"
+    )
+    parser.add_argument(
+        "--context", metavar="NAME", default=CONTEXT, help="default: %(default)s, of podium up"
+    )
+
+
+class Session:
+    """One API server, asked one thing at a time."""
+
+    def __init__(self, server: str, token: str = "", tls: ssl.SSLContext | None = None) -> None:
+        self._server = server.rstrip("/")
+        self._token = token
+        handlers: list[Any] = [urllib.request.ProxyHandler({})]  # loopback is never proxied
+        if tls is not None:
+            handlers.append(urllib.request.HTTPSHandler(context=tls))
+        self._opener = urllib.request.build_opener(*handlers)
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Session:
+        path = args.kubeconfig or kubeconfig.default_path()
+        return cls.from_config(kubeconfig.read(path), args.context, path)
+
+    @classmethod
+    def from_config(cls, config: Json, context: str, path: Path) -> Session:
+        server = kubeconfig.server_of(config, context)
+        if not server:
+            known = [str(one.get("name")) for one in config.get("contexts") or []]
+            there = f"there are: {', '.join(known)}" if known else "it has none at all"
+            hint = "start a cluster with: podium up --detach"
+            raise PodiumError(f'podium: {path}: no context "{context}"; {there}; {hint}')
+        cluster = kubeconfig.entry(config, "clusters", kubeconfig.cluster_name(config, context))
+        name = str(kubeconfig.entry(config, "contexts", context).get("user", ""))
+        user = kubeconfig.entry(config, "users", name)
+        if unknown := set(user) - {"token"}:
+            what = ", ".join(sorted(unknown))
+            hint = "use kubectl for this cluster"
+            raise PodiumError(f"podium: {path}: user {name}: {what} is not supported; {hint}")
+        return cls(server, user.get("token", ""), _tls(cluster))
+
+    def get(self, path: str, accept: str = "application/json", **query: str) -> Json:
+        return self.call("GET", _with_query(path, query), headers={"Accept": accept})
+
+    def find(self, path: str) -> Json | None:
+        try:
+            return self.get(path)
+        except Refused as refused:
+            if refused.code == 404:
+                return None
+            raise
+
+    def call(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Json:
+        """The answer's JSON; raises what the server says against it."""
+        sent = {"User-Agent": "podium", "Content-Type": "application/json", **(headers or {})}
+        if self._token:
+            sent["Authorization"] = f"Bearer {self._token}"
+        data = None if body is None else msgspec.json.encode(body)
+        request = urllib.request.Request(self._server + path, data, sent, method=method)
+        try:
+            with self._opener.open(request, timeout=_TIMEOUT) as answer:
+                found: Json = msgspec.json.decode(answer.read())
+                return found
+        except urllib.error.HTTPError as error:
+            raise Refused(error.code, _message(error)) from error
+        except (OSError, msgspec.DecodeError) as error:
+            why = getattr(error, "reason", error)
+            hint = "start a cluster with: podium up --detach"
+            raise PodiumError(f"podium: {self._server} does not answer: {why}; {hint}") from error
+
+
+def _with_query(path: str, query: dict[str, str]) -> str:
+    given = {name: value for name, value in query.items() if value}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _message(error: urllib.error.HTTPError) -> str:
+    text = error.read()
+    try:
+        return str(msgspec.json.decode(text)["message"])
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return f"{error.code} {error.reason}"
+
+
+def _tls(cluster: Json) -> ssl.SSLContext | None:
+    if not str(cluster.get("server", "")).startswith("https:"):
+        return None
+    context = ssl.create_default_context()
+    if cluster.get("certificate-authority-data"):
+        context.load_verify_locations(
+            cadata=base64.b64decode(cluster["certificate-authority-data"]).decode()
+        )
+    elif cluster.get("certificate-authority"):
+        context.load_verify_locations(cafile=cluster["certificate-authority"])
+    if cluster.get("insecure-skip-tls-verify"):
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

@@ -1,0 +1,217 @@
+"""``podium up``: run an embedded cluster, in the foreground or detached."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich.console import Console
+
+from podium.apiserver import kubeconfig, state_file
+from podium.apiserver.kubeconfig import CONTEXT
+from podium.apiserver.state_file import AlreadyRunning, RunningCluster, StateFile
+from podium.errors import PodiumError
+
+if TYPE_CHECKING:
+    from podium.apiserver.up import ClusterOptions
+
+BAD_INPUT = 2
+FAILED = 1
+_MOST_NODES = 60_000  # as many as there are ranges of pod addresses
+_LOG_LINES = 20
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+_EXAMPLES = """\
+examples:
+  podium up                                   3 nodes, until Ctrl-C
+  podium up --nodes 100 --detach              100 nodes in the background; end with: podium down
+  podium up --node-template big.yaml          nodes made after the Node in a file
+  podium up --kubeconfig ./podium.yaml        leave kubectl's own file alone
+  podium up --speed 60                        a minute of the cluster's time passes each second
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "up",
+        help="run a cluster on this machine: API server, controllers, simulated kubelets",
+        description="Run a Kubernetes API server on loopback, with controllers for workloads and "
+        "simulated kubelets: pods run without containers. Everything is kept in memory. A context "
+        f"named {CONTEXT} is written into a kubeconfig while the cluster runs.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--nodes", metavar="N", type=_nodes, default=3, help="how many (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--node-template", metavar="FILE", type=Path, help="YAML of one Node to make them after"
+    )
+    parser.add_argument(
+        "--port", metavar="PORT", type=_port, default=0, help="0, the default, is any free one"
+    )
+    parser.add_argument(
+        "--speed", metavar="X", type=_speed, default=1.0, help="how fast time passes (default: 1)"
+    )
+    parser.add_argument("--detach", action="store_true", help="return when the cluster is ready")
+    add_kubeconfig(parser)
+    add_state_file(parser)
+    # What --detach gives to the process it starts: where to say that the cluster is ready.
+    parser.add_argument("--ready-fd", type=int, help=argparse.SUPPRESS)
+
+
+def add_kubeconfig(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kubeconfig", metavar="FILE", type=Path, help="default: the file that kubectl uses"
+    )
+
+
+def add_state_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--state-file", metavar="FILE", type=Path, help="default: in the user's state directory"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    # Loaded here: all other commands would start half a second later with the API server.
+    from podium.apiserver.up import ClusterOptions, read_template
+
+    path = args.state_file or state_file.default_path()
+    try:
+        template = read_template(args.node_template) if args.node_template else {}
+        config = (args.kubeconfig or kubeconfig.default_path()).absolute()
+        kubeconfig.read(config)  # what is wrong with it is told before anything starts
+        if args.detach:
+            return _detach(args, path)
+        options = ClusterOptions(args.nodes, template, args.port, args.speed)
+        with StateFile(path) as file:
+            return asyncio.run(_serve(options, config, file, args.ready_fd))
+    except AlreadyRunning as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    except PodiumError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+
+
+async def _serve(
+    options: ClusterOptions, config: Path, file: StateFile, ready_fd: int | None
+) -> int:
+    from podium.apiserver.up import EmbeddedCluster  # see run()
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    async with EmbeddedCluster(options) as cluster:
+        kubeconfig.add_context(config, cluster.url)
+        try:
+            running = RunningCluster(os.getpid(), cluster.url, str(config), options.nodes)
+            file.write(running)
+            _say_ready(running, ready_fd)
+            await stopped.wait()
+        finally:
+            kubeconfig.remove_context(config, cluster.url)
+    return 0
+
+
+def _say_ready(running: RunningCluster, ready_fd: int | None) -> None:
+    if ready_fd is None:
+        say_next(running, "Ctrl-C, or podium down")
+        return
+    with os.fdopen(ready_fd, "w") as pipe:
+        pipe.write("ready")
+
+
+def _detach(args: argparse.Namespace, path: Path) -> int:
+    """Start the same command in a process of its own, and wait until it is ready or gone."""
+    if running := state_file.find_running(path):
+        raise AlreadyRunning(
+            f"podium: a cluster is running already (process {running.pid}, {running.url}); "
+            "end it with: podium down"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = path.with_suffix(".log")
+    read_end, write_end = os.pipe()
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            _command(args, path, write_end),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=(write_end,),
+            start_new_session=True,  # a Ctrl-C here is not meant for it
+        )
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        is_ready = pipe.read() == "ready"  # ends with the process, if that ends early
+    running = state_file.find_running(path)
+    if is_ready and running is not None:
+        say_next(running, "podium down")
+        return 0
+    status = process.wait()
+    told = log.read_text().splitlines()[-_LOG_LINES:]
+    print("\n".join(told) or f"podium: the cluster did not start; see {log}", file=sys.stderr)
+    return status or FAILED
+
+
+def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
+    command = [sys.executable, "-m", "podium", "up", f"--ready-fd={ready_fd}"]
+    command += [f"--nodes={args.nodes}", f"--port={args.port}", f"--speed={args.speed}"]
+    command += [f"--state-file={path.absolute()}"]
+    if args.node_template:
+        command.append(f"--node-template={args.node_template.absolute()}")
+    if args.kubeconfig:
+        command.append(f"--kubeconfig={args.kubeconfig.absolute()}")
+    return command
+
+
+def say_next(running: RunningCluster, end: str) -> None:
+    """What runs, and what to type now."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold green]podium is up[/]: {running.nodes} nodes, {running.url}")
+    console.print(f"kubeconfig: {running.kubeconfig}, context {CONTEXT}")
+    config = Path(running.kubeconfig)
+    elsewhere = "" if config == kubeconfig.default_path() else f" --kubeconfig {config}"
+    console.print("\n[bold]next[/]")
+    for command in (
+        f"kubectl{elsewhere} --context {CONTEXT} get nodes",
+        f"kubectl{elsewhere} --context {CONTEXT} create deployment web --image nginx --replicas 3",
+        f"podium get pods{elsewhere}",
+    ):
+        console.print(f"  {command}", markup=False)
+    console.print(f"\nTo end it: {end}", markup=False)
+    console.print("There is no scheduler yet: pods wait until one binds them.", style="dim")
+
+
+def _nodes(text: str) -> int:
+    return _number(text, 0, _MOST_NODES)
+
+
+def _port(text: str) -> int:
+    return _number(text, 0, 65535)
+
+
+def _number(text: str, least: int, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+        raise argparse.ArgumentTypeError(f"must be a number from {least} to {most}, not {text!r}")
+    return int(text)
+
+
+def _speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed <= 1000:
+        raise argparse.ArgumentTypeError(f"must be above 0 and at most 1000, not {text!r}")
+    return speed

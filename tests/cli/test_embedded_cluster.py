@@ -1,0 +1,291 @@
+"""The commands around an embedded cluster, each run as a user runs it."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+import pytest
+import yaml
+
+from podium.cli import main
+
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: "app:1"}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: "1"}
+"""
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Shell:
+    """Runs ``podium`` with files of its own: in this process, or with ``process`` in another."""
+
+    def __init__(self, home: Path) -> None:
+        self.kubeconfig = home / "config"
+        self.state = home / "state" / "podium" / "cluster.json"
+        self.env = {
+            "KUBECONFIG": str(self.kubeconfig),
+            "XDG_STATE_HOME": str(home / "state"),
+            "http_proxy": "http://127.0.0.1:9",  # loopback must not go through a proxy
+        }
+
+    def run(self, *args, stdin=""):
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            patch.dict(os.environ, self.env),
+            patch.object(sys, "stdin", io.StringIO(stdin)),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            try:
+                status = main(args)
+            except SystemExit as ended:
+                status = ended.code
+        return Done(status, out.getvalue(), err.getvalue())
+
+    def process(self, *args):
+        process = self.start(*args)
+        out, err = process.communicate(timeout=60)
+        return Done(process.returncode, out, err)
+
+    def start(self, *args):
+        return subprocess.Popen(
+            [sys.executable, "-m", "podium", *args],
+            env={**os.environ, **self.env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def out(self, *args, stdin=""):
+        """What a command that succeeds prints."""
+        done = self.run(*args, stdin=stdin)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def table(self, *args):
+        return [line.split() for line in self.out(*args).splitlines()]
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    """A cluster that the tests of this module share."""
+    made = Shell(tmp_path_factory.mktemp("up"))
+    config = {"contexts": [{"name": "prod", "context": {}}], "current-context": "prod"}
+    made.kubeconfig.write_text(yaml.safe_dump(config))
+    told = made.process("up", "--detach", "--port", "0", "--nodes", "2")
+    assert told.returncode == 0, told.stderr
+    made.told = told.stdout
+    yield made
+    made.run("down")
+
+
+def test_up_says_what_to_type_next(shell):
+    state = json.loads(shell.state.read_text())
+
+    assert f"podium is up: 2 nodes, {state['url']}" in shell.told
+    assert "kubectl --context podium get nodes" in shell.told
+    assert "podium down" in shell.told
+    assert "\x1b" not in shell.told
+
+
+def test_up_leaves_other_contexts_alone(shell):
+    config = yaml.safe_load(shell.kubeconfig.read_text())
+
+    assert config["current-context"] == "prod"
+    assert [one["name"] for one in config["contexts"]] == ["prod", "podium"]
+
+
+def test_a_second_cluster_is_refused(shell):
+    done = shell.run("up", "--detach")
+
+    assert done.returncode == 1
+    assert "a cluster is running already" in done.stderr
+    assert "podium down" in done.stderr
+
+
+def test_get_prints_kubectls_columns(shell):
+    header, *rows = shell.table("get", "nodes")
+
+    assert header == ["NAME", "STATUS", "ROLES", "AGE", "VERSION"]
+    assert [row[:2] for row in rows] == [["node-0", "Ready"], ["node-1", "Ready"]]
+
+
+def test_apply_get_delete(shell, tmp_path):
+    file = tmp_path / "web.yaml"
+    file.write_text(WEB)
+
+    assert shell.out("apply", "-f", str(file)).splitlines() == [
+        "deployment.apps/web created",
+        "configmap/settings created",
+    ]
+    again = WEB.replace('a: "1"', 'a: "2"')
+    assert shell.out("apply", "-f", "-", stdin=again).splitlines() == [
+        "deployment.apps/web unchanged",
+        "configmap/settings configured",
+    ]
+    assert len(shell.out("get", "pods", "-l", "app=web", "-o", "name").split()) == 2
+    settings = json.loads(shell.out("get", "cm/settings", "-o", "json"))
+    assert settings["data"] == {"a": "2"}
+    listed = yaml.safe_load(shell.out("get", "deploy", "-o", "yaml"))
+    assert [one["metadata"]["name"] for one in listed["items"]] == ["web"]
+    assert shell.out("delete", "-f", str(file)).splitlines() == [
+        'deployment.apps "web" deleted',
+        'configmap "settings" deleted',
+    ]
+    assert shell.out("get", "pods") == ""
+
+
+def test_several_kinds_and_namespaces(shell):
+    out = shell.out("get", "all,ns", "-A")
+
+    assert "service/kubernetes" in out
+    assert out.splitlines()[0].split()[0] == "NAMESPACE"
+
+
+def test_delete_by_label_and_by_slash(shell):
+    for name in ("a", "b", "c"):
+        one = {"apiVersion": "v1", "kind": "ConfigMap"}
+        one["metadata"] = {"name": name, "labels": {"x": "1" if name != "c" else "2"}}
+        shell.out("apply", "-f", "-", stdin=yaml.safe_dump(one))
+
+    selected = shell.out("delete", "cm", "-l", "x=1").splitlines()
+    assert selected == ['configmap "a" deleted', 'configmap "b" deleted']
+    assert shell.out("delete", "cm/c") == 'configmap "c" deleted\n'
+    assert shell.run("delete", "cm/c", "--ignore-not-found").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "stdin", "told"),
+    [
+        pytest.param(["get", "podz"], "", 'no kind "podz"; did you mean', id="unknown-kind"),
+        pytest.param(["get", "pod", "nobody"], "", 'pods "nobody" not found', id="not-found"),
+        pytest.param(["get", "pods", "-l", "a=("], "", "unable to parse", id="bad-selector"),
+        pytest.param(["get", "pods", "--context", "x"], "", 'no context "x"', id="no-context"),
+        pytest.param(["apply", "-f", "nowhere"], "", "nowhere: cannot be read", id="no-file"),
+        pytest.param(["apply", "-f", "-"], "{", "standard input: not readable", id="bad-yaml"),
+        pytest.param(
+            ["apply", "-f", "-"], "kind: Pod", "object 1 has no apiVersion", id="no-version"
+        ),
+        pytest.param(
+            ["apply", "-f", "-"],
+            "{apiVersion: v1, kind: Pot, metadata: {name: a}}",
+            'no kind "Pot"',
+            id="no-such-kind",
+        ),
+        pytest.param(
+            ["apply", "-f", "-"],
+            "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {}}",
+            "spec.containers: Required value (in standard input)",
+            id="refused",
+        ),
+        pytest.param(["delete", "pods"], "", "give names", id="delete-what"),
+    ],
+)
+def test_what_is_wrong_is_told(shell, args, stdin, told):
+    done = shell.run(*args, stdin=stdin)
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_foreground_until_interrupted(tmp_path):
+    shell = Shell(tmp_path)
+    process = shell.start("up", "--nodes", "1")
+    try:
+        assert process.stdout.readline().startswith("podium is up: 1 nodes")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert process.returncode == 0
+    assert err == ""
+    assert not shell.state.exists()
+    assert yaml.safe_load(shell.kubeconfig.read_text())["contexts"] == []
+
+
+def test_down_ends_it_and_cleans_up(tmp_path):
+    shell = Shell(tmp_path)
+    shell.process("up", "--detach", "--nodes", "0")
+    url = json.loads(shell.state.read_text())["url"]
+
+    assert shell.out("down") == f"podium: the cluster at {url} has ended\n"
+    assert shell.out("down") == "podium: no cluster is running\n"
+    done = shell.run("get", "nodes")
+    assert done.returncode == 1
+    assert "podium up" in done.stderr
+
+
+def test_down_after_a_crash(tmp_path):
+    shell = Shell(tmp_path)
+    shell.process("up", "--detach", "--nodes", "0")
+    os.kill(json.loads(shell.state.read_text())["pid"], signal.SIGKILL)
+
+    done = shell.run("get", "nodes")
+    assert "does not answer" in done.stderr
+
+    assert shell.out("down") == "podium: no cluster is running\n"
+    assert yaml.safe_load(shell.kubeconfig.read_text())["contexts"] == []
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        pytest.param(["--nodes", "many"], "must be a number from 0", id="nodes"),
+        pytest.param(["--port", "99999"], "must be a number from 0 to 65535", id="port"),
+        pytest.param(["--speed", "0"], "must be above 0", id="speed"),
+        pytest.param(["--node-template", "nowhere"], "nowhere: cannot be read", id="template"),
+    ],
+)
+@pytest.mark.parametrize("detach", [[], ["--detach"]], ids=["foreground", "detached"])
+def test_bad_arguments_start_nothing(tmp_path, args, told, detach):
+    shell = Shell(tmp_path)
+
+    done = shell.run("up", *args, *detach)
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not shell.state.exists()
+
+
+def test_a_port_in_use_is_told_also_when_detached(shell, tmp_path):
+    port = json.loads(shell.state.read_text())["url"].rpartition(":")[2]
+
+    done = Shell(tmp_path).process("up", "--detach", "--port", port)
+
+    assert done.returncode == 2
+    assert f"port {port} cannot be used" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "down", "apply", "get", "delete"])
+def test_help_has_examples(shell, command):
+    assert "example" in shell.out(command, "--help")
