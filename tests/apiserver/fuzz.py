@@ -34,8 +34,9 @@ CONTENT_TYPES = [
     "text/plain",
     "",
 ]
+PATCHES = [one for one in CONTENT_TYPES if "patch" in one]
 ACCEPTS = [
-    *["application/json"] * 12,
+    "application/json",
     "*/*",
     "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
@@ -164,12 +165,12 @@ class Gun:
         method = pick(METHODS)
         path = self.path(kind, method)
         query = {name: pick(QUERIES[name]) for name in self.some(list(QUERIES))}
-        headers = {"Accept": pick(ACCEPTS)}
+        headers = {"Accept": pick(ACCEPTS) if self.random.random() < 0.3 else "application/json"}
         body = b""
         if method in ("POST", "PUT", "PATCH", "DELETE") and self.random.random() < 0.95:
             headers["Content-Type"] = pick(CONTENT_TYPES)
-            if method in ("POST", "PUT") and self.random.random() < 0.8:
-                headers["Content-Type"] = "application/json"
+            if self.random.random() < 0.9:
+                headers["Content-Type"] = pick(PATCHES) if method == "PATCH" else "application/json"
             body = self.body(kind, method, headers["Content-Type"])
         if not headers.get("Content-Type"):
             headers.pop("Content-Type", None)
@@ -188,13 +189,16 @@ class Gun:
         inside = f"/namespaces/{pick(NAMESPACES)}" if kind.namespaced else ""
         if self.random.random() < 0.05:
             inside = "" if inside else "/namespaces/default"
+        if inside and self.random.random() < 0.6:
+            inside = "/namespaces/default"
         path = f"{kind.prefix}{inside}/{kind.plural}"
         if method == "POST" and self.random.random() < 0.7:
             return path
         if method in ("PUT", "PATCH") or self.random.random() < 0.6:
             path += f"/{pick(NAMES[:5]) if self.random.random() < 0.8 else pick(NAMES)}"
             if self.random.random() < 0.25:
-                path += f"/{pick(SUBRESOURCES)}"
+                own = kind.subresources if self.random.random() < 0.8 else ()
+                path += f"/{pick(own or SUBRESOURCES)}"
         return path
 
     def body(self, kind, method, content_type):
