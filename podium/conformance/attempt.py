@@ -16,7 +16,7 @@ from podium.framework.profile import AttemptFailed
 def replay_attempt(case: AttemptCase, workshop: Workshop, compare: Comparison) -> None:
     pod = parse(Pod, case.pod)
     core = workshop.filled(case.config, case.cluster)
-    trial = Trial(core, pod, case.expect, Absence(core, case.config, pod), compare)
+    trial = Trial(core, pod, case.expect, Absence(core, pod), compare)
     if not _enters_queue(trial):
         return
     try:

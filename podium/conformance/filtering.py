@@ -20,7 +20,7 @@ def _pre_filter_agrees(trial: Trial, found: Found) -> bool:
     if expected is None:
         trial.compare.differ("preFilter", None, verdicts.ours(status))
         return False
-    narrowing = trial.absence.concerned(Point.PRE_FILTER)
+    narrowing = trial.absence.at(Point.PRE_FILTER)
     if expected.plugin in trial.absence:
         _compare_earlier(trial, expected, status)
         trial.compare.wait_for(("preFilter", "fitError", "preemption"), [expected.plugin])
@@ -88,5 +88,5 @@ def _refused_too_early(trial: Trial, name: str, verdict: Verdict, status: Status
 def _behind(trial: Trial, given: dict[str, Verdict]) -> frozenset[str]:
     """The absent plugins behind these verdicts."""
     named = frozenset(verdict.plugin for verdict in given.values())
-    unnamed = trial.absence.concerned(Point.PRE_FILTER) if "" in named else frozenset()
+    unnamed = trial.absence.at(Point.PRE_FILTER) if "" in named else frozenset()
     return named - {""} | unnamed

@@ -46,10 +46,8 @@ def _diagnosis(trial: Trial, cycle: Cycle, found: Found) -> Diagnosis:
 def _meddlers(trial: Trial, statuses: NodeStatuses) -> frozenset[str]:
     """The absent plugins that PostFilter may have asked about a node."""
     missing = trial.absence.at(Point.POST_FILTER)
-    for row in statuses.rows_with(Code.UNSCHEDULABLE).tolist():
-        node = trial.core.cluster.node(statuses.nodes.table.names[row])
-        if node is not None:
-            missing |= trial.absence.may_refuse(node)
+    if len(statuses.rows_with(Code.UNSCHEDULABLE)):
+        missing |= trial.absence.at(Point.FILTER)
     return missing
 
 

@@ -17,6 +17,7 @@ from podium.conformance.ranking import OF_A_PART, compare_totals
 from podium.conformance.trial import without
 from podium.cycle.cycle import Cycle
 from podium.errors import InvalidRecording
+from podium.framework.plugin import Point
 from podium.framework.profile import AttemptFailed
 from podium.framework.queued_pod import QueuedPod
 
@@ -70,7 +71,7 @@ class Sequence:
 
     def _compare(self, cycle: Cycle, expect: StepResult, compare: Comparison) -> None:
         found = cycle.find_feasible()
-        absence = Absence(self._core, self._case.config, cycle.pod)
+        absence = Absence(self._core, cycle.pod)
         doubtful = self._doubtful(absence, expect)
         nodes = without(found.feasible, doubtful)
         whose = frozenset[str]().union(*doubtful.values())
@@ -80,7 +81,7 @@ class Sequence:
             return
         if len(nodes) > 1:
             scored = cycle.score(nodes, found.version if nodes is found.feasible else OF_A_PART)
-            if missing := absence.scorers():
+            if missing := absence.at(Point.SCORE):
                 compare.wait_for(("total", "best"), missing)
             else:
                 compare_totals(compare, expect.total, expect.best, scored)
@@ -93,9 +94,11 @@ class Sequence:
 
     def _doubtful(self, absence: Absence, expect: StepResult) -> dict[str, frozenset[str]]:
         """Infeasible nodes that plugins that are not built yet may have refused, with whose."""
+        whose = absence.at(Point.FILTER)
+        if not whose:
+            return {}
         feasible = frozenset(expect.feasible)
-        others = (node for node in self._core.cluster.rows() if node.name not in feasible)
-        return {node.name: whose for node in others if (whose := absence.may_refuse(node))}
+        return {name: whose for name in self._core.cluster.rows().names if name not in feasible}
 
     def _place(self, queued: QueuedPod, node: str) -> None:
         """Count the pod on its node, then see it there, as a scheduler does."""

@@ -40,7 +40,7 @@ class Trial:
 
         All else is computed and compared.
         """
-        narrowed = bool(self.absence.concerned(Point.PRE_FILTER))
+        narrowed = bool(self.absence.at(Point.PRE_FILTER))
         return {
             name: verdict
             for name, verdict in (self.expect.filter or {}).items()
