@@ -35,6 +35,7 @@ _JOB_SECONDS = 5.0
 _TERMINATED = 143  # the exit code of a program that a signal ended
 _RESTART_SECONDS = 10.0  # at least, between two starts of one container
 _LOOK_AGAIN = 1.0
+_FIRST_ADDRESS = 2  # before it are the network's own and its gateway's
 
 
 @dataclass(slots=True)
@@ -114,14 +115,29 @@ class PodAgent:
         if node in self._machines:
             self._machines[node].forget(key)
 
-    def _machine(self, name: str) -> _Machine:
-        return self._machines.setdefault(name, _Machine())
+    def _machine(self, node: Json) -> _Machine:
+        """What is known of a node; at first what its pods' statuses tell."""
+        name = node["metadata"]["name"]
+        if name not in self._machines:
+            self._machines[name] = _Machine()
+            for pod in self._cluster.pods.on_node(name):
+                if pod.status.start_time and not pod.is_finished:
+                    self._recall(self._cluster.store.get("pods", *pod.key), node)
+        return self._machines[name]
+
+    def _recall(self, pod: Json, node: Json) -> None:
+        key, name = _key(pod), node["metadata"]["name"]
+        machine = self._machines[name]
+        machine.usage.needs[key] = Need.of(_typed(pod))
+        self._homes[key] = (pod["metadata"]["uid"], name)
+        number = _number_of(pod["status"].get("podIP", ""), node)
+        if number is not None:
+            machine.addresses[key] = number
 
     def _admit(self, pod: Json, node: Json) -> float | None:
         key, name = _key(pod), node["metadata"]["name"]
-        machine = self._machine(name)
-        # Without its status, of which nothing is needed here: that is three times as fast.
-        typed = objects.decode(objects.Pod, {**pod, "status": {}})
+        machine = self._machine(node)
+        typed = _typed(pod)
         need = Need.of(typed)
         rejection = reject(typed, need, _typed_node(node), machine.usage)
         if rejection is not None:
@@ -203,7 +219,7 @@ class PodAgent:
         host = _host_address(node)
         if pod["spec"].get("hostNetwork"):
             return Place(host, host)
-        machine = self._machine(node["metadata"]["name"])
+        machine = self._machine(node)
         return Place(host, machine.address(_key(pod), node))
 
     def _volumes_ready(self, pod: Json) -> bool:
@@ -253,6 +269,11 @@ def _key(pod: Json) -> Key:
     return (pod["metadata"]["namespace"], pod["metadata"]["name"])
 
 
+def _typed(pod: Json) -> objects.Pod:
+    """Without its status, of which nothing is needed here: that is three times as fast."""
+    return objects.decode(objects.Pod, {**pod, "status": {}})
+
+
 def _typed_node(node: Json) -> objects.Node:
     status = {"allocatable": node["status"].get("allocatable") or {}}
     return objects.decode(objects.Node, {**node, "status": status})
@@ -265,9 +286,16 @@ def _host_address(node: Json) -> str:
     return ""
 
 
+def _number_of(address: str, node: Json) -> int | None:
+    """The number behind an address of the node's own range."""
+    prefix, _, last = address.rpartition(".")
+    inside = prefix and (node["spec"].get("podCIDR") or "").startswith(f"{prefix}.")
+    return int(last) - _FIRST_ADDRESS if inside else None
+
+
 def _pod_address(cidr: str, number: int) -> str:
     """The address with this number in a node's range; more pods than it has share 100.64.0.0/10."""
-    number += 2  # the first address is the network, the second its gateway
+    number += _FIRST_ADDRESS
     if number < 255 and cidr.count(".") == 3:
         return f"{cidr.rpartition('.')[0]}.{number}"
     return f"100.{64 + (number >> 16) % 64}.{number >> 8 & 255}.{number & 255}"

@@ -43,8 +43,10 @@ class NodeAgent:
 
     name = "kubelet-node"
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, speed: float = 1.0) -> None:
+        """``speed`` is how fast the cluster's time passes: it is real time that renewals take."""
         self._cluster = cluster
+        self._most_renewals = _RENEWALS_PER_SECOND / speed
         self._numbers: dict[str, int] = {}
         self._free: list[int] = []  # all numbers below the largest are in one of the two
         self._renewed: dict[str, float] = {}
@@ -93,7 +95,7 @@ class NodeAgent:
     def _renew(self, node: Json) -> float:
         """Renew the lease if it is time; the seconds until the next time."""
         name, now = node["metadata"]["name"], self._cluster.clock.now()
-        every = max(_RENEW_SECONDS, self._cluster.store.count("nodes") / _RENEWALS_PER_SECOND)
+        every = max(_RENEW_SECONDS, self._cluster.store.count("nodes") / self._most_renewals)
         left = self._renewed.get(name, 0.0) + every - now
         if left > 0:
             return left

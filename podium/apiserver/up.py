@@ -62,7 +62,10 @@ class EmbeddedCluster:
 
     def _controllers(self) -> list[Controller]:
         # Nodes first: a pod can start only where there is an address.
-        agents: list[Controller] = [NodeAgent(self.cluster), PodAgent(self.cluster)]
+        agents: list[Controller] = [
+            NodeAgent(self.cluster, self._options.speed),
+            PodAgent(self.cluster),
+        ]
         return [*agents, *all_controllers(self.cluster)]
 
     async def start(self) -> None:

@@ -111,6 +111,21 @@ def test_admitted(world, requests):
     assert world.phases() == ["Running", "Running"]
 
 
+def test_a_node_that_comes_back_still_has_its_pods(world):
+    world.create("pods", pod("first", containers=[container(cpu="2")]))
+    world.run_all()
+    world.delete("nodes", "n1")
+    world.create("nodes", node("n1", cpu="2"))
+
+    world.create("pods", pod("second", containers=[container(cpu="1")]))
+    world.create("pods", pod("third"))
+    world.run_all()
+
+    assert world.status("pods", "second")["reason"] == "OutOfcpu"
+    addresses = [world.status("pods", name)["podIP"] for name in ("first", "third")]
+    assert addresses == ["10.0.0.2", "10.0.0.3"]
+
+
 def test_pods_that_ended_use_nothing(world):
     annotations = {"podium.dev/duration": "1s"}
     work = pod("first", annotations, containers=[container(cpu="2")], restartPolicy="Never")

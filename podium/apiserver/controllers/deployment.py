@@ -14,7 +14,7 @@ from podium.apiserver.controllers.owners import controller_of, owner_reference, 
 from podium.apiserver.controllers.rollout import Size, next_sizes, surge_and_unavailable
 from podium.apiserver.controllers.runner import Change, Mapper, itself
 from podium.apiserver.controllers.templates import hash_of, set_label
-from podium.apiserver.statuses import Json
+from podium.apiserver.statuses import ALREADY_EXISTS, ApiError, Json
 from podium.apiserver.store import Key
 
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
@@ -107,24 +107,33 @@ class DeploymentController:
         selector["matchLabels"] = {**(selector.get("matchLabels") or {}), HASH: text}
         annotations = meta.get("annotations") or {}
         copied = {key: value for key, value in annotations.items() if key not in _NOT_COPIED}
-        replicas = {"replicas": 0}
-        if spec.get("minReadySeconds"):
-            replicas["minReadySeconds"] = spec["minReadySeconds"]
-        return self._cluster.create(
-            SETS,
-            {
-                "apiVersion": "apps/v1",
-                "kind": "ReplicaSet",
-                "metadata": {
-                    "name": f"{meta['name']}-{text}",
-                    "namespace": meta["namespace"],
-                    "labels": dict(template["metadata"]["labels"]),
-                    "annotations": {**copied, REVISION: revision},
-                    "ownerReferences": [owner_reference(deployment)],
-                },
-                "spec": {**replicas, "selector": selector, "template": template},
+        wanted: Json = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {
+                "name": f"{meta['name']}-{text}",
+                "namespace": meta["namespace"],
+                "labels": dict(template["metadata"]["labels"]),
+                "annotations": {**copied, REVISION: revision},
+                "ownerReferences": [owner_reference(deployment)],
             },
-        )
+            "spec": {"replicas": 0, "selector": selector, "template": template},
+        }
+        if spec.get("minReadySeconds"):
+            wanted["spec"]["minReadySeconds"] = spec["minReadySeconds"]
+        return self._create_or_rename(deployment, wanted)
+
+    def _create_or_rename(self, deployment: Json, wanted: Json) -> Json:
+        try:
+            return self._cluster.create(SETS, wanted)
+        except ApiError as error:
+            if error.reason == ALREADY_EXISTS:  # another's, of that very name: hash differently
+                status = deployment.get("status") or {}
+                count = status.get("collisionCount", 0) + 1
+                meta = deployment["metadata"]
+                key = (meta["namespace"], meta["name"])
+                self._cluster.set_status(DEPLOYMENTS, key, {**status, "collisionCount": count})
+            raise
 
     def _resize(self, deployment: Json, sets: list[Json], new: Json | None) -> None:
         wanted = deployment["spec"].get("replicas", 1)

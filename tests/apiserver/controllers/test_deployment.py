@@ -164,6 +164,22 @@ def test_deleting_takes_all_of_it_away(world):
     assert world.names("pods") == []
 
 
+def test_a_name_that_another_set_has_is_not_fought_over(world):
+    world.create(DEPLOYMENTS, workload(replicas=1))
+    (name,) = world.names(SETS)
+    world.delete(DEPLOYMENTS, "web")
+    stranger = workload(name, replicas=0)
+    stranger["spec"]["selector"] = {"matchLabels": {"app": "other"}}
+    stranger["spec"]["template"]["metadata"]["labels"] = {"app": "other"}
+    world.create(SETS, stranger)
+
+    world.create(DEPLOYMENTS, workload(replicas=1))
+    world.wait(1)
+
+    assert len(world.names(SETS)) == 2
+    assert world.status(DEPLOYMENTS, "web")["collisionCount"] == 1
+
+
 @pytest.mark.parametrize(
     ("surge", "unavailable", "replicas", "expected"),
     [
