@@ -1,0 +1,28 @@
+"""The examples run as they stand, and say what they promise."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+SAID = {
+    "schedule_a_pod.py": (
+        "default/web goes to big\n"
+        "default/batch waits: 0/2 nodes are available: 2 Insufficient cpu. no new claims to"
+        " deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for"
+        " scheduling.\n"
+    ),
+    "emptiest_rack.py": "3 pods on the left rack, 3 on the right\n",
+}
+
+
+def test_every_example_is_here():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == SAID.keys()
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_example(name, capsys):
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+
+    assert capsys.readouterr().out == SAID[name]
