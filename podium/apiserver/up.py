@@ -21,7 +21,7 @@ from podium.apiserver.kubelet import PodAgent
 from podium.apiserver.kubelet_nodes import NodeAgent
 from podium.apiserver.server import EmbeddedServer
 from podium.apiserver.statuses import ApiError, Json
-from podium.clock import Clock, LoopClock
+from podium.clock import Clock, LoopClock, sleep
 from podium.errors import PodiumError
 
 _CLASSES = "storageclasses.storage.k8s.io"
@@ -72,6 +72,7 @@ class EmbeddedCluster:
         self.cluster.create(_CLASSES, _STANDARD)
         add_nodes(self.cluster, self._options.nodes, self._options.template)
         self._runner.start()
+        await self.settle()  # nodes are ready when clients come
         try:
             await self.server.start()
         except OSError as error:
@@ -79,6 +80,11 @@ class EmbeddedCluster:
             port = self._options.port
             hint = "choose another with --port, or any free one with --port 0"
             raise PodiumError(f"podium: port {port} cannot be used: {error}; {hint}") from error
+
+    async def settle(self) -> None:
+        """Wait until controllers and kubelets have reacted to everything so far."""
+        while not self._runner.is_idle:
+            await sleep(self.clock, 0)
 
     async def stop(self) -> None:
         self._runner.stop()

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import logging
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -178,10 +179,12 @@ def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
 def say_next(running: RunningCluster, end: str) -> None:
     """What runs, and what to type now."""
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold green]podium is up[/]: {running.nodes} nodes, {running.url}")
-    console.print(f"kubeconfig: {running.kubeconfig}, context {CONTEXT}")
+    nodes = "1 node" if running.nodes == 1 else f"{running.nodes} nodes"
+    console.print(f"[bold green]podium is up[/]: {nodes}, {running.url}")
     config = Path(running.kubeconfig)
-    elsewhere = "" if config == kubeconfig.default_path() else f" --kubeconfig {config}"
+    console.print(f"kubeconfig: {_short(config)}, context {CONTEXT}", markup=False)
+    is_usual = config == kubeconfig.default_path().absolute()
+    elsewhere = "" if is_usual else f" --kubeconfig {shlex.quote(running.kubeconfig)}"
     console.print("\n[bold]next[/]")
     for command in (
         f"kubectl{elsewhere} --context {CONTEXT} get nodes",
@@ -191,6 +194,11 @@ def say_next(running: RunningCluster, end: str) -> None:
         console.print(f"  {command}", markup=False)
     console.print(f"\nTo end it: {end}", markup=False)
     console.print("There is no scheduler yet: pods wait until one binds them.", style="dim")
+
+
+def _short(path: Path) -> str:
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _nodes(text: str) -> int:

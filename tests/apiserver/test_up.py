@@ -30,6 +30,20 @@ def test_pods_run_on_a_fast_clock():
     assert asyncio.run(scenario())["phase"] == "Running"
 
 
+def test_nodes_are_ready_when_clients_come():
+    async def scenario():
+        async with EmbeddedCluster(ClusterOptions(nodes=50)) as cluster:
+            return cluster.api.store.objects("nodes")
+
+    ready = [
+        one["status"]
+        for node in asyncio.run(scenario())
+        for one in node["status"]["conditions"]
+        if one["type"] == "Ready"
+    ]
+    assert ready == ["True"] * 50
+
+
 def test_a_port_that_is_taken_is_told():
     async def scenario():
         async with EmbeddedCluster(ClusterOptions(nodes=0)) as first:

@@ -220,7 +220,7 @@ def test_foreground_until_interrupted(tmp_path):
     shell = Shell(tmp_path)
     process = shell.start("up", "--nodes", "1")
     try:
-        assert process.stdout.readline().startswith("podium is up: 1 nodes")
+        assert process.stdout.readline().startswith("podium is up: 1 node, ")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     finally:

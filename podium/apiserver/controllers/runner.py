@@ -119,6 +119,11 @@ class Runner:
         for timer in (*self._timers.values(), *filter(None, [self._next])):
             timer.cancel()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is to be done now; what waits for its time does not count."""
+        return not (self._due or self._coming or self._changed)
+
     def _list(self, resource: str) -> None:
         """Tell the difference between what was known and what there is."""
         listing = self._store.list(resource)
@@ -160,7 +165,7 @@ class Runner:
             work = next(iter(self._due))
             del self._due[work]
             self._run(work)
-        if self._due or self._coming or self._changed:
+        if not self.is_idle:
             self._wake()
 
     def _read_news(self) -> None:
