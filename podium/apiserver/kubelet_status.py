@@ -41,16 +41,17 @@ def rejected(pod: Json, why: Rejection, now: str) -> Json:
 
 def creating(pod: Json, place: Place, now: str) -> Json:
     """Admitted: containers are being made."""
-    unready = _false("ContainersNotReady", f"containers with unready status: {_names(pod)}")
+    inits = pod["spec"].get("initContainers") or []
+    lasting = [*filter(_is_sidecar, inits), *pod["spec"]["containers"]]
+    unready = _false("ContainersNotReady", f"containers with unready status: {_names(lasting)}")
     said = {
         "PodReadyToStartContainers": _false(),
         "Ready": unready,
         "ContainersReady": unready,
     }
-    if pod["spec"].get("initContainers"):
-        names = _names(pod, "initContainers")
+    if inits:
         said["Initialized"] = _false(
-            "ContainersNotInitialized", f"containers with incomplete status: {names}"
+            "ContainersNotInitialized", f"containers with incomplete status: {_names(inits)}"
         )
     waiting = {"waiting": {"reason": "ContainerCreating"}}
     status = {
@@ -63,11 +64,9 @@ def creating(pod: Json, place: Place, now: str) -> Json:
         "containerStatuses": [_container(one, waiting) for one in pod["spec"]["containers"]],
         **_generation(pod),
     }
-    if pod["spec"].get("initContainers"):
+    if inits:
         initializing = {"waiting": {"reason": "PodInitializing"}}
-        status["initContainerStatuses"] = [
-            _container(one, initializing) for one in pod["spec"]["initContainers"]
-        ]
+        status["initContainerStatuses"] = [_container(one, initializing) for one in inits]
     return _kept(pod, status)
 
 
@@ -184,7 +183,7 @@ def _container(
 
 def _initialized(container: Json, pod: Json, now: str) -> Json:
     """A sidecar runs on; any other init container is over before the pod runs."""
-    if container.get("restartPolicy") == "Always":
+    if _is_sidecar(container):
         return _container(container, {"running": {"startedAt": now}}, pod, is_up=True)
     over = {"exitCode": 0, "reason": _COMPLETED, "startedAt": now, "finishedAt": now}
     found = _container(container, {"terminated": {**over, "containerID": _id(pod, container)}}, pod)
@@ -196,8 +195,12 @@ def _kept(pod: Json, status: Json) -> Json:
     return {**(pod.get("status") or {}), **status}
 
 
-def _names(pod: Json, group: str = "containers") -> str:
-    return f"[{' '.join(one['name'] for one in pod['spec'][group])}]"
+def _names(containers: list[Json]) -> str:
+    return f"[{' '.join(one['name'] for one in containers)}]"
+
+
+def _is_sidecar(init_container: Json) -> bool:
+    return bool(init_container.get("restartPolicy") == "Always")
 
 
 def _generation(pod: Json) -> Json:

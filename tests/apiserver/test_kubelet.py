@@ -92,7 +92,10 @@ def test_init_containers_end_and_sidecars_run(world):
     ]
     world.create("pods", pod(initContainers=inits))
     world.bind("web", "n1")
+    messages = {one.get("message") for one in world.status("pods", "web")["conditions"]}
     assert conditions(world)["Initialized"] == "False"
+    assert "containers with unready status: [beside c]" in messages
+    assert "containers with incomplete status: [once beside]" in messages
     world.wait(1)
 
     once, beside = world.status("pods", "web")["initContainerStatuses"]

@@ -13,7 +13,7 @@ from podium.apiserver.controllers.owners import claim_pods, pods_or_orphans_of
 from podium.apiserver.controllers.pods import PodView, available_in
 from podium.apiserver.controllers.revisions import HASH, Revision, current_revision
 from podium.apiserver.controllers.runner import Change, Keys, Mapper, itself
-from podium.apiserver.controllers.templates import pod_from, set_label, share_of
+from podium.apiserver.controllers.templates import BURST, pod_from, set_label, share_of
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
@@ -39,6 +39,7 @@ class _Look:
     wanted: set[str] = field(default_factory=set)
     allowed: set[str] = field(default_factory=set)
     pods: dict[str, list[PodView]] = field(default_factory=dict)
+    created: int = 0
 
 
 class DaemonSetController:
@@ -63,11 +64,14 @@ class DaemonSetController:
         if owner is None:
             return None
         look = self._look(owner)
+        created = 0
         if "deletionTimestamp" not in owner["metadata"]:
             self._place(look)
             self._update(look)
+            created = look.created
             look = self._look(owner)
-        return self._report(look)
+        again = self._report(look)
+        return again if created < BURST else 0.0
 
     def _look(self, owner: Json) -> _Look:
         look = _Look(owner, current_revision(self._cluster, owner))
@@ -107,7 +111,7 @@ class DaemonSetController:
             live = sorted((pod for pod in pods if pod.is_active), key=_by_age)
             for pod in live[1:]:
                 self._delete(look.owner, pod)
-            if not pods:
+            if not pods and look.created < BURST:
                 self._create(look, node)
         for node in sorted(set(look.pods) - look.allowed):
             for pod in look.pods[node]:
@@ -139,6 +143,7 @@ class DaemonSetController:
         return available_in(pod, min_ready, self._cluster.clock.now())
 
     def _create(self, look: _Look, node: str) -> None:
+        look.created += 1
         made = self._cluster.create("pods", new_pod(look.owner, node, look.revision))
         self._cluster.tell(
             look.owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}"

@@ -49,11 +49,8 @@ class DisruptionBudgetController:
         if budget is None or "deletionTimestamp" in budget["metadata"]:
             return None
         selector = compile_selector(budget["spec"].get("selector"))
-        pods = [
-            pod
-            for pod in self._cluster.pods.inside(key[0])
-            if selector.matches(pod.labels) and not pod.is_finished
-        ]
+        inside = self._cluster.pods.inside(key[0])
+        pods = [pod for pod in inside if selector.matches(pod.labels)]  # finished ones, too
         expected = self._expected(budget["spec"], pods)
         evicted = self._evicted(budget, pods)
         healthy = sum(

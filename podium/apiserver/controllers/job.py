@@ -16,7 +16,7 @@ from podium.apiserver.controllers.job_indexes import format_indexes, index_of, p
 from podium.apiserver.controllers.owners import pods_of
 from podium.apiserver.controllers.pods import PodView, seconds
 from podium.apiserver.controllers.runner import Mapper, itself
-from podium.apiserver.controllers.templates import pod_from, set_label
+from podium.apiserver.controllers.templates import BURST, pod_from, set_label
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
@@ -163,12 +163,13 @@ class JobController:
             return None
         if wait := self._backoff(look):
             return wait
-        for index in self._free_indexes(look, wanted - len(look.active)):
+        missing = wanted - len(look.active)
+        for index in self._free_indexes(look, min(missing, BURST)):
             made = self._cluster.create("pods", new_pod(look.job, index))
             look.active.append(msgspec.convert(made, PodView))
             message = f"Created pod: {made['metadata']['name']}"
             self._cluster.tell(look.job, "SuccessfulCreate", message)
-        return None
+        return 0.0 if missing > BURST else None
 
     def _backoff(self, look: _Look) -> float | None:
         failures = [

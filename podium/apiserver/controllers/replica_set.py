@@ -11,11 +11,10 @@ from podium.apiserver.controllers.conditions import Said, set_condition
 from podium.apiserver.controllers.owners import claim_pods, pods_or_orphans_of
 from podium.apiserver.controllers.pods import PodView, available_in
 from podium.apiserver.controllers.runner import Mapper, itself
-from podium.apiserver.controllers.templates import pod_from
+from podium.apiserver.controllers.templates import BURST, pod_from
 from podium.apiserver.statuses import ApiError, Json
 from podium.apiserver.store import Key
 
-_BURST = 500  # pods made or deleted in one turn, so that a typing error of 10^6 stops nobody
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
@@ -41,9 +40,9 @@ class ReplicaSetController:
         refused, unfinished = "", False
         if "deletionTimestamp" not in owner["metadata"]:
             difference = owner["spec"].get("replicas", 1) - len(active)
-            refused = self._create(owner, min(difference, _BURST))
-            self._delete(owner, active, min(-difference, _BURST))
-            unfinished = abs(difference) > _BURST
+            refused = self._create(owner, min(difference, BURST))
+            self._delete(owner, active, min(-difference, BURST))
+            unfinished = abs(difference) > BURST
         return self._report(owner, refused) or (0.0 if unfinished else None)
 
     def _claimed(self, owner: Json) -> list[PodView]:

@@ -12,6 +12,7 @@ from podium.apiserver.statuses import Json
 
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH = 10
+BURST = 100  # pods made or deleted in one turn: some 50 ms, in which nothing else happens
 
 
 def pod_from(owner: Json, template: Json) -> Json:

@@ -172,3 +172,31 @@ def test_nothing_happens_after_the_stop():
     clock.advance(60)
 
     assert recorder.calls == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("resource", "spec"),
+    [
+        pytest.param("replicasets.apps", {"replicas": 250}, id="set"),
+        pytest.param("jobs.batch", {"parallelism": 250, "completions": 250}, id="job"),
+        pytest.param("daemonsets.apps", {}, id="daemons"),
+    ],
+)
+def test_many_pods_are_made_in_turns_and_all_of_them(resource, spec):
+    world = World(kubelets=False)
+    if resource == "daemonsets.apps":
+        for number in range(250):
+            world.create("nodes", ready(f"n{number}"))
+    made = workload(**spec)
+    if resource == "jobs.batch":
+        made["spec"].pop("selector")
+        made["spec"]["template"]["spec"]["restartPolicy"] = "Never"
+
+    world.create(resource, made)
+
+    assert len(world.pods()) == 250
+
+
+def ready(name):
+    conditions = [{"type": "Ready", "status": "True"}]
+    return {**node(name), "status": {"conditions": conditions}}
