@@ -13,6 +13,7 @@ from podium.config.model import Profile as ProfileConfig
 from podium.cycle.cycle import Cycle
 from podium.cycle.reuse import Kinds
 from podium.cycle.services import ProfileHandle, Services
+from podium.errors import ConfigError, ConfigProblem
 from podium.framework.handle import Client, EventNote
 from podium.framework.offline import OfflineClient
 from podium.framework.profile import Profile
@@ -99,6 +100,9 @@ def build(
     seed: int = 0,
 ) -> Core:
     """A core with the profiles of this configuration. Plugins that are not built are absent."""
+    if configuration.extenders:
+        problem = ConfigProblem("extenders", None, "podium does not support extenders yet")
+        raise ConfigError("<config>", [problem])
     cluster = ClusterState()
     background = Background()
     services = Services(

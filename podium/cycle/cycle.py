@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from time import perf_counter
 
 import numpy as np
@@ -17,7 +18,7 @@ from podium.cycle.services import Services
 from podium.errors import CacheError
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
 from podium.framework.cycle_state import CycleState, PodsToActivate
-from podium.framework.diagnosis import Diagnosis, NodeStatuses
+from podium.framework.diagnosis import Diagnosis, NodeStatuses, Rejections
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.pre_filtered import PreFiltered
 from podium.framework.profile import AttemptFailed, Profile, refusals
@@ -52,6 +53,12 @@ class Found:
             self._statuses = self._judgement.verdicts()
         return self._statuses
 
+    def rejections(self) -> Rejections:
+        """How many nodes each plugin refused for each reason. Shared: do not change it."""
+        if self._statuses is None:
+            return self._judgement.rejections()
+        return self._statuses.by_plugin()
+
     def status_of(self, name: str) -> Status:
         node = self.feasible.cluster.node(name)
         if node is None:
@@ -73,7 +80,7 @@ class Cycle:
             nodes=len(services.cluster.table.live_rows()),
         )  # fmt: skip
         self._signature, self._kind = services.kinds.of(profile, self.pod)
-        self.record.reused = self._kind.judgement.version > 0
+        self.record.reused = self._kind.is_known
         self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
 
     def run(self) -> Outcome:
@@ -92,7 +99,7 @@ class Cycle:
             return self._rejected(NO_NODES)
         found = self.find_feasible()
         self.record.feasible = len(found.feasible)
-        self.record.rejected = self._kind.judgement.rejections()
+        self.record.rejected = found.rejections()
         if not len(found.feasible):
             return self.post_filter(self.diagnose(found))
         return self.settle(self.choose(found))
@@ -322,8 +329,8 @@ def _nobody(cluster: ClusterState) -> Rows:
     return Rows(cluster, np.zeros(0, np.intp))
 
 
-async def _awaited(left: object) -> None:
-    await left  # type: ignore[misc]  # run_unreserve returns awaitables
+async def _awaited(left: Awaitable[None]) -> None:
+    await left
 
 
 def _patched(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.cycle.changes import Changes, Reader
 from podium.framework.cycle_state import CycleState, PodsToActivate
-from podium.framework.diagnosis import UNKNOWN, NodeStatuses
+from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
 from podium.framework.plugin import FilterPlugin, Plugin
 from podium.framework.pre_filtered import PreFiltered
 from podium.framework.profile import Profile
@@ -32,8 +32,6 @@ _MANY_STATUSES: Final = 1024  # reasons that differ from node to node are not wo
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
 _NOBODY: NDArray[np.intp] = np.zeros(0, np.intp)
-
-Rejections = dict[tuple[str, str], int]  # (plugin, reason): nodes
 
 
 class Judgement:
@@ -87,7 +85,7 @@ class Judgement:
     def rejections(self) -> Rejections:
         """How many nodes each plugin refused for each reason. Shared: do not change it."""
         if self._rejections is None:
-            self._rejections = self._count_rejections()
+            self._rejections = self.verdicts().by_plugin()
         return self._rejections
 
     def _set_aside(self) -> None:
@@ -95,17 +93,6 @@ class Judgement:
         self._is_judged = False
         self._candidates = self.feasible = _NOBODY
         self._rejections = None
-
-    def _count_rejections(self) -> Rejections:
-        counts: Rejections = {}
-        rows = self._candidates
-        verdict = self.verdict if len(rows) == len(self.verdict) else self.verdict[rows]
-        sizes = np.bincount(verdict, minlength=len(self.statuses))
-        for status, size in zip(self.statuses[1:], sizes[1:].tolist(), strict=True):
-            for reason in status.reasons if size else ():
-                key = status.plugin, reason
-                counts[key] = counts.get(key, 0) + size
-        return counts
 
     def _absent(self) -> Status:
         if self.pre.node_names is None:

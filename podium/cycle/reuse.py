@@ -24,9 +24,10 @@ _STATE_BYTES: Final = 64
 class Kind:
     """What is known about one kind of pod."""
 
-    __slots__ = ("judgement", "scoreboard")
+    __slots__ = ("is_known", "judgement", "scoreboard")
 
     def __init__(self, profile: Profile, cluster: ClusterState, pod: Pod) -> None:
+        self.is_known = False  # whether a pod of this kind was judged before
         self.judgement = Judgement(profile, cluster, pod)
         self.scoreboard = Scoreboard(profile, cluster, self.judgement.reads)
 
@@ -55,6 +56,7 @@ class Kinds:
             return
         before = self._kinds.pop(signature, None)
         self._kinds[signature] = kind
+        kind.is_known = True
         if before is None:
             most = max(1, KEPT_BYTES // self._reckoned_bytes(kind))
             while len(self._kinds) > most:

@@ -20,7 +20,7 @@ from podium.framework.plugin import (
 )
 from podium.framework.profile import Profile
 from podium.framework.status import SKIP, SUCCESS, Code, PreFlight, Status, Wait
-from podium.framework.waiting_pods import LONGEST_WAIT, WaitingPods
+from podium.framework.waiting_pods import WaitingPods
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -77,7 +77,7 @@ def run_permit(target: Target) -> tuple[dict[str, float], Status]:
         except Exception as fault:
             answer = _fault(plugin, "Permit", target, fault)
         if isinstance(answer, Wait):
-            waits[plugin.name] = min(answer.seconds, LONGEST_WAIT)
+            waits[plugin.name] = answer.seconds
             last = Status(Code.WAIT, (answer.reason,) if answer.reason else (), plugin.name)
             continue
         status = answer or SUCCESS

@@ -12,6 +12,8 @@ from podium.framework.status import Code, Status
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, Rows
 
+Rejections = dict[tuple[str, str], int]  # (plugin, reason): nodes
+
 UNKNOWN = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
 
@@ -59,6 +61,16 @@ class NodeStatuses:
             if size:
                 for reason in status.reasons:
                     counts[reason] = counts.get(reason, 0) + size
+        return counts
+
+    def by_plugin(self) -> Rejections:
+        """How many of the judged nodes each plugin refused for each reason."""
+        counts: Rejections = {}
+        sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
+        for status, size in zip(self.statuses.values, sizes.tolist(), strict=True):
+            for reason in status.reasons if size and not status.ok else ():
+                key = status.plugin, reason
+                counts[key] = counts.get(key, 0) + size
         return counts
 
     def distinct(self) -> list[Status]:

@@ -1,7 +1,7 @@
 """One profile's plugins in order; runs each extension point by upstream's rules.
 
-A plugin's exception is caught here and nowhere else: it becomes ``Code.ERROR`` for this pod, with
-the traceback in the log.
+A plugin's exception is caught here, and from Reserve on in ``binding.py``: it becomes
+``Code.ERROR`` for this pod, with the traceback in the log.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class Profile:
             _check_size(len(scores), nodes)
         except Exception as fault:
             text = f'running Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(_scoring_fault(plugin, "Score", pod, fault, text)) from fault
+            raise AttemptFailed(_told_fault(plugin, "Score", pod, fault, text)) from fault
         return scores
 
     def score_one(self, plugin: ScorePlugin, state: CycleState, pod: Pod, node: NodeInfo) -> int:
@@ -270,7 +270,7 @@ class Profile:
             score = int(plugin.score(state, pod, node))
         except Exception as fault:
             text = f'running Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(_scoring_fault(plugin, "Score", pod, fault, text)) from fault
+            raise AttemptFailed(_told_fault(plugin, "Score", pod, fault, text)) from fault
         if not 0 <= score <= MAX_SCORE:
             check_range(plugin, np.array([score], np.int64))
         return score
@@ -284,9 +284,7 @@ class Profile:
             _check_size(len(normalized), nodes)
         except Exception as fault:
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(
-                _scoring_fault(plugin, "NormalizeScore", pod, fault, text)
-            ) from fault
+            raise AttemptFailed(_told_fault(plugin, "NormalizeScore", pod, fault, text)) from fault
         check_range(plugin, normalized)
         return normalized
 
@@ -356,10 +354,10 @@ def _verdict(plugin: FilterPlugin, status: Status) -> Status:
 
 
 def _filter_fault(plugin: Plugin, pod: Pod, fault: Exception) -> Status:
-    return _scoring_fault(plugin, "Filter", pod, fault, f'running "{plugin.name}" filter plugin: ')
+    return _told_fault(plugin, "Filter", pod, fault, f'running "{plugin.name}" filter plugin: ')
 
 
-def _scoring_fault(plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str) -> Status:
+def _told_fault(plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str) -> Status:
     status = _fault(plugin, point, pod, fault)
     return Status.error(f"{text}{status.message}").by(plugin.name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from podium.api.objects import Pod
 from podium.state.pod_info import PodInfo
@@ -15,9 +15,6 @@ class QueuedPod:
     info: PodInfo
     timestamp: float = 0.0
     attempts: int = 0
-    unschedulable_plugins: frozenset[str] = frozenset()
-    pending_plugins: frozenset[str] = frozenset()
-    signatures: dict[str, int | None] = field(default_factory=dict)  # by profile
 
     @classmethod
     def of(cls, pod: Pod, timestamp: float = 0.0) -> QueuedPod:

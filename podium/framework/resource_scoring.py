@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from podium.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
 from podium.framework.args import Args, Problem
 from podium.framework.scores import idiv
+from podium.state.resource_columns import int64
 
 Amount = TypeVar("Amount", int, NDArray[np.int64])
 Amount_co = TypeVar("Amount_co", int, NDArray[np.int64], covariant=True)
@@ -74,9 +75,7 @@ def used(nodes: Amounts[Amount], resource: str, *, non_zero: bool) -> Amount:
 
 def wrapped(amount: Amount) -> Amount:
     """The amount as int64 has it: arrays wrap around by themselves, Python's integers do not."""
-    if isinstance(amount, int) and not -(2**63) <= amount < 2**63:
-        return (amount + 2**63) % 2**64 - 2**63
-    return amount
+    return int64(amount) if isinstance(amount, int) else amount
 
 
 class ShapePoint(Args, frozen=True, rename="camel"):

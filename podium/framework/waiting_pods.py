@@ -11,9 +11,6 @@ from podium.framework.status import SUCCESS, Code, Status
 
 LONGEST_WAIT = 15 * 60.0
 
-_SECOND = 10**9
-_MOMENTS = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
-
 
 class WaitingPod:
     """One timer per plugin, void once that plugin allows; the first end wins."""

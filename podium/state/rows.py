@@ -1,7 +1,8 @@
 """Rows: the candidate nodes as plugins see them, all at once; NodeInfo: one of them.
 
-Accessors are public and stable; the columns behind them are not. With an overlay, what is read is
-the dry run's world of each row.
+Accessors are public and stable; the columns behind them are not. With an overlay, resources, ports
+and the pods of a node are those of the dry run's world; counts of pods and what scoring assumes are
+the live cluster's, and follow a dry run through ``add_pods`` and ``remove_pods`` only.
 """
 
 from __future__ import annotations

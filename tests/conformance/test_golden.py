@@ -10,6 +10,9 @@ from podium.conformance import Report, read, replay_all
 GOLDEN = Path(__file__).resolve().parents[1] / "data" / "golden"
 FILES = sorted([*GOLDEN.glob("*.jsonl.gz"), *GOLDEN.glob("*.json")])
 
+# Hints about resource claims and device classes, which podium does not read yet.
+LEFT_OUT = {"queueing-hints.jsonl.gz": 83}
+
 
 def test_there_are_recordings():
     assert len(FILES) == 44
@@ -22,4 +25,5 @@ def test_no_difference(path):
     report = Report.of(replay_all(cases, workshop()))
 
     assert not report.differences, report.text()
+    assert report.left_out == LEFT_OUT.get(path.name, 0)
     assert report.passed + report.left_out == len(cases)

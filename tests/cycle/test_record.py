@@ -111,3 +111,21 @@ def test_old_records_are_forgotten():
     assert [record.pod for record in records] == ["y", "z"]
     assert len(records) == 2
     assert records.latest("x") is None
+
+
+def test_refusals_because_of_nominated_pods_are_recorded():
+    full = fwk.Status.unschedulable("full")
+    scheduler = Scheduler(Filter("F", lambda pod, node: full if node.pods else None))
+    for name in "abc":
+        waiting = fwk.PodInfo(pod(f"first-{name}", priority=9))
+        scheduler.services.nominator.add(waiting, fwk.Nominate(name))
+
+    record = scheduler.attempt(pod("web")).record
+
+    assert (record.feasible, record.rejected) == (0, {("F", "full"): 3})
+
+
+def test_reuse_is_recorded_without_feasible_nodes_too():
+    scheduler = Scheduler(Filter("F", NO))
+
+    assert [scheduler.attempt(pod(name)).record.reused for name in ("x", "y")] == [False, True]

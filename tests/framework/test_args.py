@@ -41,4 +41,3 @@ def test_a_queued_pod_starts_untried():
     queued = QueuedPod.of(pod("web"), timestamp=5.0)
 
     assert (queued.pod.name, queued.timestamp, queued.attempts) == ("web", 5.0, 0)
-    assert queued.unschedulable_plugins == queued.pending_plugins == frozenset()

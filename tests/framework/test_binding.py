@@ -103,8 +103,6 @@ def test_async_unreserve_is_left_to_be_awaited():
         pytest.param([fwk.wait(10, "gang"), None, fwk.wait(20, "quota")], {"A": 10, "C": 20},
                      fwk.Status(fwk.Code.WAIT, ("quota", WAITING), "C"), "ABC",
                      id="all-are-asked-the-last-speaks"),
-        pytest.param([fwk.wait(10**6)], {"A": 900}, fwk.Status(fwk.Code.WAIT, (WAITING,), "A"), "A",
-                     id="at-most-15-minutes"),
         pytest.param([fwk.wait(10), NO, None], {}, NO.by("B"), "AB", id="a-rejection-ends-it"),
         pytest.param([fwk.wait(10), fwk.Status.error("x")], {},
                      fwk.Status.error('running Permit plugin "B": x').by("B"), "AB", id="error"),

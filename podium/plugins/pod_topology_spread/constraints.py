@@ -66,10 +66,6 @@ class Spreading:
     def soft(self, pod: Pod) -> Constraints:
         return self._constraints(pod, SOFT)
 
-    def uses_defaults(self, pod: Pod) -> bool:
-        """Whether services and controllers decide what the pod's constraints are."""
-        return any(self._defaults.values()) and not pod.spec.topology_spread_constraints
-
     def needs_every_key(self, pod: Pod) -> bool:
         """Whether scoring leaves out nodes without all keys; system defaults take any node."""
         return bool(pod.spec.topology_spread_constraints) or not self._is_system

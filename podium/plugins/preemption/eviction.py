@@ -9,7 +9,7 @@ from typing import Any
 
 from podium import framework as fwk
 from podium.api.objects import Condition, Pod
-from podium.errors import NotFound
+from podium.errors import NotFound, PodiumError
 from podium.plugins.preemption.candidates import Candidate
 from podium.plugins.preemption.evaluator import REASON
 
@@ -72,7 +72,7 @@ class Evictions:
             if info.priority < pod.priority and info.pod.nominated_node_name:
                 try:
                     await self._handle.client.clear_nominated_node_name(info.pod)
-                except Exception:
+                except PodiumError:
                     self._handle.log.error("nomination not cleared", pod=info.key, node=node)
 
     async def _evict(self, pod: Pod, node: str, victim: Pod) -> None:
