@@ -77,15 +77,19 @@ class Judgement:
         self._skipped = self.state.skip_filter
 
     def verdicts(self) -> NodeStatuses:
-        """The status of every candidate as it stands; valid until the next refresh."""
-        rows = self._candidates
-        index = self.verdict[rows]
-        return NodeStatuses(Rows(self.cluster, rows), Column(self.statuses, index), self._absent())
+        """The status of every candidate as it stands."""
+        return self._statuses(self.verdict[self._candidates])
+
+    def _statuses(self, index: NDArray[np.intp]) -> NodeStatuses:
+        nodes = Rows(self.cluster, self._candidates)
+        return NodeStatuses(nodes, Column(self.statuses, index), self._absent())
 
     def rejections(self) -> Rejections:
         """How many nodes each plugin refused for each reason. Shared: do not change it."""
         if self._rejections is None:
-            self._rejections = self.verdicts().by_plugin()
+            rows = self._candidates
+            index = self.verdict if len(rows) == len(self.verdict) else self.verdict[rows]
+            self._rejections = self._statuses(index).by_plugin()
         return self._rejections
 
     def _set_aside(self) -> None:

@@ -171,9 +171,10 @@ class Scoreboard:
         dirty = sorted(r for r, a in changes.rows.items() if a & reads.node and r < len(known))
         if dirty:
             known[dirty] = False
-        if known.all():
+        here = nodes.take(known)
+        if here.all():
             return _NONE
-        unknown: Places = nodes.index[~nodes.take(known)]
+        unknown: Places = nodes.index[~here]
         return unknown
 
     def _count(self, share: Share, rows: Places, scores: Scores) -> None:

@@ -29,6 +29,11 @@ def in_domain(domains: Places, counts: Counts) -> Counts:
     return sums.astype(np.int64).take(places)
 
 
+def on_own(domains: Places, values: int) -> bool:
+    """Whether no two rows share a domain, as with hostnames: then a row's count is its domain's."""
+    return values == np.count_nonzero(domains >= 0)
+
+
 def on_rows(size: int, rows: Places, weights: Counts | None = None) -> Counts:
     """How many of these rows, or of their weights, fall on each row."""
     return np.bincount(rows, weights, minlength=size).astype(np.int64)
@@ -57,7 +62,11 @@ class Tally:
         """For each row, what its domains hold, all keys together."""
         total = np.zeros(self._table.size, np.int64)
         for key, counts in self._by_key.items():
-            total += in_domain(numbers(self._table, key), counts)
+            domains = numbers(self._table, key)
+            if on_own(domains, len(self._table.label_column(key).values)):
+                total += counts if domains.min(initial=0) >= 0 else counts * (domains >= 0)
+            else:
+                total += in_domain(domains, counts)
         return total
 
     def _on(self, key: str) -> Counts:

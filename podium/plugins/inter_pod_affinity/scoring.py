@@ -54,7 +54,10 @@ def attraction(
         push.add_standing(other, other.term.weight)
     if pull.is_empty and push.is_empty:
         return None
-    pulled, pushed = pull.total(), push.total()
+    pulled = pull.total()
+    if push.is_empty:
+        return Attraction(pulled) if pulled.any() else None
+    pushed = push.total()
     return Attraction(pulled - pushed) if pulled.any() or pushed.any() else None
 
 

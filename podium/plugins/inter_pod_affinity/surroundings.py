@@ -55,10 +55,12 @@ class Near:
         for key in wanted.keys:
             domains = numbers(cluster.table, key)
             here = in_domain(domains, counts)
-            missing = domains < 0
-            here[missing] = -1
+            placed = counts
+            if domains.min(initial=0) < 0:
+                here[domains < 0] = -1
+                placed = counts[domains >= 0]
             fewest = np.minimum(fewest, here)
-            total += int(counts.sum(where=~missing))
+            total += int(placed.sum())
         return cls(wanted, fewest, np.full(size, total))
 
     def suffices(self, take: Take) -> NDArray[np.bool_]:
