@@ -54,6 +54,9 @@ class Judgement:
         self._reader = Reader(cluster)
         self.reads: dict[str, Reads] = profile.reads(pod)
         self._skipped: frozenset[str] = frozenset()
+        self._pre_filters_read = 0
+        for plugin in profile.pre_filters:
+            self._pre_filters_read |= self.reads[plugin.name].cluster
         self._cluster_reads = [
             (place, plugin.name, self.reads[plugin.name].cluster)
             for place, plugin in enumerate(profile.filters)
@@ -117,7 +120,7 @@ class Judgement:
     def _pre_filter(self, pod: Pod, changes: Changes) -> bool:
         """Run the PreFilters whose answers are outdated; false when the others cannot stand."""
         answers = self.pre.answers
-        outdated = changes.fresh or any(self._outdated(name, changes) for name in answers)
+        outdated = changes.fresh or self._pre_filters_read & changes.aspects
         if not outdated:
             return True
         kept = (
