@@ -4,6 +4,8 @@ A subcommand parses its arguments, calls one function and prints what comes back
 """
 
 import argparse
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Protocol, TypeAlias
@@ -22,6 +24,9 @@ class Command(Protocol):
     def run(self, args: argparse.Namespace, /) -> int:
         """Do the work and return the exit status."""
 
+
+_INTERRUPTED = 130
+_CLOSED_PIPE = 141
 
 COMMANDS: Mapping[str, Command] = {
     "up": up,
@@ -44,7 +49,14 @@ class ShowVersion(argparse.Action):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the subcommand named in ``argv`` (by default the process's arguments)."""
     args = build_parser().parse_args(argv)
-    return COMMANDS[args.command].run(args)
+    try:
+        return COMMANDS[args.command].run(args)
+    except BrokenPipeError:
+        # The reader has seen enough, as in ``podium bench … | head``. Nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _CLOSED_PIPE
+    except KeyboardInterrupt:
+        return _INTERRUPTED
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -37,7 +37,10 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a YAML file of workloads")
     parser.add_argument(
-        "--workload", metavar="GLOB", default="*", help="only these, such as 'Basic/*'"
+        "--workload",
+        metavar="GLOB",
+        action="append",
+        help="only these, such as 'Basic/*'; may be given several times",
     )
     parser.add_argument(
         "--runs",
@@ -53,7 +56,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        chosen = choose(args.files, args.run_once or args.workload, exactly=bool(args.run_once))
+        patterns = [args.run_once] if args.run_once else args.workload or ["*"]
+        chosen = choose(args.files, patterns, exactly=bool(args.run_once))
     except PodiumError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
@@ -62,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     return _run_all(chosen, args)
 
 
-def choose(files: Sequence[str], pattern: str, *, exactly: bool = False) -> list[Chosen]:
+def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> list[Chosen]:
     """The wanted workloads of all files; ``PodiumError`` says everything that is wrong."""
     found: list[Chosen] = []
     faults: list[str] = []
@@ -76,12 +80,17 @@ def choose(files: Sequence[str], pattern: str, *, exactly: bool = False) -> list
     chosen = [
         (path, workload)
         for path, workload in found
-        if (workload.name == pattern if exactly else fnmatchcase(workload.name, pattern))
+        if any(_is_named(workload.name, pattern, exactly) for pattern in patterns)
     ]
     if not chosen:
         names = "".join(f"\n  {workload.name}" for _, workload in found)
-        raise PodiumError(f'podium: no workload matches "{pattern}"; there are:{names}')
+        wanted = " or ".join(f'"{pattern}"' for pattern in patterns)
+        raise PodiumError(f"podium: no workload matches {wanted}; there are:{names}")
     return chosen
+
+
+def _is_named(name: str, pattern: str, exactly: bool) -> bool:
+    return name == pattern if exactly else fnmatchcase(name, pattern)
 
 
 def _run_once(workload: Workload) -> int:

@@ -19,7 +19,7 @@ from podium.framework.plugin import (
     ReservePlugin,
 )
 from podium.framework.profile import Profile
-from podium.framework.status import SKIP, SUCCESS, Code, PreFlight, Status, Wait
+from podium.framework.status import SKIP, SUCCESS, Code, PreFlight, Status, Wait, as_status
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import get_logger
 
@@ -41,7 +41,7 @@ def run_reserve(target: Target) -> Status:
     """Reserve in order; the first failure ends it, and the caller unreserves."""
     for plugin in cast("tuple[ReservePlugin, ...]", target.profile.plugins[Point.RESERVE]):
         try:
-            status = plugin.reserve(target.state, target.pod, target.node_name) or SUCCESS
+            status = as_status(plugin.reserve(target.state, target.pod, target.node_name))
         except Exception as fault:
             status = _fault(plugin, "Reserve", target, fault)
         if status.is_rejection:
@@ -74,13 +74,13 @@ def run_permit(target: Target) -> tuple[dict[str, float], Status]:
     for plugin in cast("tuple[PermitPlugin, ...]", target.profile.plugins[Point.PERMIT]):
         try:
             answer = plugin.permit(target.state, target.pod, target.node_name)
+            if isinstance(answer, Wait):
+                waits[plugin.name] = float(answer.seconds)
+                last = Status(Code.WAIT, (answer.reason,) if answer.reason else (), plugin.name)
+                continue
+            status = as_status(answer)
         except Exception as fault:
-            answer = _fault(plugin, "Permit", target, fault)
-        if isinstance(answer, Wait):
-            waits[plugin.name] = answer.seconds
-            last = Status(Code.WAIT, (answer.reason,) if answer.reason else (), plugin.name)
-            continue
-        status = answer or SUCCESS
+            status = _fault(plugin, "Permit", target, fault)
         if status.is_rejection:
             return {}, status.by(plugin.name)
         if not status.ok:
@@ -115,12 +115,12 @@ def run_pre_flight(target: Target) -> tuple[Status, frozenset[str]]:
     for plugin in _pre_binds(target):
         try:
             answer = plugin.pre_bind_pre_flight(target.state, target.pod, target.node_name)
+            if isinstance(answer, PreFlight):
+                parallel |= {plugin.name} if answer.allow_parallel else set()
+                answer = SUCCESS
+            status = as_status(answer)
         except Exception as fault:
-            answer = _fault(plugin, "PreBindPreFlight", target, fault)
-        if isinstance(answer, PreFlight):
-            parallel |= {plugin.name} if answer.allow_parallel else set()
-            answer = SUCCESS
-        status = answer or SUCCESS
+            status = _fault(plugin, "PreBindPreFlight", target, fault)
         if status.is_skip:
             skipped.add(plugin.name)
         elif status.ok:
@@ -186,7 +186,7 @@ async def _run_group(target: Target, group: list[PreBindPlugin]) -> Status:
 
 async def _pre_bind(target: Target, plugin: PreBindPlugin) -> Status:
     try:
-        status = await plugin.pre_bind(target.state, target.pod, target.node_name) or SUCCESS
+        status = as_status(await plugin.pre_bind(target.state, target.pod, target.node_name))
     except Exception as fault:
         status = _fault(plugin, "PreBind", target, fault)
     if status.ok or status.is_rejection:
@@ -199,7 +199,7 @@ async def run_bind(target: Target) -> Status:
     """The first Bind plugin that does not skip decides; all skipping is an answer of its own."""
     for plugin in cast("tuple[BindPlugin, ...]", target.profile.plugins[Point.BIND]):
         try:
-            status = await plugin.bind(target.state, target.pod, target.node_name) or SUCCESS
+            status = as_status(await plugin.bind(target.state, target.pod, target.node_name))
         except Exception as fault:
             status = _fault(plugin, "Bind", target, fault)
         if status.is_skip:

@@ -19,13 +19,14 @@ from podium.framework.args import Args, NoArgs
 from podium.framework.cycle_state import CycleState
 from podium.framework.events import Registration
 from podium.framework.reads import EVERYTHING, Reads
-from podium.framework.status import SUCCESS, Nominate, PreFilterResult, PreFlight, Status, Wait
+from podium.framework.status import Nominate, PreFilterResult, PreFlight, Status, Wait, as_status
 from podium.state.column import Column
 from podium.state.pod_info import PodInfo
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
 
 if TYPE_CHECKING:
     from podium.framework.diagnosis import NodeStatuses
+    from podium.framework.handle import Handle
     from podium.framework.queued_pod import QueuedPod
 
 Statuses = Column[Status]
@@ -41,6 +42,9 @@ class Plugin:
     # What a pod must share with the last one for this plugin to answer the same on an unchanged
     # cluster; ``None`` for the class means that it cannot tell, which switches reuse off.
     sign: ClassVar[Callable[..., Hashable] | None] = None
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        """Keep what cycles need. ``args`` are of the plugin's own type; raising refuses them."""
 
     def reads(self, pod: Pod) -> Reads:
         """What of the cluster the answers for this pod depend on. The default: everything.
@@ -155,7 +159,7 @@ class FilterPlugin(Plugin, ABC):
 
     def filter_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
         """``filter`` for all candidate nodes still in the race."""
-        return Column.of(self.filter(state, pod, node) or SUCCESS for node in nodes)
+        return Column.of(as_status(self.filter(state, pod, node)) for node in nodes)
 
 
 class PostFilterPlugin(Plugin, ABC):

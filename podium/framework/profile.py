@@ -33,7 +33,7 @@ from podium.framework.plugin import (
 )
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered
 from podium.framework.reads import EVERYTHING, Reads
-from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status
+from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.logs import get_logger
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
@@ -80,7 +80,7 @@ class Profile:
         """The first refusal gates the pod."""
         for plugin in self.pre_enqueues:
             try:
-                status = plugin.pre_enqueue(pod) or SUCCESS
+                status = as_status(plugin.pre_enqueue(pod))
             except Exception as fault:
                 status = _fault(plugin, "PreEnqueue", pod, fault)
             if not status.ok:
@@ -143,11 +143,11 @@ class Profile:
     ) -> PreFilterAnswer:
         try:
             answer = plugin.pre_filter(state, pod, nodes)
+            if isinstance(answer, PreFilterResult):
+                return frozenset(answer.node_names), SUCCESS
+            status = as_status(answer)
         except Exception as fault:
-            answer = _fault(plugin, "PreFilter", pod, fault)
-        if isinstance(answer, PreFilterResult):
-            return answer.node_names, SUCCESS
-        status = answer or SUCCESS
+            status = _fault(plugin, "PreFilter", pod, fault)
         if status.ok or status.is_skip:
             return None, status
         if status.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
@@ -199,7 +199,7 @@ class Profile:
     ) -> Statuses:
         """One plugin on these nodes; refusals are signed, a fault ends the attempt."""
         try:
-            statuses = plugin.filter_all(state, pod, nodes)
+            statuses = plugin.filter_all(state, pod, nodes).map(as_status)
             _check_size(len(statuses), nodes)
         except Exception as fault:
             raise AttemptFailed(_filter_fault(plugin, pod, fault)) from fault
@@ -210,10 +210,10 @@ class Profile:
     ) -> Status:
         """One plugin on one node, with the same rules."""
         try:
-            status = plugin.filter(state, pod, node)
+            status = as_status(plugin.filter(state, pod, node))
         except Exception as fault:
             raise AttemptFailed(_filter_fault(plugin, pod, fault)) from fault
-        return SUCCESS if status is None else _verdict(plugin, status)
+        return _verdict(plugin, status)
 
     # --- PostFilter ------------------------------------------------------------------------------
 
@@ -227,6 +227,7 @@ class Profile:
         for plugin in self.post_filters:
             try:
                 wish, status = plugin.post_filter(state, pod, statuses)
+                status = as_status(status)
             except Exception as fault:
                 wish, status = None, _fault(plugin, "PostFilter", pod, fault)
             if status.ok:
@@ -245,7 +246,7 @@ class Profile:
     def pre_score(self, plugin: PreScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Status:
         """Success or skip; anything else ends the attempt."""
         try:
-            status = plugin.pre_score(state, pod, nodes) or SUCCESS
+            status = as_status(plugin.pre_score(state, pod, nodes))
         except Exception as fault:
             status = _fault(plugin, "PreScore", pod, fault)
         if status.ok or status.is_skip:

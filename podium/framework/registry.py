@@ -64,7 +64,9 @@ class Registry:
 
     def build(self, name: str, args: Args, handle: Handle) -> Plugin:
         """Make the plugin; what its constructor raises names the plugin."""
-        entry = self._entries[name]
+        entry = self._entries.get(name)
+        if entry is None:
+            raise PluginError(f"no plugin {name} is registered: build with the registry it is in")
         try:
             return entry.build(args, handle)
         except Exception as fault:

@@ -92,6 +92,15 @@ SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
 
 
+def as_status(answer: object) -> Status:
+    """What a plugin answered: ``None`` is success, what is no status is a fault of the plugin."""
+    if answer is None:
+        return SUCCESS
+    if not isinstance(answer, Status):
+        raise TypeError(f"it answered {answer!r}, which is no Status")
+    return answer
+
+
 def skip() -> Status:
     """Leave this plugin out for the rest of the cycle."""
     return SKIP

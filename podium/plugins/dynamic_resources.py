@@ -52,9 +52,6 @@ class DynamicResources(
             if self.binding_timeout < 1:
                 yield _invalid("bindingTimeout", self.binding_timeout, "must be at least 1 second")
 
-    def __init__(self, args: Args, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def sign(self, pod: Pod) -> Hashable:
         if pod.spec.resource_claims:
             raise fwk.NotSignable

@@ -28,9 +28,6 @@ class RequiredFeatures:
 class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodeDeclaredFeatures"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def sign(self, pod: Pod) -> Hashable:
         return required_features(pod)
 

@@ -19,9 +19,6 @@ READS = fwk.reads()
 class NodeName(fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodeName"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def sign(self, pod: Pod) -> Hashable:
         return pod.node_name
 

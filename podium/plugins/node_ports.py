@@ -31,9 +31,6 @@ class WantedPorts:
 class NodePorts(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodePorts"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def sign(self, pod: Pod) -> Hashable:
         return tuple(sorted(set(host_ports(pod))))
 

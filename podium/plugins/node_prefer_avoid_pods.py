@@ -29,9 +29,6 @@ Controller = tuple[str, str]
 class NodePreferAvoidPods(fwk.ScorePlugin):
     name = "NodePreferAvoidPods"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def sign(self, pod: Pod) -> Hashable:
         return controller_of(pod)
 

@@ -21,9 +21,6 @@ READS = fwk.reads(node=fwk.Aspect.TAINTS)
 class NodeUnschedulable(fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodeUnschedulable"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def sign(self, pod: Pod) -> Hashable:
         return may_be_cordoned(pod)
 

@@ -8,9 +8,6 @@ from podium import framework as fwk
 class PrioritySort(fwk.QueueSortPlugin):
     name = "PrioritySort"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def less(self, first: fwk.QueuedPod, second: fwk.QueuedPod) -> bool:
         if first.info.priority != second.info.priority:
             return first.info.priority > second.info.priority

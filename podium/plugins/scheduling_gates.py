@@ -13,9 +13,6 @@ from podium.api.objects import Pod
 class SchedulingGates(fwk.PreEnqueuePlugin, fwk.EnqueueExtensions):
     name = "SchedulingGates"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         if not pod.spec.scheduling_gates:
             return fwk.SUCCESS

@@ -30,9 +30,6 @@ class SoftTolerations:
 class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk.EnqueueExtensions):
     name = "TaintToleration"
 
-    def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        """Nothing to prepare."""
-
     def sign(self, pod: Pod) -> Hashable:
         return pod.spec.tolerations
 

@@ -34,13 +34,13 @@ class Follower(fwk.PreFilterExtensions):
 
 
 def test_a_plugin_reads_everything_unless_it_says_otherwise():
-    assert Plain().reads(pod()) == EVERYTHING
+    assert Plain(None, None).reads(pod()) == EVERYTHING
     assert fwk.reads() == NOTHING
     assert fwk.reads(node=1, cluster=2, feasible=True) == fwk.Reads(1, 2, True)
 
 
 def test_a_plugin_cannot_be_signed_unless_it_says_how():
-    assert Plain().sign is None
+    assert Plain(None, None).sign is None
 
 
 @pytest.mark.parametrize(

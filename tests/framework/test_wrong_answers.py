@@ -1,0 +1,85 @@
+"""A plugin that answers with what is no status fails its pod, by name, and nobody else."""
+
+import pytest
+
+from podium import framework as fwk
+from podium.framework.binding import Target, run_permit, run_pre_flight, run_reserve
+from podium.framework.profile import AttemptFailed
+from tests import toys
+from tests.builders import node, pod
+from tests.fakes import FakeHandle
+
+WRONG = [True, False, "no", 0, [], object()]
+
+
+def anything(wrong):
+    return pytest.param(wrong, id=type(wrong).__name__ + f"-{wrong}"[:6])
+
+
+every_wrong_answer = pytest.mark.parametrize("wrong", [anything(wrong) for wrong in WRONG])
+
+
+class Liar(
+    fwk.PreEnqueuePlugin, fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.PostFilterPlugin,
+    fwk.PreScorePlugin, fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin,
+):  # fmt: skip
+    name = "Liar"
+
+    def __init__(self, wrong):
+        self.wrong = wrong
+
+    def pre_enqueue(self, pod):
+        return self.wrong
+
+    def pre_filter(self, state, pod, nodes):
+        return self.wrong
+
+    def filter(self, state, pod, node):
+        return self.wrong
+
+    def post_filter(self, state, pod, statuses):
+        return self.wrong
+
+    def pre_score(self, state, pod, nodes):
+        return self.wrong
+
+    def reserve(self, state, pod, node_name):
+        return self.wrong
+
+    def unreserve(self, state, pod, node_name):
+        return self.wrong
+
+    def permit(self, state, pod, node_name):
+        return self.wrong
+
+    def pre_bind_pre_flight(self, state, pod, node_name):
+        return self.wrong
+
+    async def pre_bind(self, state, pod, node_name):
+        return self.wrong
+
+
+@every_wrong_answer
+def test_in_a_cycle(wrong):
+    liar, handle = Liar(wrong), FakeHandle(*(node(name) for name in "abcdef"))
+    profile, state = toys.profile(liar), fwk.CycleState()
+    nodes = handle.rows
+    for ask in (
+        lambda: profile.run_pre_filters(state, pod(), nodes),
+        lambda: profile.run_filters(state, pod(), nodes),
+        lambda: profile.filter_one(liar, state, pod(), nodes.at(0)),
+        lambda: profile.pre_score(liar, state, pod(), nodes),
+    ):
+        with pytest.raises(AttemptFailed, match="Liar") as failed:
+            ask()
+        assert failed.value.status.code is fwk.Code.ERROR
+    assert profile.run_pre_enqueue(pod()).code is fwk.Code.ERROR
+    none = fwk.NodeStatuses.none(nodes, fwk.SUCCESS)
+    assert profile.run_post_filters(state, pod(), none)[1].code is fwk.Code.ERROR
+
+
+@every_wrong_answer
+def test_from_reserve_on(wrong):
+    target = Target(toys.profile(Liar(wrong)), fwk.CycleState(), pod(), "a")
+    for status in (run_reserve(target), run_permit(target)[1], run_pre_flight(target)[0]):
+        assert (status.code, status.plugin) == (fwk.Code.ERROR, "Liar")
