@@ -61,7 +61,14 @@ async def _all(work: list[Coroutine[Any, Any, None]]) -> None:
 
 
 class Core:
-    """Everything that decides, without I/O: feed ``cluster``, then run a ``cycle`` per pod."""
+    """Everything that decides, without I/O: feed ``cluster``, then run a ``cycle`` per pod.
+
+    A cycle starts at PreFilter: ask the profile's ``run_pre_enqueue`` first whether a pod may be
+    tried. A placed pod is assumed; ``cluster.add_pod`` confirms it once it is bound, and
+    ``cluster.forget`` takes it back. After a rejection ``nominator.add`` takes what the outcome
+    nominates, and ``background.run`` does what plugins have spawned, such as evictions: the
+    client hears of them, and whoever owns the pods removes them.
+    """
 
     def __init__(
         self, services: Services, configuration: Configuration, background: Background

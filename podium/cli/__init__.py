@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol, TypeAlias
 
 from podium.cli import apply, bench, conformance, delete, down, get, up
@@ -43,7 +43,10 @@ class ShowVersion(argparse.Action):
     """Looks the version up only when asked: a tree that is not installed has none."""
 
     def __call__(self, parser: argparse.ArgumentParser, *args: object) -> None:
-        parser.exit(message=f"podium {version('podium')}\n")
+        try:
+            parser.exit(message=f"podium {version('podium')}\n")
+        except PackageNotFoundError:
+            parser.exit(message="podium, run from a tree that is not installed\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

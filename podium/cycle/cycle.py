@@ -297,7 +297,11 @@ class Cycle:
         if not status.ok and not status.is_wait:
             return self._give_up(target, status)
         if waits:
-            self.services.waiting_pods.add(WaitingPod(self.pod, waits, self.services.clock))
+            try:
+                waiting = WaitingPod(self.pod, waits, self.services.clock)
+            except Exception as fault:  # a shell that cannot wait, or a time that is none
+                return self._give_up(target, Status.error(fault))
+            self.services.waiting_pods.add(waiting)
         activate = state.get(PodsToActivate)
         if activate.pods:
             self.services.activate(activate.pods.values())

@@ -286,5 +286,6 @@ class Judgement:
     def _settle_feasible(self) -> None:
         feasible = np.flatnonzero(self.first == len(self.profile.filters))
         if not np.array_equal(feasible, self.feasible):
+            feasible.flags.writeable = False  # plugins see it as it is
             self.feasible = feasible
             self.version += 1

@@ -71,7 +71,9 @@ class Status:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        return self.details if self.cause is None else (str(self.cause), *self.details)
+        if self.cause is None:
+            return self.details
+        return (str(self.cause) or type(self.cause).__name__, *self.details)
 
     @property
     def message(self) -> str:

@@ -31,7 +31,7 @@ from podium.api.objects import (
     StorageClass,
     VolumeAttachment,
 )
-from podium.errors import CacheError
+from podium.errors import CacheError, InvalidObject, InvalidQuantity, Problem
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
 from podium.state.assumed import Assumed
@@ -80,7 +80,7 @@ class ClusterState:
         self._stores: dict[type[ApiObject], Store[ApiObject]] = {k: Store() for k in _ASPECTS}
         self._stores[PersistentVolume] = self.volumes  # type: ignore[assignment]  # see objects()
         self._assumptions: dict[type[ApiObject], Assumed[ApiObject]] = {
-            kind: Assumed(self._stores[kind], self._announce_assumption) for kind in _ASSUMABLE
+            kind: Assumed(self._store(kind), self._announce_assumption) for kind in _ASSUMABLE
         }
         self.storage = Storage(self.table, self._stores)
 
@@ -103,7 +103,14 @@ class ClusterState:
         return found.labels if found is not None else {}
 
     def objects(self, kind: type[T]) -> Store[T]:
-        return self._stores[kind]  # type: ignore[return-value]  # keyed by what it holds
+        return self._store(kind)  # type: ignore[return-value]  # keyed by what it holds
+
+    def _store(self, kind: type[ApiObject]) -> Store[ApiObject]:
+        store = self._stores.get(kind)
+        if store is None:
+            known = ", ".join(sorted(each.__name__ for each in self._stores))
+            raise CacheError(f"no {kind.__name__} is kept here, but {known}; nodes and pods apart")
+        return store
 
     def assumed(self, kind: type[T]) -> Assumed[T]:
         """Volumes or claims as they will be; what Reserve takes is assumed here."""
@@ -120,7 +127,11 @@ class ClusterState:
 
     def set_node(self, node: Node) -> None:
         """Add the node or take its new version."""
-        resources.allocatable(node)  # what cannot be read raises before anything is written
+        try:
+            resources.allocatable(node)  # what cannot be read raises before anything is written
+        except InvalidQuantity as fault:
+            problem = Problem("status.allocatable", str(fault))
+            raise InvalidObject("Node", node.key, [problem]) from fault
         row = self.table.ensure_row(node.name)
         if self.table.capacity > self._known_capacity:
             self._grow()
@@ -204,15 +215,15 @@ class ClusterState:
     def set_object(self, obj: ApiObject) -> None:
         """Keep this version of an object that rules look up, unless a newer one is known."""
         kind = type(obj)
-        if self._stores[kind].is_late(obj):
+        if self._store(kind).is_late(obj):
             return
-        old = self._stores[kind].set(obj)
+        old = self._store(kind).set(obj)
         if kind in self._assumptions:
             self._assumptions[kind].check_against(obj, obj.key)
         self._announce(kind, old, obj)
 
     def remove_object(self, kind: type[ApiObject], key: str) -> None:
-        old = self._stores[kind].remove(key)
+        old = self._store(kind).remove(key)
         if old is None:
             return
         if kind in self._assumptions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -52,6 +52,8 @@ class Column(Generic[T]):
 
 def packed(flags: list[NDArray[np.bool_]]) -> Column[int]:
     """Rows of booleans as a column of integers, one bit per array, lowest bit first."""
+    if len(flags) > _WORD_BITS:
+        return _packed_in_words(flags)
     bits = np.zeros(len(flags[0]), np.int64)
     for position, flag in enumerate(flags):
         bits |= flag.astype(np.int64) << position
@@ -63,6 +65,18 @@ def packed(flags: list[NDArray[np.bool_]]) -> Column[int]:
     places = np.zeros(1 << len(flags), np.intp)
     places[found] = np.arange(len(found))
     return Column(found.tolist(), places[bits])
+
+
+def _packed_in_words(flags: list[NDArray[np.bool_]]) -> Column[int]:
+    """More flags than a word has bits: Python's integers have no end."""
+    words = [flags[start : start + _WORD_BITS] for start in range(0, len(flags), _WORD_BITS)]
+    rows = zip(*(packed(word) for word in words), strict=True)
+    return Column.of(
+        sum(bits << place * _WORD_BITS for place, bits in enumerate(row)) for row in rows
+    )
+
+
+_WORD_BITS: Final = 60
 
 
 _COUNTED_BITS = 12

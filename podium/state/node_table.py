@@ -79,6 +79,7 @@ class NodeTable:
         """The rows of nodes that exist, ascending."""
         if self._live_rows is None:
             self._live_rows = np.flatnonzero(self.live[: self.size])
+            self._live_rows.flags.writeable = False  # views share it
         return self._live_rows
 
     def rows_in_order(self) -> NDArray[np.intp]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from podium.api import resources
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms, has_affinity
 from podium.api.objects import Pod, Volume
+from podium.errors import InvalidObject, InvalidQuantity, Problem
 from podium.state.aspects import Aspect
 
 if TYPE_CHECKING:
@@ -108,5 +109,8 @@ def _requests(pod: Pod) -> Requests:
 
 
 def _computed(pod: Pod) -> Requests:
-    exact = resources.amounts(resources.pod_requests(pod, use_status=True))
-    return exact, resources.non_zero(pod, use_status=True)
+    try:
+        exact = resources.amounts(resources.pod_requests(pod, use_status=True))
+        return exact, resources.non_zero(pod, use_status=True)
+    except InvalidQuantity as fault:
+        raise InvalidObject("Pod", pod.key, [Problem("requests", str(fault))]) from fault

@@ -171,7 +171,9 @@ class Rows:
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
         """The column's places of this view; its last axis is the table's rows. Read only."""
         if self._whole:
-            return column[..., : self.table.size]
+            whole = column[..., : self.table.size]
+            whole.flags.writeable = False
+            return whole
         return column.take(self.index, axis=-1)
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:

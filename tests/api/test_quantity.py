@@ -176,7 +176,9 @@ def test_format_can_be_read_back(nano, style):
     text = quantity.format(nano, style)
 
     assert quantity.parse(text) == nano
-    assert quantity.format(quantity.parse(text), quantity.style_of(text)) == text
+    if style is not Style.BINARY_SI or text.endswith("i"):
+        # Without its suffix a binary amount is read as a decimal one, whose text may be shorter.
+        assert quantity.format(quantity.parse(text), quantity.style_of(text)) == text
 
 
 @given(number=numbers, suffix=st.sampled_from(sorted(MULTIPLIERS)))

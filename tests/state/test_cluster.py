@@ -3,7 +3,7 @@
 import pytest
 
 from podium.api.objects import Namespace, ObjectMeta, PodDisruptionBudget, Service
-from podium.errors import CacheError, InvalidQuantity
+from podium.errors import CacheError, InvalidObject
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
 from podium.state.pod_info import PodInfo
@@ -159,7 +159,7 @@ def test_objects_that_cannot_be_read_change_nothing(state, write):
     state.add_pod(pod("old", node="a", cpu="1"))
     before = snapshots.of_cluster(state)
 
-    with pytest.raises(InvalidQuantity):
+    with pytest.raises(InvalidObject, match="quantities must match"):
         write(state)
 
     assert snapshots.of_cluster(state) == before
