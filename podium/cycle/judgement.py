@@ -49,6 +49,7 @@ class Judgement:
         self.feasible = _NOBODY
         self._places: dict[Status, int] = {SUCCESS: 0}
         self._rejections: Rejections | None = None
+        self._sizes: NDArray[np.intp] | None = None  # how many candidates have each verdict
         self._candidates = _NOBODY
         self._is_judged = False
         self._reader = Reader(cluster)
@@ -90,16 +91,27 @@ class Judgement:
     def rejections(self) -> Rejections:
         """How many nodes each plugin refused for each reason. Shared: do not change it."""
         if self._rejections is None:
+            self._rejections = self._count_rejections()
+        return self._rejections
+
+    def _count_rejections(self) -> Rejections:
+        if self._sizes is None:
             rows = self._candidates
             index = self.verdict if len(rows) == len(self.verdict) else self.verdict[rows]
-            self._rejections = self._statuses(index).by_plugin()
-        return self._rejections
+            self._sizes = np.bincount(index, minlength=len(self.statuses))
+        counts: Rejections = {}
+        for place in self._sizes.nonzero()[0].tolist():
+            status = self.statuses[place]
+            for reason in status.reasons:
+                key = status.plugin, reason
+                counts[key] = counts.get(key, 0) + self._sizes.item(place)
+        return counts
 
     def _set_aside(self) -> None:
         """PreFilter refuses the pod: what is kept of its nodes misses changes from here on."""
         self._is_judged = False
         self._candidates = self.feasible = _NOBODY
-        self._rejections = None
+        self._rejections = self._sizes = None
 
     def _absent(self) -> Status:
         if self.pre.node_names is None:
@@ -153,6 +165,7 @@ class Judgement:
         size = self.cluster.table.size
         self.first = np.full(size, OUT, np.int16)
         self.verdict = np.zeros(size, np.intp)
+        self._rejections = self._sizes = None
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
         self._candidates = self._find_candidates()
         self._rejections = None
@@ -222,8 +235,7 @@ class Judgement:
                 break
         if now != was or now != len(filters):
             self.first[row] = now
-            self.verdict[row] = self._place(verdict)
-            self._rejections = None
+            self._write(np.array([row]), np.array([self._place(verdict)]))
         return (was == len(filters)) != (now == len(filters))
 
     def _depends(self, plugin: Plugin, aspects: int) -> bool:
@@ -246,8 +258,8 @@ class Judgement:
                 moved = True
         if moved:
             self.first[pending] = len(self.profile.filters)
-            self.verdict[pending] = 0  # a filter that refused some of them may skip now
-            self._rejections = None
+            # A filter that refused some of them may skip now.
+            self._write(pending, np.zeros(len(pending), np.intp))
         return moved
 
     def _reaching(self, place: int) -> NDArray[np.intp]:
@@ -272,9 +284,19 @@ class Judgement:
         if not len(changed):
             return False
         rows, now = rows[changed], now[changed]
-        self.verdict[rows] = now
+        self._write(rows, now)
         self.first[rows] = np.where(now > 0, place, PENDING)
         return True
+
+    def _write(self, rows: NDArray[np.intp], verdicts: NDArray[np.intp]) -> None:
+        """Set verdicts, and keep count of how many nodes have each."""
+        self._rejections = None
+        if self._sizes is not None:
+            missing = len(self.statuses) - len(self._sizes)
+            self._sizes = np.append(self._sizes, np.zeros(missing, np.intp))
+            np.subtract.at(self._sizes, self.verdict[rows], 1)
+            np.add.at(self._sizes, verdicts, 1)
+        self.verdict[rows] = verdicts
 
     def _place(self, status: Status) -> int:
         place = self._places.get(status)

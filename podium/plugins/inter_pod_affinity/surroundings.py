@@ -50,7 +50,7 @@ class Near:
     def around(cls, cluster: ClusterState, wanted: Companions) -> Near:
         size = cluster.table.size
         counts = cluster.counts(wanted.query)[:size]
-        fewest = np.full(size, np.iinfo(np.int64).max)
+        fewest: Counts | None = None
         total = 0
         for key in wanted.keys:
             domains = numbers(cluster.table, key)
@@ -59,8 +59,10 @@ class Near:
             if domains.min(initial=0) < 0:
                 here[domains < 0] = -1
                 placed = counts[domains >= 0]
-            fewest = np.minimum(fewest, here)
+            fewest = here if fewest is None else np.minimum(fewest, here)
             total += int(placed.sum())
+        if fewest is None:
+            fewest = np.zeros(size, np.int64)
         return cls(wanted, fewest, np.full(size, total))
 
     def suffices(self, take: Take) -> NDArray[np.bool_]:
@@ -68,7 +70,9 @@ class Near:
         fewest = take(self.fewest)
         fits: NDArray[np.bool_] = fewest > 0
         if self.wanted.include_itself:
-            fits |= (fewest == 0) & (take(self.anywhere) == 0)
+            anywhere = take(self.anywhere)
+            if not anywhere.all():
+                fits |= (fewest == 0) & (anywhere == 0)
         return fits
 
     def following(self, others: fwk.PodsOnRows, sign: int) -> Near:
@@ -118,7 +122,11 @@ class Surroundings:
 
     def verdicts(self, take: Take) -> Places:
         """Places in VERDICTS, for the rows that ``take`` picks out of a column."""
-        places = np.where(take(self.opposed) > 0, OPPOSED, FITS)
+        opposed = take(self.opposed)
+        if opposed.any():
+            places = np.where(opposed > 0, OPPOSED, FITS)
+        else:
+            places = np.zeros(len(opposed), np.intp)
         if self.apart is not None:
             places = np.where(take(self.apart.here) > 0, CROWDED, places)
         if self.near is not None:
