@@ -69,6 +69,7 @@ class Profile:
         judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
+        self._signs = [(plugin, plugin.sign) for plugin in self.judges]
 
     @property
     def queue_sort(self) -> QueueSortPlugin:
@@ -92,9 +93,9 @@ class Profile:
         if self.unsigned:
             return None
         fragments: list[Hashable] = [self.name, pod.priority]
-        for plugin in self.judges:
+        for plugin, sign in self._signs:
             try:
-                fragments.append(plugin.sign(pod))  # type: ignore[misc]  # see unsigned
+                fragments.append(sign(pod))  # type: ignore[misc]  # see unsigned
             except NotSignable:
                 return None
             except Exception as fault:

@@ -47,8 +47,9 @@ class Tally:
         self._by_key: dict[str, Counts] = {}
 
     def add(self, key: str, counts: Counts, weight: int = 1) -> None:
-        amounts = counts[: self._table.size]
-        self._on(key)[:] += amounts if weight == 1 else amounts * weight
+        amounts = counts[: self._table.size] * weight
+        before = self._by_key.get(key)
+        self._by_key[key] = amounts if before is None else before + amounts
 
     def add_standing(self, standing: StandingTerm, weight: int = 1) -> None:
         standing.rows.add_to(self._on(standing.term.topology_key), weight)
@@ -60,14 +61,17 @@ class Tally:
 
     def total(self) -> Counts:
         """For each row, what its domains hold, all keys together."""
-        total = np.zeros(self._table.size, np.int64)
+        total: Counts | None = None
         for key, counts in self._by_key.items():
-            domains = numbers(self._table, key)
-            if on_own(domains, len(self._table.label_column(key).values)):
-                total += counts if domains.min(initial=0) >= 0 else counts * (domains >= 0)
-            else:
-                total += in_domain(domains, counts)
-        return total
+            here = self._in_domains(key, counts)
+            total = here if total is None else total + here
+        return np.zeros(self._table.size, np.int64) if total is None else total
+
+    def _in_domains(self, key: str, counts: Counts) -> Counts:
+        domains = numbers(self._table, key)
+        if not on_own(domains, len(self._table.label_column(key).values)):
+            return in_domain(domains, counts)
+        return counts if domains.min(initial=0) >= 0 else counts * (domains >= 0)
 
     def _on(self, key: str) -> Counts:
         counts = self._by_key.get(key)
