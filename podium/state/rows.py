@@ -263,6 +263,12 @@ class PodsOnRows:
         self.infos = infos
         self.rows = rows
 
+    @classmethod
+    def alone(cls, info: PodInfo, node: NodeInfo) -> PodsOnRows:
+        """One pod on one node, for plugins whose rule is the form for many."""
+        row = np.array([node.row])
+        return cls(Rows(node.cluster, row, node.overlay), [info], row)
+
     def __len__(self) -> int:
         return len(self.infos)
 

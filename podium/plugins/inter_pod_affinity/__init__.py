@@ -21,8 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-import numpy as np
-
 from podium import framework as fwk
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms
 from podium.api.objects import Pod
@@ -124,12 +122,12 @@ class InterPodAffinity(
     def add_pod(
         self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
     ) -> None:
-        self.add_pods(state, pod, _alone(other, node))
+        self.add_pods(state, pod, fwk.PodsOnRows.alone(other, node))
 
     def remove_pod(
         self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
     ) -> None:
-        self.remove_pods(state, pod, _alone(other, node))
+        self.remove_pods(state, pod, fwk.PodsOnRows.alone(other, node))
 
     def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
         state.get(Surroundings).follow(pod, others, 1)
@@ -205,8 +203,3 @@ class InterPodAffinity(
 
 def _unreadable(terms: AffinityTerms) -> str:
     return f"parsing pod: {aggregate(terms.problems)}"
-
-
-def _alone(other: fwk.PodInfo, node: fwk.NodeInfo) -> fwk.PodsOnRows:
-    rows = np.array([node.row])
-    return fwk.PodsOnRows(fwk.Rows(node.cluster, rows, node.overlay), [other], rows)

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-import numpy as np
-
 from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.api.selectors import RequiredNodeAffinity
@@ -75,12 +73,12 @@ class PodTopologySpread(
     def add_pod(
         self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
     ) -> None:
-        self.add_pods(state, pod, _alone(other, node))
+        self.add_pods(state, pod, fwk.PodsOnRows.alone(other, node))
 
     def remove_pod(
         self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
     ) -> None:
-        self.remove_pods(state, pod, _alone(other, node))
+        self.remove_pods(state, pod, fwk.PodsOnRows.alone(other, node))
 
     def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
         state.get(HardCounts).shift(others.infos, others.rows, 1)
@@ -131,8 +129,3 @@ def _aspects(constraints: Constraints) -> int:
         return 0
     taints = any(constraint.honors_taints for constraint in constraints)
     return fwk.Aspect.PODS | fwk.Aspect.LABELS | (fwk.Aspect.TAINTS if taints else 0)
-
-
-def _alone(other: fwk.PodInfo, node: fwk.NodeInfo) -> fwk.PodsOnRows:
-    row = np.array([node.row])
-    return fwk.PodsOnRows(fwk.Rows(node.cluster, row, node.overlay), [other], row)
