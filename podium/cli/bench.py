@@ -23,6 +23,11 @@ from podium.framework.handle import Client
 BAD_INPUT = 2
 FAILED = 1
 _DEFAULT_RUNS = 5
+_EXAMPLES = """examples:
+  podium bench benchmarks/basic.yaml                          all sizes, the median of five runs
+  podium bench benchmarks/*.yaml --workload '*/500Nodes'      one size of everything
+  podium bench benchmarks/spread.yaml --runs 1 -o json        one object per workload
+"""
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Chosen: TypeAlias = tuple[str, Workload]  # with its file
@@ -34,6 +39,8 @@ def add_parser(subparsers: Subparsers) -> None:
         help="measure how fast pods are scheduled",
         description="Run workloads in scheduler_perf's shape in this machine's memory and print "
         "what a scheduling cycle costs, beside a fixed reference computation.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a YAML file of workloads")
     parser.add_argument(

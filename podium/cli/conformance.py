@@ -18,6 +18,11 @@ from podium.errors import InvalidRecording
 
 DIFFERENT = 1
 BAD_INPUT = 2
+_EXAMPLES = """examples:
+  podium conformance tests/data/golden/*.jsonl.gz                         everything recorded
+  podium conformance tests/data/golden/*.gz --family preemption           one family
+  podium conformance tests/data/golden/*.gz --name '*/reprieve-*' -o json
+"""
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -29,13 +34,23 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Replay recorded attempts, sequences, queueing hints and update events through "
         "podium's own core and print each difference. The exit status is 0 when nothing differs "
         "and something was compared in full, 1 when not, 2 when the input cannot be used.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="recorded cases, plain or .gz")
     parser.add_argument(
-        "--family", action="append", default=[], metavar="NAME", help="only cases of this family"
+        "--family",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only cases of this family; may be repeated",
     )
     parser.add_argument(
-        "--name", action="append", default=[], metavar="GLOB", help="only cases with such a name"
+        "--name",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only cases with such a name; may be repeated",
     )
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
 
