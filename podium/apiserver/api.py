@@ -29,6 +29,7 @@ from podium.apiserver.preparation import (
 from podium.apiserver.statuses import Cause, Json, bad_request
 from podium.apiserver.store import Key, Store, timestamp
 from podium.apiserver.watches import Item
+from podium.apiserver.zeros import drop_zeros
 
 # Kinds that a PUT creates when they are missing.
 _UPSERTED = frozenset(
@@ -211,6 +212,8 @@ class Api:
         if kind.custom:
             fill_defaults(obj, kind.schema)
         else:
+            if not kind.stored_version:
+                drop_zeros(obj, kind.schema)
             apply_defaults(kind.storage, obj)
         for admit in ADMISSIONS.get(kind.resource, ()):
             admit(obj, old, self.store)

@@ -15,6 +15,7 @@ from podium.apiserver import statuses
 from podium.apiserver.protobuf_fields import FIELDS
 from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Json
+from podium.apiserver.zeros import drop_zeros
 
 MEDIA = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
@@ -42,6 +43,7 @@ def decode(body: bytes, schema: Schema) -> Json:
         raise statuses.unsupported_media_type(
             MEDIA, ["application/json", "application/yaml", f"{MEDIA} ({error})"]
         ) from None
+    drop_zeros(found, schema)  # every field that is no pointer is sent, also when nobody set it
     for number, name in ((1, "apiVersion"), (2, "kind")):
         if isinstance(text := named.get(number), bytes) and text:
             found[name] = text.decode(errors="replace")
@@ -88,7 +90,7 @@ def _message(data: bytes, schema: Schema, depth: int) -> Json:
         if name is None or below is None:
             raise _Unreadable(f"field {number} of {schema.name} is not known in this form")
         _put(found, name, raw, below, depth)
-    return {name: value for name, value in found.items() if value != ""}
+    return found
 
 
 def _put(found: Json, name: str, raw: int | bytes, schema: Schema, depth: int) -> None:

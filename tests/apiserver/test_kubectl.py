@@ -10,6 +10,7 @@ import pytest
 
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
+from podium.apiserver.up import ClusterOptions, EmbeddedCluster
 from podium.clock import LoopClock
 
 KUBECTL = shutil.which("kubectl")
@@ -247,3 +248,26 @@ def test_creating_and_deleting(tmp_path):
             ("get ns team", "Terminating"),
         ],
     )
+
+
+def test_undo_returns_to_the_old_set(tmp_path):
+    """kubectl creates in protobuf, with every zero, and goes back in JSON, without."""
+
+    async def main():
+        async with EmbeddedCluster(ClusterOptions(nodes=1)) as cluster:
+            kubectl = Kubectl(tmp_path, cluster.url)
+            seen = []
+            for command in (
+                "create deployment web --image=nginx:1",
+                "set image deploy/web nginx=nginx:2",
+                "rollout undo deploy/web",
+            ):
+                await asyncio.to_thread(kubectl, command)
+                await cluster.settle()
+                sets = cluster.api.store.objects("replicasets.apps")
+                seen.append({one["metadata"]["name"] for one in sets})
+            return seen
+
+    first, both, after = asyncio.run(main())
+    assert (len(first), len(both)) == (1, 2)
+    assert after == both

@@ -15,9 +15,9 @@ KINDS = builtin_kinds()
 def field(number, value):
     """One field: bytes and texts with their length, numbers as such."""
     if isinstance(value, int):
-        return bytes([number << 3]) + varint(value)
+        return varint(number << 3) + varint(value)
     raw = value.encode() if isinstance(value, str) else value
-    return bytes([number << 3 | 2]) + varint(len(raw)) + raw
+    return varint(number << 3 | 2) + varint(len(raw)) + raw
 
 
 def varint(number):
@@ -66,6 +66,23 @@ def test_quantities_bytes_times_and_either_numbers_or_texts():
     service = field(2, field(1, port))
     assert decode(envelope("v1", "Service", META + service), schema("Service"))["spec"] == {
         "ports": [{"port": 80, "targetPort": "http"}]
+    }
+
+
+def test_what_nobody_set_is_left_out():
+    """Go sends every field that is no pointer; a JSON client would not have."""
+    spec = field(11, 0) + field(12, 0) + field(10, "") + field(4, 0)
+    container = field(1, "c") + field(2, "nginx") + field(16, 0) + field(8, b"")
+    body = field(1, field(1, "x") + field(2, "") + field(7, 0)) + field(
+        2, field(2, container) + spec
+    )
+
+    found = decode(envelope("v1", "Pod", body), schema("Pod"))
+
+    assert found["metadata"] == {"name": "x"}
+    assert found["spec"] == {
+        "containers": [{"name": "c", "image": "nginx", "resources": {}}],
+        "terminationGracePeriodSeconds": 0,
     }
 
 
