@@ -280,9 +280,8 @@ class Routes:
 
     def _view(self, request: Request) -> View:
         accept = accepted(request.accept)
-        now = self.api.store.clock.now()
         include = request.query.get("includeObject") or "Metadata"
-        options = TableOptions(now, accept.version or "v1", include)
+        options = TableOptions(self.api.store.clock, accept.version or "v1", include)
         return View(request.target.kind, accept, options)
 
     def _check_age(self, request: Request) -> None:

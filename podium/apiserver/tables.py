@@ -10,6 +10,7 @@ from podium.apiserver.json_path import first_value
 from podium.apiserver.kinds import Kind
 from podium.apiserver.printing import UNKNOWN, Column, age
 from podium.apiserver.statuses import Json
+from podium.clock import Clock
 
 _NAME = Column("Name", "string", 0, lambda obj, now: obj["metadata"]["name"], "name")
 _CLASS_NAME = Column("Name", "string", 0, lambda obj, now: class_name(obj), "name")
@@ -26,10 +27,9 @@ def columns(kind: Kind) -> list[Column]:
 
 def table(kind: Kind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:
     """A Table of objects; rows carry the object, its metadata or nothing of it."""
-    shown = columns(kind)
+    shown, now = columns(kind), how.clock.now()
     rows = [
-        {"cells": [_cell(one, obj, how.now) for one in shown], **_attached(obj, how)}
-        for obj in objects
+        {"cells": [_cell(one, obj, now) for one in shown], **_attached(obj, how)} for obj in objects
     ]
     return {
         "kind": "Table",
@@ -89,10 +89,10 @@ def _custom(raw: Json) -> Column:
 
 
 class TableOptions:
-    """What a client wants of a Table."""
+    """What a client wants of a Table; a watch makes many, each with the ages of its moment."""
 
-    def __init__(self, now: float, version: str = "v1", include: str = "Metadata") -> None:
-        self.now = now
+    def __init__(self, clock: Clock, version: str = "v1", include: str = "Metadata") -> None:
+        self.clock = clock
         self.version = version
         self.include = include
         self.headers = True

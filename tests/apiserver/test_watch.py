@@ -1,6 +1,7 @@
 """Watches over HTTP: from where they start, what they show, how they end."""
 
 import asyncio
+import json
 
 from tests.apiserver.harness import CONFIG_MAPS, config_map, with_server
 
@@ -50,6 +51,24 @@ async def test_a_selector_turns_changes_into_arrivals_and_departures(client):
     events = await client.watch(path, 3)
 
     assert [kind for kind, _ in events] == ["ADDED", "MODIFIED", "DELETED"]
+
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+@with_server
+async def test_tables_show_the_age_at_each_event(client):
+    await client.create(CONFIG_MAPS, config_map("a"))
+    ages = []
+    path = f"{client.url}{CONFIG_MAPS}?watch=1"
+    async with client.session.get(path, headers={"Accept": TABLE}) as got:
+        for seconds in (0, 30, 50):
+            client.clock.advance(seconds)
+            if seconds:
+                await client.call("PUT", f"{CONFIG_MAPS}/a", config_map("a", {"s": str(seconds)}))
+            table = json.loads(await got.content.readline())["object"]
+            ages.append(table["rows"][0]["cells"][-1])
+    assert ages == ["0s", "30s", "80s"]
 
 
 @with_server
