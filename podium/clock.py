@@ -7,7 +7,7 @@ import heapq
 import itertools
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Timer(Protocol):
@@ -24,6 +24,11 @@ class Clock(Protocol):
     def call_later(self, seconds: float, call: Callable[[], None]) -> Timer: ...
 
 
+async def give_way() -> None:
+    """Let everything else that is ready run once; no time has to pass."""
+    await asyncio.sleep(0)
+
+
 async def sleep(clock: Clock, seconds: float) -> None:
     """Wait by this clock; cancelling the waiting task cancels the timer."""
     over: asyncio.Queue[None] = asyncio.Queue()  # unlike a future, it bears a late call
@@ -32,6 +37,38 @@ async def sleep(clock: Clock, seconds: float) -> None:
         await over.get()
     finally:
         timer.cancel()
+
+
+class Deadline:
+    """``async with Deadline(clock, 30):`` raises TimeoutError inside once the time is up.
+
+    ``extend`` starts the time anew; it costs no timer, so it may be called often.
+    """
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._scope = asyncio.timeout(None)  # ends the task's wait; when, is told by the clock
+
+    async def __aenter__(self) -> Deadline:
+        await self._scope.__aenter__()
+        self.extend()
+        self._timer = self._clock.call_later(self._seconds, self._check)
+        return self
+
+    async def __aexit__(self, *exception: Any) -> None:
+        self._timer.cancel()
+        await self._scope.__aexit__(*exception)
+
+    def extend(self) -> None:
+        self._ends = self._clock.now() + self._seconds
+
+    def _check(self) -> None:
+        left = self._ends - self._clock.now()
+        if left > 0:
+            self._timer = self._clock.call_later(left, self._check)
+        else:
+            self._scope.reschedule(0)  # long past on every event loop
 
 
 class LoopClock:

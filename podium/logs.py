@@ -21,14 +21,29 @@ class Logger:
     def warning(self, event: str, **data: Any) -> None:
         self._log(logging.WARNING, event, data)
 
-    def error(self, event: str, **data: Any) -> None:
-        """For faults: the traceback of the exception being handled comes along."""
-        self._log(logging.ERROR, event, data, exc_info=True)
+    def error(self, event: str, fault: BaseException | None = None, /, **data: Any) -> None:
+        """For faults: the traceback of this one, or of the exception being handled, comes along."""
+        self._log(logging.ERROR, event, data, exc_info=fault or True)
 
-    def _log(self, level: int, event: str, data: dict[str, Any], exc_info: bool = False) -> None:
+    def v(self, verbosity: int, event: str, **data: Any) -> None:
+        """A line for those who ask for this much: ``-v 2`` shows verbosity 0 to 2."""
+        self._log(level_of(verbosity), event, data)
+
+    def shows(self, verbosity: int) -> bool:
+        """Whether ``v`` with this verbosity writes anything: for lines that cost something."""
+        return self._logger.isEnabledFor(level_of(verbosity))
+
+    def _log(
+        self, level: int, event: str, data: dict[str, Any], exc_info: BaseException | bool = False
+    ) -> None:
         if self._logger.isEnabledFor(level):
             pairs = "".join(f" {key}={value!r}" for key, value in data.items())
             self._logger.log(level, "%s%s", event, pairs, exc_info=exc_info)
+
+
+def level_of(verbosity: int) -> int:
+    """The level of Python's logging that shows lines up to this verbosity; 10 shows everything."""
+    return max(logging.INFO - verbosity, logging.DEBUG)
 
 
 def get_logger(name: str) -> Logger:

@@ -1,0 +1,1 @@
+"""The running scheduler: watches a cluster, schedules its pods, binds them."""

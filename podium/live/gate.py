@@ -1,0 +1,70 @@
+"""The gate that every write to the state and the queue passes; closed while a cycle is open.
+
+Informers, bindings and timers call ``pass_through``; the main loop closes the gate around a cycle,
+so that the cluster stands still in it even when the cycle waits for an extender.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec
+
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+P = ParamSpec("P")
+
+
+class Gate:
+    """Changes pass at once while it is open; while it is closed they wait in order."""
+
+    def __init__(self) -> None:
+        self._is_closed = False
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    def __len__(self) -> int:
+        """How many changes wait."""
+        return len(self._waiting)
+
+    def pass_through(self, change: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Make this change, now or when the cycle ends. What it raises is logged, not raised."""
+        if self._is_closed or self._waiting:
+            self._waiting.append(lambda: change(*args, **kwargs))
+            return
+        try:
+            change(*args, **kwargs)
+        except Exception:
+            _log_fault(change)
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Hold changes back until the block ends, then make them."""
+        if self._is_closed:
+            raise RuntimeError("the gate is closed already: cycles come one after another")
+        self._is_closed = True
+        try:
+            yield
+        finally:
+            self._is_closed = False
+            self._let_through()
+
+    def _let_through(self) -> None:
+        while self._waiting:
+            # It leaves the queue after it was made: what it sets off lines up behind the others.
+            try:
+                self._waiting[0]()
+            except Exception:
+                _log_fault(self._waiting[0])
+            finally:
+                self._waiting.popleft()
+
+
+def _log_fault(change: Callable[..., None]) -> None:
+    log.error("a change to the state failed", change=getattr(change, "__qualname__", repr(change)))

@@ -1,0 +1,64 @@
+"""Background work of the scheduler: bindings, status patches, what plugins spawn.
+
+Each piece is supervised: a fault is logged under its name and ends nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from podium.clock import Clock
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+
+class Tasks:
+    """What runs in the background; ``drain`` and ``cancel`` end it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._running: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._changed.set()
+        if task.cancelled():
+            return
+        fault = task.exception()
+        if fault is not None:
+            log.error("background work failed", fault, work=task.get_name())
+
+    async def drain(self, seconds: float) -> int:
+        """Wait for all of it, but not longer than this; returns how much is left."""
+        is_over = False
+
+        def end() -> None:
+            nonlocal is_over
+            is_over = True
+            self._changed.set()
+
+        timer = self._clock.call_later(seconds, end)
+        while self._running and not is_over:
+            self._changed.clear()
+            await self._changed.wait()
+        timer.cancel()
+        return len(self._running)
+
+    async def cancel(self) -> None:
+        """End what still runs, and wait until it has ended."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

@@ -1,0 +1,78 @@
+"""Background work is supervised, drained within a bound, and cancelled."""
+
+import asyncio
+import logging
+
+from podium.clock import FakeClock, give_way, sleep
+from podium.live.slices import Slices
+from podium.live.tasks import Tasks
+
+
+async def broken():
+    raise ZeroDivisionError("broken work")
+
+
+def test_a_fault_is_logged_by_name_and_ends_nothing_else(caplog):
+    async def run():
+        tasks, done = Tasks(FakeClock()), []
+
+        async def fine():
+            await give_way()
+            done.append(True)
+
+        tasks.spawn("bad one", broken())
+        tasks.spawn("good one", fine())
+        assert await tasks.drain(1) == 0
+        assert done == [True]
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(run())
+
+    assert "bad one" in caplog.text
+    assert "broken work" in caplog.text
+
+
+def test_draining_waits_no_longer_than_told():
+    async def run():
+        clock = FakeClock()
+        tasks = Tasks(clock)
+        tasks.spawn("slow", sleep(clock, 60))
+        tasks.spawn("quick", sleep(clock, 1))
+        drained = asyncio.ensure_future(tasks.drain(5))
+        for _ in range(3):
+            await give_way()
+        clock.advance(1)
+        for _ in range(3):
+            await give_way()
+        assert (len(tasks), drained.done()) == (1, False)
+
+        clock.advance(4)
+
+        assert await drained == 1
+        await tasks.cancel()
+        assert len(tasks) == 0
+        assert clock.until_next() is None  # nothing left behind
+
+    asyncio.run(run())
+
+
+def test_a_slice_ends_when_its_time_is_used_up():
+    async def run():
+        now, story = 0.0, []
+        slices = Slices(lambda: story.append("between"), seconds=5, timer=lambda: now)
+
+        async def other():
+            story.append("other")
+
+        task = asyncio.ensure_future(other())
+        now = 4.9
+        await slices.breathe()
+        assert story == []
+        now = 5
+        await slices.breathe()
+        assert story == ["between", "other"]
+        await slices.breathe()
+        assert story == ["between", "other"]
+        await task
+
+    asyncio.run(run())
