@@ -1,5 +1,5 @@
 """The pages in docs/plugins tell all there is to know about each plugin: its place in the cycle,
-its arguments, and everything that it can say to people."""
+its arguments, and everything that it can say to people. docs/metrics.md tells of each metric."""
 
 import gzip
 import json
@@ -12,6 +12,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.plugin import points_of
+from podium.metric_families import growing
+from podium.metrics import Metrics
 from podium.plugins import IN_TREE, LEGACY
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
@@ -133,3 +135,30 @@ def documented(name):
     """The texts that a page shows as code, with its ``<placeholders>`` standing for anything."""
     for shown in re.findall(r"`([^`\n]+)`", page_of(name).read_text()):
         yield ".+".join(map(re.escape, re.split(r"<[\w ]+>", shown)))
+
+
+def test_page_has_every_metric():
+    page = (ROOT / "docs" / "metrics.md").read_text()
+    documented = {cells[0]: tuple(cells[1:4]) for cells in metric_rows(page)}
+
+    assert documented == {
+        family.declared.name: (family.kind, family.declared.labels, family.declared.buckets)
+        for family in Metrics().families()
+    }
+
+
+def metric_rows(page):
+    """Name, type, labels, buckets and occasion of each metric in the table."""
+    for row in re.findall(r"^\| `.+ \|$", page, re.MULTILINE):
+        name, kind, labels, buckets, occasion = (cell.strip() for cell in row[1:-1].split("|"))
+        assert occasion
+        yield name.strip("`"), kind, tuple(re.findall(r"`(\w+)`", labels)), bounds(buckets)
+
+
+def bounds(text):
+    """``0.001 × 2, 15``, or the bounds one by one."""
+    numbers = tuple(map(float, re.findall(r"[\d.]+", text)))
+    if "×" not in text:
+        return numbers
+    start, factor, count = numbers
+    return growing(start, factor, int(count))
