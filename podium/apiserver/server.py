@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import logging
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from urllib.parse import unquote
 import msgspec
 from aiohttp import web
 from aiohttp.client_exceptions import ClientError
+from aiohttp.http_exceptions import HttpProcessingError
 
 from podium.apiserver import statuses
 from podium.apiserver.answers import Answer
@@ -24,7 +26,7 @@ from podium.apiserver.documents import Documents
 from podium.apiserver.requests import find_target
 from podium.apiserver.routes import Request, Routes, Watching
 from podium.apiserver.statuses import ApiError
-from podium.apiserver.watching import WatchStream
+from podium.apiserver.watching import STUCK_SECONDS, WatchStream
 from podium.clock import Clock, LoopClock
 from podium.errors import PodiumError
 from podium.logs import get_logger
@@ -32,6 +34,7 @@ from podium.logs import get_logger
 MAX_BODY_BYTES = 3 * 1024 * 1024
 _MAX_LINE_BYTES = 64 * 1024
 _SHUTDOWN_SECONDS = 1.0
+_HEADERS = ("Host", "Authorization", "Accept", "Content-Type", "User-Agent")
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 log = get_logger(__name__)
@@ -109,6 +112,8 @@ class EmbeddedServer:
             self._handle,
             access_log=None,
             handler_cancellation=True,  # a watcher that vanished is noticed at once
+            auto_decompress=False,  # a real server reads no compressed bodies either
+            logger=_http_log(),
             max_line_size=_MAX_LINE_BYTES,
             max_field_size=_MAX_LINE_BYTES,
             keepalive_timeout=3600,
@@ -136,8 +141,9 @@ class EmbeddedServer:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         try:
-            self._access.check(request.headers)
-            found = await self._answer(request)
+            headers = _headers(request)
+            self._access.check(headers)
+            found = await self._answer(request, headers)
             if isinstance(found, Watching):
                 return await self._stream(request, found)
             return _response(found)
@@ -150,26 +156,32 @@ class EmbeddedServer:
             fault = ApiError(500, "InternalError", "Internal error occurred: see podium's log", {})
             return _response(_refusal(fault))
 
-    async def _answer(self, request: web.BaseRequest) -> Answer | Watching:
-        parts = [
-            unquote(part, errors="replace") for part in request.rel_url.raw_path.split("/")[1:]
-        ]
-        parts = parts[:-1] if len(parts) > 1 and parts[-1] == "" else parts
+    async def _answer(
+        self, request: web.BaseRequest, headers: Mapping[str, str]
+    ) -> Answer | Watching:
+        parts = _parts(request.rel_url.raw_path)
         target = find_target(self.api.kinds, parts)
         if target is None:
-            return self._documents.answer(request.method, parts, request.headers)
-        body = await _body(request)
+            return self._documents.answer(request.method, parts, headers)
+        body = await self._body(request)
         return self._routes.handle(
             Request(
                 "GET" if request.method == "HEAD" else request.method,
                 target,
                 dict(request.rel_url.query),
                 body,
-                request.headers.get("Content-Type", ""),
-                request.headers.get("Accept", ""),
-                request.headers.get("User-Agent", ""),
+                headers.get("Content-Type", ""),
+                headers.get("Accept", ""),
+                headers.get("User-Agent", ""),
             )
         )
+
+    async def _body(self, request: web.BaseRequest) -> bytes:
+        timer = self._clock.call_later(STUCK_SECONDS, lambda: _abort(request))
+        try:
+            return await _body(request)
+        finally:
+            timer.cancel()
 
     async def _stream(self, request: web.BaseRequest, watching: Watching) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
@@ -201,8 +213,37 @@ class _Wire:
         await self._response.write(data)
 
     def abort(self) -> None:
-        if self._request.transport is not None:
-            self._request.transport.abort()
+        _abort(self._request)
+
+
+def _abort(request: web.BaseRequest) -> None:
+    if request.transport is not None:
+        request.transport.abort()
+
+
+def _http_log() -> logging.Logger:
+    """aiohttp's log without what clients send that is no HTTP: they are told, nobody else."""
+    found = logging.getLogger(f"{__name__}.http")
+    found.addFilter(_is_ours)
+    return found
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+def _headers(request: web.BaseRequest) -> dict[str, str]:
+    """The headers that are read, as text that can be sent back whatever bytes came."""
+    return {
+        name: request.headers[name].encode(errors="replace").decode()
+        for name in _HEADERS
+        if name in request.headers
+    }
+
+
+def _parts(path: str) -> list[str]:
+    parts = [unquote(part, errors="replace") for part in path.split("/")[1:]]
+    return (parts[:-1] if len(parts) > 1 and parts[-1] == "" else parts) or ["*"]
 
 
 async def _body(request: web.BaseRequest) -> bytes:
@@ -211,10 +252,13 @@ async def _body(request: web.BaseRequest) -> bytes:
     if length is not None and length > MAX_BODY_BYTES:
         raise statuses.too_large(MAX_BODY_BYTES)
     found = bytearray()
-    async for chunk in request.content.iter_chunked(64 * 1024):
-        found += chunk
-        if len(found) > MAX_BODY_BYTES:
-            raise statuses.too_large(MAX_BODY_BYTES)
+    try:
+        async for chunk in request.content.iter_chunked(64 * 1024):
+            found += chunk
+            if len(found) > MAX_BODY_BYTES:
+                raise statuses.too_large(MAX_BODY_BYTES)
+    except web.RequestPayloadError as error:
+        raise statuses.bad_request(f"the body cannot be read: {error}") from None
     return bytes(found)
 
 

@@ -19,7 +19,7 @@ from podium.apiserver.watches import ADDED, BOOKMARK, DELETED, MODIFIED, Event, 
 from podium.clock import Clock
 
 BOOKMARK_SECONDS = 60
-# A write that takes longer than this is to somebody who is not reading.
+# A write that takes longer is to somebody who is not reading; a body, from one who is not sending.
 STUCK_SECONDS = 60
 _BATCH = 500
 # Per write: what a client that stopped reading can make this process hold for it.
