@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from podium.conformance.outcome import Comparison
 from podium.conformance.trial import Trial
+from podium.cycle.changes import UNTRACKED
 from podium.cycle.cycle import Cycle, Found
 from podium.cycle.ranking import Ranking
 
 # Recordings leave it out: it gives 0 to every node as long as no pod has claims.
 _UNRECORDED = "DynamicResources"
-OF_A_PART = -1  # scored nodes that are not all feasible ones have no version
 
 
 def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
@@ -27,7 +27,7 @@ def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
         trial.compare.equal("scores", trial.expect.scores, None)
         trial.compare.equal("best", list(trial.expect.best or ()), nodes.names)
         return
-    scored = cycle.score(nodes, found.version if nodes is found.feasible else OF_A_PART)
+    scored = cycle.score(nodes, found.version if nodes is found.feasible else UNTRACKED)
     expected = trial.expect.scores or {}
     present = {name: by_node for name, by_node in expected.items() if name not in trial.absence}
     _compare_scores(trial.compare, present, scored)

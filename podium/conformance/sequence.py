@@ -13,8 +13,9 @@ from podium.conformance.absence import Absence
 from podium.conformance.cases import SequenceCase, Step, StepResult
 from podium.conformance.core import Core, Workshop, feed, parse
 from podium.conformance.outcome import Comparison
-from podium.conformance.ranking import OF_A_PART, compare_totals
+from podium.conformance.ranking import compare_totals
 from podium.conformance.trial import without
+from podium.cycle.changes import UNTRACKED
 from podium.cycle.cycle import Cycle
 from podium.errors import InvalidRecording
 from podium.framework.plugin import Point
@@ -80,7 +81,7 @@ class Sequence:
         if not compare.equal("feasible", list(expect.feasible), sorted(nodes.names)):
             return
         if len(nodes) > 1:
-            scored = cycle.score(nodes, found.version if nodes is found.feasible else OF_A_PART)
+            scored = cycle.score(nodes, found.version if nodes is found.feasible else UNTRACKED)
             if missing := absence.at(Point.SCORE):
                 compare.wait_for(("total", "best"), missing)
             else:

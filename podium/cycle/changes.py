@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState
@@ -16,6 +17,16 @@ class Changes:
     rows: dict[int, int] = field(default_factory=dict)
     fresh: bool = False
 
+
+class FeasibleVersion(NamedTuple):
+    """Which set of feasible rows this is, among those of one kind of pod; and since when rows have
+    only left it. A negative number is a set that nobody keeps track of."""
+
+    number: int
+    grown_at: int
+
+
+UNTRACKED = FeasibleVersion(-1, -1)
 
 FRESH = Changes(aspects=Aspect.ALL, fresh=True)
 

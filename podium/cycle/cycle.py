@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
+from podium.cycle.changes import UNTRACKED, FeasibleVersion
 from podium.cycle.judgement import Judgement
 from podium.cycle.outcome import Outcome, Placed, Rejected
 from podium.cycle.ranking import Ranking, break_tie
@@ -32,18 +33,21 @@ from podium.state.rows import Rows
 NO_NODES = Status.unresolvable("no nodes available to schedule pods")
 _CLEAR = Nominate("")
 _BEST_RECORDED = 3
-_NO_VERSION = -1
 
 
 class Found:
     """What PreFilter and Filter found. The status of each judged node is worked out when read."""
 
     def __init__(
-        self, judgement: Judgement, feasible: Rows, statuses: NodeStatuses | None, version: int
+        self,
+        judgement: Judgement,
+        feasible: Rows,
+        statuses: NodeStatuses | None,
+        version: FeasibleVersion,
     ) -> None:
         self.pre_filtered: PreFiltered = judgement.pre
         self.feasible = feasible
-        self.version = version  # the same for the same feasible nodes of one kind of pod
+        self.version = version
         self._judgement = judgement
         self._statuses = statuses
 
@@ -128,14 +132,14 @@ class Cycle:
         if tried is not None:
             alone = Rows(self.services.cluster, np.array([tried], np.intp))
             if tried in found.feasible.index or self._fits_beyond_pre_filter(alone, found):
-                return Found(judgement, alone, found.statuses, _NO_VERSION)
+                return Found(judgement, alone, found.statuses, UNTRACKED)
         return self._sample(found, tried)
 
     def _nothing(self, judgement: Judgement) -> Found:
         """PreFilter refused the pod: no node was judged."""
         cluster = self.services.cluster
         statuses = NodeStatuses.none(cluster.rows(), judgement.pre.status)
-        return Found(judgement, _nobody(cluster), statuses, _NO_VERSION)
+        return Found(judgement, _nobody(cluster), statuses, UNTRACKED)
 
     def _leave_room(self, judgement: Judgement) -> Found:
         """Judged as they stand; nodes with nominated pods also with those pods on them."""
@@ -157,7 +161,7 @@ class Cycle:
             judgement,
             Rows(cluster, rows[~refusals(both)]),
             NodeStatuses(statuses.nodes, both, statuses.absent),
-            _NO_VERSION,
+            UNTRACKED,
         )
 
     def _nominated_row(self) -> int | None:
@@ -201,7 +205,7 @@ class Cycle:
         explicit = NodeStatuses(
             Rows(nodes.cluster, nodes.index[places]), statuses, found.statuses.absent
         )
-        return Found(self._kind.judgement, Rows(nodes.cluster, kept), explicit, _NO_VERSION)
+        return Found(self._kind.judgement, Rows(nodes.cluster, kept), explicit, UNTRACKED)
 
     def _advance(self, seen: NDArray[np.intp], tried: int | None) -> None:
         """Say where the next walk starts; a nominated node that was tried in vain counts too."""
@@ -221,7 +225,7 @@ class Cycle:
         self._record_best(ranking, best, row)
         return row
 
-    def score(self, feasible: Rows, version: int = _NO_VERSION) -> Ranking:
+    def score(self, feasible: Rows, version: FeasibleVersion = UNTRACKED) -> Ranking:
         """Score these nodes; ``version`` as ``Found`` gives it for its feasible nodes."""
         if not self.profile.scores:
             return Ranking(feasible, np.ones(len(feasible), np.int64))

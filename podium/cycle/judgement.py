@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.changes import Changes, Reader
+from podium.cycle.changes import Changes, FeasibleVersion, Reader
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
-from podium.framework.plugin import FilterPlugin, Plugin
+from podium.framework.plugin import FilterPlugin, Plugin, Statuses
 from podium.framework.pre_filtered import PreFiltered
 from podium.framework.profile import Profile
 from podium.framework.reads import Reads
@@ -42,7 +42,7 @@ class Judgement:
         self.cluster = cluster
         self.state = CycleState()
         self.pre = PreFiltered()
-        self.version = 0  # moves when the set of feasible rows does
+        self.version = FeasibleVersion(0, 0)
         self.first: NDArray[np.int16] = np.zeros(0, np.int16)
         self.verdict: NDArray[np.intp] = np.zeros(0, np.intp)  # places in ``statuses``
         self.statuses: list[Status] = [SUCCESS]
@@ -51,6 +51,8 @@ class Judgement:
         self._rejections: Rejections | None = None
         self._sizes: NDArray[np.intp] | None = None  # how many candidates have each verdict
         self._candidates = _NOBODY
+        self._answers: dict[int, Statuses] = {}  # by place, what was said last of all candidates
+        self._grows = False  # whether a row may have become feasible in this refresh
         self._is_judged = False
         self._reader = Reader(cluster)
         self.reads: dict[str, Reads] = profile.reads(pod)
@@ -167,9 +169,10 @@ class Judgement:
         self.verdict = np.zeros(size, np.intp)
         self._rejections = self._sizes = None
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
+        self._answers = {}
         self._candidates = self._find_candidates()
-        self._rejections = None
         self.first[self._candidates] = PENDING
+        self._grows = True
         self._sweep(pod, frozenset())
         self._settle_feasible()
 
@@ -181,7 +184,9 @@ class Judgement:
             if cluster & changes.aspects and name not in skipped
         )
         pending = False
+        self._grows = False
         if self.state.skip_filter != self._skipped:
+            self._answers = {}
             asked_anew |= self._newly_active()
             pending = self._release_newly_skipped()
         rows = [r for r in changes.rows if r < len(self.first) and self.first[r] not in _SET_ASIDE]
@@ -229,6 +234,7 @@ class Judgement:
                 if place == was:
                     return False  # refused here before, and nothing it looks at has changed
                 continue
+            self._answers.pop(place, None)
             verdict = self.profile.filter_one(plugin, self.state, pod, node)
             if not verdict.ok:
                 now = place
@@ -236,6 +242,7 @@ class Judgement:
         if now != was or now != len(filters):
             self.first[row] = now
             self._write(np.array([row]), np.array([self._place(verdict)]))
+        self._grows |= was < now == len(filters)
         return (was == len(filters)) != (now == len(filters))
 
     def _depends(self, plugin: Plugin, aspects: int) -> bool:
@@ -249,6 +256,7 @@ class Judgement:
         """
         pending = np.flatnonzero(self.first == PENDING)
         moved = len(pending) > 0
+        self._grows |= moved
         for place, plugin in enumerate(self.profile.filters):
             if plugin.name in self.state.skip_filter:
                 continue
@@ -272,6 +280,8 @@ class Judgement:
     ) -> bool:
         """Ask one filter about these rows; true when that changed which rows are pending."""
         statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
+        if self._said_before(place, rows, statuses):
+            return False
         where = slice(None) if len(rows) == len(self.first) else rows
         stuck = self.first[where] == place  # refused here before
         if len(statuses.values) == 1 and statuses.values[0].ok and not stuck.any():
@@ -285,8 +295,27 @@ class Judgement:
             return False
         rows, now = rows[changed], now[changed]
         self._write(rows, now)
-        self.first[rows] = np.where(now > 0, place, PENDING)
+        refused = now > 0
+        self.first[rows] = np.where(refused, place, PENDING)
+        self._grows |= not refused.all()
         return True
+
+    def _said_before(self, place: int, rows: NDArray[np.intp], statuses: Statuses) -> bool:
+        """Whether these candidates, all of them, got the same answer here the last time.
+
+        A plugin that answers by domain gives the same index again and few values. An answer counts
+        until a row is asked for alone, and for nothing while rows are pending.
+        """
+        last = self._answers.pop(place, None)
+        if rows is not self._candidates:
+            return False
+        self._answers[place] = statuses
+        return (
+            last is not None
+            and not self._grows
+            and statuses.index is last.index
+            and statuses.values == last.values
+        )
 
     def _write(self, rows: NDArray[np.intp], verdicts: NDArray[np.intp]) -> None:
         """Set verdicts, and keep count of how many nodes have each."""
@@ -310,4 +339,6 @@ class Judgement:
         if not np.array_equal(feasible, self.feasible):
             feasible.flags.writeable = False  # plugins see it as it is
             self.feasible = feasible
-            self.version += 1
+            number = self.version.number + 1
+            grown_at = number if self._grows else self.version.grown_at
+            self.version = FeasibleVersion(number, grown_at)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.changes import Changes, Reader
+from podium.cycle.changes import UNTRACKED, Changes, FeasibleVersion, Reader
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile, check_range
@@ -64,20 +64,21 @@ class Scoreboard:
         self._answers: dict[str, Status] = {}
         self._reader = Reader(cluster)
         self._state: CycleState | None = None  # where the PreScores have put what they found
-        self._version = -1
+        self._version = UNTRACKED
         self._far_reaching = _far_reaching(profile, reads)
 
-    def refresh(self, state: CycleState, pod: Pod, feasible: Places, version: int) -> None:
-        """Score these rows; ``version`` is the same as long as they are, negative when unknown."""
+    def refresh(
+        self, state: CycleState, pod: Pod, feasible: Places, version: FeasibleVersion
+    ) -> None:
+        """Score these rows."""
         changes = self._reader.catch_up()
         if changes.fresh or len(self.total) != self.cluster.table.size or state is not self._state:
             changes = self._start_over()
             self._state = state
-        moved = changes.fresh or version < 0 or version != self._version
+        outdated = _Outdated(changes, self._version, version)
         self._version = version
         nodes = Rows(self.cluster, feasible)
-        outdated = _Outdated(changes, moved)
-        if moved or self._far_reaching & changes.aspects:
+        if outdated.moved or self._far_reaching & changes.aspects:
             self._pre_score(state, pod, nodes, outdated)
             self._take_part(state)
         for share in self.shares.values():
@@ -165,7 +166,7 @@ class Scoreboard:
         if share.plugin.name in outdated.again or reads.for_scores & changes.aspects:
             known[:] = False
             return nodes.index
-        if not outdated.moved and not reads.node & changes.aspects:
+        if not outdated.grown and not reads.node & changes.aspects:
             return _NONE
         # Ascending, as every view of nodes: scores of all nodes are put where these rows say.
         dirty = sorted(r for r, a in changes.rows.items() if a & reads.node and r < len(known))
@@ -196,14 +197,19 @@ class Scoreboard:
 
 
 class _Outdated:
-    """Why scores may have to be asked for again; ``again`` are the PreScores that were."""
+    """Why scores may have to be asked for again; ``again`` are the PreScores that were.
 
-    __slots__ = ("again", "changes", "few", "moved")
+    The feasible rows have ``moved`` when some came or went, and ``grown`` when some came.
+    """
 
-    def __init__(self, changes: Changes, moved: bool) -> None:
+    __slots__ = ("again", "changes", "few", "grown", "moved")
+
+    def __init__(self, changes: Changes, old: FeasibleVersion, new: FeasibleVersion) -> None:
+        unknown = changes.fresh or new.number < 0
         self.changes = changes
-        self.moved = moved
-        self.few = not moved and len(changes.rows) <= _FEW
+        self.moved = unknown or new.number != old.number
+        self.grown = unknown or new.grown_at > old.number
+        self.few = not self.grown and len(changes.rows) <= _FEW
         self.again: set[str] = set()
 
     def is_near(self, share: Share) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from podium.api.objects import Pod
 from podium.clock import Clock
+from podium.cycle.changes import UNTRACKED
 from podium.cycle.record import Records
 from podium.cycle.reuse import Kinds
 from podium.cycle.scoreboard import Scoreboard
@@ -76,7 +77,7 @@ class ProfileHandle:
     def run_scores(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         reads = dict.fromkeys((plugin.name for plugin in self._profile.judges), EVERYTHING)
         board = Scoreboard(self._profile, self.cluster, reads)
-        board.refresh(state, pod, nodes.index, -1)
+        board.refresh(state, pod, nodes.index, UNTRACKED)
         totals: Scores = nodes.take(board.total)
         return totals
 

@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from podium.api.affinity_terms import Term
 from podium.api.selectors import Selector
+from podium.state.domain_sums import DomainSums
+from podium.state.label_columns import LabelColumn
 from podium.state.pod_info import PodInfo
 from podium.state.row_counts import RowCounts
 
@@ -29,6 +34,30 @@ class StandingTerm:
 
     term: Term
     rows: RowCounts = field(default_factory=RowCounts)
+    _sums: DomainSums | None = None
+
+    def count(self, row: int, amount: int) -> None:
+        self.rows.add(row, amount)
+        if self._sums is not None:
+            self._sums.add(row, amount)
+
+    def domain_sums(self, label: LabelColumn, size: int) -> NDArray[np.int64]:
+        """How often it stands in each domain of its topology key, the last for rows without it."""
+        kept = self._sums
+        if kept is None or not kept.stands_for(label, size):
+            counts = np.zeros(size, np.int64)
+            self.rows.add_to(counts)
+            kept = self._sums = DomainSums(label, counts)
+        return kept.sums
+
+    def check(self) -> None:
+        """Raise ``AssertionError`` when the sums are not those of the rows."""
+        if self._sums is not None:
+            counts = np.zeros(max([len(self._sums.places), *(r + 1 for r in self.rows.items())]))
+            self.rows.add_to(counts)
+            places = self._sums.places
+            held = np.bincount(places, counts[: len(places)], len(self._sums.sums))
+            assert np.array_equal(held, self._sums.sums), f"sums of {self.term} are off"
 
 
 class AffinityIndex:
@@ -46,12 +75,12 @@ class AffinityIndex:
             if standing is None:
                 standing = StandingTerm(term)
                 self._enter(kind, standing)
-            standing.rows.add(row, 1)
+            standing.count(row, 1)
 
     def remove(self, info: PodInfo, row: int) -> None:
         for kind, term in _terms(info):
             standing = self._terms[kind][term]
-            standing.rows.add(row, -1)
+            standing.count(row, -1)
             if not standing.rows.total:
                 self._leave(kind, term)
 

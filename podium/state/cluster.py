@@ -36,6 +36,7 @@ from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
 from podium.state.assumed import Assumed
 from podium.state.invariants import check_invariants
+from podium.state.label_columns import LabelColumn
 from podium.state.node_table import NodeTable
 from podium.state.objects import Store
 from podium.state.overlay import Overlay
@@ -97,6 +98,10 @@ class ClusterState:
     def counts(self, query: PodQuery) -> NDArray[np.int64]:
         """How many pods match on each row of the table."""
         return self.groups.counts(query, self.pods.values())
+
+    def domain_counts(self, query: PodQuery, label: LabelColumn) -> NDArray[np.int64]:
+        """How many pods match in each domain of a label, the last for rows without it."""
+        return self.groups.domain_counts(query, self.pods.values(), label, self.table.size)
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         found = self.objects(Namespace).get(name)

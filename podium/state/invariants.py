@@ -74,6 +74,8 @@ def _check_affinity(affinity: AffinityIndex, pods: Mapping[str, PodInfo]) -> Non
         if info.has_affinity:
             fresh.add(info, info.row)
     for kind in KINDS:
+        for standing in affinity.standing(kind):
+            standing.check()
         now = {standing.term: standing.rows.items() for standing in affinity.standing(kind)}
         then = {standing.term: standing.rows.items() for standing in fresh.standing(kind)}
         assert now == then, f"{kind} terms do not sum to the pods"

@@ -24,22 +24,57 @@ _KEPT_COLUMNS: Final = 128
 
 @dataclass(slots=True, eq=False)
 class LabelColumn:
-    """One label key over all rows."""
+    """One label key over all rows. A value's number is its domain."""
 
     key: str
     numbers: NDArray[np.intp]
     values: list[str] = field(default_factory=list)
     number_of: dict[str, int] = field(default_factory=dict)
+    holders: list[int] = field(default_factory=list)  # how many rows have each value
+    labelled: int = 0  # how many rows have the label
+    _shared: int = 0  # how many values several rows have
+    _places: NDArray[np.intp] | None = None
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether no two rows share a value, as with hostnames."""
+        return not self._shared
+
+    def places(self, size: int) -> NDArray[np.intp]:
+        """Each row's number, and the one after the last where the label is missing.
+
+        The same array as long as no label has changed: who keeps it can tell by that.
+        """
+        places = self._places
+        if places is None or len(places) != size:
+            places = self.numbers[:size].copy()
+            places[places == MISSING] = len(self.values)
+            places.flags.writeable = False
+            self._places = places
+        return places
 
     def set(self, row: int, labels: Mapping[str, str]) -> None:
         value = labels.get(self.key)
-        self.numbers[row] = MISSING if value is None else self.number(value)
+        number = MISSING if value is None else self.number(value)
+        self._hold(self.numbers.item(row), -1)
+        self._hold(number, 1)
+        self.numbers[row] = number
+        self._places = None
+
+    def _hold(self, number: int, amount: int) -> None:
+        if number == MISSING:
+            return
+        before = self.holders[number]
+        after = self.holders[number] = before + amount
+        self.labelled += amount
+        self._shared += (after > 1) - (before > 1)
 
     def number(self, value: str) -> int:
         number = self.number_of.get(value)
         if number is None:
             number = self.number_of[value] = len(self.values)
             self.values.append(value)
+            self.holders.append(0)
         return number
 
     def holding(self, requirement: Requirement) -> NDArray[np.bool_]:
@@ -85,6 +120,11 @@ class LabelColumns:
                 number = int(column.numbers[row])
                 held = None if number == MISSING else column.values[number]
                 assert held == value, f"{key} of row {row} is {value}, not {held}"
+            present = column.numbers[column.numbers != MISSING]
+            holders = np.bincount(present, minlength=len(column.values)).tolist()
+            assert holders == column.holders, f"{key} is held {holders}, not {column.holders}"
+            assert column.labelled == len(present), f"{key} is on {len(present)} rows"
+            assert column.is_unique == (max(holders, default=0) <= 1), f"{key} is shared"
 
     def column(self, key: str, nodes: Sequence[Node | None]) -> LabelColumn:
         """The column of this key; ``nodes`` by row are read when it is new."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from podium.api.selectors import Selector
 from podium.state.column import grown
+from podium.state.domain_sums import DomainSums
+from podium.state.label_columns import LabelColumn
 from podium.state.pod_info import PodInfo
 from podium.state.row_counts import RowCounts
 
@@ -70,6 +72,7 @@ class View:
 
     query: PodQuery
     counts: NDArray[np.int64]
+    domains: dict[str, DomainSums] = field(default_factory=dict)  # by label
 
     def wants(self, group: Group) -> bool:
         return self.query.matches(group.namespace, group.labels, group.is_terminating)
@@ -107,13 +110,26 @@ class PodGroups:
 
     def counts(self, query: PodQuery, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
         """The query's count on each row; ``pods`` are all placed ones, read when keys are new."""
+        return self._view(query, pods).counts
+
+    def domain_counts(
+        self, query: PodQuery, pods: Iterable[PodInfo], label: LabelColumn, size: int
+    ) -> NDArray[np.int64]:
+        """The query's count in each domain of a label, the last for the rows without it."""
+        view = self._view(query, pods)
+        kept = view.domains.get(label.key)
+        if kept is None or not kept.stands_for(label, size):
+            kept = view.domains[label.key] = DomainSums(label, view.counts[:size])
+        return kept.sums
+
+    def _view(self, query: PodQuery, pods: Iterable[PodInfo]) -> View:
         view = self._views.pop(query, None)
         if view is None:
             if not query.keys <= frozenset(self._keys):
                 self._project_on(query.keys, pods)
             view = self._new_view(query)
         self._views[query] = view
-        return view.counts
+        return view
 
     def check(self, pods: Iterable[PodInfo]) -> None:
         """Raise ``AssertionError`` when groups or kept counts do not sum to the pods."""
@@ -129,6 +145,10 @@ class PodGroups:
             for info in placed:
                 expected[info.row] += query.matches_pod(info)
             assert np.array_equal(expected, view.counts), f"counts of {query} are off"
+            for sums in view.domains.values():
+                size = len(sums.places)
+                held = np.bincount(sums.places, view.counts[:size], len(sums.sums))
+                assert np.array_equal(held, sums.sums), f"sums of {query} are off"
 
     def _new_view(self, query: PodQuery) -> View:
         view = View(query, np.zeros(self._capacity, np.int64))
@@ -151,6 +171,8 @@ class PodGroups:
         group.rows.add(row, amount)
         for view in group.views:
             view.counts[row] += amount
+            for sums in view.domains.values():
+                sums.add(row, amount)
 
     def _key(self, info: PodInfo) -> GroupKey:
         pod = info.pod

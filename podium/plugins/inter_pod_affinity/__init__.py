@@ -114,7 +114,7 @@ class InterPodAffinity(
         if not asks and not opposing:
             return fwk.SKIP
         found = self._survey(pod, terms, opposing)
-        if not asks and not found.opposed.any():
+        if not asks and not (found.opposed is not None and found.opposed.values.any()):
             return fwk.SKIP
         state.put(found)
         return None
@@ -136,12 +136,11 @@ class InterPodAffinity(
         state.get(Surroundings).follow(pod, others, -1)
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
-        here = slice(node.row, node.row + 1)
-        places = state.get(Surroundings).verdicts(lambda column: column[here])
-        return VERDICTS[int(places[0])]
+        places = state.get(Surroundings).verdicts(lambda held: held.at(node.row))
+        return VERDICTS[places.item(0)]
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
-        return fwk.Column(VERDICTS, state.get(Surroundings).verdicts(nodes.take))
+        return state.get(Surroundings).statuses(nodes)
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         terms = self._terms_of(pod)
@@ -161,10 +160,10 @@ class InterPodAffinity(
         return None
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
-        return int(state.get(Attraction).by_row[node.row])
+        return state.get(Attraction).here.at(node.row).item()
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
-        return nodes.take(state.get(Attraction).by_row)
+        return state.get(Attraction).here.on(nodes)
 
     def normalize_score(
         self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows

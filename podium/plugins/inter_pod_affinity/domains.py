@@ -1,37 +1,89 @@
 """Sums over topology domains: the nodes that share the value of a label.
 
-All arrays have one place per row of the node table. A row without a node has no labels, so that
-pods left on it are in no domain and never count.
+A row without a node has no labels, so that pods left on it are in no domain and never count.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
+from podium import framework as fwk
 from podium.state.affinity_index import StandingTerm
-from podium.state.node_table import NodeTable
+from podium.state.cluster import ClusterState
+from podium.state.label_columns import LabelColumn
 
 Counts = NDArray[np.int64]
 Places = NDArray[np.intp]
 
 
-def numbers(table: NodeTable, key: str) -> Places:
-    """Each row's domain under this key, -1 where the label is missing."""
-    return table.label_column(key).numbers[: table.size]
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A count for each row of the table: one number for all rows of a domain, or each its own.
+
+    ``places`` are the rows' places in ``values``; ``None`` when they have one each.
+    """
+
+    values: Counts
+    places: Places | None = None
+
+    def by_row(self) -> Counts:
+        return self.values if self.places is None else self.values.take(self.places)
+
+    def on(self, nodes: fwk.Rows) -> Counts:
+        if self.places is None:
+            counts: Counts = nodes.take(self.values)
+            return counts
+        return self.values.take(nodes.take(self.places))
+
+    def at(self, row: int) -> Counts:
+        """The count of one row, as an array like the others."""
+        place = row if self.places is None else self.places.item(row)
+        return self.values[place : place + 1]
+
+    def plus(self, other: Held) -> Held:
+        if self.places is other.places:
+            return Held(self.values + other.values, self.places)
+        return Held(self.by_row() + other.by_row())
+
+    def minus(self, other: Held) -> Held:
+        return self.plus(Held(-other.values, other.places))
 
 
-def in_domain(domains: Places, counts: Counts) -> Counts:
-    """For each row the sum over all rows of its domain; 0 where the label is missing."""
-    places = domains + 1
-    sums = np.bincount(places, weights=counts)
-    sums[0] = 0
-    return sums.astype(np.int64).take(places)
+def in_domains(cluster: ClusterState, query: fwk.PodQuery, key: str, *, missing: int = 0) -> Held:
+    """How many pods match in each row's domain; ``missing`` where the label is."""
+    label = cluster.table.label_column(key)
+    if label.is_unique:
+        counts = cluster.counts(query)[: cluster.table.size]
+        return Held(_where_labelled(cluster, label, counts, missing))
+    sums = cluster.domain_counts(query, label).copy()
+    sums[-1] = missing
+    return Held(sums, label.places(cluster.table.size))
 
 
-def on_own(domains: Places, values: int) -> bool:
-    """Whether no two rows share a domain, as with hostnames: then a row's count is its domain's."""
-    return values == np.count_nonzero(domains >= 0)
+def standing_in_domains(cluster: ClusterState, standing: StandingTerm) -> Held:
+    """How often a term of placed pods stands in each row's domain."""
+    size = cluster.table.size
+    label = cluster.table.label_column(standing.term.topology_key)
+    if label.is_unique:
+        counts = np.zeros(size, np.int64)
+        standing.rows.add_to(counts)
+        return Held(_where_labelled(cluster, label, counts, 0))
+    sums = standing.domain_sums(label, size).copy()
+    sums[-1] = 0
+    return Held(sums, label.places(size))
+
+
+def _where_labelled(
+    cluster: ClusterState, label: LabelColumn, counts: Counts, missing: int
+) -> Counts:
+    """With a domain to each row its count is the domain's."""
+    size = cluster.table.size
+    if label.labelled == size:
+        return counts
+    return np.where(label.numbers[:size] < 0, missing, counts)
 
 
 def on_rows(size: int, rows: Places, weights: Counts | None = None) -> Counts:
@@ -39,42 +91,18 @@ def on_rows(size: int, rows: Places, weights: Counts | None = None) -> Counts:
     return np.bincount(rows, weights, minlength=size).astype(np.int64)
 
 
+def has_label(cluster: ClusterState, key: str, rows: Places) -> NDArray[np.bool_]:
+    present: NDArray[np.bool_] = cluster.table.label_column(key).numbers[rows] >= 0
+    return present
+
+
 class Tally:
-    """Pods by topology key, each counted with a positive weight."""
+    """Counts around each row, added up."""
 
-    def __init__(self, table: NodeTable) -> None:
-        self._table = table
-        self._by_key: dict[str, Counts] = {}
+    def __init__(self) -> None:
+        self.total: Held | None = None
 
-    def add(self, key: str, counts: Counts, weight: int = 1) -> None:
-        amounts = counts[: self._table.size] * weight
-        before = self._by_key.get(key)
-        self._by_key[key] = amounts if before is None else before + amounts
-
-    def add_standing(self, standing: StandingTerm, weight: int = 1) -> None:
-        standing.rows.add_to(self._on(standing.term.topology_key), weight)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was counted, not even none of something."""
-        return not self._by_key
-
-    def total(self) -> Counts:
-        """For each row, what its domains hold, all keys together."""
-        total: Counts | None = None
-        for key, counts in self._by_key.items():
-            here = self._in_domains(key, counts)
-            total = here if total is None else total + here
-        return np.zeros(self._table.size, np.int64) if total is None else total
-
-    def _in_domains(self, key: str, counts: Counts) -> Counts:
-        domains = numbers(self._table, key)
-        if not on_own(domains, len(self._table.label_column(key).values)):
-            return in_domain(domains, counts)
-        return counts if domains.min(initial=0) >= 0 else counts * (domains >= 0)
-
-    def _on(self, key: str) -> Counts:
-        counts = self._by_key.get(key)
-        if counts is None:
-            counts = self._by_key[key] = np.zeros(self._table.size, np.int64)
-        return counts
+    def add(self, held: Held, weight: int = 1) -> None:
+        if weight != 1:
+            held = Held(held.values * weight, held.places)
+        self.total = held if self.total is None else self.total.plus(held)

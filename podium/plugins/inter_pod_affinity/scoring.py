@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod
-from podium.plugins.inter_pod_affinity.domains import Counts, Tally
+from podium.plugins.inter_pod_affinity.domains import (
+    Held,
+    Tally,
+    in_domains,
+    standing_in_domains,
+)
 from podium.plugins.inter_pod_affinity.terms import Wanted
 from podium.state.affinity_index import PREFERRED, PREFERRED_ANTI, REQUIRED
 from podium.state.cluster import ClusterState
@@ -18,9 +23,9 @@ from podium.state.cluster import ClusterState
 
 @dataclass(frozen=True, slots=True)
 class Attraction:
-    """The weights of the terms that hold in a row's domains, summed; one place per row."""
+    """The weights of the terms that hold in a row's domains, summed."""
 
-    by_row: Counts
+    here: Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +43,29 @@ def attraction(
 
     ``None`` when no term holds anywhere; terms that cancel each other out are not nothing.
     """
-    pull, push = Tally(cluster.table), Tally(cluster.table)
+    pull, push = Tally(), Tally()
     for wanted in own.near:
-        pull.add(wanted.key, cluster.counts(wanted.query), wanted.weight)
+        pull.add(in_domains(cluster, wanted.query, wanted.key), wanted.weight)
     for wanted in own.apart:
-        push.add(wanted.key, cluster.counts(wanted.query), wanted.weight)
+        push.add(in_domains(cluster, wanted.query, wanted.key), wanted.weight)
     seen = (pod.namespace, cluster.namespace_labels(pod.namespace), pod.labels)
-    standing = cluster.affinity.matching
+    matching = cluster.affinity.matching
     if hard_weight:
-        for other in standing(REQUIRED, *seen):
-            pull.add_standing(other, hard_weight)
-    for other in standing(PREFERRED, *seen):
-        pull.add_standing(other, other.term.weight)
-    for other in standing(PREFERRED_ANTI, *seen):
-        push.add_standing(other, other.term.weight)
-    if pull.is_empty and push.is_empty:
-        return None
-    pulled = pull.total()
-    if push.is_empty:
-        return Attraction(pulled) if pulled.any() else None
-    pushed = push.total()
-    return Attraction(pulled - pushed) if pulled.any() or pushed.any() else None
+        for standing in matching(REQUIRED, *seen):
+            pull.add(standing_in_domains(cluster, standing), hard_weight)
+    for standing in matching(PREFERRED, *seen):
+        pull.add(standing_in_domains(cluster, standing), standing.term.weight)
+    for standing in matching(PREFERRED_ANTI, *seen):
+        push.add(standing_in_domains(cluster, standing), standing.term.weight)
+    return _difference(pull.total, push.total)
+
+
+def _difference(pull: Held | None, push: Held | None) -> Attraction | None:
+    pulls = pull is not None and bool(pull.values.any())
+    pushes = push is not None and bool(push.values.any())
+    if pull is not None and (pulls or pushes):
+        return Attraction(pull.minus(push) if push is not None and pushes else pull)
+    return Attraction(Held(-push.values, push.places)) if push is not None and pushes else None
 
 
 def stretched(scores: fwk.Scores) -> fwk.Scores:

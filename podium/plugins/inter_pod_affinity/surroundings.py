@@ -13,17 +13,19 @@ from podium.api.affinity_terms import Terms
 from podium.api.objects import Pod
 from podium.plugins.inter_pod_affinity.domains import (
     Counts,
+    Held,
     Places,
     Tally,
-    in_domain,
-    numbers,
+    has_label,
+    in_domains,
     on_rows,
+    standing_in_domains,
 )
 from podium.plugins.inter_pod_affinity.terms import Companions, Wanted
 from podium.state.affinity_index import StandingTerm
 from podium.state.cluster import ClusterState
 
-Take = Callable[[Counts], Counts]
+Pick = Callable[[Held], Counts]
 
 FITS, FAR, CROWDED, OPPOSED = range(4)
 VERDICTS = [
@@ -39,47 +41,56 @@ class Near:
     """The pods that match all affinity terms: how many there are around each row.
 
     ``fewest`` are those in the row's domain that has the fewest; negative where a topology key is
-    missing. ``anywhere`` are those in all domains of all keys.
+    missing. ``anywhere`` are those in all domains of all keys, in each row's world if they differ.
     """
 
     wanted: Companions
-    fewest: Counts
-    anywhere: Counts
+    fewest: Held
+    anywhere: int | Held
 
     @classmethod
     def around(cls, cluster: ClusterState, wanted: Companions) -> Near:
-        size = cluster.table.size
-        counts = cluster.counts(wanted.query)[:size]
-        fewest: Counts | None = None
-        total = 0
-        for key in wanted.keys:
-            domains = numbers(cluster.table, key)
-            here = in_domain(domains, counts)
-            placed = counts
-            if domains.min(initial=0) < 0:
-                here[domains < 0] = -1
-                placed = counts[domains >= 0]
-            fewest = here if fewest is None else np.minimum(fewest, here)
-            total += int(placed.sum())
-        if fewest is None:
-            fewest = np.zeros(size, np.int64)
-        return cls(wanted, fewest, np.full(size, total))
+        each = [in_domains(cluster, wanted.query, key, missing=_KEYLESS) for key in wanted.keys]
+        total = sum(_placed(cluster, wanted.query, key) for key in wanted.keys)
+        fewest = each[0]
+        for other in each[1:]:
+            fewest = Held(np.minimum(fewest.by_row(), other.by_row()))
+        return cls(wanted, fewest, total)
 
-    def suffices(self, take: Take) -> NDArray[np.bool_]:
+    def suffices(self, pick: Pick) -> NDArray[np.bool_]:
         """Where every domain has such a pod, or the incoming pod may be the first of all."""
-        fewest = take(self.fewest)
+        fewest = pick(self.fewest)
         fits: NDArray[np.bool_] = fewest > 0
-        if self.wanted.include_itself:
-            anywhere = take(self.anywhere)
-            if not anywhere.all():
-                fits |= (fewest == 0) & (anywhere == 0)
+        if not self.wanted.include_itself:
+            return fits
+        if isinstance(self.anywhere, Held):
+            fits |= (fewest == 0) & (pick(self.anywhere) == 0)
+        elif not self.anywhere:
+            fits |= fewest == 0
         return fits
 
     def following(self, others: fwk.PodsOnRows, sign: int) -> Near:
+        size = others.cluster.table.size
         found = matches(others.cluster, self.wanted.query, others.infos)
-        change = on_rows(len(self.fewest), others.rows, found) * sign
-        fewest = np.where(self.fewest < 0, self.fewest, self.fewest + change)
-        return Near(self.wanted, fewest, self.anywhere + change * len(self.wanted.keys))
+        change = on_rows(size, others.rows, found) * sign
+        before = self.fewest.by_row()
+        fewest = Held(np.where(before < 0, before, before + change))
+        anywhere = self.anywhere
+        if not isinstance(anywhere, Held):
+            anywhere = Held(np.full(size, anywhere))
+        return Near(self.wanted, fewest, anywhere.plus(Held(change * len(self.wanted.keys))))
+
+
+_KEYLESS = -1
+
+
+def _placed(cluster: ClusterState, query: fwk.PodQuery, key: str) -> int:
+    """How many matching pods are in some domain of this key."""
+    label = cluster.table.label_column(key)
+    counts = cluster.counts(query)[: cluster.table.size]
+    if label.labelled == len(counts):
+        return int(counts.sum())
+    return int(counts.sum(where=label.numbers[: len(counts)] >= 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +98,27 @@ class Apart:
     """The pods in each row's domains that the anti-affinity terms forbid."""
 
     unwanted: tuple[Wanted, ...]
-    here: Counts
+    here: Held
 
     @classmethod
     def around(cls, cluster: ClusterState, unwanted: tuple[Wanted, ...]) -> Apart:
-        tally = Tally(cluster.table)
-        for each in unwanted:
-            tally.add(each.key, cluster.counts(each.query))
-        return cls(unwanted, tally.total())
+        first, *more = [in_domains(cluster, each.query, each.key) for each in unwanted]
+        for other in more:
+            first = first.plus(other)
+        return cls(unwanted, first)
 
     def following(self, others: fwk.PodsOnRows, sign: int) -> Apart:
-        here = self.here
+        here = self.here.by_row()
         for each in self.unwanted:
             found = matches(others.cluster, each.query, others.infos)
-            found[numbers(others.cluster.table, each.key)[others.rows] < 0] = 0
+            found[~has_label(others.cluster, each.key, others.rows)] = 0
             here = here + on_rows(len(here), others.rows, found) * sign
-        return Apart(self.unwanted, here)
+        return Apart(self.unwanted, Held(here))
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """One place per row of the table everywhere, true in the row's own world.
+    """What there is around each row, true in the row's own world.
 
     ``opposed`` are the pods in a row's domains whose own anti-affinity forbids the incoming pod.
     Following a dry run replaces arrays and never writes into them, so that clones share them.
@@ -115,22 +126,49 @@ class Surroundings:
 
     near: Near | None
     apart: Apart | None
-    opposed: Counts
+    opposed: Held | None
 
     def clone(self) -> Surroundings:
         return replace(self)
 
-    def verdicts(self, take: Take) -> Places:
-        """Places in VERDICTS, for the rows that ``take`` picks out of a column."""
-        opposed = take(self.opposed)
-        if opposed.any():
-            places = np.where(opposed > 0, OPPOSED, FITS)
-        else:
-            places = np.zeros(len(opposed), np.intp)
+    def statuses(self, nodes: fwk.Rows) -> fwk.Statuses:
+        shared = self._shared_places()
+        if shared is None:
+            return fwk.Column(VERDICTS, self.verdicts(lambda held: held.on(nodes)))
+        by_domain = self.verdicts(lambda held: held.values)
+        return fwk.Column([VERDICTS[place] for place in by_domain.tolist()], nodes.take(shared))
+
+    def _shared_places(self) -> Places | None:
+        """Where one label's few domains decide everything: the rows' places among them."""
+        counted = [held for held in self._counted() if held is not None]
+        places = counted[0].places
+        if len(counted[0].values) > _FEW or any(held.places is not places for held in counted):
+            return None
+        return places
+
+    def _counted(self) -> list[Held | None]:
+        near, apart = self.near, self.apart
+        anywhere = near.anywhere if near is not None else None
+        return [
+            near.fewest if near is not None else None,
+            anywhere if isinstance(anywhere, Held) else None,
+            apart.here if apart is not None else None,
+            self.opposed,
+        ]
+
+    def verdicts(self, pick: Pick) -> Places:
+        """Places in VERDICTS, for the rows or domains whose counts are picked."""
+        places: Places | None = None
+        if self.opposed is not None:
+            places = np.where(pick(self.opposed) > 0, OPPOSED, FITS)
         if self.apart is not None:
-            places = np.where(take(self.apart.here) > 0, CROWDED, places)
+            places = np.where(
+                pick(self.apart.here) > 0, CROWDED, FITS if places is None else places
+            )
         if self.near is not None:
-            places = np.where(self.near.suffices(take), places, FAR)
+            places = np.where(self.near.suffices(pick), FITS if places is None else places, FAR)
+        if places is None:
+            raise AssertionError("without anything to look at PreFilter skips")
         return places
 
     def follow(self, pod: Pod, others: fwk.PodsOnRows, sign: int) -> None:
@@ -139,17 +177,22 @@ class Surroundings:
             self.near = self.near.following(others, sign)
         if self.apart is not None:
             self.apart = self.apart.following(others, sign)
+        size = others.cluster.table.size
         for key, rows in opposing_rows(pod, others).items():
-            labelled = rows[numbers(others.cluster.table, key)[rows] >= 0]
-            self.opposed = self.opposed + on_rows(len(self.opposed), labelled) * sign
+            labelled = rows[has_label(others.cluster, key, rows)]
+            change = Held(on_rows(size, labelled) * sign)
+            self.opposed = change if self.opposed is None else self.opposed.plus(change)
 
 
-def opposition(cluster: ClusterState, opposing: Iterable[StandingTerm]) -> Counts:
+_FEW = 64  # up to this many domains are judged one by one
+
+
+def opposition(cluster: ClusterState, opposing: Iterable[StandingTerm]) -> Held | None:
     """How often these terms of other pods stand in each row's domains."""
-    tally = Tally(cluster.table)
+    tally = Tally()
     for standing in opposing:
-        tally.add_standing(standing)
-    return tally.total()
+        tally.add(standing_in_domains(cluster, standing))
+    return tally.total
 
 
 def matches(cluster: ClusterState, query: fwk.PodQuery, infos: Sequence[fwk.PodInfo]) -> Counts:

@@ -90,7 +90,7 @@ class PodTopologySpread(
         return VERDICTS[state.get(HardCounts).verdict(node)]
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
-        return fwk.Column(VERDICTS, state.get(HardCounts).verdicts(nodes))
+        return state.get(HardCounts).statuses(nodes)
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         constraints = self._spreading.soft(pod)

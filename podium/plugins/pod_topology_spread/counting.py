@@ -38,11 +38,17 @@ def keyless(nodes: fwk.Rows, labels: Sequence[LabelColumn]) -> Mask | None:
     """The nodes that lack one of the labels; ``None`` when there are none."""
     found = None
     for label in labels:
-        numbers = nodes.take(label.numbers)
-        if len(numbers) and numbers.min() < 0:
-            missing = numbers < 0
+        if label.labelled == len(nodes.table.live_rows()):
+            continue
+        missing = nodes.take(label.numbers) < 0
+        if missing.any():
             found = missing if found is None else found | missing
     return found
+
+
+def are_all(nodes: fwk.Rows) -> bool:
+    """Whether the nodes are the whole table, so that what is kept of labels stands for them."""
+    return len(nodes) == nodes.table.size
 
 
 class CountedNodes:
@@ -83,12 +89,22 @@ def _both(first: Mask | None, second: Mask) -> Mask:
     return second if first is None else first & second
 
 
-def by_domain(numbers: Numbers, label: LabelColumn, amounts: Any = None) -> NDArray[Any]:
-    """The sum of ``amounts`` in each domain; without amounts, the number of nodes."""
+def by_domain(numbers: Numbers, label: LabelColumn, amounts: Any) -> NDArray[Any]:
+    """The sum of ``amounts`` in each domain."""
     size = len(label.values)
     if len(numbers) and numbers.min() < 0:
         numbers = np.where(numbers < 0, size, numbers)
     return np.bincount(numbers, amounts, size + 1)
+
+
+def domains_with(nodes: fwk.Rows, label: LabelColumn, counted: Mask | None) -> Mask:
+    """The domains with a node that counts."""
+    if counted is None and are_all(nodes):
+        missing = nodes.table.size - label.labelled
+        return np.array([*label.holders, missing]) > 0
+    numbers: Numbers = nodes.take(label.numbers)
+    held: Mask = by_domain(numbers, label, counted) > 0
+    return held
 
 
 def pods_by_domain(
@@ -98,6 +114,8 @@ def pods_by_domain(
     query = constraint.query
     if query is None:
         return np.zeros(len(label.values) + 1, np.int64)
+    if counted is None and are_all(nodes):
+        return nodes.cluster.domain_counts(query, label).copy()
     amounts = nodes.count(query)
     if counted is not None:
         amounts = np.where(counted, amounts, 0)

@@ -15,8 +15,8 @@ from podium.plugins.pod_topology_spread.counting import (
     CountedNodes,
     Mask,
     Numbers,
-    by_domain,
     columns,
+    domains_with,
     keyless,
     pods_by_domain,
     spoken_of,
@@ -33,6 +33,7 @@ VERDICTS: Final = [
     fwk.Status.unresolvable(f"{_REASON} (missing required label)"),
 ]
 
+_FEW: Final = 64
 _MANY: Final = np.iinfo(np.int64).max
 
 
@@ -122,6 +123,14 @@ class HardCounts:
                 return int(found)
         return FITS
 
+    def statuses(self, nodes: fwk.Rows) -> fwk.Statuses:
+        """A lone constraint with few domains judges each of those once."""
+        alone = self.domains[0]
+        if self._deltas is not None or len(self.domains) > 1 or len(alone.table) > _FEW:
+            return fwk.Column(VERDICTS, self.verdicts(nodes))
+        places = alone.label.places(nodes.table.size)
+        return fwk.Column([VERDICTS[v] for v in alone.table.tolist()], nodes.take(places))
+
     def verdicts(self, nodes: fwk.Rows) -> Numbers:
         """The first constraint that a node fails decides."""
         found = self._verdicts(0, nodes)
@@ -155,15 +164,8 @@ def hard_counts(nodes: fwk.Rows, pod: Pod, constraints: Constraints) -> HardCoun
             constraint,
             label,
             pods_by_domain(nodes, constraint, label, mask),
-            _known(nodes, label, mask),
+            domains_with(nodes, label, mask),
         )
         for constraint, label, mask in zip(constraints, labels, counted, strict=True)
     ]
     return HardCounts(nodes, domains, counted)
-
-
-def _known(nodes: fwk.Rows, label: LabelColumn, counted: Mask | None) -> Mask:
-    """The domains with a node that counts, even one without pods."""
-    numbers: Numbers = nodes.take(label.numbers)
-    known: Mask = by_domain(numbers if counted is None else numbers[counted], label) > 0
-    return known

@@ -18,8 +18,8 @@ from podium.plugins.pod_topology_spread.counting import (
     CountedNodes,
     Mask,
     Numbers,
-    by_domain,
     columns,
+    domains_with,
     keyless,
     pods_by_domain,
 )
@@ -139,8 +139,7 @@ def _size(nodes: fwk.Rows, constraint: Constraint, label: LabelColumn, ignored: 
     """How many domains the ranked nodes have; those without the label share the blank value's."""
     if constraint.is_per_node:
         return len(nodes) if ignored is None else len(nodes) - int(np.count_nonzero(ignored))
-    numbers = nodes.take(label.numbers)
-    held = by_domain(numbers if ignored is None else numbers[~ignored], label) > 0
+    held = domains_with(nodes, label, None if ignored is None else ~ignored)
     blank = label.number_of.get(_BLANK)
     if blank is not None:
         held[blank] |= held[-1]
