@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from podium.api import quantity, resources
@@ -65,6 +66,11 @@ class ClusterEvent:
         return cls(resource, ACTIONS[action])
 
     @property
+    def label(self) -> str:
+        """The event's name in metrics and logs, such as ``NodeUpdateNodeTaint``."""
+        return _label(self)
+
+    @property
     def is_wildcard(self) -> bool:
         return self.resource == "*" and self.actions == ACTIONS["All"]
 
@@ -77,6 +83,11 @@ class ClusterEvent:
         )
         # The numeric comparison makes a generic Update match full Update masks only, as upstream.
         return same and bool(self.actions & incoming.actions) and incoming.actions <= self.actions
+
+
+@lru_cache(maxsize=1024)
+def _label(event: ClusterEvent) -> str:
+    return event.resource + "|".join(action_names(event))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
+from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -96,6 +97,16 @@ class QueueSortPlugin(Plugin, ABC):
     @abstractmethod
     def less(self, first: QueuedPod, second: QueuedPod) -> bool:
         """Whether ``first`` comes before ``second``."""
+
+    def sort_key(self, queued: QueuedPod) -> Any:
+        """A value that orders as ``less`` does: who overrides one overrides the other.
+
+        A tuple of numbers makes long queues fast.
+        """
+        return cmp_to_key(self._compare)(queued)
+
+    def _compare(self, first: QueuedPod, second: QueuedPod) -> int:
+        return self.less(second, first) - self.less(first, second)
 
 
 class PreFilterPlugin(Plugin, ABC):

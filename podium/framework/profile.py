@@ -77,9 +77,10 @@ class Profile:
 
     # --- queue -----------------------------------------------------------------------------------
 
-    def run_pre_enqueue(self, pod: Pod) -> Status:
-        """The first refusal gates the pod."""
-        for plugin in self.pre_enqueues:
+    def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
+        """The first refusal gates the pod. The plugin named ``first`` is asked before others."""
+        # The sort keeps the others in order.
+        for plugin in sorted(self.pre_enqueues, key=lambda plugin: plugin.name != first):
             try:
                 status = as_status(plugin.pre_enqueue(pod))
             except Exception as fault:

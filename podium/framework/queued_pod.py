@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from podium.api.objects import Pod
 from podium.state.pod_info import PodInfo
 
+NOBODY: frozenset[str] = frozenset()
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class QueuedPod:
-    """``timestamp`` is when it last entered the queue; ``attempts`` counts the tries so far."""
+    """One pod with its history. The queue keeps all of it, the scheduler tells who rejected it.
+
+    ``timestamp`` is when it last entered the queue; ``attempts`` counts the tries so far, and
+    ``first_queued`` is when it first got past PreEnqueue, ``None`` before. ``backoff_expiry`` is
+    a whole second, worked out when it is first asked for after a failure.
+    """
 
     info: PodInfo
     timestamp: float = 0.0
     attempts: int = 0
+    first_queued: float | None = None
+    unschedulable_count: int = 0
+    consecutive_errors: int = 0
+    backoff_expiry: int | None = None
+    unschedulable_plugins: frozenset[str] = NOBODY
+    pending_plugins: frozenset[str] = NOBODY
+    gating_plugin: str = ""
+    was_flushed: bool = False  # it left the unschedulable pods because its time was up
+    flushed_at: float = 0.0
 
     @classmethod
     def of(cls, pod: Pod, timestamp: float = 0.0) -> QueuedPod:
@@ -23,3 +40,30 @@ class QueuedPod:
     @property
     def pod(self) -> Pod:
         return self.info.pod
+
+    @property
+    def key(self) -> str:
+        return self.info.pod.key
+
+    @property
+    def uid(self) -> str:
+        return self.info.uid
+
+    @property
+    def rejectors(self) -> frozenset[str]:
+        """The plugins whose events may help this pod."""
+        return self.unschedulable_plugins | self.pending_plugins
+
+    @property
+    def is_gated(self) -> bool:
+        return bool(self.gating_plugin)
+
+    def rejected_by(self, unschedulable: Iterable[str] = (), pending: Iterable[str] = ()) -> None:
+        """What the last attempt came to, in place of all before; nobody means that it failed."""
+        self.unschedulable_plugins = frozenset(unschedulable)
+        self.pending_plugins = frozenset(pending)
+        self.gating_plugin = ""
+
+    def replace(self, pod: Pod) -> None:
+        """The pod has a new version."""
+        self.info = PodInfo(pod)

@@ -12,3 +12,6 @@ class PrioritySort(fwk.QueueSortPlugin):
         if first.info.priority != second.info.priority:
             return first.info.priority > second.info.priority
         return first.timestamp < second.timestamp
+
+    def sort_key(self, queued: fwk.QueuedPod) -> tuple[int, float]:
+        return -queued.info.priority, queued.timestamp

@@ -1,0 +1,95 @@
+"""Pods in order, each under its key: the active pods, and those backing off."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from podium.framework.queued_pod import QueuedPod
+
+Order = Callable[[QueuedPod], Any]
+_FEW = 64
+
+
+class _Entry(NamedTuple):
+    """``number`` is its own, so that no comparison gets as far as the pods."""
+
+    order: Any
+    arrival: int
+    number: int
+    queued: QueuedPod
+
+
+class PodHeap:
+    """The least first by ``order``; among equals, the one that entered first.
+
+    What was removed or moved stays in the heap until it comes up, or until most of it is such.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._entries: dict[str, _Entry] = {}
+        self._heap: list[_Entry] = []
+        self._numbers = itertools.count()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._entries
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        """All pods, in no order."""
+        return (entry.queued for entry in self._entries.values())
+
+    def get(self, key: str) -> QueuedPod | None:
+        entry = self._entries.get(key)
+        return entry.queued if entry else None
+
+    def push(self, queued: QueuedPod) -> None:
+        """Add the pod, or put it where it belongs now; among equals it keeps its place."""
+        key, number = queued.key, next(self._numbers)
+        before = self._entries.get(key)
+        arrival = number if before is None else before.arrival
+        entry = _Entry(self._order(queued), arrival, number, queued)
+        heapq.heappush(self._heap, entry)
+        self._entries[key] = entry
+        self._compact()
+
+    def remove(self, key: str) -> QueuedPod | None:
+        entry = self._entries.pop(key, None)
+        self._compact()
+        return entry.queued if entry else None
+
+    def peek(self) -> QueuedPod | None:
+        while self._heap and not self._is_here(self._heap[0]):
+            heapq.heappop(self._heap)
+        return self._heap[0].queued if self._heap else None
+
+    def pop(self) -> QueuedPod | None:
+        first = self.peek()
+        if first is not None:
+            heapq.heappop(self._heap)
+            del self._entries[first.key]
+        return first
+
+    def _is_here(self, entry: _Entry) -> bool:
+        return self._entries.get(entry.queued.key) is entry
+
+    def _compact(self) -> None:
+        if len(self._heap) > 2 * len(self._entries) + _FEW:
+            self._heap = [entry for entry in self._heap if self._is_here(entry)]
+            heapq.heapify(self._heap)
+
+    def check_invariants(self) -> None:
+        """Every pod once, under its key and with its order, and no child before its parent."""
+        here = {entry.queued.key: entry for entry in self._heap if self._is_here(entry)}
+        assert here == self._entries, "the heap and its index differ"
+        for key, entry in self._entries.items():
+            assert entry.queued.key == key, f"{entry.queued.key} is kept as {key}"
+            assert entry.order == self._order(entry.queued), f"{key} is not where it belongs"
+        for place in range(1, len(self._heap)):
+            child, parent = self._heap[place], self._heap[(place - 1) // 2]
+            assert not child < parent, f"{child.queued.key} is behind {parent.queued.key}"

@@ -1,0 +1,103 @@
+"""Pods that nothing but an event can help, gated ones among them, found by who rejected them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from podium.framework.queued_pod import QueuedPod
+
+Rejector = tuple[str, str]  # profile, plugin
+
+
+class _Entry(NamedTuple):
+    """A pod with what the indexes say of it, since the pod itself changes."""
+
+    arrival: int
+    queued: QueuedPod
+    rejectors: frozenset[Rejector]
+    is_gated: bool
+
+
+class UnschedulablePods:
+    """By key, in the order they came. An event reaches only those whose rejectors listen to it."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry] = {}
+        self._by_rejector: dict[Rejector, dict[str, _Entry]] = {}
+        self._arrivals = itertools.count()
+        self.gated = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._entries
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        return (entry.queued for entry in self._entries.values())
+
+    def get(self, key: str) -> QueuedPod | None:
+        entry = self._entries.get(key)
+        return entry.queued if entry else None
+
+    def put(self, queued: QueuedPod) -> bool:
+        """Add the pod, or note how it changed; tells whether it is new here."""
+        before = self._unlist(queued.key)
+        arrival = next(self._arrivals) if before is None else before.arrival
+        entry = _Entry(arrival, queued, _rejectors(queued), queued.is_gated)
+        self._entries[queued.key] = entry
+        for rejector in entry.rejectors:
+            self._by_rejector.setdefault(rejector, {})[queued.key] = entry
+        self.gated += entry.is_gated
+        return before is None
+
+    def remove(self, key: str) -> QueuedPod | None:
+        entry = self._unlist(key)
+        if entry is None:
+            return None
+        del self._entries[key]
+        return entry.queued
+
+    def rejected_by(self, listeners: Mapping[str, Mapping[str, Any]]) -> list[QueuedPod]:
+        """The pods that one of these plugins, by profile, rejected; in the order they came."""
+        found: dict[str, _Entry] = {}
+        for profile, plugins in listeners.items():
+            for plugin in plugins:
+                found.update(self._by_rejector.get((profile, plugin), ()))
+        return [entry.queued for entry in sorted(found.values(), key=lambda e: e.arrival)]
+
+    def _unlist(self, key: str) -> _Entry | None:
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        for rejector in entry.rejectors:
+            pods = self._by_rejector[rejector]
+            del pods[key]
+            if not pods:
+                del self._by_rejector[rejector]
+        self.gated -= entry.is_gated
+        return entry
+
+    def check_invariants(self) -> None:
+        listed = {
+            (rejector, key): entry
+            for rejector, pods in self._by_rejector.items()
+            for key, entry in pods.items()
+        }
+        for key, entry in self._entries.items():
+            queued = entry.queued
+            assert queued.key == key, f"{queued.key} is kept as {key}"
+            assert queued.rejectors, f"nobody rejected {key}: no event would help it"
+            assert entry.rejectors == _rejectors(queued), f"{key} is listed under others"
+            assert entry.is_gated == queued.is_gated, f"{key} is counted with the wrong pods"
+            for rejector in entry.rejectors:
+                assert listed.pop((rejector, key), None) is entry, f"{key} is not found"
+        assert not listed, f"listed, but not here: {sorted(listed)}"
+        assert self.gated == sum(queued.is_gated for queued in self), "gated pods are miscounted"
+
+
+def _rejectors(queued: QueuedPod) -> frozenset[Rejector]:
+    profile = queued.pod.scheduler_name
+    return frozenset((profile, plugin) for plugin in queued.rejectors)
