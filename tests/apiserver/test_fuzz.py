@@ -14,3 +14,4 @@ def test_a_few_hundred_requests(seed):
     assert failures == []
     assert codes[200] > 20
     assert codes[201] > 5
+    assert codes["watch"] > 5
