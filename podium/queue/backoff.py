@@ -13,6 +13,7 @@ from itertools import chain
 from podium.framework.queued_pod import QueuedPod
 from podium.queue.heap import Order, PodHeap
 
+_NEVER = -1
 _MOST_DOUBLINGS = 63  # beyond any maximum; without it a number would grow with each attempt
 
 
@@ -67,11 +68,10 @@ class Backoff:
         return self.expiry(queued) >= math.floor(self._now())
 
     def expiry(self, queued: QueuedPod) -> int:
-        """The second in which the wait ends; 0 when there is none. Kept until the next failure."""
+        """The second in which the wait ends, -1 without a wait. Kept until the next failure."""
         if queued.backoff_expiry is None:
             seconds = self.duration(queued)
-            end = queued.timestamp + seconds if seconds else 0.0
-            queued.backoff_expiry = math.floor(end)
+            queued.backoff_expiry = math.floor(queued.timestamp + seconds) if seconds else _NEVER
         return queued.backoff_expiry
 
     def duration(self, queued: QueuedPod) -> float:
