@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
 
 from podium.api.objects import Pod
@@ -14,7 +14,7 @@ from podium.cycle.cycle import Cycle
 from podium.cycle.reuse import Kinds
 from podium.cycle.services import ProfileHandle, Services
 from podium.errors import ConfigError, ConfigProblem
-from podium.framework.handle import Client, EventNote
+from podium.framework.handle import Client, EventNote, EventRecorder
 from podium.framework.offline import OfflineClient
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
@@ -61,20 +61,16 @@ async def _all(work: list[Coroutine[Any, Any, None]]) -> None:
 
 
 class Core:
-    """Everything that decides, without I/O: feed ``cluster``, then run a ``cycle`` per pod.
+    """Everything that decides, without I/O: feed ``cluster``, then start a cycle per pod.
 
     A cycle starts at PreFilter: ask the profile's ``run_pre_enqueue`` first whether a pod may be
     tried. A placed pod is assumed; ``cluster.add_pod`` confirms it once it is bound, and
     ``cluster.forget`` takes it back. After a rejection ``nominator.add`` takes what the outcome
-    nominates, and ``background.run`` does what plugins have spawned, such as evictions: the
-    client hears of them, and whoever owns the pods removes them.
+    nominates.
     """
 
-    def __init__(
-        self, services: Services, configuration: Configuration, background: Background
-    ) -> None:
+    def __init__(self, services: Services, configuration: Configuration) -> None:
         self.services = services
-        self.background = background
         self.configuration = configuration
         self.cluster = services.cluster
         self.nominator = services.nominator
@@ -82,20 +78,45 @@ class Core:
         self.profiles: dict[str, Profile] = {}
         self._percentages: dict[str, int | None] = {}
 
-    def cycle(self, queued: QueuedPod) -> Cycle:
+    def start_cycle(self, queued: QueuedPod) -> Cycle:
         """One attempt for this pod; ``LookupError`` when no profile has its scheduler name."""
         name = queued.pod.scheduler_name
         profile = self.profiles.get(name)
         if profile is None:
             raise LookupError(f'profile not found for scheduler name "{name}"')
-        queued.attempts += 1
         cycle = Cycle(self.services, profile, queued)
         cycle.percentage = self._percentages[name]
         return cycle
 
-    def add_profile(self, profile: Profile, percentage: int | None) -> None:
-        self.profiles[profile.name] = profile
-        self._percentages[profile.name] = percentage
+    def add_profiles(self, registry: Registry, events: Mapping[str, EventRecorder]) -> None:
+        """Build the plugins; each profile records its events under its own name."""
+        for wanted in self.configuration.profiles:
+            name, percentage = wanted.scheduler_name, wanted.percentage_of_nodes_to_score
+            if percentage is None:
+                percentage = self.configuration.percentage_of_nodes_to_score
+            handle = ProfileHandle(self.services, name)
+            handle.events = events[name]
+            self.profiles[name] = _profile(handle, registry, wanted)
+            self._percentages[name] = percentage
+
+
+class OfflineCore(Core):
+    """A core for shells without a queue and a cluster.
+
+    ``background.run`` does what plugins have spawned, such as evictions: the client hears of them,
+    and whoever owns the pods removes them.
+    """
+
+    def __init__(
+        self, services: Services, configuration: Configuration, background: Background
+    ) -> None:
+        super().__init__(services, configuration)
+        self.background = background
+
+    def cycle(self, queued: QueuedPod) -> Cycle:
+        """``start_cycle``, counting attempts as a queue would."""
+        queued.attempts += 1
+        return self.start_cycle(queued)
 
 
 def build(
@@ -105,35 +126,35 @@ def build(
     clock: Clock | None = None,
     client: Client | None = None,
     seed: int = 0,
-) -> Core:
+) -> OfflineCore:
     """A core with the profiles of this configuration. Plugins that are not built are absent."""
-    if configuration.extenders:
-        problem = ConfigProblem("extenders", None, "podium does not support extenders yet")
-        raise ConfigError("<config>", [problem])
+    _refuse_extenders(configuration)
     cluster = ClusterState()
     background = Background()
+    events = NoEvents()
     services = Services(
         cluster=cluster,
         kinds=Kinds(cluster),
         seed=seed,
         clock=clock or StillClock(),
         client=client or OfflineClient(),
-        events=NoEvents(),
+        events=events,
         spawn=background.add,
         activate=_no_queue,
     )
-    core = Core(services, configuration, background)
-    registry = registry or in_tree_with_legacy()
-    for wanted in configuration.profiles:
-        percentage = wanted.percentage_of_nodes_to_score
-        if percentage is None:
-            percentage = configuration.percentage_of_nodes_to_score
-        core.add_profile(_profile(services, registry, wanted), percentage)
+    core = OfflineCore(services, configuration, background)
+    everyone = dict.fromkeys((each.scheduler_name for each in configuration.profiles), events)
+    core.add_profiles(registry or in_tree_with_legacy(), everyone)
     return core
 
 
-def _profile(services: Services, registry: Registry, wanted: ProfileConfig) -> Profile:
-    handle = ProfileHandle(services, wanted.scheduler_name)
+def _refuse_extenders(configuration: Configuration) -> None:
+    if configuration.extenders:
+        problem = ConfigProblem("extenders", None, "podium does not support extenders yet")
+        raise ConfigError("<config>", [problem])
+
+
+def _profile(handle: ProfileHandle, registry: Registry, wanted: ProfileConfig) -> Profile:
     names = {name for names in wanted.plugins.values() for name in names}
     built = {name: registry.build(name, wanted.args[name], handle) for name in sorted(names)}
     plugins = {point: [built[name] for name in names] for point, names in wanted.plugins.items()}

@@ -110,7 +110,7 @@ def _run_once(workload: Workload) -> int:
     return 0
 
 
-def build_core(clock: Clock, client: Client) -> app.Core:
+def build_core(clock: Clock, client: Client) -> app.OfflineCore:
     """The core as an empty configuration builds it."""
     return app.build(config.default(app.in_tree()), clock=clock, client=client)
 

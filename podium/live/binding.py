@@ -1,0 +1,144 @@
+"""The binding cycle: wait for permits, PreBind, Bind, and what follows a binding.
+
+Run by the main loop as a task per pod; what fails here is undone by the main loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from podium.api.objects import Pod
+from podium.cycle.outcome import Placed, Rejected
+from podium.cycle.record import Record
+from podium.cycle.services import Services
+from podium.framework.binding import (
+    Target,
+    run_bind,
+    run_post_bind,
+    run_pre_bind,
+    run_pre_flight,
+    wait_on_permit,
+)
+from podium.framework.cycle_state import PodsToActivate
+from podium.framework.diagnosis import Diagnosis, NodeStatuses
+from podium.framework.handle import EventNote, EventRecorder
+from podium.framework.status import SUCCESS, Code, Nominate, Status
+from podium.live.attempt import Attempt
+from podium.live.gate import Gate
+from podium.live.pod_status import PodStatuses
+from podium.logs import get_logger
+from podium.metrics import Metrics
+from podium.queue.scheduling_queue import SchedulingQueue
+from podium.state.rows import Rows
+
+log = get_logger(__name__)
+
+CLEAR = Nominate("")
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """``bind`` takes a placed pod to its node; ``finish`` tells of it."""
+
+    services: Services
+    queue: SchedulingQueue
+    gate: Gate
+    statuses: PodStatuses
+    events: Mapping[str, EventRecorder]  # by profile
+    metrics: Metrics
+
+    async def bind(self, placed: Placed) -> Rejected | None:
+        """Up to and including Bind; ``None`` when the pod is bound."""
+        uid = placed.target.pod.uid
+        try:
+            return await self._bind(placed)
+        finally:
+            self.services.waiting_pods.remove(uid)
+            self.services.pods_in_pre_bind.remove(uid)
+
+    async def _bind(self, placed: Placed) -> Rejected | None:
+        target, record = placed.target, placed.record
+        flight, parallel = run_pre_flight(target)
+        if flight.code is Code.ERROR:
+            return failed(flight, record)
+        waits = self.services.waiting_pods.get(target.pod.uid) is not None
+        if waits or flight.ok:  # it may take a while: say where the pod is expected
+            await self.statuses.write(target.pod, None, target.node_name)
+        status = await self._wait(target.pod) if waits else SUCCESS
+        if status.is_rejection:
+            return self._refused(status, record)
+        if status.ok:
+            self.gate.pass_through(self.queue.done, target.pod.uid)
+        if status.ok and flight.ok:
+            status = await self._pre_bind(target, parallel)
+        if status.ok:
+            await self.statuses.settled(target.pod.uid)
+            status = await run_bind(target)
+        return None if status.ok else failed(status, record)
+
+    async def _wait(self, pod: Pod) -> Status:
+        start = self.services.clock.now()
+        status = await wait_on_permit(self.services.waiting_pods, pod)
+        seconds = self.services.clock.now() - start
+        self.metrics.permit_seconds.observe(seconds, status.code.value)
+        return status
+
+    async def _pre_bind(self, target: Target, parallel: frozenset[str]) -> Status:
+        """Run PreBind so that preemption can call it off."""
+        work = asyncio.ensure_future(run_pre_bind(target, parallel))
+        binding = self.services.pods_in_pre_bind.add(
+            target.pod.uid, lambda reason: _ignore(work.cancel(reason))
+        )
+        try:
+            status = await work
+        except asyncio.CancelledError:
+            if binding.cancelled_because is None:
+                raise
+            return Status.error(binding.cancelled_because)
+        if status.ok and not binding.mark_prebound():
+            return Status.error(binding.cancelled_because or "")
+        return status
+
+    def _refused(self, status: Status, record: Record) -> Rejected:
+        """Permit said no: the one node that was left does not take the pod either."""
+        nobody = Rows(self.services.cluster, np.zeros(0, np.intp))
+        diagnosis = Diagnosis(1, NodeStatuses.none(nobody, status))
+        diagnosis.blame(status)
+        record.message = diagnosis.message
+        return Rejected(
+            Status(status.code, (diagnosis.message,), status.plugin), record, diagnosis, CLEAR
+        )
+
+    async def finish(self, attempt: Attempt, placed: Placed) -> None:
+        """The pod is bound: tell, run PostBind, wake the pods that waited for this one."""
+        target, record, queued = placed.target, placed.record, attempt.queued
+        pod, node, now = target.pod, target.node_name, self.services.clock.now()
+        log.v(
+            2, "Successfully bound pod to node", pod=pod.key, node=node,
+            evaluatedNodes=record.nodes, feasibleNodes=record.feasible,
+        )  # fmt: skip
+        note = EventNote(
+            "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {node}"
+        )
+        self.events[attempt.profile].record(pod, None, note)
+        self.metrics.observe_attempt(attempt.profile, "scheduled", now - attempt.start)
+        waited = None if queued.first_queued is None else now - queued.first_queued
+        self.metrics.bound(queued.attempts, waited, queued.was_flushed)
+        await run_post_bind(target)
+        stashed = target.state.get(PodsToActivate).pods
+        if stashed:
+            self.services.activate(stashed.values())
+
+
+def failed(status: Status, record: Record) -> Rejected:
+    """A fault, or a rejection that no plugin is blamed for: both are retried as errors are."""
+    record.message = status.message
+    return Rejected(status, record, None, CLEAR)
+
+
+def _ignore(_: bool) -> None:
+    """Whoever calls a binding off has no use for whether it had ended."""

@@ -1,0 +1,206 @@
+"""What informers report, through the gate, into the state and the queue.
+
+Each handler takes (old, new): no old is an addition, no new a deletion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+
+import msgspec
+
+from podium.api.meta import ApiObject
+from podium.api.objects import Node, Pod
+from podium.cycle.services import Services
+from podium.errors import CacheError, PodiumError
+from podium.framework.events import ClusterEvent, node_events, pod_events
+from podium.live.gate import Gate
+from podium.logs import get_logger
+from podium.queue.scheduling_queue import SchedulingQueue
+
+log = get_logger(__name__)
+
+ASSIGNED_POD_ADD = ClusterEvent.named("AssignedPod", "Add")
+ASSIGNED_POD_DELETE = ClusterEvent.named("AssignedPod", "Delete")
+NODE_ADD = ClusterEvent.named("Node", "Add")
+NODE_DELETE = ClusterEvent.named("Node", "Delete")
+
+
+@dataclass(frozen=True, slots=True)
+class EventHandlers:
+    """``profiles`` are the scheduler names that are ours."""
+
+    gate: Gate
+    services: Services
+    queue: SchedulingQueue
+    profiles: Container[str]
+
+    # --- what informers call ---------------------------------------------------------------------
+
+    def on_pod(self, old: Pod | None, new: Pod | None) -> None:
+        self.gate.pass_through(self._pod, old, new)
+
+    def on_node(self, old: Node | None, new: Node | None) -> None:
+        self.gate.pass_through(self._node, old, new)
+
+    def on_object(self, resource: str) -> Callable[[ApiObject | None, ApiObject | None], None]:
+        """The handler of another kind, whose events plugins know as ``resource``."""
+
+        def handle(old: ApiObject | None, new: ApiObject | None) -> None:
+            self.gate.pass_through(self._object, resource, old, new)
+
+        return handle
+
+    def on_unkept(self, resource: str) -> Callable[[object | None, object | None], None]:
+        """The handler of a kind that the state does not keep: only its events count."""
+
+        def handle(old: object | None, new: object | None) -> None:
+            self.gate.pass_through(self.queue.on_event, _event(resource, old, new), old, new)
+
+        return handle
+
+    # --- pods ------------------------------------------------------------------------------------
+
+    def _pod(self, old: Pod | None, new: Pod | None) -> None:
+        if new is None:
+            self._pod_deleted(old)
+        elif old is not None and old.uid != new.uid:  # deleted and made again, unseen
+            self._pod_deleted(old)
+            self._pod_added(new)
+        elif old is None:
+            self._pod_added(new)
+        elif old.node_name:
+            self._assigned_updated(old, new)
+        elif new.node_name:
+            self._bound(old, new)
+        elif self._is_ours(old):
+            self._pending_updated(old, new)
+
+    def _pod_added(self, pod: Pod) -> None:
+        if pod.node_name:
+            self._assigned_added(pod)
+        elif self._is_ours(pod):
+            log.v(3, "Add event for unscheduled pod", pod=pod.key)
+            self.queue.add(pod)
+
+    def _pod_deleted(self, pod: Pod | None) -> None:
+        if pod is None:
+            return
+        if pod.node_name:
+            self._assigned_deleted(pod)
+        elif self._is_ours(pod):
+            self._pending_deleted(pod)
+
+    def _assigned_added(self, pod: Pod) -> None:
+        log.v(3, "Add event for scheduled pod", pod=pod.key)
+        try:
+            self.services.cluster.add_pod(pod)
+        except PodiumError:
+            log.error("Scheduler cache AddPod failed", pod=pod.key)
+        self.queue.on_event(ASSIGNED_POD_ADD, None, pod)
+
+    def _bound(self, old: Pod, new: Pod) -> None:
+        self._assigned_added(new)
+        if self._is_ours(old):
+            self.queue.delete(old)
+
+    def _assigned_updated(self, old: Pod, new: Pod) -> None:
+        log.v(4, "Update event for scheduled pod", pod=new.key)
+        try:
+            self.services.cluster.update_pod(new)
+        except PodiumError:
+            log.error("Scheduler cache UpdatePod failed", pod=new.key)
+        for event in pod_events(old, new):
+            self.queue.on_event(event, old, new)
+
+    def _assigned_deleted(self, pod: Pod) -> None:
+        log.v(3, "Delete event for scheduled pod", pod=pod.key)
+        try:
+            self.services.cluster.remove_pod(pod)
+        except CacheError:
+            log.error("Scheduler cache RemovePod failed", pod=pod.key)
+        self.queue.on_event(ASSIGNED_POD_DELETE, pod, None)
+
+    def _pending_updated(self, old: Pod, new: Pod) -> None:
+        if new.metadata.resource_version and _version(old) == _version(new):
+            return  # seen before
+        if self.services.cluster.is_assumed(new.uid):
+            if new.is_terminating and not old.is_terminating:
+                self._assumed_deleted(new)
+            return
+        self.queue.update(old, new)
+        nominated = old.nominated_node_name
+        if nominated and nominated != new.nominated_node_name:
+            self._room_left(old)
+
+    def _pending_deleted(self, pod: Pod) -> None:
+        log.v(3, "Delete event for unscheduled pod", pod=pod.key)
+        self.queue.delete(pod)
+        if self.services.cluster.is_assumed(pod.uid):
+            self._assumed_deleted(pod)
+        elif pod.nominated_node_name:
+            self._room_left(pod)
+
+    def _room_left(self, pod: Pod) -> None:
+        """The pod gave up the node it was nominated to: pods no more important may want it."""
+        self.queue.on_event(ASSIGNED_POD_DELETE, pod, None, most_priority=pod.priority)
+
+    def _assumed_deleted(self, pod: Pod) -> None:
+        """One that waits on Permit is let go by its binding; another leaves its node at once."""
+        info = self.services.cluster.pods[pod.uid]
+        node = self.services.cluster.table.names[info.row]
+        assumed = placed_on(info.pod, node)
+        if not self.services.waiting_pods.reject(pod.uid):
+            self.services.cluster.forget(pod.uid)  # PreBind or Bind will run into its absence
+        self.queue.on_event(ASSIGNED_POD_DELETE, assumed, None)
+
+    def _is_ours(self, pod: Pod) -> bool:
+        return pod.scheduler_name in self.profiles
+
+    # --- nodes -----------------------------------------------------------------------------------
+
+    def _node(self, old: Node | None, new: Node | None) -> None:
+        if new is None:
+            if old is not None:
+                self._node_deleted(old)
+            return
+        self.services.cluster.set_node(new)
+        if old is None:
+            log.v(3, "Add event for node", node=new.name)
+            self.queue.on_event(NODE_ADD, None, new)
+        else:
+            for event in node_events(old, new):
+                self.queue.on_event(event, old, new)
+
+    def _node_deleted(self, node: Node) -> None:
+        log.v(3, "Delete event for node", node=node.name)
+        self.queue.on_event(NODE_DELETE, node, None)  # before the state forgets it, as upstream
+        try:
+            self.services.cluster.remove_node(node.name)
+        except CacheError:
+            log.error("Scheduler cache RemoveNode failed", node=node.name)
+
+    # --- everything else -------------------------------------------------------------------------
+
+    def _object(self, resource: str, old: ApiObject | None, new: ApiObject | None) -> None:
+        if new is not None:
+            self.services.cluster.set_object(new)
+        elif old is not None:
+            self.services.cluster.remove_object(type(old), old.key)
+        self.queue.on_event(_event(resource, old, new), old, new)
+
+
+def _event(resource: str, old: object | None, new: object | None) -> ClusterEvent:
+    action = "Delete" if new is None else "Add" if old is None else "Update"
+    return ClusterEvent.named(resource, action)
+
+
+def placed_on(pod: Pod, node_name: str) -> Pod:
+    """The pod as it is once it is bound."""
+    spec = msgspec.structs.replace(pod.spec, node_name=node_name)
+    return msgspec.structs.replace(pod, spec=spec)
+
+
+def _version(pod: Pod) -> str:
+    return pod.metadata.resource_version

@@ -1,0 +1,139 @@
+"""The main loop: take one pod at a time, choose a node for it, bind it in the background.
+
+Start reading at ``Scheduler.run``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from podium.api.objects import Pod
+from podium.cycle.cycle import Cycle
+from podium.cycle.outcome import Outcome, Placed, Rejected
+from podium.cycle.record import Record
+from podium.cycle.services import Services
+from podium.errors import CacheError
+from podium.framework.binding import run_unreserve
+from podium.framework.handle import EventNote, EventRecorder
+from podium.framework.queued_pod import QueuedPod
+from podium.framework.status import Status
+from podium.live.attempt import Attempt
+from podium.live.binding import Binder, failed
+from podium.live.event_handlers import ASSIGNED_POD_DELETE, placed_on
+from podium.live.failure import FailureHandler
+from podium.live.gate import Gate
+from podium.live.slices import Slices
+from podium.live.tasks import Tasks
+from podium.logs import get_logger
+from podium.queue.scheduling_queue import SchedulingQueue
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduler:
+    """The parts of one scheduling attempt, and the loop that runs one after another."""
+
+    services: Services
+    queue: SchedulingQueue
+    gate: Gate
+    binder: Binder
+    failures: FailureHandler
+    bindings: Tasks
+    slices: Slices
+    events: Mapping[str, EventRecorder]  # by profile: whose pods are ours
+    start_cycle: Callable[[QueuedPod], Cycle]
+
+    async def run(self) -> None:
+        """Schedule until the queue is closed."""
+        while (queued := await self.queue.pop()) is not None:
+            if self.should_skip(queued.pod):
+                self.queue.done(queued.pod.uid)
+                continue
+            attempt = Attempt(queued, queued.pod.scheduler_name, self.services.clock.now())
+            with self.gate.closed():  # the cluster stands still until the cycle ends
+                outcome = await self.schedule_one(queued)
+                match outcome:
+                    case Placed() as placed:
+                        self.bindings.spawn("binding", self.bind(attempt, placed))
+                    case Rejected() as rejected:
+                        self.failures.handle(attempt, rejected)
+            await self.slices.breathe()  # let I/O run when this slice of time is used up
+
+    def should_skip(self, pod: Pod) -> bool:
+        """Whether the pod is not, or no longer, to be scheduled by us."""
+        events = self.events.get(pod.scheduler_name)
+        if events is None:
+            name = pod.scheduler_name
+            log.warning(f'profile not found for scheduler name "{name}"', pod=pod.key)
+            return True
+        if pod.is_terminating:
+            note = f"skip schedule deleting pod: {pod.key}"
+            events.record(pod, None, EventNote("Warning", "FailedScheduling", "Scheduling", note))
+            return True
+        return self.services.cluster.is_assumed(pod.uid)
+
+    async def schedule_one(self, queued: QueuedPod) -> Outcome:
+        """One scheduling cycle. Extenders, asked between its stages, are why it may wait."""
+        log.v(3, "Attempting to schedule pod", pod=queued.pod.key)
+        try:
+            return self.start_cycle(queued).run()
+        except Exception as fault:  # not a plugin's: those are caught where they are called
+            pod = queued.pod
+            log.error("scheduling cycle failed", pod=pod.key)
+            self._forget(pod)
+            record = Record(pod.key, pod.uid, queued.attempts, pod.scheduler_name)
+            return failed(Status.error(fault), record)
+
+    async def bind(self, attempt: Attempt, placed: Placed) -> None:
+        """Run the binding cycle; when it fails, undo what was reserved and requeue the pod."""
+        try:
+            rejected = await self.binder.bind(placed)
+        except Exception as fault:
+            log.error("binding cycle failed", pod=attempt.pod.key)
+            rejected = failed(Status.error(fault), placed.record)
+        if rejected is None:
+            await self.binder.finish(attempt, placed)
+            return
+        self.gate.pass_through(self.give_up, attempt, placed, rejected)
+
+    def give_up(self, attempt: Attempt, placed: Placed, rejected: Rejected) -> None:
+        """Undo Reserve and assume, in this order, and return the pod to the queue."""
+        left = run_unreserve(placed.target)
+        if left:
+            later = self._give_up_after(left, attempt, placed, rejected)
+            self.bindings.spawn("unreserve", later)
+        else:
+            self._leave(attempt, placed, rejected)
+
+    async def _give_up_after(
+        self, left: list[Awaitable[None]], attempt: Attempt, placed: Placed, rejected: Rejected
+    ) -> None:
+        for work in left:
+            try:
+                await work
+            except Exception:
+                log.error("Unreserve failed", pod=attempt.pod.key, node=placed.node_name)
+        self.gate.pass_through(self._leave, attempt, placed, rejected)
+
+    def _leave(self, attempt: Attempt, placed: Placed, rejected: Rejected) -> None:
+        """The pod leaves its node again. To waiting pods this frees what a deletion would."""
+        is_forgotten = self._forget(placed.target.pod)
+        refused = rejected.status.is_rejection
+        if refused:  # first back to the queue: its own leaving must not wake a refused pod
+            self.failures.handle(attempt, rejected)
+        if is_forgotten:
+            except_uid = placed.target.pod.uid if refused else ""
+            assumed = placed_on(placed.target.pod, placed.node_name)
+            self.queue.on_event(ASSIGNED_POD_DELETE, assumed, None, except_uid=except_uid)
+        if not refused:
+            self.failures.handle(attempt, rejected)
+
+    def _forget(self, pod: Pod) -> bool:
+        try:
+            self.services.cluster.forget(pod.uid)
+        except CacheError:
+            log.error("scheduler cache ForgetPod failed", pod=pod.key)
+            return False
+        return True
