@@ -5,9 +5,15 @@ PodiumError
 ├── InvalidQuantity     a text such as "1Kb" that is no resource quantity
 ├── InvalidSelector     a label or node selector that cannot be evaluated
 ├── InvalidTime         a text that is no RFC 3339 time
-├── NotFound            the API has no such object
-├── Conflict            the API has a newer version of the object; nothing was written
-├── ApiError            a request that failed; whether it was carried out is not known
+├── CredentialsError    a kubeconfig, token or certificate that cannot be used: which, what to fix
+├── ApiError            a request that failed; without an answer nobody knows if it was carried out
+│   ├── Unauthorized    401: the API does not accept the credentials
+│   ├── Forbidden       403: the credentials lack a right
+│   ├── NotFound        404: the API has no such object
+│   ├── Conflict        409: the API has a newer version of the object; nothing was written
+│   ├── Gone            410: the API has forgotten the version asked for
+│   ├── TooManyRequests 429: the API wants to be asked later; nothing was written
+│   └── Unreachable     no answer at all, or one that broke off
 ├── CacheError          a write that contradicts what the state knows; nothing was changed
 ├── StaleRow            a reference to a node that is gone
 ├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
@@ -64,16 +70,53 @@ class InvalidTime(PodiumError):
     """A text that is no RFC 3339 time."""
 
 
-class NotFound(PodiumError):
-    """The API has no such object."""
-
-
-class Conflict(PodiumError):
-    """The API has a newer version of the object than the one to be changed; nothing was written."""
+class CredentialsError(PodiumError):
+    """Credentials that cannot be used; the message names the file, the context and the remedy."""
 
 
 class ApiError(PodiumError):
-    """The API refused a request or did not answer it; it may have been carried out."""
+    """The API refused a request or did not answer it; then it may have been carried out.
+
+    ``code`` is the HTTP status, 0 without an answer; ``reason`` is the API's own word for it.
+    """
+
+    def __init__(self, message: str, code: int = 0, reason: str = "") -> None:
+        self.message = message
+        self.code = code
+        self.reason = reason
+        super().__init__(message)
+
+
+class Unauthorized(ApiError):
+    """The API does not accept the credentials, or there are none to send."""
+
+
+class Forbidden(ApiError):
+    """The credentials lack a right; the message names verb and resource."""
+
+
+class NotFound(ApiError):
+    """The API has no such object."""
+
+
+class Conflict(ApiError):
+    """The API has a newer version of the object than the one to be changed; nothing was written."""
+
+
+class Gone(ApiError):
+    """The API has forgotten the version asked for; list again."""
+
+
+class TooManyRequests(ApiError):
+    """The API wants to be asked later; nothing was written."""
+
+
+class Unreachable(ApiError):
+    """No answer came, or it broke off; without ``sent`` the request never reached the server."""
+
+    def __init__(self, message: str, sent: bool = True) -> None:
+        self.sent = sent
+        super().__init__(message)
 
 
 class CacheError(PodiumError):

@@ -1,0 +1,60 @@
+"""What the API's refusals are to us: a `Status` and its HTTP code to one of podium's errors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from podium.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    Gone,
+    NotFound,
+    TooManyRequests,
+    Unauthorized,
+)
+
+_BY_CODE: Final[dict[int, type[ApiError]]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Gone,
+    429: TooManyRequests,
+}
+_SHOWN_CHARACTERS = 300
+
+
+class Status(msgspec.Struct):
+    """The body of a refusal, and the object of a watch's ERROR event."""
+
+    kind: str = ""
+    message: str = ""
+    reason: str = ""
+    code: int = 0
+
+
+def error_of(code: int, body: bytes) -> ApiError:
+    """An answer that is no success; the message is the server's own where it sent one."""
+    status = read_status(body)
+    if status.message:
+        return of_status(status, code)
+    text = body.decode(errors="replace").strip()[:_SHOWN_CHARACTERS]
+    return of_status(Status(message=f"the server answered {code}: {text or 'nothing'}"), code)
+
+
+def of_status(status: Status, code: int = 0) -> ApiError:
+    code = code or status.code
+    message = status.message or f"the server reports an error without words, code {code}"
+    return _BY_CODE.get(code, ApiError)(message, code, status.reason)
+
+
+def read_status(body: bytes | msgspec.Raw) -> Status:
+    """Empty when the body is something else, such as the page of a proxy."""
+    try:
+        found = msgspec.json.decode(body, type=Status)
+    except (msgspec.MsgspecError, UnicodeError):
+        return Status()
+    return found if found.kind == "Status" else Status()

@@ -1,0 +1,140 @@
+"""Exec plugins: a program that prints credentials, named in a kubeconfig under `user.exec`.
+
+`client.authentication.k8s.io/v1` and `v1beta1`; its answer is kept until it expires.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio.subprocess import PIPE
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from podium.api.meta import parse_time
+from podium.client.endpoint import Certificate
+from podium.clock import Clock, Deadline
+from podium.errors import CredentialsError, InvalidTime
+
+GROUP = "client.authentication.k8s.io"
+VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
+TIMEOUT_SECONDS = 60.0
+_SHOWN_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run; ``source`` is the file and the user that name it."""
+
+    api_version: str
+    command: str
+    args: tuple[str, ...]
+    env: dict[str, str]
+    install_hint: str
+    source: str
+    cluster: dict[str, Any] | None = field(default=None)  # what it is told of the cluster
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    token: str = ""
+    client_certificate_data: str = ""
+    client_key_data: str = ""
+    expiration_timestamp: str | None = None
+
+
+class _Credential(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    status: _Status
+
+
+class ExecLogin:
+    """Runs the program when there is no answer yet, when it has expired, or was refused."""
+
+    def __init__(self, program: Program, clock: Clock) -> None:
+        self._program = program
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self._known: _Status | None = None
+        self._expires = float("inf")
+
+    async def token(self) -> str:
+        async with self._turn:  # many requests may find the answer expired at once
+            if self._known is None or self._clock.now() >= self._expires:
+                self._keep(await self._run())
+        return self._known.token if self._known else ""
+
+    def refuse(self) -> bool:
+        had_one, self._known = self._known is not None, None
+        return had_one
+
+    def certificate(self) -> Certificate | None:
+        if self._known is None or not self._known.client_certificate_data:
+            return None
+        known = self._known
+        return Certificate(known.client_certificate_data.encode(), known.client_key_data.encode())
+
+    def _keep(self, status: _Status) -> None:
+        try:
+            text = status.expiration_timestamp
+            self._expires = parse_time(text) / 1e9 if text else float("inf")
+        except InvalidTime as error:
+            raise self._fault(f"its expirationTimestamp is no time: {error}") from error
+        if not status.token and not (status.client_certificate_data and status.client_key_data):
+            raise self._fault("it printed neither a token nor a client certificate with its key")
+        self._known = status
+
+    async def _run(self) -> _Status:
+        try:
+            printed = await self._output()
+            found = msgspec.json.decode(printed, type=_Credential)
+        except msgspec.MsgspecError as error:
+            raise self._fault(f"it printed no ExecCredential: {error}") from error
+        if (found.kind, found.api_version) != ("ExecCredential", self._program.api_version):
+            got = f"{found.kind} of {found.api_version}"
+            raise self._fault(
+                f"it printed {got}, not ExecCredential of {self._program.api_version}"
+            )
+        return found.status
+
+    async def _output(self) -> bytes:
+        program = self._program
+        environment = {**os.environ, **program.env, "KUBERNETES_EXEC_INFO": _info(program)}
+        command = (program.command, *program.args)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                env=environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=PIPE,
+                stderr=PIPE,
+            )
+        except OSError as error:
+            hint = f"; {program.install_hint.strip()}" if program.install_hint else ""
+            raise self._fault(f"it cannot be run: {error}{hint}") from error
+        try:
+            async with Deadline(self._clock, TIMEOUT_SECONDS):
+                printed, said = await process.communicate()
+        except TimeoutError as error:
+            raise self._fault(f"it did not end within {TIMEOUT_SECONDS:.0f} s") from error
+        finally:
+            if process.returncode is None:
+                process.kill()
+        if process.returncode:
+            why = said.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
+            raise self._fault(f"it ended with code {process.returncode}: {why}")
+        return printed
+
+    def _fault(self, why: str) -> CredentialsError:
+        source, command = self._program.source, self._program.command
+        return CredentialsError(f"podium: {source}: exec plugin {command}: {why}")
+
+
+def _info(program: Program) -> str:
+    spec: dict[str, Any] = {"interactive": False}
+    if program.cluster is not None:
+        spec["cluster"] = program.cluster
+    info = {"apiVersion": program.api_version, "kind": "ExecCredential", "spec": spec}
+    return msgspec.json.encode(info).decode()

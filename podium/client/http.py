@@ -1,0 +1,270 @@
+"""Requests to one API server over aiohttp: credentials, TLS, a rate limit, retries.
+
+`api_client.py` and `reflector.py` call it; what goes wrong is always one of podium's `ApiError`s.
+"""
+
+from __future__ import annotations
+
+import random
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import aiohttp
+from yarl import URL
+
+from podium.client.answers import error_of
+from podium.client.endpoint import Certificate, Endpoint, show
+from podium.client.rate_limit import TokenBucket
+from podium.clock import Clock, Deadline, sleep
+from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
+
+MOST_TRIES = 10
+RECONNECT_SECONDS = 0.1
+RECONNECT_TRIES = 3
+CONNECTIONS = 512  # a watch takes one for itself, a request for its duration
+_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # time is the clock's
+
+# The next bytes of an answer, b"" at its end.
+Read = Callable[[], Awaitable[bytes]]
+# A request's method, its code (0 without an answer) and its seconds, for metrics.
+Observe = Callable[[str, int, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How fast and under what name; ``qps`` and ``burst`` as in ``clientConnection``."""
+
+    qps: float = 50.0
+    burst: int = 100
+    user_agent: str = "podium"
+    timeout_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, to be tried as often as it takes."""
+
+    method: str
+    path: str  # from the root, with its query, already quoted
+    body: bytes | None = None
+    content_type: str = "application/json"
+
+    @property
+    def is_read(self) -> bool:
+        return self.method == "GET"
+
+
+class _RetryLater(Exception):
+    """The server said when to come back."""
+
+    def __init__(self, seconds: float, refusal: ApiError) -> None:
+        self.seconds = seconds
+        self.refusal = refusal
+
+
+class Connection:
+    """A pool of connections to one API server; ``async with`` closes it.
+
+    Built anywhere, used on one event loop.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        clock: Clock,
+        options: Options = Options(),  # noqa: B008  # frozen
+        observe: Observe | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.clock = clock
+        self._options = options
+        self._observe = observe
+        self._limit = TokenBucket(options.qps, options.burst, clock)
+        self._tls = self._tls_context()
+        self._shown: Certificate | None = endpoint.tls.certificate
+        self._session: aiohttp.ClientSession | None = None
+
+    def _tls_context(self) -> ssl.SSLContext | None:
+        if not self.endpoint.server.startswith("https:"):
+            return None
+        return self.endpoint.tls.context(self.endpoint.source)
+
+    async def __aenter__(self) -> Connection:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    # --- requests --------------------------------------------------------------------------------
+
+    async def get(self, path: str) -> bytes:
+        return await self.send(Request("GET", path))
+
+    async def send(self, request: Request) -> bytes:
+        """The body of the answer. Reads are tried again when the connection fails; everything is
+        when the server asks to be asked later."""
+        reconnects = 0
+        for attempt in range(1, MOST_TRIES + 1):
+            try:
+                return await self._once(request)
+            except _RetryLater as later:
+                if attempt == MOST_TRIES:
+                    raise later.refusal from None
+                await sleep(self.clock, later.seconds)
+            except Unreachable:
+                reconnects += 1
+                if not request.is_read or reconnects == RECONNECT_TRIES:
+                    raise
+                await sleep(self.clock, RECONNECT_SECONDS * (1 + random.random()))
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    async def _once(self, request: Request) -> bytes:
+        async with self._answer(request) as answer:
+            try:
+                async with Deadline(self.clock, self._options.timeout_seconds):
+                    return await answer.read()
+            except (aiohttp.ClientError, OSError) as error:
+                raise self._unreachable(error) from error
+
+    @asynccontextmanager
+    async def stream(self, path: str) -> AsyncIterator[Read]:
+        """An answer without an end, chunk by chunk; it is not tried again when it breaks off."""
+        try:
+            async with self._answer(Request("GET", path)) as answer:
+                yield partial(self._chunk, answer)
+        except _RetryLater as later:
+            raise later.refusal from None
+
+    async def _chunk(self, answer: aiohttp.ClientResponse) -> bytes:
+        try:
+            return await answer.content.readany()
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._unreachable(error) from error
+
+    # --- one exchange ----------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _answer(self, request: Request) -> AsyncIterator[aiohttp.ClientResponse]:
+        """A successful answer whose body is still to be read."""
+        await self._limit.wait()
+        async with AsyncExitStack() as stack:
+            answer = await self._authorized(request, stack)
+            if answer.status >= 400:
+                raise await self._refusal(answer)
+            yield answer
+
+    async def _authorized(self, request: Request, stack: AsyncExitStack) -> aiohttp.ClientResponse:
+        """Once more with new credentials when the API refuses those we have."""
+        answer = await self._exchange(request, stack)
+        if answer.status == 401 and self.endpoint.login.refuse():
+            answer.release()
+            answer = await self._exchange(request, stack)
+        return answer
+
+    async def _exchange(self, request: Request, stack: AsyncExitStack) -> aiohttp.ClientResponse:
+        headers = await self._headers(request)
+        begun = self.clock.now()
+        code = 0
+        try:
+            async with Deadline(self.clock, self._options.timeout_seconds):
+                sent = self._open().request(
+                    request.method,
+                    URL(self.endpoint.server + request.path, encoded=True),
+                    data=request.body,
+                    headers=headers,
+                    allow_redirects=False,
+                    server_hostname=self.endpoint.tls.server_name or None,
+                )
+                answer = await stack.enter_async_context(sent)
+                code = answer.status
+                return answer
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._unreachable(error) from error
+        finally:
+            if self._observe is not None:
+                self._observe(request.method, code, self.clock.now() - begun)
+
+    async def _headers(self, request: Request) -> Mapping[str, str]:
+        headers = dict(self.endpoint.impersonate)
+        try:
+            if token := await self.endpoint.login.token():
+                headers["Authorization"] = f"Bearer {token}"
+            self._show_certificate()
+        except CredentialsError as error:
+            raise Unauthorized(str(error)) from error
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        return headers
+
+    def _show_certificate(self) -> None:
+        """An exec plugin may bring a new one; connections to come present it."""
+        certificate = self.endpoint.login.certificate()
+        if certificate is not None and certificate != self._shown and self._tls is not None:
+            show(self._tls, certificate, self.endpoint.source)
+            self._shown = certificate
+
+    def _open(self) -> aiohttp.ClientSession:
+        """Made at the first request: a session belongs to the loop that runs then."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=self._tls or False),
+                timeout=_NO_TIMEOUT,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers={
+                    "Accept": "application/json",
+                    "Accept-Encoding": "identity",
+                    "User-Agent": self._options.user_agent,
+                },
+            )
+        return self._session
+
+    # --- what went wrong -------------------------------------------------------------------------
+
+    async def _refusal(self, answer: aiohttp.ClientResponse) -> Exception:
+        try:
+            async with Deadline(self.clock, self._options.timeout_seconds):
+                body = await answer.read()
+        except (aiohttp.ClientError, OSError) as error:
+            return self._unreachable(error)
+        refusal = error_of(answer.status, body)
+        if isinstance(refusal, Unauthorized):
+            refusal = self._unauthorized(refusal)
+        seconds = _retry_after(answer)
+        return refusal if seconds is None else _RetryLater(seconds, refusal)
+
+    def _unauthorized(self, refusal: Unauthorized) -> Unauthorized:
+        message = (
+            f"podium: {self.endpoint.source}: {self.endpoint.server} does not accept these "
+            f"credentials ({refusal.message}): they are wrong or have expired; renew them"
+        )
+        return Unauthorized(message, refusal.code, refusal.reason)
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        why = str(error) or type(error).__name__
+        match error:
+            case aiohttp.ClientConnectorCertificateError():
+                hint = "check certificate-authority-data and tls-server-name, and the server's name"
+                why = f"its certificate is not trusted: {error.certificate_error}; {hint}"
+            case aiohttp.ClientConnectorError():
+                why = f"cannot be reached: {error.os_error}; does it run, is the address right?"
+            case TimeoutError():
+                why = f"no answer within {self._options.timeout_seconds:g} s"
+        sent = not isinstance(error, aiohttp.ClientConnectorError)
+        message = f"podium: {self.endpoint.source}: {self.endpoint.server}: {why}"
+        return Unreachable(message, sent)
+
+
+def _retry_after(answer: aiohttp.ClientResponse) -> float | None:
+    """When to come back, if the server names a time or is merely busy."""
+    text = answer.headers.get("Retry-After", "")
+    if text.isdecimal() and (answer.status == 429 or answer.status >= 500):
+        return float(text)
+    return 1.0 if answer.status == 429 else None

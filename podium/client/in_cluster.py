@@ -1,0 +1,51 @@
+"""The API server as a pod sees it: an address in the environment, credentials in a mounted
+directory, the token in it renewed from time to time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from podium.client.endpoint import Endpoint, Tls
+from podium.client.token_file import TokenFile
+from podium.clock import Clock
+from podium.errors import CredentialsError
+
+MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_SOURCE = "the service account of this pod"
+_HINT = "give a kubeconfig with --kubeconfig, or run in a pod with a service account"
+
+
+def in_cluster(
+    clock: Clock, environment: Mapping[str, str] = os.environ, mount: Path = MOUNT
+) -> Endpoint:
+    """``CredentialsError`` when this process does not run in a pod."""
+    host = environment.get("KUBERNETES_SERVICE_HOST", "")
+    port = environment.get("KUBERNETES_SERVICE_PORT", "")
+    if not host or not port:
+        raise CredentialsError(
+            "podium: there is no kubeconfig, and this is no pod: KUBERNETES_SERVICE_HOST and "
+            f"KUBERNETES_SERVICE_PORT are not set; {_HINT}"
+        )
+    return Endpoint(
+        server=f"https://{f'[{host}]' if ':' in host else host}:{port}",
+        source=_SOURCE,
+        tls=Tls(ca=_read(mount / "ca.crt")),
+        login=TokenFile(mount / "token", clock, _SOURCE),
+        namespace=_namespace(mount / "namespace"),
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CredentialsError(f"podium: {_SOURCE}: cannot be read: {error}; {_HINT}") from error
+
+
+def _namespace(path: Path) -> str:
+    try:
+        return path.read_text().strip() or "default"
+    except OSError:
+        return "default"

@@ -1,0 +1,226 @@
+"""Kubeconfig files to an `Endpoint`: several merged as kubectl does, one context chosen, paths
+relative to their file. What is wrong is told with the file, the context and what to do."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
+
+from podium.client.endpoint import Certificate, Endpoint, FixedLogin, Login, Tls
+from podium.client.exec_login import VERSIONS, ExecLogin, Program
+from podium.client.kubeconfig_file import Cluster, Context, Exec, User, read
+from podium.client.token_file import TokenFile
+from podium.clock import Clock
+from podium.errors import CredentialsError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class From(Generic[T]):
+    """A part of a configuration, and the file that it stands in."""
+
+    value: T
+    file: Path
+
+
+@dataclass(slots=True)
+class Kubeconfig:
+    """All files as one; what an earlier file says is not changed by a later one."""
+
+    paths: Sequence[Path]
+    clusters: dict[str, From[Cluster]] = field(default_factory=dict)
+    users: dict[str, From[User]] = field(default_factory=dict)
+    contexts: dict[str, From[Context]] = field(default_factory=dict)
+    current_context: str = ""
+
+    @property
+    def shown(self) -> str:
+        return ", ".join(map(str, self.paths))
+
+    def add(self, path: Path) -> None:
+        found = read(path)
+        for cluster in found.clusters or ():
+            self.clusters.setdefault(cluster.name, From(cluster.cluster or Cluster(), path))
+        for user in found.users or ():
+            self.users.setdefault(user.name, From(user.user or User(), path))
+        for context in found.contexts or ():
+            self.contexts.setdefault(context.name, From(context.context or Context(), path))
+        self.current_context = self.current_context or found.current_context
+
+
+def load(explicit: Path | None, environment: Mapping[str, str] = os.environ) -> Kubeconfig:
+    """The file that is given, else those of $KUBECONFIG, else the one in the home directory."""
+    if explicit is not None:
+        config = Kubeconfig([explicit])
+        try:
+            config.add(explicit)
+        except FileNotFoundError as error:
+            hint = "give the path of a kubeconfig"
+            raise CredentialsError(f"podium: {explicit}: there is no such file; {hint}") from error
+        return config
+    config = Kubeconfig(_default_paths(environment))
+    for path in config.paths:
+        try:
+            config.add(path)
+        except FileNotFoundError:
+            continue  # $KUBECONFIG may name files that are yet to be written
+    return config
+
+
+def _default_paths(environment: Mapping[str, str]) -> list[Path]:
+    listed = [Path(one) for one in environment.get("KUBECONFIG", "").split(os.pathsep) if one]
+    return listed or [Path(environment.get("HOME", "~")).expanduser() / ".kube" / "config"]
+
+
+def endpoint_of(config: Kubeconfig, clock: Clock, context: str = "") -> Endpoint:
+    """What a context leads to, the current one unless another is named."""
+    name = context or config.current_context
+    if not name:
+        hint = _among("context", config.contexts)
+        raise CredentialsError(f"podium: {config.shown}: no context is current; {hint}")
+    chosen = _entry(config, config.contexts, "context", name)
+    source = f"{chosen.file}, context {name}"
+    cluster = _entry(config, config.clusters, f"context {name}: cluster", chosen.value.cluster)
+    user = From(User(), chosen.file)
+    if chosen.value.user:
+        user = _entry(config, config.users, f"context {name}: user", chosen.value.user)
+    _refuse_unsupported(cluster.value, user.value, source)
+    return Endpoint(
+        server=_server(cluster.value, source),
+        source=source,
+        tls=_tls(cluster, user, source),
+        login=_login(cluster, user, clock, source),
+        impersonate=_impersonation(user.value),
+        namespace=chosen.value.namespace or "default",
+    )
+
+
+def _entry(config: Kubeconfig, among: Mapping[str, From[T]], what: str, name: str) -> From[T]:
+    found = among.get(name)
+    if found is None:
+        hint = _among(what.rpartition(" ")[2], among)
+        raise CredentialsError(f'podium: {config.shown}: {what} "{name}" is not there; {hint}')
+    return found
+
+
+def _among(what: str, named: Mapping[str, object]) -> str:
+    return f"choose among: {', '.join(named)}" if named else f"there is no {what} at all"
+
+
+def _refuse_unsupported(cluster: Cluster, user: User, source: str) -> None:
+    """Better no connection than one that leaves out what the file asks for."""
+    reasons = {
+        "proxy-url": (cluster.proxy_url, "connect directly"),
+        "username and password": (user.username, "API servers no longer accept them: use a token"),
+        "auth-provider": (user.auth_provider, "use an exec plugin"),
+    }
+    for what, (given, hint) in reasons.items():
+        if given:
+            raise CredentialsError(f"podium: {source}: {what} is not supported; {hint}")
+    if user.impersonate_groups and len(user.impersonate_groups) > 1:
+        raise CredentialsError(f"podium: {source}: more than one of as-groups is not supported")
+
+
+def _server(cluster: Cluster, source: str) -> str:
+    parts = urlsplit(cluster.server)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        hint = "write it as https://host:port"
+        raise CredentialsError(f'podium: {source}: server is "{cluster.server}"; {hint}')
+    return cluster.server.rstrip("/")
+
+
+def _tls(cluster: From[Cluster], user: From[User], source: str) -> Tls:
+    where, who = cluster.value, user.value
+    ca = _pem(
+        "certificate-authority",
+        where.certificate_authority_data,
+        where.certificate_authority,
+        From(source, cluster.file),
+    )
+    at = From(source, user.file)
+    chain = _pem("client-certificate", who.client_certificate_data, who.client_certificate, at)
+    key = _pem("client-key", who.client_key_data, who.client_key, at)
+    if bool(chain) != bool(key):
+        missing = "client-key" if chain else "client-certificate"
+        raise CredentialsError(f"podium: {source}: {missing} is missing; give both or neither")
+    certificate = Certificate(chain, key) if chain else None
+    return Tls(ca, where.insecure_skip_tls_verify, where.tls_server_name, certificate)
+
+
+def _pem(what: str, data: str, file: str, at: From[str]) -> bytes:
+    """Of a field and its ``-data`` twin, which wins; b"" when neither is given."""
+    try:
+        if data:
+            return base64.b64decode(data, validate=True)
+        return (at.file.parent / file).read_bytes() if file else b""
+    except (binascii.Error, ValueError) as error:
+        why = f"{what}-data is no base64: {error}"
+        raise CredentialsError(f"podium: {at.value}: {why}") from error
+    except OSError as error:
+        raise CredentialsError(f"podium: {at.value}: {what} cannot be read: {error}") from error
+
+
+def _login(cluster: From[Cluster], user: From[User], clock: Clock, source: str) -> Login:
+    """As client-go prefers them: a token file, a token, an exec plugin."""
+    who = user.value
+    if who.token_file:
+        return TokenFile(user.file.parent / who.token_file, clock, source)
+    if who.token or who.exec is None:
+        return FixedLogin(who.token)
+    return ExecLogin(_program(who.exec, cluster, user.file, source), clock)
+
+
+def _program(wanted: Exec, cluster: From[Cluster], file: Path, source: str) -> Program:
+    if wanted.api_version not in VERSIONS:
+        supported = " or ".join(VERSIONS)
+        why = f'exec: apiVersion is "{wanted.api_version}"; {supported} is supported'
+        raise CredentialsError(f"podium: {source}: {why}")
+    if wanted.interactive_mode == "Always":
+        why = f"exec plugin {wanted.command} wants to ask somebody, and a scheduler has nobody"
+        raise CredentialsError(f"podium: {source}: {why}; set interactiveMode: Never")
+    # A command with a slash is a path relative to the file; others are found along $PATH.
+    command = str(file.parent / wanted.command) if os.sep in wanted.command else wanted.command
+    return Program(
+        api_version=wanted.api_version,
+        command=command,
+        args=wanted.args or (),
+        env={one.name: one.value for one in wanted.env or ()},
+        install_hint=wanted.install_hint,
+        source=source,
+        cluster=_told(cluster) if wanted.provide_cluster_info else None,
+    )
+
+
+def _told(cluster: From[Cluster]) -> dict[str, Any]:
+    """What an exec plugin hears of the cluster when it asks to."""
+    where = cluster.value
+    told: dict[str, Any] = {"server": where.server}
+    if where.tls_server_name:
+        told["tls-server-name"] = where.tls_server_name
+    if where.insecure_skip_tls_verify:
+        told["insecure-skip-tls-verify"] = True
+    ca = _pem(
+        "certificate-authority",
+        where.certificate_authority_data,
+        where.certificate_authority,
+        From("exec", cluster.file),
+    )
+    if ca:
+        told["certificate-authority-data"] = base64.b64encode(ca).decode()
+    return {**told, "config": None}
+
+
+def _impersonation(user: User) -> dict[str, str]:
+    given = {
+        "Impersonate-User": user.impersonate,
+        "Impersonate-Uid": user.impersonate_uid,
+        "Impersonate-Group": (user.impersonate_groups or ("",))[0],
+    }
+    return {name: value for name, value in given.items() if value}

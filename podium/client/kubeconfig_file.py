@@ -1,0 +1,101 @@
+"""One kubeconfig file as typed values; `kubeconfig.py` merges several of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from podium.errors import CredentialsError
+
+
+class Cluster(msgspec.Struct, rename="kebab", frozen=True):
+    server: str = ""
+    certificate_authority: str = ""
+    certificate_authority_data: str = ""
+    insecure_skip_tls_verify: bool = False
+    tls_server_name: str = ""
+    proxy_url: str = ""
+
+
+class Variable(msgspec.Struct, frozen=True):
+    name: str
+    value: str = ""
+
+
+class Exec(msgspec.Struct, rename="camel", frozen=True):
+    command: str
+    api_version: str = ""
+    args: tuple[str, ...] | None = None
+    env: tuple[Variable, ...] | None = None
+    install_hint: str = ""
+    provide_cluster_info: bool = False
+    interactive_mode: str = ""
+
+
+class User(msgspec.Struct, rename="kebab", frozen=True):
+    client_certificate: str = ""
+    client_certificate_data: str = ""
+    client_key: str = ""
+    client_key_data: str = ""
+    token: str = ""
+    token_file: str = msgspec.field(default="", name="tokenFile")
+    exec: Exec | None = None
+    username: str = ""
+    auth_provider: Any = None
+    impersonate: str = msgspec.field(default="", name="as")
+    impersonate_uid: str = msgspec.field(default="", name="as-uid")
+    impersonate_groups: tuple[str, ...] | None = msgspec.field(default=None, name="as-groups")
+
+
+class Context(msgspec.Struct, frozen=True):
+    cluster: str = ""
+    user: str = ""
+    namespace: str = ""
+
+
+class NamedCluster(msgspec.Struct, frozen=True):
+    name: str
+    cluster: Cluster | None = None
+
+
+class NamedUser(msgspec.Struct, frozen=True):
+    name: str
+    user: User | None = None
+
+
+class NamedContext(msgspec.Struct, frozen=True):
+    name: str
+    context: Context | None = None
+
+
+class File(msgspec.Struct, rename="kebab", frozen=True):
+    """Lists may be null: that is how kubectl writes empty ones."""
+
+    clusters: tuple[NamedCluster, ...] | None = None
+    users: tuple[NamedUser, ...] | None = None
+    contexts: tuple[NamedContext, ...] | None = None
+    current_context: str = ""
+
+
+def read(path: Path) -> File:
+    """``FileNotFoundError`` is the caller's to judge; all else is a ``CredentialsError``."""
+    try:
+        text = path.read_text()
+        return msgspec.convert(yaml.safe_load(text) or {}, File)
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise CredentialsError(f"podium: {path}: cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        why = " ".join(str(error).split())
+        raise CredentialsError(f"podium: {path}: not readable as YAML: {why}") from error
+    except msgspec.ValidationError as error:
+        raise CredentialsError(f"podium: {path}: is no kubeconfig: {_explained(error)}") from error
+
+
+def _explained(error: msgspec.ValidationError) -> str:
+    reason, _, path = str(error).partition(" - at `$")
+    return f"{path.rstrip('`').lstrip('.')}: {reason}" if path else reason

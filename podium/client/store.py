@@ -1,0 +1,133 @@
+"""What an informer knows: objects by key, and who is told of each change. No I/O.
+
+The reflector feeds it; changes come out as a story that holds together: an object is added before
+it is updated or deleted, and never twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import msgspec
+
+from podium.client.resources import Resource
+from podium.errors import InvalidObject
+from podium.logs import get_logger
+
+T = TypeVar("T")
+# (None, new) is an addition, (old, new) an update, (old, None) a deletion.
+Handler = Callable[[T | None, T | None], None]
+
+log = get_logger(__name__)
+
+
+class Meta(msgspec.Struct, rename="camel", gc=False):
+    """The part of metadata that tells one version of one object from all others."""
+
+    name: str = ""
+    namespace: str | None = ""
+    uid: str = ""
+    resource_version: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+class _Head(msgspec.Struct, gc=False):
+    metadata: Meta
+
+
+# What decoding raises when the bytes are no JSON of the right shape.
+UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
+
+_HEAD = msgspec.json.Decoder(_Head)
+
+
+def meta_of(raw: bytes | msgspec.Raw) -> Meta:
+    return _HEAD.decode(raw).metadata
+
+
+@dataclass(slots=True)
+class _Known(Generic[T]):
+    uid: str
+    version: str
+    obj: T
+
+
+class Store(Generic[T]):
+    """One kind's objects; every change is told to the handlers before the next one is made."""
+
+    def __init__(self, resource: Resource[T]) -> None:
+        self._resource = resource
+        self._known: dict[str, _Known[T]] = {}
+        self._handlers: list[Handler[T]] = []
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __iter__(self) -> Iterator[T]:
+        return (known.obj for known in self._known.values())
+
+    def get(self, key: str) -> T | None:
+        known = self._known.get(key)
+        return known.obj if known else None
+
+    def subscribe(self, handler: Handler[T]) -> None:
+        """Tell this handler of every change; what is there already comes as additions."""
+        self._handlers.append(handler)
+        for obj in list(self):
+            self._tell_one(handler, None, obj)
+
+    def holds(self, meta: Meta) -> bool:
+        """Whether this object, in whatever version, is known."""
+        known = self._known.get(meta.key)
+        return known is not None and known.uid == meta.uid
+
+    def put(self, meta: Meta, raw: bytes | msgspec.Raw) -> None:
+        """Take in an object; one that is known in this very version is not decoded again."""
+        key = meta.key
+        known = self._known.get(key)
+        if known is not None and known.uid != meta.uid:
+            self._forget(key, known)  # deleted and made again while nobody told us
+            known = None
+        if known is not None and known.version == meta.resource_version:
+            return
+        try:
+            obj = self._resource.decode(bytes(raw), known.obj if known else None)
+        except InvalidObject as error:
+            log.warning("object not readable", kind=self._resource.kind, key=key, why=str(error))
+            return
+        if known is None:
+            self._known[key] = _Known(meta.uid, meta.resource_version, obj)
+            self._tell(None, obj)
+        else:
+            old, known.obj, known.version = known.obj, obj, meta.resource_version
+            self._tell(old, obj)
+
+    def drop(self, meta: Meta) -> None:
+        """Forget an object, unless another one has its name by now."""
+        known = self._known.get(meta.key)
+        if known is not None and known.uid == meta.uid:
+            self._forget(meta.key, known)
+
+    def retain(self, keys: Collection[str]) -> None:
+        """Forget all objects but these."""
+        for key in [key for key in self._known if key not in keys]:
+            self._forget(key, self._known[key])
+
+    def _forget(self, key: str, known: _Known[T]) -> None:
+        del self._known[key]
+        self._tell(known.obj, None)
+
+    def _tell(self, old: T | None, new: T | None) -> None:
+        for handler in self._handlers:
+            self._tell_one(handler, old, new)
+
+    def _tell_one(self, handler: Handler[T], old: T | None, new: T | None) -> None:
+        try:
+            handler(old, new)
+        except Exception:  # the edge of the client: one handler's fault must not end the watch
+            log.error("handler failed", kind=self._resource.kind)

@@ -1,0 +1,121 @@
+"""An embedded API server on loopback with a client of ours; all waiting is by one FakeClock."""
+
+import asyncio
+import functools
+import inspect
+from dataclasses import dataclass, field
+
+from podium.apiserver.api import Api
+from podium.apiserver.bootstrap import new_api
+from podium.apiserver.controllers.cluster import Cluster
+from podium.apiserver.server import EmbeddedServer
+from podium.client.api_client import ApiClient
+from podium.client.endpoint import Endpoint
+from podium.client.http import Connection, Options
+from podium.client.informer import Informer
+from podium.clock import FakeClock, give_way
+
+UNLIMITED = Options(qps=-1, user_agent="podium/test")
+TURNS = 200_000  # of the event loop: far more than any test needs
+
+
+@dataclass
+class World:
+    """A server, its objects, and a connection to it."""
+
+    api: Api
+    url: str
+    clock: FakeClock
+    connection: Connection
+    tasks: list[asyncio.Task] = field(default_factory=list)
+
+    @property
+    def cluster(self):
+        return Cluster(self.api)
+
+    @property
+    def client(self):
+        return ApiClient(self.connection)
+
+    def create(self, kind, **obj):
+        return self.cluster.create(kind, obj)
+
+    def follow(self, resource):
+        """A running informer and the story that its handlers were told."""
+        informer = Informer(self.connection, resource)
+        story = Story()
+        informer.subscribe(story.tell)
+        self.start(informer.run())
+        return informer, story
+
+    def start(self, work):
+        self.tasks.append(asyncio.ensure_future(work))
+        return self.tasks[-1]
+
+    async def until(self, condition):
+        """Let the loop turn until something is so. Sockets answer within the turns."""
+        for _ in range(TURNS):
+            if condition():
+                return
+            await give_way()
+        raise AssertionError(f"never so: {inspect.getsource(condition).strip()}")
+
+    async def stop(self):
+        for task in self.tasks:
+            task.cancel()
+        for outcome in await asyncio.gather(*self.tasks, return_exceptions=True):
+            assert outcome is None or isinstance(outcome, asyncio.CancelledError), outcome
+
+
+class Story:
+    """What handlers hear, checked as it is told: only what is known changes, once each."""
+
+    def __init__(self):
+        self.told = []
+        self.known = {}
+
+    def tell(self, old, new):
+        key = (old or new).key
+        assert self.known.get(key) is old, (key, old, new)
+        if new is None:
+            del self.known[key]
+        else:
+            self.known[key] = new
+        self.told.append(("add" if old is None else "delete" if new is None else "update", key))
+
+
+def with_world(test):
+    """Run a test coroutine with a fresh world."""
+
+    @functools.wraps(test)
+    def wrapper(*args, **kwargs):
+        asyncio.run(_run(test, *args, **kwargs))
+
+    del wrapper.__wrapped__  # pytest must not take the world for a fixture
+    parameters = list(inspect.signature(test).parameters.values())[1:]
+    wrapper.__signature__ = inspect.Signature(parameters)
+    return wrapper
+
+
+async def _run(test, *args, **kwargs):
+    clock = FakeClock()
+    api = new_api(clock, history=50, seed=1)
+    async with EmbeddedServer(api, clock=clock) as server:
+        endpoint = Endpoint(server.url, "the test")
+        async with Connection(endpoint, clock, UNLIMITED) as connection:
+            world = World(api, server.url, clock, connection)
+            try:
+                await test(world, *args, **kwargs)
+            finally:
+                await world.stop()
+    api.store.check_invariants()
+
+
+def pod(name="p", **spec):
+    containers = [{"name": "c", "image": "nginx:1"}]
+    meta = {"name": name, "namespace": "default"}
+    return {"metadata": meta, "spec": {"containers": containers, **spec}}
+
+
+def node(name="n"):
+    return {"metadata": {"name": name}}

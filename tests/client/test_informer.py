@@ -1,0 +1,29 @@
+"""Informers against the embedded server: what they know and what their handlers hear."""
+
+from podium.client.resources import NODES, PODS
+from tests.client.harness import node, pod, with_world
+
+
+@with_world
+async def test_it_lists_and_then_follows(world):
+    world.create("pods", **pod("a"))
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    assert story.told == [("add", "default/a")]
+
+    world.create("pods", **pod("b"))
+    world.cluster.delete("pods", ("default", "a"))
+    await world.until(lambda: len(story.told) >= 3)
+
+    assert story.told[1:] == [("add", "default/b"), ("delete", "default/a")]
+    assert informer.get("default/b").name == "b"
+    assert [one.key for one in informer.objects()] == ["default/b"]
+
+
+@with_world
+async def test_it_follows_objects_without_a_namespace(world):
+    world.create("nodes", **node("n1"))
+    informer, story = world.follow(NODES)
+    await informer.wait_synced()
+
+    assert story.told == [("add", "n1")]
