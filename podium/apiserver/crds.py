@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from podium.apiserver import statuses
+from podium.apiserver.crd_schemas import schema_causes
 from podium.apiserver.kinds import Kind, Kinds
 from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, compile_schema, named
 from podium.apiserver.statuses import Cause, Json
@@ -141,3 +142,4 @@ def crd_causes(crd: Json) -> Iterator[Cause]:
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
             path = f"spec.versions[{index}].schema.openAPIV3Schema"
             yield statuses.required(path, "schemas are required")
+    yield from schema_causes(crd)

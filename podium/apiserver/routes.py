@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from podium.apiserver import protobuf, statuses
+from podium.apiserver import protobuf, rules, statuses
 from podium.apiserver.answers import Answer, View, encode
 from podium.apiserver.api import Api, Call
 from podium.apiserver.decoding import parse_json, parse_yaml
 from podium.apiserver.deletion import DeleteOptions
+from podium.apiserver.kinds import Kind
 from podium.apiserver.listing import list_page
 from podium.apiserver.patching import Patch, patch, patched
 from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number
@@ -162,14 +163,14 @@ class Routes:
             raise statuses.method_not_allowed()
         view, call = self._view(request), request.call("CreateOptions")
         item = self.api.create(target.kind, target.namespace or "", request.parsed(), call)
-        return _warned(view.one(item, 201), call)
+        return _warned(view.one(item, 201), call, target.kind, item)
 
     def _put(self, request: Request) -> Answer:
         target = request.target
         view, call = self._view(request), request.call("UpdateOptions")
         is_new = self.api.store.find(target.kind.storage, target.key) is None
         item = self.api.update(target.kind, target.key, request.parsed(), call)
-        return _warned(view.one(item, 201 if is_new else 200), call)
+        return _warned(view.one(item, 201 if is_new else 200), call, target.kind, item)
 
     def _patch(self, request: Request) -> Answer:
         target = request.target
@@ -178,7 +179,7 @@ class Routes:
         item = patch(
             self.api, target, Patch(request.body, request.content_type, request.query), call
         )
-        return _warned(view.one(item, 201 if is_new else 200), call)
+        return _warned(view.one(item, 201 if is_new else 200), call, target.kind, item)
 
     def _delete(self, request: Request) -> Answer:
         target, view = request.target, self._view(request)
@@ -295,8 +296,9 @@ def _patched_scale(before: Json, request: Request) -> Json:
     return found if isinstance(found, dict) else {}
 
 
-def _warned(answer: Answer, call: Call) -> Answer:
-    return answer._replace(warnings=tuple(call.warnings)) if call.warnings else answer
+def _warned(answer: Answer, call: Call, kind: Kind, item: Item) -> Answer:
+    warnings = (*call.warnings, *rules.warnings(kind.storage, item))
+    return answer._replace(warnings=warnings) if warnings else answer
 
 
 def _deleted(request: Request, item: Item) -> Json:

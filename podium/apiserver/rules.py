@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from podium.apiserver import statuses
+from podium.apiserver.crd_schemas import schema_warnings
 from podium.apiserver.crds import CRDS, crd_causes
 from podium.apiserver.pod_rules import pod_spec_causes, pod_update_causes
 from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Cause, Json
+from podium.apiserver.watches import Item
 
 Causes = Iterator[Cause]
 
@@ -174,6 +176,12 @@ def _node(obj: Json) -> Causes:
         if pair in seen:
             yield statuses.duplicate(path, taint.get("key"))
         seen.add(pair)
+
+
+def warnings(resource: str, item: Item) -> Iterator[str]:
+    """What a client should know of an object that it may write nevertheless."""
+    if resource == CRDS:
+        yield from schema_warnings(item.decode())
 
 
 def _immutable(*paths: str) -> Callable[[Json, Json], Causes]:
