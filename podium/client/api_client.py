@@ -140,6 +140,10 @@ class ApiClient:
     async def create_event(self, namespace: str, event: Json) -> None:
         await self._send("POST", f"{EVENTS}/{namespace}/events", event)
 
+    async def create_core_event(self, namespace: str, event: Json) -> None:
+        """In the older form of events, which leader election still uses."""
+        await self._send("POST", f"/api/v1/namespaces/{namespace}/events", event)
+
     async def patch_event(self, namespace: str, name: str, patch: Json) -> None:
         await self._send("PATCH", f"{EVENTS}/{namespace}/events/{name}", patch, STRATEGIC)
 
