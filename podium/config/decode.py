@@ -17,6 +17,7 @@ from podium.config.problems import Problems, child, did_you_mean, show
 T = TypeVar("T")
 
 INT64 = (-(2**63), 2**63 - 1)
+NANOSECONDS = "nanoseconds"
 
 
 class _Unfit(Enum):
@@ -41,8 +42,11 @@ def decode(value: Any, kind: type[T], path: str, problems: Problems) -> T | None
 def sift(value: Any, kind: Any, path: str, problems: Problems) -> Any:
     """What of the value fits the type, ready for msgspec; all that does not is a problem."""
     bare, limits = _unannotated(kind)
-    if any(meta.extra == {"format": durations.FORMAT} for meta in limits):
+    formats = [meta.extra["format"] for meta in limits if meta.extra]
+    if durations.FORMAT in formats:
         return _duration(value, path, problems)
+    if NANOSECONDS in formats and not isinstance(value, int):
+        return _wrong(value, "a number of nanoseconds; 5000000000 is 5s", path, problems)
     if bare in _SCALARS:
         return _scalar(value, kind, path, problems)
     if _is_plain_struct(bare):
@@ -82,11 +86,15 @@ def _fields(value: Any, kind: type[msgspec.Struct], path: str, problems: Problem
     if not isinstance(value, dict):
         return _wrong(value, "an object", path, problems)
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    folded: dict[str, str] = {}
+    if getattr(kind, _FOLDS, False):
+        folded = {name.lower(): name for name in fields}
     kept = {}
-    for name, item in value.items():
-        where = child(path, name)
+    for written, item in value.items():
+        where = child(path, written)
+        name = folded.get(written.lower()) or written
         if name not in fields:
-            problems.add(where, _unknown_field(name, list(fields)))
+            problems.add(where, _unknown_field(name, list(fields), getattr(kind, "advice", {})))
         elif item is not None:  # null is a field that is not there, as upstream has it
             found = sift(item, fields[name].type, where, problems)
             if found is not UNFIT:
@@ -97,8 +105,11 @@ def _fields(value: Any, kind: type[msgspec.Struct], path: str, problems: Problem
     return UNFIT if missing else kept
 
 
-def _unknown_field(name: str, known: list[str]) -> str:
-    hint = did_you_mean(name, known)
+_FOLDS = "ignores_case"
+
+
+def _unknown_field(name: str, known: list[str], advice: Mapping[str, str]) -> str:
+    hint = f"; {advice[name]}" if name in advice else did_you_mean(name, known)
     if not hint:
         hint = f"; known fields: {', '.join(known)}" if known else "; no fields are known here"
     return f"unknown field {show(name)}{hint}"

@@ -7,6 +7,8 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -48,6 +50,16 @@ class Unreadable(Exception):
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
         self.line = line
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """The text of a file; ``Unreadable`` says what is wrong with it."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise Unreadable("cannot be read: it is not UTF-8 text") from error
 
 
 def read(text: str) -> tuple[Any, Problems]:

@@ -46,7 +46,7 @@ class Expansion:
         names: list[str] = []
         for entry in self.sets[key].enabled:
             if entry.name not in self.catalog:
-                if entry.name not in upstream.REJECTED or key in upstream.PLACEMENT_KEYS:
+                if not self._is_rejected(entry.name, key):
                     self._does_not_exist(entry, key)
             elif not self.catalog.may_be_listed_at(entry.name, key):
                 interface = upstream.INTERFACES[key]
@@ -75,6 +75,10 @@ class Expansion:
                 collected.append(entry.name)
         return overrides, collected
 
+    def _is_rejected(self, name: str, key: str) -> bool:
+        """Whether the version has told so, in words of its own."""
+        return name in self.catalog.version.rejected and key not in upstream.PLACEMENT_KEYS
+
     def _does_not_exist(self, entry: Entry, key: str) -> None:
         message = f'{upstream.INTERFACES[key]} "{entry.name}" does not exist'
         self.problems.add(entry.path, f"{message}{self.catalog.suggestion(entry.name)}")
@@ -84,7 +88,10 @@ class Expansion:
         if not self.problems.below(entry.path):
             interface = upstream.INTERFACES[key]
             message = f'plugin "{entry.name}" already registered as "{interface}"'
-            self.problems.add(entry.path, f"{message}; list it once")
+            listed = [each for each in self.sets[key].enabled if each.name == entry.name]
+            is_default = any(not each.is_listed for each in listed)
+            advice = "it is there by default; disable it first" if is_default else "list it once"
+            self.problems.add(entry.path, f"{message}; {advice}")
 
     def _what_it_extends(self, name: str) -> str:
         keys = [key for key in upstream.INTERFACES if self.catalog.runs_at(name, key)]

@@ -3,47 +3,64 @@
 Called by ``app`` and by the commands. Whatever is wrong is raised once, as one ``ConfigError``.
 """
 
+from dataclasses import dataclass
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
-from podium.config import defaults, document, upstream, validate, wire
+from podium.config import config_map, defaults, document, upstream, validate
 from podium.config.catalog import Catalog
 from podium.config.decode import decode
+from podium.config.document import Unreadable
 from podium.config.model import Configuration
 from podium.config.plain import plain
-from podium.config.problems import Problems, in_file_order, show
+from podium.config.problems import Problems, did_you_mean, in_file_order, show
 from podium.config.profiles import build_profiles, ignore_managed_resources, unknown_names
+from podium.config.versions import BY_TYPE, POLICY, V1, Meaning, Notes, Version
 from podium.errors import ConfigError, ConfigProblem
 from podium.framework.registry import Registry
 
 SOURCE = "<config>"
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A configuration together with how it was written."""
+
+    version: Version
+    meaning: Meaning
+    configuration: Configuration
+    value: Any
+
+
 def load(text: str, registry: Registry, *, source: str = SOURCE) -> Configuration:
     """The configuration in a YAML or JSON text; ``source`` names it in errors."""
-    value, problems = document.read(text)
-    if value is None and problems:
-        problems.raise_if_any(source)
-    return _configuration(value, registry, problems, source)
+    return read(text, registry, source=source).configuration
 
 
 def load_file(path: str | PathLike[str], registry: Registry) -> Configuration:
     """The configuration in a file."""
-    source = fspath(path)
+    return read(text_of(path), registry, source=fspath(path)).configuration
+
+
+def text_of(path: str | PathLike[str]) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        problem = ConfigProblem("", None, f"cannot be read: {reason}")
-        raise ConfigError(source, [problem]) from error
-    return load(text, registry, source=source)
+        return document.read_text(path)
+    except Unreadable as error:
+        raise ConfigError(fspath(path), [ConfigProblem("", None, str(error))]) from error
+
+
+def read(text: str, registry: Registry, *, source: str = SOURCE) -> Reading:
+    """The same as ``load``, for who must know the version and what the file itself says."""
+    value, problems = document.read(text)
+    if value is None and problems:
+        problems.raise_if_any(source)
+    return _reading(value, registry, problems, source)
 
 
 def from_value(value: Any, registry: Registry, *, source: str = SOURCE) -> Configuration:
     """The configuration in a value as a JSON parser returns it; its problems have no lines."""
     problems = Problems()
-    return _configuration(plain(value, "", problems), registry, problems, source)
+    return _reading(plain(value, "", problems), registry, problems, source).configuration
 
 
 def default(registry: Registry) -> Configuration:
@@ -51,57 +68,81 @@ def default(registry: Registry) -> Configuration:
     return from_value({"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}, registry)
 
 
-def _configuration(
-    value: Any, registry: Registry, problems: Problems, source: str
-) -> Configuration:
-    if not _is_of_kind(value, problems):
-        problems.raise_if_any(source)
-    given = decode(value, wire.Configuration, "", problems) or wire.Configuration()
-    configuration = _build(given, Catalog(registry), problems)
+def _reading(value: Any, registry: Registry, problems: Problems, source: str) -> Reading:
+    if config_map.is_one(value):
+        value, problems = config_map.policy_in(value, problems)
+    version = _version_of(value, problems)
+    if version is None:
+        raise ConfigError(source, in_file_order(problems.found))
+    given = decode(value, version.written, "", problems) or version.written()
+    notes = Notes(problems, Problems(problems.lines, problems.moved))
+    meaning = version.translate(given, notes)
+    configuration = _build(meaning, Catalog(registry, version), notes)
     validate.check(configuration, problems)
     problems.raise_if_any(source)
-    return configuration
+    return Reading(version, meaning, configuration, value)
 
 
-def _is_of_kind(value: Any, problems: Problems) -> bool:
-    """Whether it makes sense to read on; a missing version or kind is reported, then assumed."""
+def _version_of(value: Any, problems: Problems) -> Version | None:
+    """The version to read it as; a missing version or kind is reported, then assumed."""
     if not isinstance(value, dict):
         expected = f"apiVersion: {upstream.API_VERSION} and kind: {upstream.KIND}"
         what = "the document is empty" if value is None else f"{show(value)} is no object"
         problems.add("", f"{what}; expected an object with {expected}")
-        return False
+        return None
     version, kind = value.get("apiVersion"), value.get("kind")
     if version in (None, ""):
-        problems.add("apiVersion", f"Object 'apiVersion' is missing; use {upstream.API_VERSION}")
+        assumed = "v1" if kind == POLICY.kind else upstream.API_VERSION
+        problems.add("apiVersion", f"Object 'apiVersion' is missing; use {assumed}")
+        version = assumed
     if kind in (None, ""):
-        problems.add("kind", f"Object 'Kind' is missing; use {upstream.KIND}")
-    return _is_v1(version or upstream.API_VERSION, kind or upstream.KIND, problems)
+        kind = POLICY.kind if version == "v1" else upstream.KIND
+        problems.add("kind", f"Object 'Kind' is missing; use {kind}")
+    return _registered(version, kind, problems)
 
 
-def _is_v1(version: Any, kind: Any, problems: Problems) -> bool:
+def _registered(version: Any, kind: Any, problems: Problems) -> Version | None:
+    if isinstance(version, str) and isinstance(kind, str) and (version, kind) in BY_TYPE:
+        return BY_TYPE[version, kind]
     if kind in upstream.ARGS_KINDS.values() and version == upstream.API_VERSION:
         message = f"couldn't decode as {upstream.KIND}, got {version}, Kind={kind}"
         problems.add("kind", message)
-        return False
-    if (version, kind) == (upstream.API_VERSION, upstream.KIND):
-        return True
+        return None
+    known = [name for name, of in BY_TYPE if of == kind]
     message = f"no kind {show(kind)} is registered for version {show(version)}"
-    path = "kind" if version == upstream.API_VERSION else "apiVersion"
-    problems.add(path, f"{message}; expected {upstream.KIND} of {upstream.API_VERSION}")
-    return False
+    path = "apiVersion" if known else "kind"
+    problems.add(path, f"{message}{_expected(version, kind, known)}")
+    return None
 
 
-def _build(given: wire.Configuration, catalog: Catalog, problems: Problems) -> Configuration:
+def _expected(version: Any, kind: Any, known: list[str]) -> str:
+    if known:
+        hint = did_you_mean(version, known) if isinstance(version, str) else ""
+        return hint or f"; known versions: {', '.join(known)}"
+    hint = did_you_mean(kind, {of for _, of in BY_TYPE}) if isinstance(kind, str) else ""
+    return hint or f"; expected {upstream.KIND} of {upstream.API_VERSION}"
+
+
+def _build(meaning: Meaning, catalog: Catalog, notes: Notes) -> Configuration:
+    given, problems = meaning.given, notes.problems
     named = defaults.profiles(given.profiles)
     extenders = tuple(defaults.extender(extender) for extender in given.extenders)
-    profiles = build_profiles(named, catalog, problems)
-    warnings = Problems(problems.lines)
-    unknown_names(named, catalog, warnings)
+    profiles = build_profiles(named, meaning.defaults, catalog, problems)
+    unknown_names(named, catalog, notes.warnings)
+    _warn_of_age(catalog.version, notes)
     return Configuration(
         profiles=ignore_managed_resources(profiles, named, extenders, problems),
         extenders=extenders,
         leader_election=defaults.leader_election(given.leader_election),
         client_connection=defaults.client_connection(given.client_connection),
-        warnings=tuple(in_file_order(warnings.found)),
+        run_all_filters=meaning.run_all_filters,
+        warnings=tuple(in_file_order(notes.warnings.found)),
         **defaults.top_level(given),
     )
+
+
+def _warn_of_age(version: Version, notes: Notes) -> None:
+    if version is not V1:
+        message = f"{version.title} is read by kube-scheduler up to {version.last_release} only"
+        advice = "podium config convert writes v1"
+        notes.warnings.add("apiVersion", f"{message}; {advice}")

@@ -1,11 +1,16 @@
-"""A profile's plugin sets merged with the default ones, key by key."""
+"""A profile's plugin sets merged with those that its version has by default, key by key."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from podium.config import upstream, wire
+from podium.config.versions.version import Defaults, Version
 
 ALL = "*"
+
+FIELDS_OF_KEYS = dict(
+    zip(wire.Plugins.__struct_encode_fields__, wire.Plugins.__struct_fields__, strict=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,11 @@ class Entry:
     name: str
     weight: int
     path: str
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the file has it, rather than the version by itself."""
+        return self.path.endswith("]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +40,13 @@ class PluginSet:
 PluginSets = Mapping[str, PluginSet]
 
 
-def merged_plugins(custom: wire.Plugins, path: str) -> PluginSets:
+def merged_plugins(
+    custom: wire.Plugins, path: str, version: Version, defaults: Defaults
+) -> PluginSets:
     """Every key's set after the merge; in v1 only multiPoint has defaults."""
+    merge = merged if version.replaces_in_place else appended
     return {
-        key: merged(given(custom, key, path), default_set(key, f"{path}.{key}"))
+        key: merge(given(custom, key, path), default_set(key, f"{path}.{key}", defaults))
         for key in (upstream.MULTI_POINT, *upstream.INTERFACES)
     }
 
@@ -49,14 +62,11 @@ def given(custom: wire.Plugins, key: str, path: str) -> PluginSet:
 
 
 def wire_sets(plugins: wire.Plugins) -> dict[str, wire.PluginSet]:
-    names = zip(plugins.__struct_encode_fields__, plugins.__struct_fields__, strict=True)
-    return {key: getattr(plugins, field) for key, field in names}
+    return {key: getattr(plugins, field) for key, field in FIELDS_OF_KEYS.items()}
 
 
-def default_set(key: str, path: str) -> PluginSet:
-    if key != upstream.MULTI_POINT:
-        return PluginSet()
-    weights = upstream.DEFAULT_WEIGHTS.items()
+def default_set(key: str, path: str, defaults: Defaults) -> PluginSet:
+    weights = defaults.get(key, {}).items()
     return PluginSet(tuple(Entry(name, weight, path) for name, weight in weights))
 
 
@@ -75,6 +85,12 @@ def merged(custom: PluginSet, default: PluginSet) -> PluginSet:
             kept.append(replacement)
     added = [entry for entry in custom.enabled if entry not in used]
     return PluginSet((*kept, *added), disabled)
+
+
+def appended(custom: PluginSet, default: PluginSet) -> PluginSet:
+    """The default set as versions before v1beta2 changed it: nothing is replaced in place."""
+    kept = [entry for entry in default.enabled if not {entry.name, ALL} & {*custom.disabled}]
+    return PluginSet((*kept, *custom.enabled))
 
 
 def enabled_names(sets: PluginSets) -> Iterable[str]:

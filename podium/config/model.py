@@ -1,13 +1,15 @@
 """A configuration as the rest of podium reads it: complete, checked and frozen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from podium.errors import ConfigProblem
 from podium.framework.args import Args
 from podium.framework.plugin import Point
 
 Plan = Mapping[Point, tuple[str, ...]]
+
+DEFAULT_ORIGIN = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ class Profile:
     ``plugins`` holds the names at each extension point in running order. ``absent`` are enabled
     plugins of kube-scheduler that this podium does not have, with the points they would run at;
     ``order_with_absent`` is ``plugins`` with them in their places, for people to read.
-    ``weights`` covers every plugin at the score point, absent ones too.
+    ``weights`` covers every plugin at the score point, absent ones too. ``origins`` says, name by
+    name as ``order_with_absent``, which key of the file lists the plugin, or ``"default"``.
     """
 
     scheduler_name: str
@@ -89,6 +92,7 @@ class Profile:
     args: Mapping[str, Args]
     absent: Mapping[str, frozenset[Point]]
     order_with_absent: Plan
+    origins: Plan = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,9 @@ class Configuration:
     """A whole KubeSchedulerConfiguration.
 
     ``percentage_of_nodes_to_score`` is ``None`` when not given, and then all nodes are judged;
-    a given 0 asks for upstream's adaptive rule. ``warnings`` are names that upstream passes over
-    in silence and that are most likely misspelt.
+    a given 0 asks for upstream's adaptive rule. ``run_all_filters`` is the wish of a legacy policy
+    for the reasons of every filter. ``warnings`` are names that upstream passes over in silence and
+    that are most likely misspelt, and what an older version has that is out of use.
     """
 
     profiles: tuple[Profile, ...]
@@ -111,4 +116,5 @@ class Configuration:
     enable_profiling: bool = True
     enable_contention_profiling: bool = True
     delay_cache_until_active: bool = False
+    run_all_filters: bool = False
     warnings: tuple[ConfigProblem, ...] = ()

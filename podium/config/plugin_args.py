@@ -9,11 +9,12 @@ from podium.config import upstream, wire
 from podium.config.catalog import Catalog
 from podium.config.decode import decode
 from podium.config.problems import Problems, child, show
+from podium.config.versions.version import Version
 from podium.framework.args import Args, NoArgs
 
 A = TypeVar("A", bound=Args)
 
-_GROUP = upstream.API_VERSION.partition("/")[0]
+_GROUP = upstream.GROUP
 
 
 def decode_plugin_config(
@@ -27,18 +28,14 @@ def decode_plugin_config(
         if entry.name in seen:
             problems.add(where, f"Duplicate value: {show(entry.name)}")
         seen.add(entry.name)
-        if entry.name in upstream.REJECTED:
-            problems.invalid(where, entry.name, REJECTED_DETAIL)
-        elif entry.name in catalog.registry:
-            args = _decoded(entry, where, catalog.registry.args_type(entry.name), problems)
+        rejection = catalog.version.rejection(entry.name)
+        if rejection:
+            problems.invalid(where, entry.name, rejection)
+        elif catalog.has(entry.name):
+            args = _decoded(entry, where, catalog, problems)
             if args is not None:
                 found.setdefault(entry.name, args)
     return found
-
-
-REJECTED_DETAIL = (
-    f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{upstream.API_VERSION}")'
-)
 
 
 def default_args(
@@ -48,7 +45,8 @@ def default_args(
     found: dict[str, Args] = {}
     for name in names:
         needed = Problems(problems.lines)
-        args = _checked({}, catalog.registry.args_type(name), "", needed)
+        given = catalog.version.complete_args(name, {})
+        args = _checked(given, catalog.registry.args_type(name), "", needed)
         if args is not None:
             found[name] = args
         for problem in needed.found:
@@ -57,8 +55,9 @@ def default_args(
 
 
 def _decoded(
-    entry: wire.PluginConfig, path: str, kind: type[Args], problems: Problems
+    entry: wire.PluginConfig, path: str, catalog: Catalog, problems: Problems
 ) -> Args | None:
+    kind = catalog.registry.args_type(entry.name)
     if kind is NoArgs:
         return NoArgs()  # whatever the file gives is kept unread, as upstream does
     where = f"{path}.args"
@@ -66,22 +65,26 @@ def _decoded(
     if not isinstance(given, dict):
         problems.invalid(where, given, "must be an object")
         return None
-    if not _is_of_kind(entry.name, given, where, problems):
+    if not _is_of_kind(entry.name, given, (where, catalog.version), problems):
         return None
-    return _checked(_without_type(given, kind), kind, where, problems)
+    completed = catalog.version.complete_args(entry.name, _without_type(given, kind))
+    return _checked(completed, kind, where, problems)
 
 
-def _is_of_kind(name: str, given: dict[str, Any], path: str, problems: Problems) -> bool:
+def _is_of_kind(
+    name: str, given: dict[str, Any], at: tuple[str, Version], problems: Problems
+) -> bool:
+    path, written_in = at
     expected = f"{name}Args"
     kind = given.get("kind") or expected
     if kind != expected:
         wanted = f"args for plugin {name} were not of type {expected}.{_GROUP}"
         problems.add(child(path, "kind"), f"{wanted}, got {_bare(kind)}.{_GROUP}")
         return False
-    version = given.get("apiVersion") or upstream.API_VERSION
-    if name in upstream.ARGS_KINDS and version != upstream.API_VERSION:
+    version = given.get("apiVersion") or written_in.api_version
+    if name in upstream.ARGS_KINDS and version != written_in.api_version:
         message = f'no kind "{expected}" is registered for version {show(version)}'
-        problems.add(child(path, "apiVersion"), f'{message}; use "{upstream.API_VERSION}"')
+        problems.add(child(path, "apiVersion"), f'{message}; use "{written_in.api_version}"')
         return False
     return True
 

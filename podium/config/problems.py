@@ -12,10 +12,16 @@ _LONGEST_VALUE = 120
 
 
 class Problems:
-    """The problems found so far; ``lines`` maps the paths of a file to its lines."""
+    """The problems found so far; ``lines`` maps the paths of a file to its lines.
 
-    def __init__(self, lines: Mapping[str, int] | None = None) -> None:
+    ``moved`` maps paths of v1 to those of the file, where its version has them elsewhere.
+    """
+
+    def __init__(
+        self, lines: Mapping[str, int] | None = None, moved: dict[str, str] | None = None
+    ) -> None:
         self.lines = {} if lines is None else lines
+        self.moved = {} if moved is None else moved
         self._found: dict[ConfigProblem, None] = {}
         self._around: set[str] = set()  # the paths of problems, and of all that contains them
 
@@ -27,7 +33,17 @@ class Problems:
         return list(self._found)
 
     def add(self, path: str, message: str) -> None:
-        self.add_at(path, self.line(path), message)
+        written = self.written(path)
+        self.add_at(written, self.line(written), message)
+
+    def written(self, path: str) -> str:
+        """The path as the file has it."""
+        around = path
+        while around and around not in self.moved:
+            around = _parent(around)
+        if around not in self.moved:
+            return path
+        return f"{self.moved[around]}{path[len(around) :]}".lstrip(".")
 
     def add_at(self, path: str, line: int | None, message: str) -> None:
         self._found[ConfigProblem(path, line, message)] = None
@@ -45,7 +61,7 @@ class Problems:
 
     def below(self, path: str) -> bool:
         """Whether anything at this path or inside it is wrong."""
-        return path in self._around
+        return self.written(path) in self._around
 
     def line(self, path: str) -> int | None:
         """The line of a path, or of the nearest thing around it that the file contains."""

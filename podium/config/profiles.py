@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from podium.config import expand, upstream, wire
 from podium.config.catalog import Catalog
 from podium.config.merge import ALL, PluginSet, PluginSets, enabled_names, merged_plugins, wire_sets
-from podium.config.model import Extender, Profile
+from podium.config.model import DEFAULT_ORIGIN, Extender, Profile
 from podium.config.plugin_args import (
-    REJECTED_DETAIL,
     decode_plugin_config,
     default_args,
     with_ignored_resources,
 )
 from podium.config.problems import Problems, show
+from podium.config.versions.version import Defaults
 from podium.framework.args import Args
 from podium.framework.plugin import Point
 
@@ -34,11 +34,14 @@ class Draft:
 
 
 def build_profiles(
-    given: tuple[wire.Profile, ...], catalog: Catalog, problems: Problems
+    given: tuple[wire.Profile, ...], defaults: Defaults, catalog: Catalog, problems: Problems
 ) -> tuple[Profile, ...]:
-    drafts = [_draft(profile, f"profiles[{index}]") for index, profile in enumerate(given)]
+    drafts = [
+        _draft(profile, f"profiles[{index}]", defaults, catalog)
+        for index, profile in enumerate(given)
+    ]
     for draft in drafts:
-        _check_rejected_names(draft, problems)
+        _check_rejected_names(draft, catalog, problems)
     _check_one_queue_sort(drafts[0], problems)
     built = tuple(_build(draft, catalog, problems) for draft in drafts)
     first = drafts[0], built[0]
@@ -47,17 +50,20 @@ def build_profiles(
     return built
 
 
-def _draft(given: wire.Profile, path: str) -> Draft:
-    return Draft(path, given, merged_plugins(given.plugins, f"{path}.plugins"))
+def _draft(given: wire.Profile, path: str, defaults: Defaults, catalog: Catalog) -> Draft:
+    where = f"{path}.plugins"
+    sets = merged_plugins(given.plugins, where, catalog.version, defaults)
+    return Draft(path, given, sets)
 
 
-def _check_rejected_names(draft: Draft, problems: Problems) -> None:
+def _check_rejected_names(draft: Draft, catalog: Catalog, problems: Problems) -> None:
     for key, plugin_set in draft.sets.items():
         if key == upstream.MULTI_POINT or key in upstream.PLACEMENT_KEYS:
             continue
         for entry in plugin_set.enabled:
-            if entry.name in upstream.REJECTED:
-                problems.invalid(entry.path, entry.name, REJECTED_DETAIL)
+            rejection = catalog.version.rejection(entry.name)
+            if rejection:
+                problems.invalid(entry.path, entry.name, rejection)
 
 
 def _build(draft: Draft, catalog: Catalog, problems: Problems) -> Profile:
@@ -68,14 +74,33 @@ def _build(draft: Draft, catalog: Catalog, problems: Problems) -> Profile:
         scheduler_name=draft.name,
         percentage_of_nodes_to_score=draft.given.percentage_of_nodes_to_score,
         plugins={
-            point: tuple(name for name in names if name in catalog.registry)
+            point: tuple(name for name in names if catalog.has(name))
             for point, names in with_absent.items()
         },
         weights=_weights(draft, order, catalog, problems),
         args=_args(draft, catalog, problems),
         absent=_absent(draft, with_absent, catalog),
         order_with_absent=with_absent,
+        origins=_origins(draft, with_absent, problems),
     )
+
+
+def _origins(
+    draft: Draft, order: Mapping[Point, tuple[str, ...]], problems: Problems
+) -> dict[Point, tuple[str, ...]]:
+    """What put each plugin where it runs: the key that lists it, or nobody but the defaults."""
+    return {
+        point: tuple(_origin(draft.sets, point.value, name, problems) for name in names)
+        for point, names in order.items()
+    }
+
+
+def _origin(sets: PluginSets, key: str, name: str, problems: Problems) -> str:
+    entries = sets[key].enabled + sets[upstream.MULTI_POINT].enabled
+    entry = next(each for each in entries if each.name == name)
+    written = problems.written(entry.path).removesuffix("]").rpartition("[")[0]
+    listed_at = written.removesuffix(".enabled").rpartition(".")[2]
+    return listed_at if entry.is_listed and listed_at else DEFAULT_ORIGIN
 
 
 def _weights(
@@ -94,7 +119,7 @@ def _args(draft: Draft, catalog: Catalog, problems: Problems) -> dict[str, Args]
     path = f"{draft.path}.pluginConfig"
     entries = draft.given.plugin_config
     given = decode_plugin_config(entries, path, catalog, problems)
-    enabled = [name for name in sorted(enabled_names(draft.sets)) if name in catalog.registry]
+    enabled = [name for name in sorted(enabled_names(draft.sets)) if catalog.has(name)]
     configured = {entry.name for entry in entries}
     missing = [name for name in enabled if name not in configured]
     args = given | default_args(missing, path, catalog, problems)

@@ -2,7 +2,8 @@
 
 from types import MappingProxyType
 
-API_VERSION = "kubescheduler.config.k8s.io/v1"
+GROUP = "kubescheduler.config.k8s.io"
+API_VERSION = f"{GROUP}/v1"
 KIND = "KubeSchedulerConfiguration"
 
 MULTI_POINT = "multiPoint"
@@ -107,4 +108,41 @@ ARGS_KINDS = MappingProxyType(
 )
 
 # Removed in v1; these fail by name at the extension points and in pluginConfig.
-REJECTED = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
+CLOUD_LIMITS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
+
+# Removed in v1beta2, with what v1 has instead.
+REMOVED_IN_V1BETA2 = frozenset(
+    {
+        "NodeLabel",
+        "NodePreferAvoidPods",
+        "NodeResourcesLeastAllocated",
+        "NodeResourcesMostAllocated",
+        "RequestedToCapacityRatio",
+        "ServiceAffinity",
+    }
+)
+
+# The plugins that kube-scheduler has dropped, at the extension points where they ran.
+LEGACY_POINTS = MappingProxyType(
+    {
+        **dict.fromkeys(CLOUD_LIMITS, frozenset(_FILTER.split())),
+        **dict.fromkeys(REMOVED_IN_V1BETA2, frozenset({"score"})),
+        "NodeLabel": frozenset({"filter", "score"}),
+        "SelectorSpread": frozenset(_SCORE.split()),
+        "ServiceAffinity": frozenset(f"{_FILTER} score".split()),
+    }
+)
+
+_STRATEGY = "use scoringStrategy of NodeResourcesFit, type"
+REPLACEMENTS = MappingProxyType(
+    {
+        **dict.fromkeys(CLOUD_LIMITS, "NodeVolumeLimits counts these volumes now"),
+        "NodeLabel": "use addedAffinity of NodeAffinity",
+        "NodePreferAvoidPods": "taint the nodes instead",
+        "NodeResourcesLeastAllocated": f"{_STRATEGY} LeastAllocated",
+        "NodeResourcesMostAllocated": f"{_STRATEGY} MostAllocated",
+        "RequestedToCapacityRatio": f"{_STRATEGY} RequestedToCapacityRatio",
+        "SelectorSpread": "PodTopologySpread with defaultingType System is close to it",
+        "ServiceAffinity": "use pod affinity",
+    }
+)

@@ -1,19 +1,23 @@
 """KubeSchedulerConfiguration v1 as it is written in a file; ``None`` is a field not given."""
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta, field
 
+from podium.config import advice
 from podium.durations import Duration
 
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
-class Wire(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-): ...
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """``advice`` is told of fields that it does not have."""
+
+    advice: ClassVar[Mapping[str, str]] = advice.FIELDS
+    ignores_case: ClassVar[bool] = False
 
 
 class LeaderElection(Wire, frozen=True):

@@ -279,17 +279,15 @@ def test_one_problem(text, expected):
             id="no-kind",
         ),
         pytest.param(
-            HEADER.replace("/v1", "/v1beta3") + "unknown: 1",
+            HEADER.replace("/v1", "/v2") + "unknown: 1",
             'apiVersion (line 1): no kind "KubeSchedulerConfiguration" is registered for version '
-            '"kubescheduler.config.k8s.io/v1beta3"; '
-            "expected KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1",
-            id="old-version-alone",
+            '"kubescheduler.config.k8s.io/v2"; did you mean "kubescheduler.config.k8s.io/v1"?',
+            id="unknown-version-alone",
         ),
         pytest.param(
             HEADER.replace("KubeScheduler", "Kubelet"),
             'kind (line 2): no kind "KubeletConfiguration" is registered for version '
-            '"kubescheduler.config.k8s.io/v1"; '
-            "expected KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1",
+            '"kubescheduler.config.k8s.io/v1"; did you mean "KubeSchedulerConfiguration"?',
             id="other-kind",
         ),
         pytest.param(

@@ -141,7 +141,8 @@ def test_args_without_a_type_are_not_looked_at(name):
         pytest.param(
             [{"name": "GCEPDLimits"}],
             '[0]: Invalid value: "GCEPDLimits": was invalid in version "v1" '
-            '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")',
+            '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1"); '
+            "NodeVolumeLimits counts these volumes now",
             id="rejected-name",
         ),
     ],

@@ -205,12 +205,14 @@ def test_a_plugin_disabled_at_score_has_no_weight():
         pytest.param(
             {"filter": "EBSLimits"},
             'plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1" '
-            '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1")',
+            '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1"); '
+            "NodeVolumeLimits counts these volumes now",
             id="rejected-name",
         ),
         pytest.param(
             {"multiPoint": "EBSLimits"},
-            'plugins.multiPoint.enabled[0]: PreFilterPlugin "EBSLimits" does not exist',
+            'plugins.multiPoint.enabled[0]: PreFilterPlugin "EBSLimits" does not exist; '
+            "NodeVolumeLimits counts these volumes now",
             id="rejected-name-in-multi-point",
         ),
         pytest.param(

@@ -1,0 +1,1 @@
+"""The legacy Policy: predicates and priorities, translated to plugins."""

@@ -1,0 +1,162 @@
+"""Priorities to the plugins that score as they did, with their weights."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from podium.config.problems import did_you_mean, show
+from podium.config.versions.policy.chosen import Chosen
+from podium.config.versions.policy.written import Priority, PriorityArgument
+from podium.config.versions.version import Notes
+
+_BOTH = "preScore score"
+_RATIO = "RequestedToCapacityRatio"
+_LABEL = "NodeLabel"
+_SERVICE = "ServiceAffinity"
+_SPREAD = "PodTopologySpread"
+
+PRIORITIES: dict[str, tuple[str, str]] = {
+    "SelectorSpreadPriority": (_SPREAD, _BOTH),
+    "EvenPodsSpreadPriority": (_SPREAD, _BOTH),
+    "InterPodAffinityPriority": ("InterPodAffinity", _BOTH),
+    "LeastRequestedPriority": ("NodeResourcesLeastAllocated", "score"),
+    "MostRequestedPriority": ("NodeResourcesMostAllocated", "score"),
+    "BalancedResourceAllocation": ("NodeResourcesBalancedAllocation", "score"),
+    "NodePreferAvoidPodsPriority": ("NodePreferAvoidPods", "score"),
+    "NodeAffinityPriority": ("NodeAffinity", _BOTH),
+    "TaintTolerationPriority": ("TaintToleration", _BOTH),
+    "ImageLocalityPriority": ("ImageLocality", "score"),
+    # A priority with an argument has a name of the user's; it runs under the plugin's.
+    _RATIO: (_RATIO, "score"),
+    _LABEL: (_LABEL, "score"),
+    _SERVICE: (_SERVICE, "score"),
+}
+DEFAULTS = {
+    "SelectorSpreadPriority": 1,
+    "InterPodAffinityPriority": 1,
+    "LeastRequestedPriority": 1,
+    "BalancedResourceAllocation": 1,
+    "NodePreferAvoidPodsPriority": 10000,
+    "NodeAffinityPriority": 1,
+    "TaintTolerationPriority": 1,
+    "ImageLocalityPriority": 1,
+    "EvenPodsSpreadPriority": 2,
+}
+_WITH_ARGUMENT = (_RATIO, _LABEL, _SERVICE)
+_IGNORED = "EqualPriority"
+_ALIASES = {"ServiceSpreadingPriority": "SelectorSpreadPriority"}
+_HIGHEST_WEIGHT = (2**63 - 1) // 10
+_PATH = "priorities"
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """A priority that will run; ``weight`` adds up where several become one plugin."""
+
+    weight: int
+    path: str
+
+
+def choose(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) -> None:
+    """Enable what the priorities stand for, in alphabetical order of their names."""
+    wanted = _wanted(given, chosen, notes)
+    for name in sorted(wanted):
+        plugin, points = PRIORITIES[name]
+        chosen.enable(plugin, points, wanted[name].path, wanted[name].weight)
+    if "SelectorSpreadPriority" in wanted:
+        path = wanted["SelectorSpreadPriority"].path
+        chosen.configure(_SPREAD, {"defaultingType": "System"}, path)
+    elif "EvenPodsSpreadPriority" in wanted:
+        path = wanted["EvenPodsSpreadPriority"].path
+        chosen.configure(_SPREAD, {"defaultingType": "List"}, path)
+
+
+def _wanted(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) -> dict[str, _Wanted]:
+    if given is None:
+        return {name: _Wanted(weight, _PATH) for name, weight in DEFAULTS.items()}
+    found: dict[str, _Wanted] = {}
+    first_of: dict[str, Priority] = {}
+    for index, priority in enumerate(given):
+        path = f"{_PATH}[{index}]"
+        _check_weight(priority, path, notes)
+        name = _name_of(priority, path, notes)
+        if not name:
+            continue
+        first = first_of.setdefault(name, priority)
+        if name in _WITH_ARGUMENT and first is not priority:
+            _check_repeated(name, first, priority, (path, notes))
+        if name in (_LABEL, _SERVICE) and name in found:
+            found[name].weight += priority.weight
+        else:
+            found[name] = _Wanted(priority.weight, path)
+        if name in _WITH_ARGUMENT and priority.argument:
+            _configure(priority.argument, path, chosen)
+    return found
+
+
+def _check_weight(priority: Priority, path: str, notes: Notes) -> None:
+    if not 0 < priority.weight < _HIGHEST_WEIGHT:
+        message = "should have a positive weight applied to it or it has overflown"
+        notes.problems.add(f"{path}.weight", f"priority {priority.name} {message}")
+
+
+def _check_repeated(name: str, first: Priority, other: Priority, at: tuple[str, Notes]) -> None:
+    path, notes = at
+    if name == _RATIO:
+        message = f'priority "{other.name}" redeclares custom priority "{_RATIO}"'
+        notes.problems.add(path, f'{message}, from: "{first.name}"; a policy has one of them')
+    elif first.weight != other.weight:
+        what = "LabelPreference" if name == _LABEL else "ServiceAntiAffinity"
+        # Two spaces, as upstream prints it.
+        message = f'{what}  priority "{other.name}" has a different weight with "{first.name}"'
+        notes.problems.add(f"{path}.weight", f"{message}; they become one plugin")
+
+
+def _name_of(priority: Priority, path: str, notes: Notes) -> str:
+    """The priority that runs for it: its own, or the one that its argument makes."""
+    if priority.argument and not _has_one_argument(priority, path, notes):
+        return ""
+    name = _ALIASES.get(priority.name, priority.name)
+    if name == _IGNORED:
+        return ""
+    if priority.argument and name in PRIORITIES and name not in _WITH_ARGUMENT:
+        notes.warnings.add(f"{path}.argument", f"{name} takes no argument; it has no effect")
+    elif priority.argument:
+        return _name_by(priority.argument)
+    elif name not in PRIORITIES or name in _WITH_ARGUMENT:
+        known = {*PRIORITIES, *_ALIASES}.difference(_WITH_ARGUMENT)
+        hint = did_you_mean(name, known) or "; a name of your own needs an argument"
+        notes.problems.add(f"{path}.name", f"priority type not found for {show(name)}{hint}")
+        return ""
+    return name
+
+
+def _name_by(given: PriorityArgument) -> str:
+    if given.label_preference:
+        return _LABEL
+    return _SERVICE if given.service_anti_affinity else _RATIO
+
+
+def _has_one_argument(priority: Priority, path: str, notes: Notes) -> bool:
+    given = priority.argument or PriorityArgument()
+    count = sum(getattr(given, name) is not None for name in given.__struct_fields__)
+    if count != 1:
+        message = f"exactly 1 priority argument is required, numArgs: {count}, priority"
+        advice = "give serviceAntiAffinity, labelPreference or requestedToCapacityRatioArguments"
+        notes.problems.add(f"{path}.argument", f"{message} {priority.name}; {advice}")
+    return count == 1
+
+
+def _configure(given: PriorityArgument, path: str, chosen: Chosen) -> None:
+    if given.label_preference:
+        preference = given.label_preference
+        name = "presentLabelsPreference" if preference.presence else "absentLabelsPreference"
+        where = f"{path}.argument.labelPreference"
+        chosen.configure(_LABEL, {name: [preference.label]}, where)
+    elif given.service_anti_affinity:
+        args = {"antiAffinityLabelsPreference": [given.service_anti_affinity.label]}
+        chosen.configure(_SERVICE, args, f"{path}.argument.serviceAntiAffinity")
+    elif given.requested_to_capacity_ratio_arguments:
+        ratio = msgspec.to_builtins(given.requested_to_capacity_ratio_arguments)
+        where = f"{path}.argument.requestedToCapacityRatioArguments"
+        chosen.configure(_RATIO, ratio, where)
