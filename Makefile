@@ -7,13 +7,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help test check format bench fuzz-apiserver clean
+.PHONY: help test test-cluster check format bench fuzz-apiserver clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 test: $(STAMP) ## Run the tests; the first run creates the environment
 	$(BIN)/python -m pytest
+
+test-cluster: $(STAMP) ## Compare with a real control plane: KUBEBUILDER_ASSETS, or what setup-envtest has
+	$(BIN)/python -m pytest -m cluster -rs tests/control_plane
 
 check: $(STAMP) ## Check format, lint, types and layers, then run the tests
 	$(BIN)/ruff format --check .

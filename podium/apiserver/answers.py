@@ -69,11 +69,27 @@ class View:
                     "metadata": meta,
                 }
             )
-            body = b",".join(item.encoded for item in items)
+            body = b",".join(map(self._element, items))
             return Answer(b"".join((head[:-1], b',"items":[', body, b"]}")))
         # One at a time: a Table of many thousands keeps little of each object.
         objects = (from_stored(self._kind, item.decode()) for item in items)
         return encode(self._listed(objects, meta), self._accept)
+
+    def _element(self, item: Item) -> bytes:
+        """An object inside a list, where built-in kinds do not say again what they are."""
+        if self._kind.custom:
+            return item.encoded
+        tail = b',"apiVersion":"%s","kind":"%s"}' % (
+            self._kind.api_version.encode(),
+            self._kind.kind.encode(),
+        )
+        if item.encoded.endswith(tail):
+            return item.encoded[: -len(tail)] + b"}"
+        return msgspec.json.encode(self._untyped(item.decode()))
+
+    def _untyped(self, obj: Json) -> Json:
+        hidden = () if self._kind.custom else ("apiVersion", "kind")
+        return {name: value for name, value in obj.items() if name not in hidden}
 
     def _shown(self, item: Item) -> Json:
         obj = from_stored(self._kind, item.decode())
@@ -102,5 +118,5 @@ class View:
                     "kind": self._kind.list_kind,
                     "apiVersion": self._kind.api_version,
                     "metadata": meta,
-                    "items": list(objects),
+                    "items": [self._untyped(obj) for obj in objects],
                 }

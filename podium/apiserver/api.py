@@ -21,6 +21,7 @@ from podium.apiserver.deletion import DeleteOptions, deletion_of
 from podium.apiserver.kinds import Kind, Kinds
 from podium.apiserver.ownership import APPLY, UPDATE, Manager, Writer, apply, track
 from podium.apiserver.preparation import (
+    drop_status,
     keep_status,
     only_status,
     prepare_create,
@@ -91,14 +92,15 @@ class Api:
         if meta.get("resourceVersion"):
             raise bad_request("resourceVersion should not be set on objects to be created")
         strip_system_metadata(meta)
+        drop_status(kind, obj)
+        self._default(kind, obj)
+        self._track(kind, None, obj, call)  # what follows is the server's own doing
         prepare_create(kind, obj)
-        self._complete(kind, obj, None)
+        self._admit(kind, obj, None)
         self._refuse(kind, obj, self._causes(kind, obj))
         if kind.counts_generations:
             meta["generation"] = 1
-        stored = to_stored(kind, obj)
-        self._track(kind, None, stored, call)
-        return self.store.create(kind.storage, stored, dry_run=call.dry_run)
+        return self.store.create(kind.storage, to_stored(kind, obj), dry_run=call.dry_run)
 
     def update(self, kind: Kind, key: Key, raw: Any, call: Call) -> Item:
         """Replace an object, or with `call.subresource` "status" only its status."""
@@ -172,10 +174,11 @@ class Api:
             else keep_status(kind, old, new)
         )
         _keep_names(old["metadata"], new["metadata"])
-        self._complete(kind, new, old)
+        self._default(kind, new)
+        self._track(kind, old, new, call)
+        self._admit(kind, new, old)
         self._refuse(kind, new, self._update_causes(kind, old, new, call))
         _count_generation(kind, old, new)
-        self._track(kind, old, new, call)
         return self.store.update(kind.storage, new, dry_run=call.dry_run)
 
     # Between the request and the store
@@ -189,6 +192,9 @@ class Api:
             raise cannot_handle(kind, message) if not kind.custom else bad_request(message)
         if call.validation == "Warn":
             call.warnings += [f'unknown field "{path}"' for path in unknown]
+        obj.pop("apiVersion", None)
+        obj.pop("kind", None)
+        # At the end, where lists can leave them out.
         return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
 
     def _check_namespace(self, kind: Kind, namespace: str, meta: Json) -> None:
@@ -208,13 +214,15 @@ class Api:
             (error.details or {})["causes"] = [cause]
             raise error
 
-    def _complete(self, kind: Kind, obj: Json, old: Json | None) -> None:
+    def _default(self, kind: Kind, obj: Json) -> None:
         if kind.custom:
             fill_defaults(obj, kind.schema)
         else:
             if not kind.stored_version:
                 drop_zeros(obj, kind.schema)
             apply_defaults(kind.storage, obj)
+
+    def _admit(self, kind: Kind, obj: Json, old: Json | None) -> None:
         for admit in ADMISSIONS.get(kind.resource, ()):
             admit(obj, old, self.store)
 
@@ -261,8 +269,16 @@ class Api:
         return Writer(manager, timestamp(self.store.clock.now()))
 
     def _track(self, kind: Kind, old: Json | None, new: Json, call: Call) -> None:
-        if call.manager:
-            track(old, new, kind.schema, self._writer(kind, call, UPDATE))
+        if not call.manager:
+            return
+        writer = self._writer(kind, call, UPDATE)
+        if kind.has_status and call.subresource != "status":
+            old, new = _without_status(old), _without_status(new) or {}
+        track(old, new, kind.schema, writer)
+
+
+def _without_status(obj: Json | None) -> Json | None:
+    return obj and {name: value for name, value in obj.items() if name != "status"}
 
 
 def _untracked(call: Call) -> Call:

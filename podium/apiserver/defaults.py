@@ -206,12 +206,10 @@ def _service(obj: Json) -> None:
 
 def _claim(obj: Json) -> None:
     _set(_spec(obj), volumeMode="Filesystem")
-    obj.setdefault("status", {}).setdefault("phase", "Pending")
 
 
 def _volume_object(obj: Json) -> None:
     _set(_spec(obj), persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
-    obj.setdefault("status", {}).setdefault("phase", "Pending")
     host = obj["spec"].get("hostPath")
     if isinstance(host, dict):
         _set(host, type="")
@@ -226,9 +224,7 @@ def _priority_class(obj: Json) -> None:
 
 
 def _namespace(obj: Json) -> None:
-    obj.setdefault("status", {}).setdefault("phase", "Active")
-    spec = _spec(obj)
-    _set(spec, finalizers=["kubernetes"])
+    _spec(obj)
     labels = obj["metadata"].setdefault("labels", {})
     labels["kubernetes.io/metadata.name"] = obj["metadata"].get("name", "")
 

@@ -83,9 +83,9 @@ def resource_list(kinds: Kinds, group: str, version: str) -> Json | None:
         found.append(_binding())
     return {
         "kind": "APIResourceList",
-        "apiVersion": "v1",
+        **({"apiVersion": "v1"} if group else {}),  # the oldest group was there before the field
         "groupVersion": f"{group}/{version}" if group else version,
-        "resources": found,
+        "resources": sorted(found, key=lambda one: str(one["name"])),
     }
 
 

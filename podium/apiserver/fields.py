@@ -65,6 +65,27 @@ def _fields(value: Any, schema: Schema) -> Fields:
             return {}
 
 
+def _all(value: Any, schema: Schema) -> Fields:
+    """Every field of a value that comes or goes as a whole: what holds others is one itself."""
+    match value:
+        case dict() if value and _is_granular(schema):
+            below = {
+                f"f:{name}": _all(one, schema.child(name) or ANYTHING)
+                for name, one in value.items()
+            }
+        case list() if value and schema.list_type == "map":
+            below = {
+                element_key(one, schema): _all(one, schema.element)
+                for one in value
+                if isinstance(one, dict)
+            }
+        case list() if value and schema.list_type == "set":
+            below = {f"v:{_text(one)}": {} for one in value}
+        case _:
+            return {}
+    return {SELF: {}, **below}
+
+
 def _is_granular(schema: Schema) -> bool:
     return not schema.atomic_map and schema.type in ("object", "any")
 
@@ -105,26 +126,26 @@ def _changes(old: Any, new: Any, schema: Schema) -> tuple[Fields | None, Fields 
     if old == new:
         return None, None
     match old, new:
-        case dict(), dict() if old and new and _is_granular(schema):
+        case None, _:
+            return _all(new, schema), None
+        case _, None:
+            return None, _all(old, schema)
+        case dict(), dict() if _is_granular(schema):
             pairs = [
                 (f"f:{name}", old.get(name), new.get(name), schema.child(name) or ANYTHING)
                 for name in {**old, **new}
             ]
             return _changed_parts(pairs)
-        case list(), list() if old and new and schema.list_type == "map":
+        case list(), list() if schema.list_type == "map":
             before, after = _by_key(old, schema), _by_key(new, schema)
             keyed = {**before, **after}
             return _changed_parts(
                 [(key, before.get(key), after.get(key), schema.element) for key in keyed]
             )
-        case list(), list() if old and new and schema.list_type == "set":
+        case list(), list() if schema.list_type == "set":
             return _changed_members(old, new)
-        case None, _:
-            return _fields(new, schema), None
-        case _, None:
-            return None, _fields(old, schema)
         case _:
-            return _fields(new, schema), difference(_fields(old, schema), _fields(new, schema))
+            return _all(new, schema), difference(_all(old, schema), _all(new, schema))
 
 
 def _changed_parts(
@@ -134,11 +155,10 @@ def _changed_parts(
     gone: Fields = {}
     for key, old, new, schema in pairs:
         below, lost = _changes(old, new, schema)
-        is_element = key.startswith("k:")
         if below is not None:
-            changed[key] = {SELF: {}, **below} if is_element and old is None else below
+            changed[key] = below
         if lost is not None and (lost or new is None):
-            gone[key] = {SELF: {}, **lost} if is_element and new is None else lost
+            gone[key] = lost
     return changed or None, gone or None
 
 
@@ -164,15 +184,25 @@ def union(left: Fields, right: Fields) -> Fields:
     return found
 
 
+def closed(fields: Fields) -> Fields:
+    """The set with every member's holders: who owns a field owns what it is in."""
+    return {
+        key: {SELF: {}, **closed(below)} if below else below
+        for key, below in fields.items()
+        if key != SELF
+    }
+
+
 def difference(left: Fields, right: Fields) -> Fields:
     """The members of one set that the other has not."""
     found: Fields = {}
     for key, below in left.items():
-        other = right.get(key)
-        if other is None:
+        if key not in right:
             found[key] = below
-        elif below and (left_over := difference(below, other or {SELF: {}})):
-            found[key] = left_over
+        elif key != SELF:
+            left_over = difference(below or {SELF: {}}, right[key] or {SELF: {}})
+            if left_over:
+                found[key] = {} if left_over == {SELF: {}} else left_over
     return found
 
 

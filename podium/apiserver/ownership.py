@@ -13,6 +13,7 @@ from podium.apiserver.fields import (
     Fields,
     Path,
     changes,
+    closed,
     difference,
     element_key,
     fields_of,
@@ -22,7 +23,7 @@ from podium.apiserver.fields import (
     shown,
     union,
 )
-from podium.apiserver.schemas import ANYTHING, Schema
+from podium.apiserver.schemas import ANYTHING, Schema, blank
 from podium.apiserver.statuses import Json
 
 APPLY, UPDATE = "Apply", "Update"
@@ -121,7 +122,7 @@ def track(old: Json | None, new: Json, schema: Schema, writer: Writer) -> None:
     before = (old or {}).get("metadata", {}).get("managedFields")
     entries = meta["managedFields"] if meta.get("managedFields") is not None else before
     ownership = Ownership.read(entries)
-    changed, gone = changes(old, new, schema) if old else (fields_of(new, schema), {})
+    changed, gone = changes(old or blank(schema), new, schema)
     ownership.take(union(changed, gone), writer.manager)
     mine = difference(ownership.fields.get(writer.manager, {}), gone)
     if changed or gone:
@@ -138,7 +139,7 @@ def apply(live: Json, config: Json, schema: Schema, writer: Writer, force: bool)
     merged: Json = merge(live, config, schema)
     changed, _ = changes(live, merged, schema)
     _settle_conflicts(ownership, intersection(wanted, changed), writer.manager, force)
-    dropped = difference(ownership.fields.get(writer.manager, {}), wanted)
+    dropped = difference(closed(ownership.fields.get(writer.manager, {})), closed(wanted))
     others = ownership.of_others(writer.manager)
     for path in sorted(members(dropped)):
         if not holds(others, path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from podium.apiserver.kinds import Kind
 from podium.apiserver.pod_status import qos_class
 from podium.apiserver.statuses import Json
@@ -26,17 +28,46 @@ def strip_system_metadata(meta: Json) -> None:
         meta.pop(name, None)
 
 
+def drop_status(kind: Kind, obj: Json) -> None:
+    """A new object's status is not its creator's to say."""
+    if kind.has_status and kind.resource not in _CREATED_WITH_STATUS:
+        obj.pop("status", None)
+
+
 def prepare_create(kind: Kind, obj: Json) -> None:
-    """A new object starts with the status of its kind, whatever was sent."""
-    if not kind.has_status or kind.resource in _CREATED_WITH_STATUS:
-        return
-    obj.pop("status", None)
-    if kind.resource == "pods":
-        obj["status"] = {"phase": "Pending", "qosClass": qos_class(obj.get("spec") or {})}
-    elif kind.resource == "services":
-        obj["status"] = {"loadBalancer": {}}
-    elif not kind.custom:
-        obj["status"] = {}
+    """What a new object of its kind starts with, owned by nobody."""
+    if not kind.custom and kind.has_status:
+        obj.setdefault("status", {})
+    if start := _STARTS.get(kind.resource):
+        start(obj)
+
+
+def _start_pod(pod: Json) -> None:
+    pod["status"] = {"phase": "Pending", "qosClass": qos_class(pod.get("spec") or {})}
+
+
+def _start_namespace(namespace: Json) -> None:
+    namespace["status"] = {"phase": "Active"}
+    spec = namespace.setdefault("spec", {})
+    if "kubernetes" not in spec.setdefault("finalizers", []):
+        spec["finalizers"].append("kubernetes")
+
+
+def _start_service(service: Json) -> None:
+    service["status"] = {"loadBalancer": {}}
+
+
+def _start_volume(volume: Json) -> None:
+    volume["status"] = {"phase": "Pending"}
+
+
+_STARTS: dict[str, Callable[[Json], None]] = {
+    "pods": _start_pod,
+    "namespaces": _start_namespace,
+    "services": _start_service,
+    "persistentvolumes": _start_volume,
+    "persistentvolumeclaims": _start_volume,
+}
 
 
 def keep_status(kind: Kind, old: Json, new: Json) -> Json:

@@ -210,6 +210,51 @@ def _child(raw: Mapping[str, Any]) -> Schema:
     return _Refined(target, raw) if extra else target
 
 
+# Objects inside an object that are there from the start, empty: in Go they are no pointers. Nobody
+# owns them as such, only what is in them.
+_EMBEDDED = {
+    "ClusterRoleBinding": ("roleRef",),
+    "CronJobSpec": ("jobTemplate",),
+    "CustomResourceDefinitionSpec": ("names",),
+    "CustomResourceDefinitionStatus": ("acceptedNames",),
+    "DaemonSetSpec": ("template", "updateStrategy"),
+    "DeploymentSpec": ("strategy", "template"),
+    "Event": ("deprecatedSource", "involvedObject", "regarding", "source"),
+    "HorizontalPodAutoscalerSpec": ("scaleTargetRef",),
+    "IngressStatus": ("loadBalancer",),
+    "JobSpec": ("template",),
+    "JobTemplateSpec": ("metadata", "spec"),
+    "NodeDaemonEndpoints": ("kubeletEndpoint",),
+    "NodeStatus": ("daemonEndpoints", "nodeInfo"),
+    "PersistentVolumeClaimSpec": ("resources",),
+    "PodTemplate": ("template",),
+    "PodTemplateSpec": ("metadata", "spec"),
+    "ReplicaSetSpec": ("template",),
+    "ResourceClaimSpec": ("devices",),
+    "ResourceClaimTemplateSpec": ("metadata", "spec"),
+    "ResourceSliceSpec": ("pool",),
+    "RoleBinding": ("roleRef",),
+    "ServiceStatus": ("loadBalancer",),
+    "StatefulSetSpec": ("template", "updateStrategy"),
+    "VolumeAttachmentSpec": ("source",),
+}
+
+
+def blank(schema: Schema) -> Json:
+    """A built-in object before anything is set: the objects and lists that are always in it."""
+    short = schema.name.rpartition(".")[2]
+    inside = _EMBEDDED.get(short, ())
+    if "metadata" in schema.properties:
+        inside = ("metadata", *(("spec", "status") if short else ()), *inside)
+    found: Json = {
+        name: blank(schema.properties[name])
+        for name in inside
+        if name in schema.properties and schema.properties[name].type == "object"
+    }
+    lists = (name for name in schema.required if schema.properties[name].type == "array")
+    return {**found, **{name: [] for name in lists if short}}
+
+
 class _Refined(Schema):
     """A definition with merging rules of the place that refers to it."""
 

@@ -61,7 +61,7 @@ class ApiError(PodiumError):
         }
         if self.reason:
             status["reason"] = self.reason
-        if self.details:
+        if self.details is not None:
             status["details"] = self.details
         return {**status, "code": self.code}
 

@@ -1,0 +1,81 @@
+"""Answers without what differs from server to server and from run to run."""
+
+import re
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ADDRESS = re.compile(r"\b10\.96\.\d+\.\d+\b")
+_VERSION_WORD = re.compile(r"(resource version|ResourceVersion|current)(:? )\d+( \(\d+\))?")
+_PLACEHOLDERS = {
+    "resourceVersion": "<version>",
+    "continue": "<token>",
+    "storageVersionHash": "<hash>",
+    "nodePort": "<port>",
+}
+
+
+def normal(value):
+    """The value with placeholders for uids, versions, times, addresses and generated names."""
+    match value:
+        case dict():
+            return {key: _field(key, one) for key, one in _named(_without_prose(value)).items()}
+        case list():
+            return [normal(one) for one in value]
+        case str():
+            return normal_text(value)
+        case _:
+            return value
+
+
+def normal_text(text):
+    text = _UID.sub("<uid>", _TIME.sub("<time>", text))
+    return _VERSION_WORD.sub(r"\1\2<version>", _ADDRESS.sub("<address>", text))
+
+
+def _field(key, value):
+    if key in _PLACEHOLDERS and value and isinstance(value, str | int):
+        return _PLACEHOLDERS[key]
+    return normal(value)
+
+
+def _without_prose(found):
+    """A Table's column without its description: sentences of Kubernetes' documentation."""
+    is_column = "priority" in found and "format" in found
+    return {key: one for key, one in found.items() if not (is_column and key == "description")}
+
+
+def _named(found):
+    """An object whose name was made from a prefix is called after the prefix."""
+    prefix = found.get("generateName")
+    if prefix and str(found.get("name", "")).startswith(prefix):
+        return {**found, "name": f"{prefix}<random>"}
+    return found
+
+
+def differences(ours, theirs, path=""):
+    """Where two normal answers differ, one line each."""
+    if type(ours) is not type(theirs):
+        return [f"{path or '.'}: podium {ours!r}, kube-apiserver {theirs!r}"]
+    match ours:
+        case dict():
+            keys = sorted({*ours, *theirs}, key=str)
+            pairs = [
+                (f"{path}.{key}", ours.get(key, _ABSENT), theirs.get(key, _ABSENT)) for key in keys
+            ]
+        case list() if len(ours) == len(theirs):
+            pairs = [
+                (f"{path}[{at}]", *pair) for at, pair in enumerate(zip(ours, theirs, strict=True))
+            ]
+        case _:
+            pairs = []
+    if pairs:
+        return [line for where, one, other in pairs for line in differences(one, other, where)]
+    return [] if ours == theirs else [f"{path or '.'}: podium {ours!r}, kube-apiserver {theirs!r}"]
+
+
+class _Absent:
+    def __repr__(self):
+        return "nothing"
+
+
+_ABSENT = _Absent()

@@ -1,0 +1,158 @@
+"""Scripts: CustomResourceDefinitions and the objects of their kinds."""
+
+from tests.control_plane.asking import APPLY, MERGE, STRATEGIC, TABLE
+from tests.control_plane.scripts.objects import definition
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_SCHEMA = {
+    "type": "object",
+    "required": ["spec"],
+    "properties": {
+        "spec": {
+            "type": "object",
+            "required": ["size"],
+            "properties": {
+                "size": {"type": "integer", "minimum": 1, "maximum": 10},
+                "name": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 5},
+                "color": {"type": "string", "enum": ["red", "blue"], "default": "red"},
+                "many": {"type": "array", "maxItems": 2, "items": {"type": "string"}},
+                "either": {"x-kubernetes-int-or-string": True},
+                "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                "ports": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                    "items": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {"name": {"type": "string"}, "port": {"type": "integer"}},
+                    },
+                },
+            },
+        },
+        "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
+    },
+}
+
+
+def custom_objects(ask):
+    columns = [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]
+    more = {"subresources": {"status": {}}, "additionalPrinterColumns": columns}
+    ask.create(DEFINITIONS, definition("widgets", "Widget", _SCHEMA, **more))
+    established = "watch=1&fieldSelector=metadata.name%3Dwidgets.example.com"
+    _until_established(ask, f"{DEFINITIONS}?{established}")
+    path = ask.group("example.com/v1", "widgets")
+    kind = {"apiVersion": "example.com/v1", "kind": "Widget"}
+    ask.create(path, {**kind, "metadata": {"name": "a"}, "spec": {"size": 3}})
+    ask.get(f"{path}/a")
+    ask.get(f"{path}/a", accept=TABLE)
+    ask.get(path)
+    for spec in (
+        None,
+        {},
+        {"size": "3"},
+        {"size": 0},
+        {"size": 11},
+        {"size": 2.5},
+        {"size": 1, "name": "UPPER"},
+        {"size": 1, "name": "toolong"},
+        {"size": 1, "color": "green"},
+        {"size": 1, "many": ["a", "b", "c"]},
+        {"size": 1, "many": "a"},
+        {"size": 1, "either": True},
+        {"size": 1, "ports": [{"port": 1}]},
+        {"size": 1, "ports": [{"name": "a"}, {"name": "a"}]},
+    ):
+        body = {**kind, "metadata": {"name": "x"}}
+        ask.create(path, body if spec is None else {**body, "spec": spec})
+    ask.create(path, {"metadata": {"name": "untyped"}, "spec": {"size": 1}})
+    ask.create(
+        path, {**kind, "metadata": {"name": "b"}, "spec": {"size": 1, "odd": 1, "free": {"x": 1}}}
+    )
+    ask.create(
+        f"{path}?fieldValidation=Strict",
+        {**kind, "metadata": {"name": "c"}, "spec": {"size": 1, "odd": 1}},
+    )
+    ask.patch(f"{path}/a", {"spec": {"size": 4}}, MERGE)
+    ask.patch(f"{path}/a", {"status": {"phase": "Ready"}}, MERGE)
+    ask.patch(f"{path}/a/status", {"status": {"phase": "Ready"}}, MERGE)
+    ask.patch(f"{path}/a", {"spec": {"size": 4}}, STRATEGIC)
+    ask.put(f"{path}/a", {**kind, "metadata": {"name": "a"}, "spec": {"size": 5}})
+    applied = {**kind, "metadata": {"name": "d"}, "spec": {"size": 1, "ports": [{"name": "x"}]}}
+    ask("PATCH", f"{path}/d?fieldManager=one", applied, APPLY)
+    applied["spec"]["ports"] = [{"name": "y", "port": 1}]
+    ask("PATCH", f"{path}/d?fieldManager=two", applied, APPLY)
+    ask.get(f"{path}/a/scale")
+    ask.get("/apis/example.com/v1")
+    ask.delete(f"{path}/a")
+    ask.delete(path)
+    ask.delete(f"{DEFINITIONS}/widgets.example.com")
+
+
+def _until_established(ask, path):
+    """Wait for the definition to be served; how many events that takes is the server's affair."""
+    for count in range(1, 10):
+        _, events = ask.side.events(path, count)
+        conditions = events[-1]["object"].get("status", {}).get("conditions") or []
+        if any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
+            return
+    raise AssertionError(f"{path} is not established")
+
+
+def refused_definitions(ask):
+    schema = {"type": "object"}
+    good = definition("gadgets", "Gadget", schema)
+    for change in (
+        {"group": "other.com"},
+        {"group": ""},
+        {"scope": "Odd"},
+        {"names": {"kind": "Gadget", "plural": "Gadgets"}},
+        {"names": {"plural": "gadgets"}},
+        {"versions": []},
+        {"versions": [{"name": "v1", "served": True, "storage": True}]},
+        {
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": False,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ]
+        },
+        {
+            "versions": [
+                {
+                    "name": "V_1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ]
+        },
+        {
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "string"}},
+                }
+            ]
+        },
+        {
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"a": {}}}},
+                }
+            ]
+        },
+    ):
+        ask.create(DEFINITIONS, {**good, "spec": {**good["spec"], **change}})
+    ask.create(DEFINITIONS, {**good, "metadata": {"name": "wrong"}})
+
+
+ALL = (custom_objects, refused_definitions)

@@ -1,0 +1,95 @@
+"""The two servers of a comparison, and requests to either: a code and what the body says."""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import ssl
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+
+from podium.apiserver.bootstrap import new_api
+from podium.apiserver.server import EmbeddedServer
+from podium.clock import LoopClock
+from tests.control_plane.plane import write_kubeconfig
+
+_DEADLINE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Side:
+    """One server: where it is, and how a client gets in."""
+
+    name: str
+    url: str
+    kubeconfig: Path
+    trust: ssl.SSLContext | None = None
+
+    def request(self, method, path, body=None, **headers):
+        """One request; a body of JSON or YAML is parsed, any other is text."""
+        with contextlib.closing(self._connection()) as connection:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            raw = answer.read()
+            warnings = answer.headers.get_all("Warning") or []
+            return answer.status, _parsed(raw, answer.headers["Content-Type"]), warnings
+
+    def events(self, path, count):
+        """The first events of a watch."""
+        with contextlib.closing(self._connection()) as connection:
+            connection.request("GET", path, headers={"Accept": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, [json.loads(answer.readline()) for _ in range(count)]
+
+    def _connection(self):
+        at = urlsplit(self.url)
+        if self.trust is None:
+            return http.client.HTTPConnection(at.hostname, at.port, timeout=_DEADLINE_SECONDS)
+        return http.client.HTTPSConnection(
+            at.hostname, at.port, timeout=_DEADLINE_SECONDS, context=self.trust
+        )
+
+
+def _parsed(raw, media):
+    if "json" in media:
+        return json.loads(raw)
+    return yaml.safe_load(raw) if "yaml" in media else raw.decode()
+
+
+def real(plane):
+    """kube-apiserver, as somebody who may do everything."""
+    trust = ssl.create_default_context(cafile=plane.authority)
+    user = json.loads(plane.admin.read_text())["users"][0]["user"]
+    trust.load_cert_chain(user["client-certificate"], user["client-key"])
+    return Side("kube-apiserver", plane.url, plane.admin, trust)
+
+
+@contextlib.contextmanager
+def embedded(folder):
+    """podium's server in a thread, without controllers and kubelets, as the real one has none."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="embedded server")
+    thread.start()
+
+    def call(coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(_DEADLINE_SECONDS)
+
+    async def start():
+        server = EmbeddedServer(new_api(LoopClock()))
+        await server.start()
+        return server
+
+    try:
+        server = call(start())
+        cluster = {"server": server.url}
+        config = write_kubeconfig(folder / "embedded.kubeconfig", cluster, {})
+        yield Side("podium", server.url, config)
+        call(server.stop())
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

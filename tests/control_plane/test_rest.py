@@ -1,0 +1,29 @@
+"""The same requests to kube-apiserver and to the embedded API server: the same answers."""
+
+import pytest
+
+from tests.control_plane.asking import compare
+from tests.control_plane.scripts import (
+    applying,
+    customizing,
+    defaulting,
+    misplacing,
+    reading,
+    refusing,
+    writing,
+)
+
+pytestmark = pytest.mark.cluster
+
+SCRIPTS = [
+    script
+    for module in (reading, writing, applying, defaulting, refusing, misplacing, customizing)
+    for script in module.ALL
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
+def test_same_answers(script, ours, theirs):
+    count, found = compare(script, ours, theirs)
+
+    assert not found, f"{len(found)} differences in {count} answers:\n" + "\n".join(found)
