@@ -1,4 +1,4 @@
-"""The composition root: builds the parts from a configuration and hands them to each other."""
+"""The core built from a configuration: profiles with their plugins, for every kind of shell."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def build(
     seed: int = 0,
 ) -> OfflineCore:
     """A core with the profiles of this configuration. Plugins that are not built are absent."""
-    _refuse_extenders(configuration)
+    refuse_extenders(configuration)
     cluster = ClusterState()
     background = Background()
     events = NoEvents()
@@ -140,7 +140,7 @@ def build(
         client=client or OfflineClient(),
         events=events,
         spawn=background.add,
-        activate=_no_queue,
+        activate=no_queue,
     )
     core = OfflineCore(services, configuration, background)
     everyone = dict.fromkeys((each.scheduler_name for each in configuration.profiles), events)
@@ -148,7 +148,7 @@ def build(
     return core
 
 
-def _refuse_extenders(configuration: Configuration) -> None:
+def refuse_extenders(configuration: Configuration) -> None:
     if configuration.extenders:
         problem = ConfigProblem("extenders", None, "podium does not support extenders yet")
         raise ConfigError("<config>", [problem])
@@ -163,5 +163,5 @@ def _profile(handle: ProfileHandle, registry: Registry, wanted: ProfileConfig) -
     return profile
 
 
-def _no_queue(pods: Iterable[Pod]) -> None:
+def no_queue(pods: Iterable[Pod]) -> None:
     """Shells without a queue have nothing to activate."""

@@ -1,0 +1,115 @@
+"""A running scheduler built from a configuration and a connection to a cluster."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from podium.app.core import Core, in_tree_with_legacy, no_queue, refuse_extenders
+from podium.client.api_client import ApiClient
+from podium.client.event_recorder import ApiEventRecorder, EventSender
+from podium.client.http import Connection
+from podium.config.model import Configuration
+from podium.cycle.reuse import Kinds
+from podium.cycle.services import Services
+from podium.framework.registry import Registry
+from podium.live.binding import Binder
+from podium.live.debugger import Debugger
+from podium.live.event_handlers import EventHandlers
+from podium.live.failure import FailureHandler
+from podium.live.gate import Gate
+from podium.live.pod_status import PodStatuses
+from podium.live.running import RunningScheduler
+from podium.live.scheduler import Scheduler
+from podium.live.slices import Slices
+from podium.live.tasks import Tasks
+from podium.live.watching import Watching
+from podium.metrics import Metrics
+from podium.queue.rules import ProfileRules
+from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
+from podium.state.cluster import ClusterState
+
+
+def build_live(
+    configuration: Configuration,
+    connection: Connection,
+    *,
+    registry: Registry | None = None,
+    metrics: Metrics | None = None,
+    slices: Slices | None = None,
+) -> RunningScheduler:
+    """A scheduler for the cluster behind a connection; to be called on its event loop."""
+    refuse_extenders(configuration)
+    return _Live(configuration, connection, metrics or Metrics()).build(
+        registry or in_tree_with_legacy(), slices or Slices()
+    )
+
+
+class _Live:
+    """The parts that the parts of a running scheduler share, while it is put together."""
+
+    def __init__(
+        self, configuration: Configuration, connection: Connection, metrics: Metrics
+    ) -> None:
+        self.configuration = configuration
+        self.connection = connection
+        self.metrics = metrics
+        self.clock = connection.clock
+        self.client = ApiClient(connection)
+        self.gate = Gate()
+        self.background = Tasks(self.clock)
+        names = [profile.scheduler_name for profile in configuration.profiles]
+        self.events = EventSender(self.client, self.clock)
+        self.recorders = {name: ApiEventRecorder(self.events, name) for name in names}
+        cluster = ClusterState()
+        self.services = Services(
+            cluster=cluster,
+            kinds=Kinds(cluster),
+            seed=random.getrandbits(32),
+            clock=self.clock,
+            client=self.client,
+            events=self.recorders[names[0]],
+            spawn=self.background.spawn,
+            activate=no_queue,  # until there is one
+        )
+        self.core = Core(self.services, configuration)
+
+    def build(self, registry: Registry, slices: Slices) -> RunningScheduler:
+        self.core.add_profiles(registry, self.recorders)
+        rules = {name: ProfileRules.of(profile) for name, profile in self.core.profiles.items()}
+        queue = self._queue(rules)
+        self.services.activate = lambda pods: self.gate.pass_through(queue.activate, pods)
+        handlers = EventHandlers(self.gate, self.services, queue, self.core.profiles)
+        events = (event for each in rules.values() for event in each.events())
+        watching = Watching(self.connection, handlers, events)
+        return RunningScheduler(
+            scheduler=self._scheduler(queue, watching, slices),
+            watching=watching,
+            events=self.events,
+            profiles=tuple(self.core.profiles.values()),
+            debugger=Debugger(self.services.cluster, queue, self.services.nominator, watching),
+            watches=Tasks(self.clock),
+            background=self.background,
+        )
+
+    def _queue(self, rules: Mapping[str, ProfileRules]) -> SchedulingQueue:
+        options = QueueOptions(
+            initial_backoff=self.configuration.pod_initial_backoff_seconds,
+            max_backoff=self.configuration.pod_max_backoff_seconds,
+        )
+        return SchedulingQueue(self.clock, rules, self.services.nominator, options, self.metrics)
+
+    def _scheduler(self, queue: SchedulingQueue, watching: Watching, slices: Slices) -> Scheduler:
+        services, gate, events, metrics = self.services, self.gate, self.recorders, self.metrics
+        statuses = PodStatuses(self.client)
+        return Scheduler(
+            services=services,
+            queue=queue,
+            gate=gate,
+            binder=Binder(services, queue, gate, statuses, events, metrics),
+            failures=FailureHandler(services, queue, statuses, events, metrics, watching.pod),
+            bindings=Tasks(self.clock),
+            slices=slices,
+            events=events,
+            start_cycle=self.core.start_cycle,
+        )

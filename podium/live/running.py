@@ -1,0 +1,69 @@
+"""A scheduler with all its parts, from the first list to the last binding. ``app`` builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from podium.client.event_recorder import EventSender
+from podium.framework.profile import Profile
+from podium.live.debugger import Debugger
+from podium.live.scheduler import Scheduler
+from podium.live.tasks import Tasks
+from podium.live.watching import Watching
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+DRAIN_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningScheduler:
+    """``start`` and ``wait_synced`` first; then ``run``, alone or once it leads; then ``stop``."""
+
+    scheduler: Scheduler
+    watching: Watching
+    events: EventSender
+    profiles: Sequence[Profile]
+    debugger: Debugger
+    watches: Tasks  # what runs from start to stop
+    background: Tasks  # what plugins and failures spawn
+
+    def start(self) -> None:
+        """Begin to watch; pods are queued, and not scheduled yet."""
+        self.watches.spawn("events", self.events.run())
+        self.watching.start(self.watches)
+
+    async def wait_synced(self) -> None:
+        await self.watching.wait_synced()
+        log.v(3, "Handlers synced")
+
+    async def run(self) -> None:
+        """Schedule until ``stop``."""
+        self.scheduler.queue.start()
+        await self.scheduler.run()
+
+    async def stop(self, seconds: float = DRAIN_SECONDS) -> None:
+        """Take no further pod, finish bindings under way for so long, then end everything."""
+        self.scheduler.queue.close()
+        left = await self.scheduler.bindings.drain(seconds)
+        if left:
+            log.warning("bindings were cut off", count=left)
+        await self.scheduler.bindings.cancel()
+        await self.background.drain(seconds)
+        await self.background.cancel()
+        await self.events.flush(seconds)
+        await self.watches.cancel()
+        for profile in self.profiles:
+            _close(profile)
+
+
+def _close(profile: Profile) -> None:
+    plugins = {plugin.name: plugin for each in profile.plugins.values() for plugin in each}
+    for name, plugin in plugins.items():
+        try:
+            plugin.close()
+        except Exception:
+            log.error("plugin failed to close", plugin=name, profile=profile.name)

@@ -1,0 +1,122 @@
+"""What the scheduler watches: pods, nodes, and the kinds that its state or its plugins look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    DeviceClass,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+    StorageClass,
+    VolumeAttachment,
+)
+from podium.client.http import Connection
+from podium.client.informer import Informer
+from podium.client.resources import NODES, PODS, Resource, custom_resource, resource_of
+from podium.framework.events import ClusterEvent
+from podium.live.event_handlers import EventHandlers
+from podium.live.tasks import Tasks
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+# Rules look these up; no event of theirs wakes a pod.
+LOOKED_UP: Final[tuple[type[ApiObject], ...]] = (
+    Namespace,
+    Service,
+    ReplicationController,
+    ReplicaSet,
+    StatefulSet,
+    PodDisruptionBudget,
+)
+# Kept by the state once a plugin registers their events, by the name that plugins use.
+KEPT: Final[dict[str, type[ApiObject]]] = {
+    "PersistentVolume": PersistentVolume,
+    "PersistentVolumeClaim": PersistentVolumeClaim,
+    "storage.k8s.io/StorageClass": StorageClass,
+    "storage.k8s.io/CSINode": CSINode,
+    "storage.k8s.io/CSIDriver": CSIDriver,
+    "storage.k8s.io/CSIStorageCapacity": CSIStorageCapacity,
+    "storage.k8s.io/VolumeAttachment": VolumeAttachment,
+}
+# Only their events are of interest; what they say is not.
+UNKEPT: Final[dict[str, Resource[Any]]] = {
+    "resource.k8s.io/DeviceClass": resource_of(DeviceClass),
+    "resource.k8s.io/ResourceClaim": custom_resource("resourceclaims.v1.resource.k8s.io"),
+    "resource.k8s.io/ResourceSlice": custom_resource("resourceslices.v1.resource.k8s.io"),
+}
+_ALWAYS: Final = ("Pod", "Node", "*")
+
+
+class Watching:
+    """The informers of one scheduler, told to its event handlers."""
+
+    def __init__(
+        self, connection: Connection, handlers: EventHandlers, events: Iterable[ClusterEvent]
+    ) -> None:
+        self._connection = connection
+        self._handlers = handlers
+        # Nodes first: a pod then finds its row.
+        self._nodes: Informer[Node] = Informer(connection, NODES)
+        self._pods: Informer[Pod] = Informer(connection, PODS)
+        self._nodes.subscribe(handlers.on_node)
+        self._pods.subscribe(handlers.on_pod)
+        self.informers: list[Informer[Any]] = [self._nodes, self._pods]
+        for kind in LOOKED_UP:
+            self._keep(kind, kind.__name__)
+        wanted = dict.fromkeys(event.resource for event in events)
+        for name in wanted:
+            self._follow(name)
+
+    def _follow(self, name: str) -> None:
+        """Watch what plugins know by this name."""
+        if name in KEPT:
+            self._keep(KEPT[name], name)
+        elif name in UNKEPT or name.count(".") >= 2:
+            resource = UNKEPT[name] if name in UNKEPT else custom_resource(name)
+            informer: Informer[Any] = Informer(self._connection, resource)
+            informer.subscribe(self._handlers.on_unkept(name))
+            self.informers.append(informer)
+        elif name not in _ALWAYS:
+            log.warning("Incorrect event registration", gvk=name)
+
+    def _keep(self, kind: type[ApiObject], name: str) -> None:
+        informer = Informer(self._connection, resource_of(kind))
+        informer.subscribe(self._handlers.on_object(name))
+        self.informers.append(informer)
+
+    def start(self, tasks: Tasks) -> None:
+        for informer in self.informers:
+            tasks.spawn(f"watch of {informer.resource.name}", informer.run())
+
+    async def wait_synced(self) -> None:
+        """Wait until every kind was listed; one that may be missing is not waited for."""
+        for informer in self.informers:
+            await informer.wait_synced()
+
+    @property
+    def has_synced(self) -> bool:
+        return all(informer.has_synced for informer in self.informers)
+
+    def nodes(self) -> Iterable[Node]:
+        return self._nodes.objects()
+
+    def pods(self) -> Iterable[Pod]:
+        return self._pods.objects()
+
+    def pod(self, key: str) -> Pod | None:
+        return self._pods.get(key)

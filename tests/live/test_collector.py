@@ -1,0 +1,62 @@
+"""The collector is the scheduler's while it runs, and Python's again afterwards."""
+
+import gc
+
+import pytest
+
+from podium.clock import FakeClock
+from podium.live import collector
+from podium.live.collector import Collector
+
+
+@pytest.fixture
+def collections():
+    """The generations collected while the test runs."""
+    found = []
+
+    def note(phase, info):
+        if phase == "start":
+            found.append(info["generation"])
+
+    gc.callbacks.append(note)
+    yield found
+    gc.callbacks.remove(note)
+    gc.enable()
+    gc.unfreeze()
+
+
+def test_it_freezes_what_the_first_lists_brought_and_hands_back_at_the_end(collections):
+    ours = Collector(FakeClock())
+    ours.start()
+    assert (gc.isenabled(), gc.get_freeze_count() > 0) == (False, True)
+
+    ours.stop()
+    assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)
+    assert collections == [2]
+
+
+def test_it_collects_when_enough_was_allocated(collections):
+    ours = Collector(FakeClock())
+    ours.start()
+    ours.between_slices()
+    assert collections == [2]
+
+    kept = [[] for _ in range(collector._MANY)]
+    ours.between_slices()
+    ours.between_slices()
+    ours.stop()
+    assert collections == [2, 0]
+    assert len(kept) == collector._MANY
+
+
+def test_garbage_goes_also_while_no_pod_is_scheduled(collections):
+    clock = FakeClock()
+    ours = Collector(clock)
+    ours.start()
+    kept = [[] for _ in range(collector._MANY)]
+    clock.advance(1)
+    ours.stop()
+    clock.advance(10)
+
+    assert collections == [2, 0]
+    assert len(kept) == collector._MANY
