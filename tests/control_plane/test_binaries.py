@@ -10,11 +10,11 @@ from tests.control_plane.binaries import MISSING, NEEDED, NoControlPlane, data_f
 @pytest.mark.parametrize(
     ("platform", "environment", "expected"),
     [
-        ("linux", {"HOME": "/home/me"}, "/home/me/.local/share"),
-        ("linux", {"HOME": "/home/me", "XDG_DATA_HOME": "/data"}, "/data"),
-        ("darwin", {"HOME": "/Users/me"}, "/Users/me/Library/Application Support"),
-        ("win32", {"LocalAppData": "/Users/me/AppData/Local"}, "/Users/me/AppData/Local"),
-        ("win32", {"USERPROFILE": "/Users/me"}, "/Users/me/AppData/Local"),
+        ("linux", {"HOME": "/h"}, "/h/.local/share"),
+        ("linux", {"HOME": "/h", "XDG_DATA_HOME": "/data"}, "/data"),
+        ("darwin", {"HOME": "/h"}, "/h/Library/Application Support"),
+        ("win32", {"LocalAppData": "/h/AppData/Local"}, "/h/AppData/Local"),
+        ("win32", {"USERPROFILE": "/h"}, "/h/AppData/Local"),
     ],
 )
 def test_data_folder_of_each_platform(platform, environment, expected):
