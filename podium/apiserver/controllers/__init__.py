@@ -6,6 +6,7 @@ from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.daemon_set import DaemonSetController
 from podium.apiserver.controllers.deployment import DeploymentController
 from podium.apiserver.controllers.disruption_budget import DisruptionBudgetController
+from podium.apiserver.controllers.ephemeral_volumes import EphemeralVolumeController
 from podium.apiserver.controllers.event_expiry import EventExpiry
 from podium.apiserver.controllers.job import JobController
 from podium.apiserver.controllers.namespace import NamespaceController
@@ -25,6 +26,7 @@ def all_controllers(cluster: Cluster) -> list[Controller]:
         StatefulSetController(cluster),
         DaemonSetController(cluster),
         JobController(cluster),
+        EphemeralVolumeController(cluster),
         ClaimController(cluster),
         VolumeController(cluster),
         DisruptionBudgetController(cluster),

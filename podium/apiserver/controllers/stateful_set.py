@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podium.apiserver.controllers.cluster import Cluster
-from podium.apiserver.controllers.owners import claim_pods, owner_reference, pods_or_orphans_of
+from podium.apiserver.controllers.owners import claim_pods, pods_or_orphans_of
 from podium.apiserver.controllers.pods import PodView
 from podium.apiserver.controllers.replica_set import count_pods
 from podium.apiserver.controllers.revisions import (
@@ -16,6 +16,12 @@ from podium.apiserver.controllers.revisions import (
     revisions_of,
 )
 from podium.apiserver.controllers.runner import Mapper, itself
+from podium.apiserver.controllers.stateful_claims import (
+    claim_name,
+    new_claim,
+    owners_of_claim,
+    with_owners,
+)
 from podium.apiserver.controllers.templates import pod_from, set_label
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
@@ -85,6 +91,7 @@ class StatefulSetController:
     def _act(self, plan: _Plan) -> None:
         """Fill up from below, then shrink from above, then update from above; one step at a time
         where order matters."""
+        self._own_claims(plan)
         for ordinal in plan.ordinals:
             pod = plan.pods.get(ordinal)
             if pod is None:
@@ -137,6 +144,21 @@ class StatefulSetController:
             if self._cluster.store.find(CLAIMS, (namespace, name)) is None:
                 self._cluster.create(CLAIMS, new_claim(owner, claim, name))
 
+    def _own_claims(self, plan: _Plan) -> None:
+        """Let claims go with the set or with their pod, as its policy says by now."""
+        namespace = plan.owner["metadata"]["namespace"]
+        for template in plan.owner["spec"].get("volumeClaimTemplates") or []:
+            for ordinal, pod in plan.pods.items():
+                name = claim_name(plan.owner, template, ordinal)
+                claim = self._cluster.find(CLAIMS, (namespace, name))
+                if claim is None or "deletionTimestamp" in claim["metadata"]:
+                    continue
+                surplus = None if ordinal in plan.ordinals else pod
+                ours = {("StatefulSet", plan.owner["metadata"]["name"]), ("Pod", pod.name)}
+                owned = with_owners(claim, ours, owners_of_claim(plan.owner, surplus))
+                if owned != claim:
+                    self._cluster.put(CLAIMS, owned)
+
     def _report(self, owner: Json, update: Revision, current: Revision) -> float | None:
         meta, spec = owner["metadata"], owner["spec"]
         pods = list(self._pods(owner).values())
@@ -177,31 +199,6 @@ def ordinal_of(owner: Json, name: str) -> int | None:
     if prefix != owner["metadata"]["name"] or not number.isdigit() or str(int(number)) != number:
         return None
     return int(number)
-
-
-def claim_name(owner: Json, claim: Json, ordinal: int) -> str:
-    return f"{claim['metadata']['name']}-{owner['metadata']['name']}-{ordinal}"
-
-
-def new_claim(owner: Json, template: Json, name: str) -> Json:
-    meta = template["metadata"]
-    labels = (owner["spec"].get("selector") or {}).get("matchLabels") or {}
-    found = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {
-            "name": name,
-            "namespace": owner["metadata"]["namespace"],
-            "labels": {**(meta.get("labels") or {}), **labels},
-        },
-        "spec": template["spec"],
-    }
-    if meta.get("annotations"):
-        found["metadata"]["annotations"] = meta["annotations"]
-    policy = owner["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
-    if policy.get("whenDeleted") == "Delete":
-        found["metadata"]["ownerReferences"] = [owner_reference(owner)]
-    return found
 
 
 def new_pod(owner: Json, ordinal: int, revision: Revision) -> Json:

@@ -107,6 +107,12 @@ def node(name="n1", labels=None, **capacity):
     return found
 
 
+def storage_class(name="standard"):
+    """The default one, which provisions at once."""
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    return {"metadata": {"name": name, "annotations": default}, "provisioner": "podium.dev/test"}
+
+
 def container(**requests):
     found = {"name": "c", "image": "app:1"}
     return {**found, "resources": {"requests": requests}} if requests else found

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.controllers.harness import World, node, workload
+from tests.apiserver.controllers.harness import World, node, storage_class, workload
 
 SETS, CLAIMS = "statefulsets.apps", "persistentvolumeclaims"
 CLAIM = {
@@ -15,6 +15,7 @@ CLAIM = {
 def world():
     made = World()
     made.create("nodes", node())
+    made.create("storageclasses.storage.k8s.io", storage_class())
     return made
 
 
@@ -66,6 +67,57 @@ def test_claims_are_made_and_survive_their_pods(world):
 
     assert list(world.pods()) == []
     assert world.names(CLAIMS) == ["data-web-0"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "after_shrinking", "after_deletion"),
+    [
+        pytest.param({}, ["data-web-0", "data-web-1"], ["data-web-0", "data-web-1"], id="kept"),
+        pytest.param({"whenScaled": "Delete"}, ["data-web-0"], ["data-web-0"], id="scaled"),
+        pytest.param({"whenDeleted": "Delete"}, ["data-web-0", "data-web-1"], [], id="deleted"),
+        pytest.param(
+            {"whenDeleted": "Delete", "whenScaled": "Delete"}, ["data-web-0"], [], id="both"
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_late", [False, True], ids=["from-the-start", "changed-later"])
+def test_what_becomes_of_claims(world, policy, after_shrinking, after_deletion, is_late):
+    first = {} if is_late else {"persistentVolumeClaimRetentionPolicy": policy}
+    world.create(SETS, stateful(replicas=2, volumeClaimTemplates=[CLAIM], **first))
+    for _ in range(2):
+        world.run_all()
+    late = {"persistentVolumeClaimRetentionPolicy": policy}
+    world.change(SETS, "web", lambda obj: obj["spec"].update(late))
+
+    world.change(SETS, "web", lambda obj: obj["spec"].update(replicas=1))
+    world.wait(5)
+    assert world.names(CLAIMS) == after_shrinking
+    world.delete(SETS, "web")
+    world.wait(5)
+    assert world.names(CLAIMS) == after_deletion
+
+
+def test_growing_again_takes_its_claim_back(world):
+    policy = {"whenScaled": "Delete"}
+    world.create(
+        SETS,
+        stateful(
+            replicas=1,
+            volumeClaimTemplates=[CLAIM],
+            persistentVolumeClaimRetentionPolicy=policy,
+        ),
+    )
+    world.run_all()
+    before = world.get(CLAIMS, "data-web-0")["metadata"]["uid"]
+
+    world.change(SETS, "web", lambda obj: obj["spec"].update(replicas=0))
+    world.change(SETS, "web", lambda obj: obj["spec"].update(replicas=1))
+    world.wait(5)
+    world.run_all()
+
+    claim = world.get(CLAIMS, "data-web-0")
+    assert claim["metadata"]["uid"] == before  # the pod was stopping, and it was wanted again
+    assert "ownerReferences" not in claim["metadata"]
 
 
 def test_shrinking_goes_from_the_top_one_by_one(world):
