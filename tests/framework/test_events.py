@@ -137,3 +137,18 @@ def test_the_implicit_registration_always_wakes():
 )
 def test_action_names(actions, names):
     assert action_names(ClusterEvent("Node", actions)) == names
+
+
+@pytest.mark.parametrize(
+    ("subject", "label"),
+    [
+        pytest.param(event("Node", "Add"), "NodeAdd", id="add"),
+        pytest.param(event("Node", "UpdateNodeTaint"), "NodeUpdateNodeTaint", id="one-aspect"),
+        pytest.param(event("AssignedPod", "Delete"), "AssignedPodDelete", id="internal-resource"),
+        pytest.param(event("UnschedulablePod", "Update"), "UnschedulablePodUpdate", id="generic"),
+        pytest.param(event("storage.k8s.io/CSINode", "Update"), "storage.k8s.io/CSINodeUpdate",
+                     id="with-a-group"),
+    ],
+)  # fmt: skip
+def test_label(subject, label):
+    assert subject.label == label

@@ -30,6 +30,14 @@ def test_pre_enqueue(answers, status, ran):
     assert "".join(log) == ran
 
 
+@pytest.mark.parametrize(("first", "ran"), [("", "ABC"), ("C", "CAB"), ("B", "BAC"), ("X", "ABC")])
+def test_one_may_be_asked_first(first, ran):
+    log = []
+    profile(*(PreEnqueue(name, log=log) for name in "ABC")).run_pre_enqueue(pod(), first)
+
+    assert "".join(log) == ran
+
+
 def test_an_exception_at_pre_enqueue_is_logged(caplog):
     profile(PreEnqueue("A", BROKEN)).run_pre_enqueue(pod())
 

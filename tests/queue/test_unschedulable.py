@@ -1,0 +1,77 @@
+"""Unschedulable pods are found by who rejected them, without looking at the others."""
+
+import pytest
+
+from podium import framework as fwk
+from podium.queue.unschedulable import UnschedulablePods
+from tests.builders import pod
+
+PROFILE = "default-scheduler"
+
+
+def rejected(name, *plugins, pending=(), scheduler=PROFILE):
+    queued = fwk.QueuedPod.of(pod(name, scheduler_name=scheduler))
+    queued.rejected_by(plugins, pending)
+    return queued
+
+
+@pytest.fixture
+def pods():
+    pods = UnschedulablePods()
+    for queued in (
+        rejected("c", "F"),
+        rejected("b", "F", "G"),
+        rejected("a", pending=["G"]),
+        rejected("d", "F", scheduler="other"),
+    ):
+        assert pods.put(queued)
+    return pods
+
+
+@pytest.mark.parametrize(
+    ("listeners", "expected"),
+    [
+        pytest.param({}, "", id="nobody-listens"),
+        pytest.param({PROFILE: ["X"]}, "", id="none-of-the-rejectors"),
+        pytest.param({PROFILE: ["F"]}, "cb", id="in-the-order-they-came"),
+        pytest.param({PROFILE: ["G"]}, "ba", id="pending-plugins-too"),
+        pytest.param({PROFILE: ["G", "F"]}, "cba", id="each-once"),
+        pytest.param({"other": ["F", "G"]}, "d", id="by-profile"),
+        pytest.param({"other": ["F"], PROFILE: ["G"]}, "bad", id="of-all-profiles"),
+    ],
+)
+def test_rejected_by(pods, listeners, expected):
+    found = pods.rejected_by({name: dict.fromkeys(who, ()) for name, who in listeners.items()})
+
+    assert "".join(queued.pod.name for queued in found) == expected
+
+
+def test_a_pod_that_changes_is_found_anew(pods):
+    changed = pods.get("default/c")
+    changed.unschedulable_plugins = frozenset(["X"])
+    changed.gating_plugin = "X"
+    with pytest.raises(AssertionError, match="listed under others"):
+        pods.check_invariants()
+
+    assert not pods.put(changed), "it was here before"
+    pods.check_invariants()
+    assert pods.rejected_by({PROFILE: {"X": ()}}) == [changed]
+    assert pods.gated == 1
+    assert [queued.pod.name for queued in pods] == list("cbad"), "it keeps its place"
+
+
+def test_remove(pods):
+    removed = pods.remove("default/b")
+
+    assert removed.pod.name == "b"
+    assert pods.remove("default/b") is None
+    assert "default/b" not in pods
+    assert len(pods) == 3
+    pods.check_invariants()
+
+
+def test_nothing_is_left_behind(pods):
+    for name in "abcd":
+        pods.remove(f"default/{name}")
+
+    assert (len(pods), pods.gated, pods._by_rejector) == (0, 0, {})

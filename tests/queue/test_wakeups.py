@@ -1,0 +1,378 @@
+"""What wakes an unschedulable pod, and what leaves it alone."""
+
+import pytest
+
+from podium import framework as fwk
+from podium.queue.scheduling_queue import QueueOptions
+from tests.builders import pod
+from tests.queue.harness import (
+    ANYTHING,
+    BROKEN,
+    NODE_ADD,
+    NODE_LABEL,
+    NODE_TAINT,
+    POD_ADD,
+    POD_DELETE,
+    Rejecting,
+    World,
+    waiting_for,
+)
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+@pytest.mark.parametrize(
+    ("plugins", "event", "to", "place"),
+    [
+        pytest.param("F", NODE_ADD, "a", "backoff", id="the-hint-says-yes"),
+        pytest.param("F", NODE_ADD, "b", "unschedulable", id="the-hint-says-no"),
+        pytest.param("F", NODE_LABEL, "a", "unschedulable", id="only-another-plugin-listens"),
+        pytest.param("F F2", NODE_LABEL, "a", "backoff", id="one-of-two-listens"),
+        pytest.param("F", NODE_TAINT, "", "backoff", id="implicit"),
+        pytest.param("F", NODE_ADD, "broken", "backoff", id="a-broken-hint-means-yes"),
+        pytest.param("F", POD_ADD, "a", "unschedulable", id="nobody-listens"),
+        pytest.param("F", ANYTHING, "", "unschedulable", id="wildcard-for-another-object"),
+    ],
+)
+def test_events(world, plugins, event, to, place):
+    world.fail("a", *plugins.split())
+    world.happens(event, to)
+
+    assert world.place("a") == place
+
+
+def test_a_wildcard_for_nobody_is_for_all(world):
+    world.fail("a", "F")
+    world.fail("b", "F")
+    world.queue.on_event(ANYTHING, None, None)
+
+    assert world.places() == {"a": "backoff", "b": "backoff"}
+
+
+@pytest.mark.parametrize(
+    ("event", "place"),
+    [
+        pytest.param(NODE_ADD, "active", id="the-pending-plugin-says-yes"),
+        pytest.param(NODE_LABEL, "backoff", id="only-the-other-says-yes"),
+    ],
+)
+def test_a_pending_plugin_skips_the_backoff(world, event, place):
+    world.fail("a", "F2", pending=["P"])
+    world.happens(event, "a")
+
+    assert world.place("a") == place
+
+
+def test_after_its_backoff_a_pod_is_active_at_once(world):
+    world.fail("a", "F")
+    world.advance(2.0)
+    world.happens(NODE_ADD, "a")
+
+    assert world.place("a") == "active"
+
+
+def test_a_broken_hint_is_logged(world, caplog):
+    world.fail("a", "F")
+    world.happens(NODE_ADD, "broken")
+
+    (entry,) = [entry for entry in caplog.records if "hint failed" in entry.getMessage()]
+    assert entry.exc_info[1] is BROKEN
+    assert ("F", "NodeAdd", "Error") in world.seen.hints
+
+
+def test_only_those_who_rejected_the_pod_are_asked(world):
+    world.fail("a", "F")
+    world.fail("b", "F2")
+    world.happens(NODE_ADD, "")
+
+    assert world.seen.hints == [("F", "NodeAdd", "QueueSkip"), ("F2", "NodeAdd", "QueueSkip")]
+
+
+@pytest.mark.parametrize(
+    ("whom", "woken"),
+    [
+        pytest.param({}, {"a", "b"}, id="all"),
+        pytest.param({"except_uid": "uid-a"}, {"b"}, id="all-but-one"),
+        pytest.param({"most_priority": 0}, {"a"}, id="low-priorities"),
+        pytest.param({"most_priority": 1}, {"a", "b"}, id="up-to-and-including"),
+        pytest.param({"most_priority": -1}, set(), id="none-low-enough"),
+    ],
+)
+def test_whom_an_event_is_for(world, whom, woken):
+    world.fail("a", "F")
+    world.fail("b", "F", priority=1)
+    world.happens(NODE_ADD, "a.b", **whom)
+
+    assert {name for name, place in world.places().items() if place == "backoff"} == woken
+
+
+@pytest.mark.parametrize("whom", [{"except_uid": "uid-a"}, {"most_priority": -1}])
+def test_in_flight_everyone_is_asked(world, whom):
+    world.add("a")
+    queued = world.pop()
+    world.happens(NODE_ADD, "a", **whom)
+    world.put_back(queued, "F")
+
+    assert world.place("a") == "backoff"
+
+
+# --- gated pods ----------------------------------------------------------------------------------
+
+
+def gated(world, name, *gates, plugins=()):
+    """Closed by these gates, after it was rejected by these plugins, if any."""
+    if plugins:
+        world.fail(name, *plugins)
+        world.advance(2.0)
+    for gate in gates:
+        gate.closed.add(name)
+    if plugins:
+        world.queue.activate([pod(name)])
+    else:
+        world.add(name)
+    assert world.place(name) == "gated"
+
+
+def test_gated_pods_are_not_popped(world):
+    gated(world, "a", world.gate)
+
+    assert world.pop() is None
+    assert world.queue.pending() == (0, 0, 0, 1)
+    (queued,) = world.queue.pods()
+    assert queued.gating_plugin == "G"
+    assert queued.first_queued is None, "time at the gate does not count"
+
+
+@pytest.mark.parametrize(
+    ("event", "to", "place"),
+    [
+        pytest.param(POD_DELETE, "a", "active", id="the-gates-own-event"),
+        pytest.param(POD_DELETE, "b", "gated", id="whose-hint-says-no"),
+        pytest.param(NODE_ADD, "a", "gated", id="an-event-of-another-plugin"),
+        pytest.param(NODE_TAINT, "a", "gated", id="of-another-gate"),
+    ],
+)
+def test_open_gates_are_noticed_at_the_gates_events(world, event, to, place):
+    gated(world, "a", world.gate)
+    world.gate.closed.clear()
+    world.happens(event, to)
+
+    assert world.place("a") == place
+
+
+def test_closed_gates_stay_closed(world):
+    gated(world, "a", world.gate)
+    world.happens(POD_DELETE, "a")
+
+    assert world.place("a") == "gated"
+    assert world.queue.pending().gated == 1
+
+
+def test_at_the_gates_event_other_rejectors_may_say_yes():
+    """So preemption works: its gate never says yes, the plugin whose victim left does."""
+    fits = waiting_for(Rejecting("Fit"), fwk.on("Pod", "delete"))
+    world = World(fits)
+    gated(world, "a", world.gate, plugins=["Fit"])
+    world.gate.closed.clear()
+    world.happens(POD_DELETE, "nobody")
+
+    assert world.place("a") == "active"
+
+
+def test_the_next_gate_takes_over(world):
+    gated(world, "a", world.gate, world.gate2)
+    world.gate.closed.clear()
+    world.happens(POD_DELETE, "a")
+
+    (queued,) = world.queue.pods()
+    assert queued.gating_plugin == "G2"
+    assert queued.unschedulable_plugins == {"G", "G2"}
+    world.gate2.closed.clear()
+    world.happens(NODE_TAINT)
+    assert world.place("a") == "active"
+    assert not queued.is_gated
+
+
+def test_the_gate_that_holds_is_asked_first(world):
+    gated(world, "a", world.gate2)
+    asked = world.gate.asked = world.gate2.asked = []
+    world.happens(NODE_TAINT)
+
+    assert asked == ["G2"]
+
+
+def test_a_broken_gate_holds(world, caplog):
+    world.gate.answer = BROKEN
+    world.add("a")
+
+    assert world.place("a") == "gated"
+    assert "PreEnqueue failed" in caplog.text
+    world.gate.answer = None
+    world.happens(POD_DELETE, "a")
+    assert world.place("a") == "active"
+
+
+def test_gates_stand_before_backoff_too(world):
+    world.fail("a", "F")
+    world.gate.closed.add("a")
+    world.happens(NODE_ADD, "a")
+
+    assert world.place("a") == "gated"
+
+
+def test_gates_do_not_stand_behind_backoff(world):
+    world.fail("a", "F")
+    world.happens(NODE_ADD, "a")
+    world.gate.closed.add("a")
+    world.advance(2.0)
+
+    assert world.place("a") == "active"
+
+
+def test_a_failed_pod_can_be_gated(world):
+    world.add("a")
+    queued = world.pop()
+    world.gate.closed.add("a")
+    world.put_back(queued)
+
+    assert world.place("a") == "gated"
+    assert queued.consecutive_errors == 1
+
+
+# --- activate ------------------------------------------------------------------------------------
+
+
+def test_activate_from_anywhere(world):
+    world.fail("held", "F")
+    world.fail("failed")
+    world.queue.activate([pod("held"), pod("failed"), pod("unknown")])
+
+    assert world.places() == {"held": "active", "failed": "active"}
+    assert world.seen.entered["active", "ForceActivate"] == 2
+
+
+def test_activating_stops_at_gates_only_before_backoff(world):
+    world.fail("held", "F")
+    world.fail("failed")
+    world.gate.closed.update(("held", "failed"))
+    world.queue.activate([pod("held"), pod("failed")])
+
+    assert world.places() == {"held": "gated", "failed": "active"}
+
+
+@pytest.mark.parametrize(
+    ("activated", "place"),
+    [
+        pytest.param("a", "backoff", id="it"),
+        pytest.param("b", "unschedulable", id="another-in-flight"),
+        pytest.param("unknown", "unschedulable", id="nobody"),
+    ],
+)
+def test_activating_in_flight_counts_afterwards(world, activated, place):
+    world.add("a", "b")
+    queued, _ = world.pop(), world.pop()
+    world.queue.activate([pod(activated)])
+    world.put_back(queued, "F")
+
+    assert world.place("a") == place
+
+
+# --- time ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "place"),
+    [
+        pytest.param(300.0, "unschedulable", id="exactly-five-minutes"),
+        pytest.param(329.75, "unschedulable", id="until-the-next-half-minute"),
+        pytest.param(330.0, "active", id="then"),
+    ],
+)
+def test_pods_are_not_forgotten(world, seconds, place):
+    queued = world.fail("a", "F")
+    world.advance(seconds)
+
+    assert world.place("a") == place
+    assert queued.was_flushed is (place == "active")
+    assert world.seen.entered["active", "UnschedulableTimeout"] == (place == "active")
+
+
+def test_a_failure_ends_being_flushed(world):
+    world.fail("a", "F")
+    world.advance(330.0)
+    queued = world.pop()
+    world.put_back(queued, "F")
+
+    assert (queued.was_flushed, queued.flushed_at) == (False, 0.0)
+
+
+def test_gated_pods_are_looked_at_too(world):
+    gated(world, "a", world.gate)
+    asked = len(world.gate.asked)
+    world.advance(330.0)
+
+    (queued,) = world.queue.pods()
+    assert world.place("a") == "gated"
+    assert len(world.gate.asked) == asked + 1
+    assert not queued.was_flushed, "it did not get out"
+    world.advance(300.0)
+    assert len(world.gate.asked) == asked + 1, "the time counts from the last look"
+    world.gate.closed.clear()
+    world.advance(30.0)
+    assert world.place("a") == "active"
+    assert queued.was_flushed
+
+
+def test_a_flush_is_for_pods_in_flight_too(world):
+    """As upstream: whatever was missed may concern them."""
+    world.fail("a", "F")
+    world.add("b")
+    queued = world.pop()
+    world.advance(330.0)
+    world.put_back(queued, "F")
+
+    assert world.place("b") == "backoff"
+
+
+def test_without_leftovers_pods_in_flight_hear_nothing(world):
+    world.add("b")
+    queued = world.pop()
+    world.advance(660.0)
+    world.put_back(queued, "F")
+
+    assert world.place("b") == "unschedulable"
+
+
+def test_how_long_is_an_option():
+    world = World(options=QueueOptions(max_in_unschedulable=20.0))
+    world.fail("a", "F")
+    world.advance(30.0)
+
+    assert world.place("a") == "active"
+
+
+def test_backoff_options():
+    world = World(options=QueueOptions(initial_backoff=60.0, max_backoff=90.0))
+    queued = world.fail("a")
+    world.advance(60.0)
+    assert world.place("a") == "backoff"
+    world.advance(1.0)
+    assert world.place("a") == "active"
+    assert world.pop() is queued
+    world.put_back(queued)
+    world.advance(90.0)
+    assert world.place("a") == "backoff"
+    world.advance(1.0)
+    assert world.place("a") == "active"
+
+
+def test_an_idle_queue_has_no_timers(world):
+    assert world.clock.until_next() is None
+    world.fail("a", "F")
+    assert world.clock.until_next() == 30.0
+    world.queue.delete(pod("a"))
+    world.advance(30.0)
+    assert world.clock.until_next() is None
