@@ -82,6 +82,19 @@ def _workload(obj: Json) -> Causes:
         yield statuses.unsupported(path, pod["restartPolicy"], ["Always"])
 
 
+def _daemon_set(obj: Json) -> Causes:
+    yield from _workload(obj)
+    rolling = ((obj.get("spec") or {}).get("updateStrategy") or {}).get("rollingUpdate") or {}
+    path = "spec.updateStrategy.rollingUpdate"
+    unavailable, surge = (rolling.get(name, 0) for name in ("maxUnavailable", "maxSurge"))
+    is_set = [value not in (0, "0%") for value in (unavailable, surge)]
+    if rolling and all(is_set):
+        detail = "may not be set when maxUnavailable is non-zero"
+        yield statuses.bad_value(f"{path}.maxSurge", surge, detail)
+    elif rolling and not any(is_set):
+        yield statuses.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+
+
 def _selects(selector: Json, labels: Json) -> bool:
     if "matchLabels" not in selector and "matchExpressions" not in selector:
         # A replication controller's selector is the map itself; an empty LabelSelector is refused.
@@ -228,6 +241,7 @@ _CREATE: dict[str, Callable[[Json], Causes]] = {
     "persistentvolumeclaims": _claim,
     "replicationcontrollers": _workload,
     **dict.fromkeys(_WORKLOADS, _workload),
+    "daemonsets.apps": _daemon_set,
     "jobs.batch": _job,
     "poddisruptionbudgets.policy": _budget,
     "priorityclasses.scheduling.k8s.io": _priority_class,

@@ -41,6 +41,26 @@ class _Look:
     pods: dict[str, list[PodView]] = field(default_factory=dict)
     created: int = 0
 
+    @property
+    def rolling(self) -> Json:
+        strategy = self.owner["spec"].get("updateStrategy") or {}
+        return strategy.get("rollingUpdate") or {}
+
+    @property
+    def surge(self) -> int:
+        return share_of(self.rolling.get("maxSurge", 0), len(self.wanted), round_up=True)
+
+    def live(self, node: str) -> list[PodView]:
+        """The pods of a node that are neither done nor on their way out, oldest first."""
+        return sorted((pod for pod in self.pods.get(node, []) if pod.is_active), key=_by_age)
+
+    def new_and_old(self, node: str) -> tuple[list[PodView], list[PodView]]:
+        """The same, those of the present template apart from the others."""
+        found: tuple[list[PodView], list[PodView]] = ([], [])
+        for pod in self.live(node):
+            found[pod.labels.get(HASH) != self.revision.hash].append(pod)
+        return found
+
 
 class DaemonSetController:
     name = "daemonset"
@@ -108,8 +128,7 @@ class DaemonSetController:
             for pod in pods:
                 if pod.is_finished and not pod.is_deleting:
                     self._delete(look.owner, pod)
-            live = sorted((pod for pod in pods if pod.is_active), key=_by_age)
-            for pod in live[1:]:
+            for pod in self._surplus(look, node):
                 self._delete(look.owner, pod)
             if not pods and look.created < BURST:
                 self._create(look, node)
@@ -118,25 +137,59 @@ class DaemonSetController:
                 if not pod.is_deleting:
                     self._delete(look.owner, pod)
 
+    def _surplus(self, look: _Look, node: str) -> list[PodView]:
+        """What a node has too much: all but its oldest pod, and while it surges, the oldest of
+        each template until the new one is available."""
+        new, old = look.new_and_old(node)
+        if not look.surge:
+            return sorted([*new, *old], key=_by_age)[1:]
+        is_replaced = bool(new) and self._is_available(look.owner, new[0])
+        return [*new[1:], *(old if is_replaced else old[1:])]
+
     def _update(self, look: _Look) -> None:
-        """Delete pods of old templates, as many at once as may be unavailable."""
+        """Replace pods of old templates: first the new pod, where the strategy allows a surge, or
+        else first the end of the old one."""
         strategy = look.owner["spec"].get("updateStrategy") or {}
         if strategy.get("type", "RollingUpdate") != "RollingUpdate":
             return
-        most = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
+        if look.surge:
+            self._surge(look)
+        else:
+            self._make_room(look)
+
+    def _make_room(self, look: _Look) -> None:
+        """Delete pods of old templates, as many at once as may be unavailable."""
+        most = look.rolling.get("maxUnavailable", 1)
         room = max(1, share_of(most, len(look.wanted), round_up=True))
-        old: list[PodView] = []
+        waiting: list[PodView] = []
         for node in sorted(look.wanted):
-            live = [pod for pod in look.pods.get(node, []) if pod.is_active]
-            ready = bool(live) and self._wait(look.owner, live[0]) == 0
-            outdated = bool(live) and live[0].labels.get(HASH) != look.revision.hash
-            if outdated and not ready:
-                self._delete(look.owner, live[0])
-            elif outdated:
-                old.append(live[0])
+            new, old = look.new_and_old(node)
+            ready = any(self._is_available(look.owner, pod) for pod in (old or new)[:1])
+            if old and not ready:
+                self._delete(look.owner, old[0])
+            elif old:
+                waiting.append(old[0])
             room -= not ready
-        for pod in old[: max(0, room)]:
+        for pod in waiting[: max(0, room)]:
             self._delete(look.owner, pod)
+
+    def _surge(self, look: _Look) -> None:
+        """Add pods of the new template beside old ones that work, as many at once as allowed; one
+        that does not work is no loss, and replaced at once."""
+        room, waiting = look.surge, []
+        for node in sorted(look.wanted):
+            new, old = look.new_and_old(node)
+            if new and not self._is_available(look.owner, new[0]):
+                room -= bool(old)
+            elif old and not new and self._is_available(look.owner, old[0]):
+                waiting.append(node)
+            elif old and not new and look.created < BURST:
+                self._create(look, node)
+        for node in waiting[: max(0, min(room, BURST - look.created))]:
+            self._create(look, node)
+
+    def _is_available(self, owner: Json, pod: PodView) -> bool:
+        return self._wait(owner, pod) == 0
 
     def _wait(self, owner: Json, pod: PodView) -> float | None:
         min_ready = owner["spec"].get("minReadySeconds", 0)
@@ -155,14 +208,9 @@ class DaemonSetController:
 
     def _report(self, look: _Look) -> float | None:
         meta = look.owner["metadata"]
-        on_nodes = [
-            live[0]
-            for node in look.wanted
-            if (live := [pod for pod in look.pods.get(node, []) if pod.is_active])
-        ]
+        on_nodes = [live[0] for node in look.wanted if (live := look.live(node))]
         waits = [wait for pod in on_nodes if (wait := self._wait(look.owner, pod)) is not None]
-        later = [wait for wait in waits if wait > 0]
-        available = len(waits) - len(later)
+        available = waits.count(0)
         updated = sum(pod.labels.get(HASH) == look.revision.hash for pod in on_nodes)
         optional = {
             "updatedNumberScheduled": updated,
@@ -178,7 +226,8 @@ class DaemonSetController:
             **{name: value for name, value in optional.items() if value},
         }
         self._cluster.set_status(SETS, (meta["namespace"], meta["name"]), status)
-        return min(later, default=None)
+        pods = (pod for node in look.wanted for pod in look.live(node))
+        return min(filter(None, (self._wait(look.owner, pod) for pod in pods)), default=None)
 
 
 def should_run(pod: objects.Pod, node: objects.Node) -> tuple[bool, bool]:

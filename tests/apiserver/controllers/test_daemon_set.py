@@ -3,6 +3,7 @@
 import pytest
 
 from podium.apiserver.controllers.daemon_set import target_of
+from podium.apiserver.statuses import ApiError
 from tests.apiserver.controllers.harness import World, node, template, workload
 
 SETS = "daemonsets.apps"
@@ -118,6 +119,85 @@ def test_updates_one_node_at_a_time(world):
     images = {one["spec"]["containers"][0]["image"] for one in world.pods(app="web").values()}
     assert images == {"app:2"}
     assert world.status(SETS, "web")["updatedNumberScheduled"] == 2
+
+
+def surging(**spec):
+    rolling = {"maxSurge": 1, "maxUnavailable": 0}
+    return workload(updateStrategy={"type": "RollingUpdate", "rollingUpdate": rolling}, **spec)
+
+
+def new_image(obj):
+    obj["spec"]["template"]["spec"]["containers"][0]["image"] = "app:2"
+
+
+def images(world, name):
+    """The images of a node's pods, oldest first."""
+    found = [one for one in world.pods(app="web").values() if target_of(one) == name]
+    found.sort(key=lambda one: one["metadata"]["creationTimestamp"])
+    return [one["spec"]["containers"][0]["image"] for one in found]
+
+
+def test_with_a_surge_the_new_pod_comes_first(world):
+    world.create(SETS, surging(minReadySeconds=5))
+    run(world, 3)
+    world.change(SETS, "web", new_image)
+    assert (images(world, "n1"), images(world, "n2")) == (["app:1", "app:2"], ["app:1"])
+
+    run(world)
+    assert images(world, "n1") == ["app:1", "app:2"]  # running, and not yet available
+    seen = []
+    for _ in range(8):
+        run(world)
+        seen.append(world.status(SETS, "web")["numberAvailable"])
+
+    assert (images(world, "n1"), images(world, "n2")) == (["app:2"], ["app:2"])
+    assert min(seen[1:]) >= 1
+    assert world.status(SETS, "web")["updatedNumberScheduled"] == 2
+
+
+@pytest.mark.parametrize(
+    ("rolling", "message"),
+    [
+        pytest.param({"maxSurge": 1}, "may not be set when maxUnavailable is non-zero", id="both"),
+        pytest.param({"maxUnavailable": 0}, "cannot be 0 when maxSurge is 0", id="neither"),
+        pytest.param({"maxUnavailable": "0%"}, "cannot be 0 when maxSurge is 0", id="percent"),
+    ],
+)
+def test_bounds_that_contradict_each_other(world, rolling, message):
+    with pytest.raises(ApiError, match=message):
+        world.create(SETS, workload(updateStrategy={"rollingUpdate": rolling}))
+
+
+def test_a_surge_replaces_at_once_what_does_not_work(world):
+    world.create(SETS, surging())  # nothing is bound, so nothing works
+
+    world.change(SETS, "web", new_image)
+
+    assert (images(world, "n1"), images(world, "n2")) == (["app:1", "app:2"], ["app:1", "app:2"])
+
+
+def test_a_surge_never_leaves_a_node_without_a_working_pod(world):
+    world.create(SETS, surging())
+    run(world)
+    world.change(SETS, "web", new_image)
+    for _ in range(30):
+        for name in ("n1", "n2"):
+            ready = [
+                one
+                for one in world.pods(app="web").values()
+                if target_of(one) == name and one["status"]["phase"] == "Running"
+            ]
+            assert ready
+        world.wait(0.5)
+        run_one(world)
+    assert (images(world, "n1"), images(world, "n2")) == (["app:2"], ["app:2"])
+
+
+def run_one(world):
+    for name, found in world.pods(app="web").items():
+        if not found["spec"].get("nodeName"):
+            world.bind(name, target_of(found))
+            return
 
 
 def test_pods_go_with_their_node(world):
