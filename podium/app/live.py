@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from podium.app.core import Core, in_tree_with_legacy, no_queue, refuse_extenders
 from podium.client.api_client import ApiClient
+from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
-from podium.client.http import Connection
+from podium.client.http import Connection, Options
+from podium.clock import Clock
 from podium.config.model import Configuration
 from podium.cycle.reuse import Kinds
 from podium.cycle.services import Services
@@ -43,6 +45,11 @@ def build_live(
     return _Live(configuration, connection, metrics or Metrics()).build(
         registry or in_tree_with_legacy(), slices or Slices()
     )
+
+
+def embedded_connection(url: str, clock: Clock) -> Connection:
+    """To an API server in this process: no credentials, and no limit on requests."""
+    return Connection(Endpoint(url, "the embedded cluster"), clock, Options(qps=-1))
 
 
 class _Live:

@@ -10,18 +10,22 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rich.console import Console
 
+from podium import app, config
 from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.state_file import AlreadyRunning, RunningCluster, StateFile
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
-    from podium.apiserver.up import ClusterOptions
+    from podium.apiserver.up import ClusterOptions, EmbeddedCluster
+    from podium.config import Configuration
 
 BAD_INPUT = 2
 FAILED = 1
@@ -36,6 +40,8 @@ examples:
   podium up --nodes 100 --detach              100 nodes in the background; end with: podium down
   podium up --node-template big.yaml          nodes made after the Node in a file
   podium up --kubeconfig ./podium.yaml        leave kubectl's own file alone
+  podium up --config scheduler.yaml           schedule as a KubeSchedulerConfiguration says
+  podium up --no-scheduler                    pods wait for a scheduler of your own
   podium up --speed 60                        a minute of the cluster's time passes each second
 """
 
@@ -43,10 +49,10 @@ examples:
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "up",
-        help="run a cluster on this machine: API server, controllers, simulated kubelets",
-        description="Run a Kubernetes API server on loopback, with controllers for workloads and "
-        "simulated kubelets: pods run without containers. Everything is kept in memory. A context "
-        f"named {CONTEXT} is written into a kubeconfig while the cluster runs.",
+        help="run a cluster on this machine: API server, scheduler, simulated kubelets",
+        description="Run a Kubernetes API server on loopback, with a scheduler, controllers for "
+        "workloads and simulated kubelets: pods run without containers. Everything is kept in "
+        f"memory. A context named {CONTEXT} is written into a kubeconfig while the cluster runs.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -61,6 +67,12 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--speed", metavar="X", type=_speed, default=1.0, help="how fast time passes (default: 1)"
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", type=Path, help="the scheduler's KubeSchedulerConfiguration"
+    )
+    parser.add_argument(
+        "--no-scheduler", action="store_true", help="leave pods to a scheduler of your own"
     )
     parser.add_argument("--detach", action="store_true", help="return when the cluster is ready")
     add_kubeconfig(parser)
@@ -88,13 +100,14 @@ def run(args: argparse.Namespace) -> int:
     path = args.state_file or state_file.default_path()
     try:
         template = read_template(args.node_template) if args.node_template else {}
-        config = (args.kubeconfig or kubeconfig.default_path()).absolute()
-        kubeconfig.read(config)  # what is wrong with it is told before anything starts
+        context_file = (args.kubeconfig or kubeconfig.default_path()).absolute()
+        kubeconfig.read(context_file)  # what is wrong with it is told before anything starts
+        schedule = _schedule(args)
         if args.detach:
             return _detach(args, path)
         options = ClusterOptions(args.nodes, template, args.port, args.speed)
         with StateFile(path) as file:
-            return asyncio.run(_serve(options, config, file, args.ready_fd))
+            return asyncio.run(_serve(options, schedule, Place(context_file, file, args.ready_fd)))
     except AlreadyRunning as error:
         print(error, file=sys.stderr)
         return FAILED
@@ -103,9 +116,23 @@ def run(args: argparse.Namespace) -> int:
         return BAD_INPUT
 
 
-async def _serve(
-    options: ClusterOptions, config: Path, file: StateFile, ready_fd: int | None
-) -> int:
+def _schedule(args: argparse.Namespace) -> Configuration | None:
+    """How to schedule; ``None`` for not at all."""
+    if args.no_scheduler:
+        return None
+    registry = app.in_tree_with_legacy()
+    return config.load_file(args.config, registry) if args.config else config.default(registry)
+
+
+class Place(NamedTuple):
+    """Where a cluster is announced."""
+
+    kubeconfig: Path
+    state_file: StateFile
+    ready_fd: int | None
+
+
+async def _serve(options: ClusterOptions, schedule: Configuration | None, place: Place) -> int:
     from podium.apiserver.up import EmbeddedCluster  # see run()
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
@@ -113,16 +140,30 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with EmbeddedCluster(options) as cluster:
-        kubeconfig.add_context(config, cluster.url)
+    async with EmbeddedCluster(options) as cluster, _scheduler(cluster, schedule):
+        kubeconfig.add_context(place.kubeconfig, cluster.url)
         try:
-            running = RunningCluster(os.getpid(), cluster.url, str(config), options.nodes)
-            file.write(running)
-            _say_ready(running, ready_fd)
+            running = RunningCluster(os.getpid(), cluster.url, str(place.kubeconfig), options.nodes)
+            place.state_file.write(running)
+            _say_ready(running, place.ready_fd)
             await stopped.wait()
         finally:
-            kubeconfig.remove_context(config, cluster.url)
+            kubeconfig.remove_context(place.kubeconfig, cluster.url)
     return 0
+
+
+@asynccontextmanager
+async def _scheduler(
+    cluster: EmbeddedCluster, schedule: Configuration | None
+) -> AsyncIterator[None]:
+    if schedule is None:
+        yield
+        return
+    from podium.app.live import build_live, embedded_connection  # see run()
+
+    connection = embedded_connection(cluster.url, cluster.clock)
+    async with connection, build_live(schedule, connection):
+        yield
 
 
 def _say_ready(running: RunningCluster, ready_fd: int | None) -> None:
@@ -171,6 +212,10 @@ def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
     command += [f"--state-file={path.absolute()}"]
     if args.node_template:
         command.append(f"--node-template={args.node_template.absolute()}")
+    if args.config:
+        command.append(f"--config={args.config.absolute()}")
+    if args.no_scheduler:
+        command.append("--no-scheduler")
     if args.kubeconfig:
         command.append(f"--kubeconfig={args.kubeconfig.absolute()}")
     return command
@@ -193,7 +238,6 @@ def say_next(running: RunningCluster, end: str) -> None:
     ):
         console.print(f"  {command}", markup=False)
     console.print(f"\nTo end it: {end}", markup=False)
-    console.print("There is no scheduler yet: pods wait until one binds them.", style="dim")
 
 
 def _short(path: Path) -> str:

@@ -45,6 +45,16 @@ class RunningScheduler:
         self.scheduler.queue.start()
         await self.scheduler.run()
 
+    async def __aenter__(self) -> RunningScheduler:
+        """Schedule until the block ends, beside it."""
+        self.start()
+        await self.wait_synced()
+        self.watches.spawn("scheduling", self.run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
     async def stop(self, seconds: float = DRAIN_SECONDS) -> None:
         """Take no further pod, finish bindings under way for so long, then end everything."""
         self.scheduler.queue.close()

@@ -1,11 +1,13 @@
 """The commands around an embedded cluster, each run as a user runs it."""
 
+import fcntl
 import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
@@ -98,7 +100,7 @@ def shell(tmp_path_factory):
     made = Shell(tmp_path_factory.mktemp("up"))
     config = {"contexts": [{"name": "prod", "context": {}}], "current-context": "prod"}
     made.kubeconfig.write_text(yaml.safe_dump(config))
-    told = made.process("up", "--detach", "--port", "0", "--nodes", "2")
+    told = made.process("up", "--detach", "--port", "0", "--nodes", "2", "--no-scheduler")
     assert told.returncode == 0, told.stderr
     made.told = told.stdout
     yield made
@@ -233,6 +235,59 @@ def test_foreground_until_interrupted(tmp_path):
     assert yaml.safe_load(shell.kubeconfig.read_text())["contexts"] == []
 
 
+def bound_pods(url, count):
+    """The nodes of the first pods that are seen with one."""
+    nodes = {}
+    with urllib.request.urlopen(f"{url}/api/v1/pods?watch=true", timeout=60) as events:
+        while len(nodes) < count:
+            pod = json.loads(events.readline())["object"]
+            if node := pod["spec"].get("nodeName"):
+                nodes[pod["metadata"]["name"]] = node
+    return set(nodes.values())
+
+
+CHOOSY = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: choosy
+  pluginConfig:
+  - name: NodeAffinity
+    args:
+      addedAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+          nodeSelectorTerms:
+          - matchFields: [{key: metadata.name, operator: In, values: [node-1]}]
+"""
+
+
+@pytest.mark.parametrize("is_choosy", [False, True], ids=["default", "configured"])
+def test_pods_are_scheduled(tmp_path, is_choosy):
+    shell = Shell(tmp_path)
+    (tmp_path / "scheduler.yaml").write_text(CHOOSY)
+    web = WEB.replace("spec: {containers", "spec: {schedulerName: choosy, containers")
+    config = ["--config", str(tmp_path / "scheduler.yaml")] if is_choosy else []
+    shell.process("up", "--detach", "--nodes", "2", *config)
+    try:
+        shell.out("apply", "-f", "-", stdin=web if is_choosy else WEB)
+        nodes = bound_pods(json.loads(shell.state.read_text())["url"], 2)
+    finally:
+        shell.run("down")
+
+    assert nodes == ({"node-1"} if is_choosy else {"node-0", "node-1"})
+
+
+def test_a_wrong_configuration_starts_nothing(tmp_path):
+    shell = Shell(tmp_path)
+    (tmp_path / "scheduler.yaml").write_text(CHOOSY + "parallelism: 0\n")
+
+    done = shell.run("up", "--config", str(tmp_path / "scheduler.yaml"))
+
+    assert done.returncode == 2
+    assert "parallelism" in done.stderr
+    assert not shell.state.exists()
+
+
 def test_down_ends_it_and_cleans_up(tmp_path):
     shell = Shell(tmp_path)
     shell.process("up", "--detach", "--nodes", "0")
@@ -248,7 +303,9 @@ def test_down_ends_it_and_cleans_up(tmp_path):
 def test_down_after_a_crash(tmp_path):
     shell = Shell(tmp_path)
     shell.process("up", "--detach", "--nodes", "0")
-    os.kill(json.loads(shell.state.read_text())["pid"], signal.SIGKILL)
+    with shell.state.open() as held:
+        os.kill(json.loads(held.read())["pid"], signal.SIGKILL)
+        fcntl.flock(held, fcntl.LOCK_SH)  # free once the process is gone
 
     done = shell.run("get", "nodes")
     assert "does not answer" in done.stderr
