@@ -1,0 +1,107 @@
+"""The Lease of an election: between `Record`s and the objects of the API, with their versions."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from podium.api.meta import ObjectMeta, parse_time
+from podium.api.objects import Lease, LeaseSpec
+from podium.client.times import micro_time_text, time_text
+from podium.clock import Clock
+from podium.live.election import Record
+
+API_VERSION: Final = "coordination.k8s.io/v1"
+
+
+class LeaseClient(Protocol):
+    """What an election asks of the API; faults are `ApiError`s, `NotFound` among them."""
+
+    async def get_lease(self, key: str) -> Lease: ...
+
+    async def create_lease(self, lease: Lease) -> Lease: ...
+
+    async def update_lease(self, lease: Lease) -> Lease: ...
+
+    async def create_core_event(self, namespace: str, event: dict[str, Any]) -> None: ...
+
+
+class LeaseLock:
+    """One Lease, written only over the version that was last read or written."""
+
+    def __init__(self, client: LeaseClient, namespace: str, name: str) -> None:
+        self._client = client
+        self._lease = Lease(metadata=ObjectMeta(namespace=namespace, name=name))
+
+    async def get(self) -> Record:
+        self._lease = await self._client.get_lease(self._lease.key)
+        return record_of(self._lease.spec)
+
+    async def create(self, record: Record) -> None:
+        metadata = ObjectMeta(namespace=self._lease.namespace, name=self._lease.name)
+        self._lease = await self._client.create_lease(Lease(metadata, spec_of(record)))
+
+    async def update(self, record: Record) -> None:
+        lease = msgspec.structs.replace(self._lease, spec=spec_of(record))
+        self._lease = await self._client.update_lease(lease)
+
+    async def record_event(self, message: str, component: str, clock: Clock) -> None:
+        """A core event about the Lease, as client-go writes it."""
+        now, namespace = clock.now(), self._lease.namespace
+        name = f"{self._lease.name}.{round(now * 1e6) * 1000:x}"  # the nanoseconds of now
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": namespace},
+            "involvedObject": self._reference(),
+            "type": "Normal",
+            "reason": "LeaderElection",
+            "message": message,
+            "source": {"component": component},
+            "reportingComponent": component,
+            "reportingInstance": "",
+            "firstTimestamp": time_text(now),
+            "lastTimestamp": time_text(now),
+            "count": 1,
+        }
+        await self._client.create_core_event(namespace, event)
+
+    def _reference(self) -> dict[str, str]:
+        return {
+            "apiVersion": API_VERSION,
+            "kind": "Lease",
+            "namespace": self._lease.namespace,
+            "name": self._lease.name,
+            "uid": self._lease.uid,
+            "resourceVersion": self._lease.metadata.resource_version,
+        }
+
+
+def record_of(spec: LeaseSpec) -> Record:
+    return Record(
+        holder=spec.holder_identity,
+        duration_seconds=spec.lease_duration_seconds,
+        acquire_time=_moment(spec.acquire_time),
+        renew_time=_moment(spec.renew_time),
+        transitions=spec.lease_transitions,
+    )
+
+
+def spec_of(record: Record) -> LeaseSpec:
+    return LeaseSpec(
+        holder_identity=record.holder,
+        lease_duration_seconds=record.duration_seconds,
+        acquire_time=_text(record.acquire_time),
+        renew_time=_text(record.renew_time),
+        lease_transitions=record.transitions,
+    )
+
+
+def _moment(text: str) -> float | None:
+    # By way of whole microseconds, so that what was read is written back the same.
+    return parse_time(text) // 1000 / 1e6 if text else None
+
+
+def _text(moment: float | None) -> str:
+    return "" if moment is None else micro_time_text(moment)
