@@ -78,6 +78,7 @@ _GROUPS: list[tuple[str, str, list[_Row]]] = [
             ("VolumeAttributesClass", "volumeattributesclasses", "vac", "c", ()),
         ],
     ),
+    ("node.k8s.io", "v1", [("RuntimeClass", "runtimeclasses", "", "c", ())]),
     ("scheduling.k8s.io", "v1", [("PriorityClass", "priorityclasses", "pc", "cg", ())]),
     ("coordination.k8s.io", "v1", [("Lease", "leases", "", "", ())]),
     (
@@ -134,6 +135,9 @@ def builtin_kinds() -> Kinds:
     rows.append(
         replace(event, group="events.k8s.io", stored_as="events", stored_version="v1", schema=newer)
     )  # one store, two shapes: what writes one is seen through the other
+    scaler = next(row for row in rows if row.kind == "HorizontalPodAutoscaler")
+    older = published("autoscaling", "v1", "HorizontalPodAutoscaler")
+    rows.append(replace(scaler, version="v1", stored_version="autoscaling/v2", schema=older))
     rows += [_review(group, kind, plural, inside) for group, kind, plural, inside in _REVIEWS]
     return Kinds(rows)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.api.meta import parse_time
+from podium.apiserver.data_columns import DATA_COLUMNS
 from podium.apiserver.pod_columns import POD_COLUMNS
 from podium.apiserver.printing import NONE, UNSET, Column, age, at, column, joined, labels_text
 from podium.apiserver.statuses import Json
@@ -18,7 +19,7 @@ Cell = Callable[[Json], Any]
 
 def columns_of(resource: str) -> list[Column]:
     """A built-in kind's columns between NAME and AGE, with AGE; the generic ones by default."""
-    return _COLUMNS.get(resource, [_AGE])
+    return _COLUMNS.get(resource) or [*DATA_COLUMNS.get(resource, ()), _AGE]
 
 
 _AGE = Column("Age", "string", 0, lambda obj, now: age(at(obj, "metadata.creationTimestamp"), now))

@@ -18,17 +18,49 @@ _EVENT_FIELDS = {
 _BACK = {old: new for new, old in _EVENT_FIELDS.items()}
 
 
+_SCALERS = "horizontalpodautoscalers.autoscaling"
+
+
 def to_stored(kind: Kind, obj: Json) -> Json:
     if not kind.stored_version:
         return obj
-    names = _EVENT_FIELDS if kind.stored_as == "events" else {}
-    renamed = {names.get(name, name): value for name, value in obj.items()}
-    return {**renamed, "apiVersion": kind.stored_version}
+    found = {**obj, "apiVersion": kind.stored_version}
+    if kind.storage == _SCALERS:
+        return _scaler_to_stored(found)
+    return _renamed(found, _EVENT_FIELDS) if kind.storage == "events" else found
 
 
 def from_stored(kind: Kind, obj: Json) -> Json:
     if not kind.stored_version:
         return obj
-    names = _BACK if kind.stored_as == "events" else {}
-    renamed = {names.get(name, name): value for name, value in obj.items()}
-    return {**renamed, "apiVersion": kind.api_version}
+    found = {**obj, "apiVersion": kind.api_version}
+    if kind.storage == _SCALERS:
+        return _scaler_from_stored(found)
+    return _renamed(found, _BACK) if kind.storage == "events" else found
+
+
+def _renamed(obj: Json, names: dict[str, str]) -> Json:
+    return {names.get(name, name): value for name, value in obj.items()}
+
+
+def _scaler_to_stored(obj: Json) -> Json:
+    """autoscaling/v1 knows one metric, the CPU in percent of what is requested."""
+    spec = dict(obj.get("spec") or {})
+    percent = spec.pop("targetCPUUtilizationPercentage", None)
+    if percent is not None:
+        target = {"type": "Utilization", "averageUtilization": percent}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    return {**obj, "spec": spec}
+
+
+def _scaler_from_stored(obj: Json) -> Json:
+    spec = dict(obj.get("spec") or {})
+    spec.pop("behavior", None)
+    for metric in spec.pop("metrics", None) or []:
+        resource = metric.get("resource") or {}
+        percent = (resource.get("target") or {}).get("averageUtilization")
+        if resource.get("name") == "cpu" and percent is not None:
+            spec["targetCPUUtilizationPercentage"] = percent
+    unknown = ("conditions", "currentMetrics")
+    status = {k: v for k, v in (obj.get("status") or {}).items() if k not in unknown}
+    return {**obj, "spec": spec, "status": status}

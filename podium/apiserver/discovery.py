@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from podium.apiserver.kinds import Kind, Kinds
@@ -61,12 +63,18 @@ def _group(name: str, versions: Any) -> Json:
     return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
-def _ordered(versions: Any) -> list[str]:
-    """Stable versions before beta and alpha ones, newer before older."""
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STAGES = {None: 0, "beta": 1, "alpha": 2}
 
-    def rank(version: str) -> tuple[int, str]:
-        stage = 2 if "alpha" in version else 1 if "beta" in version else 0
-        return (stage, version)
+
+def _ordered(versions: Iterable[str]) -> list[str]:
+    """Stable versions before beta and alpha ones, newer before older, then other names."""
+
+    def rank(version: str) -> tuple[int, int, int, str]:
+        found = _VERSION.fullmatch(version)
+        if found is None:
+            return (3, 0, 0, version)
+        return (_STAGES[found[2]], -int(found[1]), -int(found[3] or 0), version)
 
     return sorted(versions, key=rank)
 

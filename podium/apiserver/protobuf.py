@@ -86,6 +86,11 @@ def _message(data: bytes, schema: Schema, depth: int) -> Json:
     found: Json = {}
     for number, raw in _fields(data):
         name = names.get(number)
+        if name is not None and name.startswith("~"):
+            name, inside = name[1:], dict(_fields(_bytes(raw))).get(1)
+            if inside is None:
+                continue
+            raw = inside
         below = schema.properties.get(name or "")
         if name is None or below is None:
             raise _Unreadable(f"field {number} of {schema.name} is not known in this form")

@@ -1,7 +1,8 @@
 """The field numbers of Kubernetes' protobuf messages, for the kinds that typed clients create.
 
 A line is a message; its fields stand in the order of their numbers, from 1. ``-`` is a number that
-is not used (any more) or not needed here.
+is not used (any more) or not needed here; ``~http`` is a message around that one field, which JSON
+leaves out.
 """
 
 from __future__ import annotations
@@ -62,6 +63,21 @@ _MESSAGES = {
     "api.apps.v1.RollingUpdateDeployment": "maxUnavailable maxSurge",
     "api.apps.v1.DeploymentStatus": "observedGeneration replicas updatedReplicas "
     "availableReplicas unavailableReplicas conditions readyReplicas collisionCount",
+    "api.autoscaling.v1.HorizontalPodAutoscaler": _OBJECT,
+    "api.autoscaling.v1.HorizontalPodAutoscalerSpec": "scaleTargetRef minReplicas maxReplicas "
+    "targetCPUUtilizationPercentage",
+    "api.autoscaling.v1.CrossVersionObjectReference": "kind name apiVersion",
+    "api.autoscaling.v1.HorizontalPodAutoscalerStatus": "observedGeneration lastScaleTime "
+    "currentReplicas desiredReplicas currentCPUUtilizationPercentage",
+    "api.autoscaling.v2.HorizontalPodAutoscaler": _OBJECT,
+    "api.autoscaling.v2.HorizontalPodAutoscalerSpec": "scaleTargetRef minReplicas maxReplicas "
+    "metrics",
+    "api.autoscaling.v2.CrossVersionObjectReference": "kind name apiVersion",
+    "api.autoscaling.v2.MetricSpec": "type - - resource",
+    "api.autoscaling.v2.ResourceMetricSource": "name target",
+    "api.autoscaling.v2.MetricTarget": "type value averageValue averageUtilization",
+    "api.autoscaling.v2.HorizontalPodAutoscalerStatus": "observedGeneration lastScaleTime "
+    "currentReplicas desiredReplicas",
     "api.batch.v1.Job": _OBJECT,
     "api.batch.v1.JobSpec": "parallelism completions activeDeadlineSeconds selector "
     "manualSelector template backoffLimit ttlSecondsAfterFinished completionMode suspend",
@@ -72,6 +88,18 @@ _MESSAGES = {
     "jobTemplate successfulJobsHistoryLimit failedJobsHistoryLimit timeZone",
     "api.batch.v1.CronJobStatus": "active - - lastScheduleTime lastSuccessfulTime",
     "api.batch.v1.JobTemplateSpec": "metadata spec",
+    "api.networking.v1.Ingress": _OBJECT,
+    "api.networking.v1.IngressSpec": "defaultBackend tls rules ingressClassName",
+    "api.networking.v1.IngressTLS": "hosts secretName",
+    "api.networking.v1.IngressRule": "host ~http",
+    "api.networking.v1.HTTPIngressRuleValue": "paths",
+    "api.networking.v1.HTTPIngressPath": "path backend pathType",
+    "api.networking.v1.IngressBackend": "- - resource service",
+    "api.networking.v1.IngressServiceBackend": "name port",
+    "api.networking.v1.ServiceBackendPort": "name number",
+    "api.networking.v1.IngressStatus": "loadBalancer",
+    "api.networking.v1.IngressLoadBalancerStatus": "ingress",
+    "api.core.v1.TypedLocalObjectReference": "apiGroup kind name",
     "api.policy.v1.PodDisruptionBudget": _OBJECT,
     "api.policy.v1.PodDisruptionBudgetSpec": "minAvailable selector maxUnavailable "
     "unhealthyPodEvictionPolicy",

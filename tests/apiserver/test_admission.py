@@ -109,3 +109,63 @@ async def test_services_get_addresses(client):
 
     assert one["spec"]["clusterIP"] != two["spec"]["clusterIP"]
     assert one["spec"]["ports"][0]["nodePort"] != two["spec"]["ports"][0]["nodePort"]
+
+
+RUNTIMES = "/apis/node.k8s.io/v1/runtimeclasses"
+GVISOR = {
+    "metadata": {"name": "gvisor"},
+    "handler": "runsc",
+    "overhead": {"podFixed": {"cpu": "250m", "memory": "64Mi"}},
+    "scheduling": {
+        "nodeSelector": {"sandbox": "yes"},
+        "tolerations": [{"key": "sandbox", "operator": "Exists"}],
+    },
+}
+
+
+@with_server
+async def test_a_runtime_class_adds_its_overhead_and_where_it_can_run(client):
+    await client.create(RUNTIMES, GVISOR)
+    await client.create(RUNTIMES, {"metadata": {"name": "plain"}, "handler": "runc"})
+
+    selector = {"disk": "ssd"}
+    made = await client.create(PODS, pod("a", runtimeClassName="gvisor", nodeSelector=selector))
+    plain = await client.create(PODS, pod("b", runtimeClassName="plain"))
+
+    assert made["spec"]["overhead"] == {"cpu": "250m", "memory": "64Mi"}
+    assert made["spec"]["nodeSelector"] == {"disk": "ssd", "sandbox": "yes"}
+    assert {"key": "sandbox", "operator": "Exists"} in made["spec"]["tolerations"]
+    assert "overhead" not in plain["spec"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        pytest.param(
+            {"runtimeClassName": "none"}, 'RuntimeClass "none" not found', id="unknown-class"
+        ),
+        pytest.param(
+            {"runtimeClassName": "gvisor", "overhead": {"cpu": "1"}},
+            "Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+            id="other-overhead",
+        ),
+        pytest.param(
+            {"overhead": {"cpu": "1"}},
+            "Pod Overhead set without corresponding RuntimeClass defined Overhead",
+            id="overhead-without-a-class",
+        ),
+        pytest.param(
+            {"runtimeClassName": "gvisor", "nodeSelector": {"sandbox": "no"}},
+            "conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes",
+            id="another-place",
+        ),
+    ],
+)
+@with_server
+async def test_runtime_classes_that_are_refused(client, spec, message):
+    await client.create(RUNTIMES, GVISOR)
+
+    status, answer = await client.call("POST", PODS, pod(**spec))
+
+    assert (status, answer["reason"]) == (403, "Forbidden")
+    assert f'pods "p" is forbidden: pod rejected: {message}' in answer["message"]

@@ -132,3 +132,26 @@ async def test_events_of_both_groups_are_one(client):
     assert (core["involvedObject"]["name"], core["message"]) == ("p", "it happened")
     selected = "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=p"
     assert len((await client.get(selected))["items"]) == 1
+
+
+@with_server
+async def test_the_newest_stable_version_is_preferred(client):
+    versions = ["v1", "v2beta1", "v10", "v2", "v1alpha1", "v10beta3", "other"]
+    listed = [
+        {"name": one, "served": True, "storage": one == "v1", "schema": {"openAPIV3Schema": ANY}}
+        for one in versions
+    ]
+    names = {"kind": "Foo", "plural": "foos"}
+    spec = {"group": "example.com", "names": names, "scope": "Cluster", "versions": listed}
+    crd = {"metadata": {"name": "foos.example.com"}, "spec": spec}
+    await client.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+
+    found = await client.get("/apis/example.com")
+    scaling = await client.get("/apis/autoscaling")
+
+    ordered = [one["version"] for one in found["versions"]]
+    assert ordered == ["v10", "v2", "v1", "v10beta3", "v2beta1", "v1alpha1", "other"]
+    assert scaling["preferredVersion"]["version"] == "v2"
+
+
+ANY = {"type": "object"}

@@ -322,3 +322,22 @@ async def test_cluster_scoped_kinds_have_no_namespace(client):
     made = await client.create("/api/v1/nodes", node)
 
     assert "namespace" not in made["metadata"]
+
+
+@with_server
+async def test_autoscalers_in_two_versions(client):
+    path = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    spec = {"scaleTargetRef": target, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50}
+
+    old = await client.create(path.format("v1"), {"metadata": {"name": "web"}, "spec": spec})
+    new = await client.get(path.format("v2") + "/web")
+
+    assert (old["apiVersion"], new["apiVersion"]) == ("autoscaling/v1", "autoscaling/v2")
+    assert old["spec"]["targetCPUUtilizationPercentage"] == 50
+    utilization = {"type": "Utilization", "averageUtilization": 50}
+    assert new["spec"]["metrics"] == [
+        {"type": "Resource", "resource": {"name": "cpu", "target": utilization}}
+    ]
+    listed = await client.get(path.format("v1"))
+    assert listed["items"][0]["spec"] == old["spec"]

@@ -1,0 +1,56 @@
+"""The columns of kinds that are kept as data: ingresses, policies, autoscalers, runtime classes."""
+
+from __future__ import annotations
+
+from podium.apiserver.printing import NONE, UNSET, Column, at, column, labels_text
+from podium.apiserver.statuses import Json
+
+
+def _hosts(ingress: Json) -> str:
+    hosts = [one.get("host") for one in at(ingress, "spec.rules") or [] if one.get("host")]
+    more = f" + {len(hosts) - 3} more..." if len(hosts) > 3 else ""
+    return ",".join(hosts[:3]) + more or "*"
+
+
+def _addresses(ingress: Json) -> str:
+    listed = at(ingress, "status.loadBalancer.ingress") or []
+    return ",".join(one.get("ip") or one.get("hostname", "") for one in listed)
+
+
+def _reference(scaler: Json) -> str:
+    target = at(scaler, "spec.scaleTargetRef") or {}
+    return f"{target.get('kind')}/{target.get('name')}"
+
+
+def _targets(scaler: Json) -> str:
+    """Nothing measures anything here, so what is there now is unknown."""
+    resources = [one.get("resource") or {} for one in at(scaler, "spec.metrics") or []]
+    shown = [f"{one.get('name')}: <unknown>/{_target(one)}" for one in resources if one]
+    more = f" + {len(shown) - 2} more..." if len(shown) > 2 else ""
+    return ", ".join(shown[:2]) + more or NONE
+
+
+def _target(resource: Json) -> str:
+    percent = at(resource, "target.averageUtilization")
+    return f"{percent}%" if percent is not None else str(at(resource, "target.averageValue"))
+
+
+DATA_COLUMNS: dict[str, list[Column]] = {
+    "ingresses.networking.k8s.io": [
+        column("Class", lambda o: at(o, "spec.ingressClassName") or NONE),
+        column("Hosts", _hosts),
+        column("Address", _addresses),
+        column("Ports", lambda o: "80, 443" if at(o, "spec.tls") else "80"),
+    ],
+    "networkpolicies.networking.k8s.io": [
+        column("Pod-Selector", lambda o: labels_text(at(o, "spec.podSelector.matchLabels") or {})),
+    ],
+    "horizontalpodautoscalers.autoscaling": [
+        column("Reference", _reference),
+        column("Targets", _targets),
+        column("MinPods", lambda o: str(at(o, "spec.minReplicas") or UNSET)),
+        column("MaxPods", lambda o: at(o, "spec.maxReplicas"), kind="integer"),
+        column("Replicas", lambda o: at(o, "status.currentReplicas") or 0, kind="integer"),
+    ],
+    "runtimeclasses.node.k8s.io": [column("Handler", lambda o: o.get("handler", ""))],
+}
