@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from podium.api.affinity import Affinity
 from podium.api.meta import HashedValue
 from podium.api.objects import Pod, PodAffinityTerm, WeightedPodAffinityTerm
 from podium.api.selectors import Selector, label_selector
@@ -79,13 +80,33 @@ def has_affinity(pod: Pod) -> bool:
 
 
 def affinity_terms(pod: Pod) -> AffinityTerms:
-    """Compile the pod's terms. A group with a broken term is empty and named in ``problems``."""
+    """The pod's terms. A group with a broken term is empty and named in ``problems``."""
     affinity = pod.spec.affinity
     if affinity is None or not has_affinity(pod):
         return NO_TERMS
+    return _last.terms_of(pod, affinity)
+
+
+class _LastPod:
+    """Keeps the terms of the last pod: in a cycle several ask for the same pod's."""
+
+    def __init__(self) -> None:
+        self._pod: Pod | None = None
+        self._terms = NO_TERMS
+
+    def terms_of(self, pod: Pod, affinity: Affinity) -> AffinityTerms:
+        if pod is not self._pod:
+            self._terms = _all_compiled(affinity, pod.namespace)
+            self._pod = pod
+        return self._terms
+
+
+_last = _LastPod()
+
+
+def _all_compiled(affinity: Affinity, space: str) -> AffinityTerms:
     near, apart = affinity.pod_affinity, affinity.pod_anti_affinity
     problems: list[str] = []
-    space = pod.namespace
     groups = (
         _compiled("requiredAffinityTerms", near.required if near else (), space, problems),
         _compiled("requiredAntiAffinityTerms", apart.required if apart else (), space, problems),

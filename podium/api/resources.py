@@ -94,12 +94,14 @@ def has_pod_level_requests(pod: Pod) -> bool:
 def host_ports(pod: Pod) -> tuple[HostPort, ...]:
     """(ip, protocol, port) of all that keeps running: containers and sidecars."""
     spec = pod.spec
-    running = (*spec.containers, *(init for init in spec.init_containers if init.is_sidecar))
+    running = [*spec.containers, *[init for init in spec.init_containers if init.is_sidecar]]
     return tuple(
-        (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
-        for container in running
-        for port in container.ports
-        if port.host_port > 0
+        [
+            (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+            for container in running
+            for port in container.ports
+            if port.host_port > 0
+        ]
     )
 
 

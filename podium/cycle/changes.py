@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podium.state.aspects import NOWHERE, Aspect
+from podium.state.aspects import Aspect, Changes
 from podium.state.cluster import ClusterState
-
-
-@dataclass(slots=True)
-class Changes:
-    """``aspects`` that changed anywhere, and by row; ``fresh``: there is nothing to build on."""
-
-    aspects: int = 0
-    rows: dict[int, int] = field(default_factory=dict)
-    fresh: bool = False
 
 
 class FeasibleVersion(NamedTuple):
@@ -44,15 +34,6 @@ class Reader:
     def catch_up(self) -> Changes:
         """The changes since the last call; ``FRESH`` at first and when nodes came or went."""
         journal, structure = self._cluster.journal, self._cluster.table.structure
-        entries = None
-        if structure == self._structure:
-            entries = journal.since(self._mark)
+        changes = journal.changes_since(self._mark) if structure == self._structure else None
         self._mark, self._structure = journal.end, structure
-        if entries is None:
-            return FRESH
-        changes = Changes()
-        for row, aspects in entries:
-            changes.aspects |= aspects
-            if row != NOWHERE:
-                changes.rows[row] = changes.rows.get(row, 0) | aspects
-        return changes
+        return FRESH if changes is None else changes

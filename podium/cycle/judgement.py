@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.changes import Changes, FeasibleVersion, Reader
+from podium.cycle.changes import FeasibleVersion, Reader
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
 from podium.framework.plugin import FilterPlugin, Plugin, Statuses
@@ -21,6 +21,7 @@ from podium.framework.pre_filtered import PreFiltered
 from podium.framework.profile import Profile
 from podium.framework.reads import Reads
 from podium.framework.status import SUCCESS, Status
+from podium.state.aspects import Changes
 from podium.state.cluster import ClusterState
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, Rows
@@ -32,6 +33,27 @@ _MANY_STATUSES: Final = 1024  # reasons that differ from node to node are not wo
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
 _NOBODY: NDArray[np.intp] = np.zeros(0, np.intp)
+
+
+_ToAsk = tuple[list[tuple[int, FilterPlugin]], bool]
+
+
+class _Answer:
+    """What a filter said of all candidates, and the verdicts that came of it.
+
+    It counts until a row is asked for alone, and for nothing while rows are pending.
+    """
+
+    __slots__ = ("_statuses", "verdicts")
+
+    def __init__(self, statuses: Statuses, verdicts: NDArray[np.intp]) -> None:
+        self._statuses = statuses
+        self.verdicts = verdicts
+
+    def equals(self, statuses: Statuses) -> bool:
+        """A plugin that answers by domain gives the same index again, and few values."""
+        last = self._statuses
+        return statuses.index is last.index and statuses.values == last.values
 
 
 class Judgement:
@@ -51,8 +73,9 @@ class Judgement:
         self._rejections: Rejections | None = None
         self._sizes: NDArray[np.intp] | None = None  # how many candidates have each verdict
         self._candidates = _NOBODY
-        self._answers: dict[int, Statuses] = {}  # by place, what was said last of all candidates
+        self._answers: dict[int, _Answer] = {}  # by place, what was said last of all candidates
         self._grows = False  # whether a row may have become feasible in this refresh
+        self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
         self._is_judged = False
         self._reader = Reader(cluster)
         self.reads: dict[str, Reads] = profile.reads(pod)
@@ -65,6 +88,7 @@ class Judgement:
             for place, plugin in enumerate(profile.filters)
             if self.reads[plugin.name].cluster
         ]
+        self._asked_often = {place for place, _, _ in self._cluster_reads}
 
     def refresh(self, pod: Pod) -> None:
         """Bring everything up to date for this pod, which equals the one before."""
@@ -169,7 +193,7 @@ class Judgement:
         self.verdict = np.zeros(size, np.intp)
         self._rejections = self._sizes = None
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
-        self._answers = {}
+        self._answers, self._walks = {}, {}
         self._candidates = self._find_candidates()
         self.first[self._candidates] = PENDING
         self._grows = True
@@ -186,7 +210,7 @@ class Judgement:
         pending = False
         self._grows = False
         if self.state.skip_filter != self._skipped:
-            self._answers = {}
+            self._answers, self._walks = {}, {}
             asked_anew |= self._newly_active()
             pending = self._release_newly_skipped()
         rows = [r for r in changes.rows if r < len(self.first) and self.first[r] not in _SET_ASIDE]
@@ -197,6 +221,7 @@ class Judgement:
         else:
             for row in rows:
                 moved |= self._walk(pod, row, changes.rows[row], asked_anew)
+        self._grows |= pending
         if pending or asked_anew:
             moved |= self._sweep(pod, asked_anew)
         if moved:
@@ -223,27 +248,45 @@ class Judgement:
 
         Filters that will be asked anew about all rows need not be asked about this one before.
         """
-        filters = self.profile.filters
-        was = int(self.first[row])
-        now, verdict = len(filters), SUCCESS
+        was = self.first.item(row)
+        to_ask, stays = self._to_ask(was, aspects, asked_anew)
+        now, verdict = len(self.profile.filters), SUCCESS
         node = NodeInfo(self.cluster, row)
-        for place, plugin in enumerate(filters):
-            if plugin.name in self.state.skip_filter:
-                continue
-            if place <= was and (place in asked_anew or not self._depends(plugin, aspects)):
-                if place == was:
-                    return False  # refused here before, and nothing it looks at has changed
-                continue
+        for place, plugin in to_ask:
             self._answers.pop(place, None)
             verdict = self.profile.filter_one(plugin, self.state, pod, node)
             if not verdict.ok:
                 now = place
                 break
-        if now != was or now != len(filters):
+        else:
+            if stays:
+                return False
+        fits = len(self.profile.filters)
+        if now != was or now != fits:
             self.first[row] = now
             self._write(np.array([row]), np.array([self._place(verdict)]))
-        self._grows |= was < now == len(filters)
-        return (was == len(filters)) != (now == len(filters))
+        self._grows |= was < now == fits
+        return (was == fits) != (now == fits)
+
+    def _to_ask(self, was: int, aspects: int, asked_anew: frozenset[int]) -> _ToAsk:
+        """The filters whose answer about a row may be another one; and whether the one that refused
+        it before, which is not among them, still does."""
+        key = was, aspects, asked_anew
+        found = self._walks.get(key)
+        if found is None:
+            found = self._walks[key] = self._find_to_ask(*key)
+        return found
+
+    def _find_to_ask(self, was: int, aspects: int, asked_anew: frozenset[int]) -> _ToAsk:
+        to_ask: list[tuple[int, FilterPlugin]] = []
+        for place, plugin in enumerate(self.profile.filters):
+            if plugin.name in self.state.skip_filter:
+                continue
+            if place > was or (place not in asked_anew and self._depends(plugin, aspects)):
+                to_ask.append((place, plugin))
+            elif place == was:
+                return to_ask, True
+        return to_ask, False
 
     def _depends(self, plugin: Plugin, aspects: int) -> bool:
         reads = self.reads[plugin.name]
@@ -254,41 +297,55 @@ class Judgement:
 
         True when that changed anything.
         """
-        pending = np.flatnonzero(self.first == PENDING)
+        pending = self._pending()
         moved = len(pending) > 0
-        self._grows |= moved
         for place, plugin in enumerate(self.profile.filters):
             if plugin.name in self.state.skip_filter:
                 continue
             rows = self._reaching(place) if place in asked_anew else pending
             if len(rows) and self._judge_rows(pod, place, plugin, rows):
-                pending = np.flatnonzero(self.first == PENDING)
+                pending = self._pending()
                 moved = True
-        if moved:
+        if len(pending):
             self.first[pending] = len(self.profile.filters)
             # A filter that refused some of them may skip now.
             self._write(pending, np.zeros(len(pending), np.intp))
         return moved
 
+    def _pending(self) -> NDArray[np.intp]:
+        """The rows on their way through the filters: none unless some may become feasible."""
+        return np.flatnonzero(self.first == PENDING) if self._grows else _NOBODY
+
     def _reaching(self, place: int) -> NDArray[np.intp]:
         """The rows that no filter before this one refuses."""
         reaching = self.first >= place
-        return self._candidates if reaching.all() else np.flatnonzero(reaching)
+        if np.count_nonzero(reaching) == len(self._candidates):
+            return self._candidates
+        return np.flatnonzero(reaching)
 
     def _judge_rows(
         self, pod: Pod, place: int, plugin: FilterPlugin, rows: NDArray[np.intp]
     ) -> bool:
         """Ask one filter about these rows; true when that changed which rows are pending."""
         statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
-        if self._said_before(place, rows, statuses):
+        last = self._answers.pop(place, None)
+        if self._grows or rows is not self._candidates:
+            last = None
+        if last is not None and last.equals(statuses):
+            self._answers[place] = last
             return False
-        where = slice(None) if len(rows) == len(self.first) else rows
-        stuck = self.first[where] == place  # refused here before
-        if len(statuses.values) == 1 and statuses.values[0].ok and not stuck.any():
-            return False
+        if last is None:
+            where = slice(None) if len(rows) == len(self.first) else rows
+            stuck = self.first[where] == place  # refused here before
+            if len(statuses.values) == 1 and statuses.values[0].ok and not stuck.any():
+                return False
+            before = np.where(stuck, self.verdict[where], 0)
+        else:
+            before = last.verdicts
         places = np.array([self._place(status) for status in statuses.values], np.intp)
         now = places.take(statuses.index)
-        before = np.where(stuck, self.verdict[where], 0)
+        if rows is self._candidates and place in self._asked_often:
+            self._answers[place] = _Answer(statuses, now)
         # Between two equal pods few rows change: write to those alone.
         changed = (now != before).nonzero()[0]
         if not len(changed):
@@ -299,23 +356,6 @@ class Judgement:
         self.first[rows] = np.where(refused, place, PENDING)
         self._grows |= not refused.all()
         return True
-
-    def _said_before(self, place: int, rows: NDArray[np.intp], statuses: Statuses) -> bool:
-        """Whether these candidates, all of them, got the same answer here the last time.
-
-        A plugin that answers by domain gives the same index again and few values. An answer counts
-        until a row is asked for alone, and for nothing while rows are pending.
-        """
-        last = self._answers.pop(place, None)
-        if rows is not self._candidates:
-            return False
-        self._answers[place] = statuses
-        return (
-            last is not None
-            and not self._grows
-            and statuses.index is last.index
-            and statuses.values == last.values
-        )
 
     def _write(self, rows: NDArray[np.intp], verdicts: NDArray[np.intp]) -> None:
         """Set verdicts, and keep count of how many nodes have each."""

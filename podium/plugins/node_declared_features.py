@@ -56,11 +56,9 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
 
 
 def _restarts_all_containers(pod: Pod) -> bool:
-    return any(
-        rule.action == "RestartAllContainers"
-        for container in (*pod.spec.containers, *pod.spec.init_containers)
-        for rule in container.restart_policy_rules
-    )
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    rules = [rule for container in containers for rule in container.restart_policy_rules]
+    return any(rule.action == "RestartAllContainers" for rule in rules) if rules else False
 
 
 def _has_user_namespace_on_host_network(pod: Pod) -> bool:
@@ -75,7 +73,7 @@ NEEDED_WHEN: Mapping[str, Callable[[Pod], bool]] = {
 
 
 def required_features(pod: Pod) -> Features:
-    return Features(name for name, is_needed in NEEDED_WHEN.items() if is_needed(pod))
+    return Features([name for name, is_needed in NEEDED_WHEN.items() if is_needed(pod)])
 
 
 def verdict(required: Features, declared: tuple[str, ...]) -> fwk.Status:

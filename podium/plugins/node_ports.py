@@ -32,7 +32,8 @@ class NodePorts(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodePorts"
 
     def sign(self, pod: Pod) -> Hashable:
-        return tuple(sorted(set(host_ports(pod))))
+        ports = host_ports(pod)
+        return tuple(sorted(set(ports))) if ports else ()
 
     def reads(self, pod: Pod) -> fwk.Reads:
         return fwk.reads(node=fwk.Aspect.PORTS if host_ports(pod) else 0)

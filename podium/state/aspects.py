@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
 
@@ -29,12 +30,23 @@ NOWHERE: Final = -1
 _KEPT: Final = 4096
 
 
+@dataclass(slots=True)
+class Changes:
+    """``aspects`` that changed anywhere, and by row; ``fresh``: there is nothing to build on."""
+
+    aspects: int = 0
+    rows: dict[int, int] = field(default_factory=dict)
+    fresh: bool = False
+
+
 class Journal:
     """What changed since a reader last looked; a reader that is too far behind starts over."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[int, int]] = []
         self._first = 0
+        self._last_read: tuple[int, int] = (-1, -1)
+        self._last_changes = Changes()
 
     @property
     def end(self) -> int:
@@ -51,3 +63,22 @@ class Journal:
         if mark < self._first:
             return None
         return self._entries[mark - self._first :]
+
+    def changes_since(self, mark: int) -> Changes | None:
+        """The same, summed up; shared by all who ask from the same mark: do not change it."""
+        key = mark, self.end
+        if key != self._last_read:
+            entries = self.since(mark)
+            if entries is None:
+                return None
+            self._last_read, self._last_changes = key, _summed_up(entries)
+        return self._last_changes
+
+
+def _summed_up(entries: list[tuple[int, int]]) -> Changes:
+    changes = Changes()
+    for row, aspects in entries:
+        changes.aspects |= aspects
+        if row != NOWHERE:
+            changes.rows[row] = changes.rows.get(row, 0) | aspects
+    return changes

@@ -81,30 +81,28 @@ class InterPodAffinity(
         self.ignores_others = args.ignore_preferred_terms_of_existing_pods
         self.cluster = handle.cluster
         self.namespaces = Namespaces(handle.cluster)
-        self._pod: Pod | None = None
-        self._terms = NO_TERMS
 
     def sign(self, pod: Pod) -> Hashable:
         """Nothing while no term can matter; ``reads`` tells apart no more than this does."""
-        terms = self._terms_of(pod)
+        terms = affinity_terms(pod)
         kinds = self._kinds_that_matter(terms)
         index = self.cluster.affinity
         if terms is NO_TERMS and not index.any_of(kinds):
             return None
-        keys = [index.keys(kind) for kind in kinds]
-        keys += [term.selector.keys for term in terms.required]
-        labels = [pair for pair in pod.labels.items() if any(pair[0] in some for some in keys)]
+        own = [term.selector.keys for term in terms.required]
+        keys = frozenset().union(*map(index.keys, kinds), *own)
+        labels = [pair for pair in pod.labels.items() if pair[0] in keys]
         return (pod.namespace, terms, frozenset(labels))
 
     def reads(self, pod: Pod) -> fwk.Reads:
-        terms = self._terms_of(pod)
+        terms = affinity_terms(pod)
         if terms is not NO_TERMS:
             return _OWN
         standing = self.cluster.affinity.any_of(self._kinds_that_matter(terms))
         return _OTHERS if standing else _NOBODYS
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
-        terms = self._terms_of(pod)
+        terms = affinity_terms(pod)
         if terms.problems:
             return fwk.Status.unresolvable(_unreadable(terms))
         spaces = self.cluster.namespace_labels(pod.namespace)
@@ -143,7 +141,7 @@ class InterPodAffinity(
         return state.get(Surroundings).statuses(nodes)
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
-        terms = self._terms_of(pod)
+        terms = affinity_terms(pod)
         if terms.problems:
             return fwk.Status.error(_unreadable(terms))
         if PREFERRED not in self._kinds_that_matter(terms):
@@ -186,11 +184,6 @@ class InterPodAffinity(
             unwanted = tuple([self.namespaces.wanted(term) for term in terms.required_anti])
             apart = Apart.around(self.cluster, unwanted)
         return Surroundings(near, apart, opposition(self.cluster, opposing))
-
-    def _terms_of(self, pod: Pod) -> AffinityTerms:
-        if pod is not self._pod:  # several points ask in a row for the same pod
-            self._pod, self._terms = pod, affinity_terms(pod)
-        return self._terms
 
     def _kinds_that_matter(self, terms: AffinityTerms) -> tuple[str, ...]:
         """The terms of others that the answers for a pod with these terms depend on."""

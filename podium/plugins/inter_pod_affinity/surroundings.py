@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -158,18 +158,21 @@ class Surroundings:
 
     def verdicts(self, pick: Pick) -> Places:
         """Places in VERDICTS, for the rows or domains whose counts are picked."""
-        places: Places | None = None
-        if self.opposed is not None:
-            places = np.where(pick(self.opposed) > 0, OPPOSED, FITS)
-        if self.apart is not None:
-            places = np.where(
-                pick(self.apart.here) > 0, CROWDED, FITS if places is None else places
-            )
-        if self.near is not None:
-            places = np.where(self.near.suffices(pick), FITS if places is None else places, FAR)
-        if places is None:
+        found: NDArray[np.int8] | None = None
+        for bit, flags in self._objections(pick):
+            bits = flags.view(np.int8) << bit
+            found = bits if found is None else found | bits
+        if found is None:
             raise AssertionError("without anything to look at PreFilter skips")
-        return places
+        return _VERDICT_OF.take(found)
+
+    def _objections(self, pick: Pick) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        if self.opposed is not None:
+            yield 0, pick(self.opposed) > 0
+        if self.apart is not None:
+            yield 1, pick(self.apart.here) > 0
+        if self.near is not None:
+            yield 2, ~self.near.suffices(pick)
 
     def follow(self, pod: Pod, others: fwk.PodsOnRows, sign: int) -> None:
         """Pods have come (1) or gone (-1), each in the world of its row."""
@@ -183,6 +186,9 @@ class Surroundings:
             change = Held(on_rows(size, labelled) * sign)
             self.opposed = change if self.opposed is None else self.opposed.plus(change)
 
+
+# By the bits of the objections: being far is told first, then the pod's own wish to be apart.
+_VERDICT_OF = np.array([FITS, OPPOSED, CROWDED, CROWDED, FAR, FAR, FAR, FAR])
 
 _FEW = 64  # up to this many domains are judged one by one
 

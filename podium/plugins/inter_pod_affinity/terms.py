@@ -35,21 +35,38 @@ class Companions:
 
 
 class Namespaces:
-    """Resolves the namespaces of terms; lists are kept until a namespace changes."""
+    """Resolves the namespaces of terms; what was found is kept until a namespace changes."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._store = cluster.objects(Namespace)
         self._version = self._store.version
         self._names: dict[Selector, frozenset[str]] = {}
+        self._wanted: dict[Term, Wanted] = {}
+        self._queries: dict[Terms, fwk.PodQuery] = {}
 
     def companions(self, pod: Pod, terms: Terms) -> Companions:
         """What these required affinity terms of the pod ask for together."""
-        query = fwk.PodQuery(tuple([self._clause(term) for term in terms]))
+        self._forget_outdated()
+        query = self._queries.get(terms)
+        if query is None:
+            query = fwk.PodQuery(tuple([self._clause(term) for term in terms]))
+            self._queries[terms] = query
         keys = {term.topology_key: None for term in terms}
         return Companions(query, tuple(keys), query.matches(pod.namespace, pod.labels, False))
 
     def wanted(self, term: Term) -> Wanted:
-        return Wanted(fwk.PodQuery((self._clause(term),)), term.topology_key, term.weight)
+        self._forget_outdated()
+        wanted = self._wanted.get(term)
+        if wanted is None:
+            query = fwk.PodQuery((self._clause(term),))
+            wanted = self._wanted[term] = Wanted(query, term.topology_key, term.weight)
+        return wanted
+
+    def _forget_outdated(self) -> None:
+        kept = max(len(self._names), len(self._wanted), len(self._queries))
+        if self._version != self._store.version or kept > _KEPT:
+            self._version = self._store.version
+            self._names, self._wanted, self._queries = {}, {}, {}
 
     def _clause(self, term: Term) -> fwk.Clause:
         return fwk.Clause(self._spaces(term), term.selector)
@@ -65,9 +82,6 @@ class Namespaces:
         return term.namespaces | self._named(among)
 
     def _named(self, among: Selector) -> frozenset[str]:
-        if self._version != self._store.version or len(self._names) > _KEPT:
-            self._names = {}
-            self._version = self._store.version
         names = self._names.get(among)
         if names is None:
             found = (space.name for space in self._store if among.matches(space.labels))

@@ -58,41 +58,50 @@ class Spreading:
         self._defaults = {action: _acting(args.defaults, action) for action in (HARD, SOFT)}
         self._pod: Pod | None = None
         self._journal_end = -1
-        self._found: dict[str, Constraints] = {}
+        self._hard: Constraints | None = None
+        self._soft: Constraints | None = None
 
     def hard(self, pod: Pod) -> Constraints:
-        return self._constraints(pod, HARD)
+        self._look_at(pod)
+        if self._hard is None:
+            self._hard = _own(pod, HARD)
+        return self._hard
 
     def soft(self, pod: Pod) -> Constraints:
-        return self._constraints(pod, SOFT)
+        self._look_at(pod)
+        if self._soft is None:
+            self._soft = _own(pod, SOFT)
+        return self._soft
 
     def needs_every_key(self, pod: Pod) -> bool:
         """Whether scoring leaves out nodes without all keys; system defaults take any node."""
         return bool(pod.spec.topology_spread_constraints) or not self._is_system
 
-    def _constraints(self, pod: Pod, action: str) -> Constraints:
+    def _look_at(self, pod: Pod) -> None:
         end = self._cluster.journal.end
-        if pod is not self._pod or end != self._journal_end:
-            self._pod, self._journal_end, self._found = pod, end, {}
-        found = self._found.get(action)
-        if found is None:
-            found = self._found[action] = self._compiled(pod, action)
-        return found
+        if pod is self._pod and end == self._journal_end:
+            return
+        self._pod, self._journal_end = pod, end
+        self._hard = self._soft = None  # own ones one by one: only those that count may be invalid
+        if not pod.spec.topology_spread_constraints:
+            self._hard, self._soft = self._default(pod)
 
-    def _compiled(self, pod: Pod, action: str) -> Constraints:
-        own = pod.spec.topology_spread_constraints
-        if own:
-            acting = _acting(own, action)
-            return tuple(
-                [compiled(written, _own_selector(written, pod), pod) for written in acting]
-            )
-        defaults = self._defaults[action]
-        if not defaults:
-            return ()
+    def _default(self, pod: Pod) -> tuple[Constraints, Constraints]:
+        hard, soft = self._defaults[HARD], self._defaults[SOFT]
+        if not hard and not soft:
+            return (), ()
         selector = default_selector(self._cluster, pod)
         if selector.is_empty:
-            return ()
-        return tuple([compiled(given, selector, pod) for given in defaults])
+            return (), ()
+        return (
+            tuple([compiled(given, selector, pod) for given in hard]),
+            tuple([compiled(given, selector, pod) for given in soft]),
+        )
+
+
+def _own(pod: Pod, action: str) -> Constraints:
+    acting = _acting(pod.spec.topology_spread_constraints, action)
+    return tuple([compiled(written, _own_selector(written, pod), pod) for written in acting])
 
 
 def _acting(constraints: Iterable[TopologySpreadConstraint], action: str) -> Written:
