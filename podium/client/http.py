@@ -23,7 +23,7 @@ from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
 
 MOST_TRIES = 10
 RECONNECT_SECONDS = 0.1
-RECONNECT_TRIES = 3
+RECONNECT_TRIES = 2
 CONNECTIONS = 512  # a watch takes one for itself, a request for its duration
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # time is the clock's
 

@@ -14,9 +14,11 @@ from podium.client.endpoint import Endpoint
 from podium.client.http import Connection, Options
 from podium.client.informer import Informer
 from podium.clock import FakeClock, give_way
+from tests.client.front import Front
 
 UNLIMITED = Options(qps=-1, user_agent="podium/test")
 TURNS = 200_000  # of the event loop: far more than any test needs
+QUIET_TURNS = 60  # more than a request takes from end to end
 
 
 @dataclass
@@ -24,10 +26,11 @@ class World:
     """A server, its objects, and a connection to it."""
 
     api: Api
-    url: str
+    front: Front
     clock: FakeClock
     connection: Connection
     tasks: list[asyncio.Task] = field(default_factory=list)
+    stories: list = field(default_factory=list)
 
     @property
     def cluster(self):
@@ -44,6 +47,7 @@ class World:
         """A running informer and the story that its handlers were told."""
         informer = Informer(self.connection, resource)
         story = Story()
+        self.stories.append(story)
         informer.subscribe(story.tell)
         self.start(informer.run())
         return informer, story
@@ -60,6 +64,23 @@ class World:
             await give_way()
         raise AssertionError(f"never so: {inspect.getsource(condition).strip()}")
 
+    async def in_time(self, condition, limit=4 * 3600.0):
+        """Let time pass, from one timer to the next, until something is so."""
+        end = self.clock.now() + limit
+        while not condition():
+            assert self.clock.now() < end, f"never so: {inspect.getsource(condition).strip()}"
+            await self.quiet()
+            if not condition():
+                self.clock.advance(self.clock.until_next() or 1.0)
+
+    async def quiet(self):
+        """Let the loop turn until nothing goes to and fro: all that is left is to wait."""
+        seen, turns = -1, 0
+        while turns < QUIET_TURNS:
+            turns = turns + 1 if self.front.activity == seen else 0
+            seen = self.front.activity
+            await give_way()
+
     async def stop(self):
         for task in self.tasks:
             task.cancel()
@@ -68,20 +89,38 @@ class World:
 
 
 class Story:
-    """What handlers hear, checked as it is told: only what is known changes, once each."""
+    """What handlers hear, checked as it is told: nothing unknown changes, nothing is added twice,
+    nobody returns from the dead, and no object becomes older."""
 
     def __init__(self):
         self.told = []
         self.known = {}
+        self.dead = set()
+        self.faults = []
 
     def tell(self, old, new):
+        try:
+            self._check(old, new)
+        except AssertionError as fault:  # an informer bears handlers that fail; a test does not
+            self.faults.append(fault)
+
+    def _check(self, old, new):
         key = (old or new).key
         assert self.known.get(key) is old, (key, old, new)
         if new is None:
             del self.known[key]
+            self.dead.add(old.uid)
         else:
+            assert new.uid not in self.dead
             self.known[key] = new
+        if old and new:
+            assert old.uid == new.uid
+            assert version(old) < version(new)
         self.told.append(("add" if old is None else "delete" if new is None else "update", key))
+
+
+def version(obj):
+    return int(obj.metadata.resource_version)
 
 
 def with_world(test):
@@ -100,14 +139,15 @@ def with_world(test):
 async def _run(test, *args, **kwargs):
     clock = FakeClock()
     api = new_api(clock, history=50, seed=1)
-    async with EmbeddedServer(api, clock=clock) as server:
-        endpoint = Endpoint(server.url, "the test")
+    async with EmbeddedServer(api, clock=clock) as server, Front(server.url, clock) as front:
+        endpoint = Endpoint(front.url, "the test")
         async with Connection(endpoint, clock, UNLIMITED) as connection:
-            world = World(api, server.url, clock, connection)
+            world = World(api, front, clock, connection)
             try:
                 await test(world, *args, **kwargs)
             finally:
                 await world.stop()
+            assert not [fault for story in world.stories for fault in story.faults]
     api.store.check_invariants()
 
 

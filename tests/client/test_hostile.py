@@ -1,0 +1,85 @@
+"""An informer behind a front that delays, cuts, repeats, drops and refuses: it recovers by itself,
+what it knows is what a fresh list has, and its handlers were told a story that holds together."""
+
+import random
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from podium.client.backoff import MOST_SECONDS
+from podium.client.http import RECONNECT_TRIES
+from podium.client.resources import PODS
+from tests.client.front import EVIL
+from tests.client.harness import pod, with_world
+
+TRIES_EACH = 2 * RECONNECT_TRIES  # aiohttp tries reads a second time on its own
+
+
+def versions(world):
+    items = world.api.store.list("pods", None).items
+    return {f"{item.key[0]}/{item.key[1]}": str(item.version) for item in items}
+
+
+def known(informer):
+    return {one.key: one.metadata.resource_version for one in informer.objects()}
+
+
+class Turmoil:
+    """Pods come, change, go, and come again under their old names."""
+
+    def __init__(self, world, chance):
+        self.world = world
+        self.chance = chance
+
+    def change(self):
+        cluster, name = self.world.cluster, f"p{self.chance.randrange(8)}"
+        key = ("default", name)
+        if cluster.find("pods", key) is None:
+            cluster.create("pods", pod(name))
+        elif self.chance.random() < 0.5:
+            cluster.modify("pods", key, self._mark)
+        else:
+            cluster.delete("pods", key)
+
+    def _mark(self, obj):
+        labels = {"mark": str(self.chance.random())}
+        return {**obj, "metadata": {**obj["metadata"], "labels": labels}}
+
+
+# A seed does not shrink to anything simpler.
+@settings(max_examples=25, deadline=None, phases=[Phase.reuse, Phase.generate])
+@given(seed=st.integers(0, 2**32))
+def test_it_recovers_by_itself(seed):
+    survive(seed=seed)
+
+
+@with_world
+async def survive(world, seed):
+    world.front.chance = random.Random(seed)
+    world.front.mood = EVIL
+    turmoil = Turmoil(world, random.Random(seed + 1))
+    informer, story = world.follow(PODS)
+    for _ in range(20):
+        for _ in range(turmoil.chance.randrange(4)):
+            turmoil.change()
+        await world.quiet()
+        world.clock.advance(turmoil.chance.choice([0.1, 1.0, 10.0, 100.0]))
+
+    world.front.calm()
+    await world.in_time(lambda: known(informer) == versions(world) and informer.trouble is None)
+
+    assert {key: one.metadata.resource_version for key, one in story.known.items()} == known(
+        informer
+    )
+
+
+@with_world
+async def test_a_dead_server_is_asked_less_and_less(world):
+    world.front.mood.close = 1.0
+    world.follow(PODS)
+    begun = world.clock.now()
+
+    await world.in_time(lambda: world.clock.now() > begun + 3600)
+
+    last = [request for request in world.front.requests if request.at > begun + 1800]
+    assert 0 < len(last) <= TRIES_EACH * 1800 / MOST_SECONDS
