@@ -20,7 +20,8 @@ PodiumError
 ├── PluginError         a plugin that cannot be registered or built
 ├── ConfigError         a configuration that cannot be used: all that is wrong with it
 ├── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
-└── WorkloadFailed      a benchmark that did not come to its end
+├── WorkloadFailed      a benchmark that did not come to its end
+└── ServingError        an address where health and metrics cannot be served: which, what to do
 """
 
 from collections.abc import Sequence
@@ -177,3 +178,7 @@ class InvalidRecording(PodiumError):
 
 class WorkloadFailed(PodiumError):
     """A benchmark that did not come to its end, most likely for a pod that found no node."""
+
+
+class ServingError(PodiumError):
+    """An address where health and metrics cannot be served; the message says what to do."""
