@@ -291,10 +291,11 @@ class Metrics:
         """``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
         self.hint_seconds.observe(seconds, plugin, event, hint)
 
-    def request(self, method: str, host: str, code: str, seconds: float) -> None:
-        """An answer of the API server; ``code`` is ``<error>`` when there was none."""
+    def request(self, host: str, method: str, code: int, seconds: float) -> None:
+        """An answer of the API server, or none: ``code`` 0. With the host bound to it, this is
+        what a client's connection reports to."""
         with self._requests_lock:
-            self.requests.inc(code, method, host)
+            self.requests.inc(str(code) if code else "<error>", method, host)
             self.request_seconds.observe(seconds, method, host)
 
     def families(self) -> list[Counter | Gauge | Histogram]:

@@ -105,7 +105,8 @@ def test_labels_stand_where_they_belong():
     metrics.plugin("NodeName", "Filter", "Skip", 0.1)
     metrics.evaluated("batch", "NodeName", "Filter", 5000)
     metrics.incoming("active", "NodeAdd")
-    metrics.request("GET", "127.0.0.1:1", "200", 0.1)
+    metrics.request("127.0.0.1:1", "GET", 200, 0.1)
+    metrics.request("127.0.0.1:1", "PUT", 0, 0.1)
 
     host = "127.0.0.1:1"
     node_name = {"plugin": "NodeName", "extension_point": "Filter"}
@@ -116,6 +117,7 @@ def test_labels_stand_where_they_belong():
         named("scheduler_plugin_execution_duration_seconds_count", **node_name, status="Skip"),
         named("scheduler_queue_incoming_pods_total", queue="active", event="NodeAdd"),
         named("rest_client_requests_total", code="200", method="GET", host=host),
+        named("rest_client_requests_total", code="<error>", method="PUT", host=host),
         named("rest_client_request_duration_seconds_count", verb="GET", host=host),
     ):
         assert samples[name] == 1
