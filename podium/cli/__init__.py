@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol, TypeAlias
 
-from podium.cli import apply, bench, conformance, delete, down, get, up
+from podium.cli import apply, bench, config, conformance, delete, down, get, up
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, Command] = {
     "apply": apply,
     "get": get,
     "delete": delete,
+    "config": config,
     "conformance": conformance,
     "bench": bench,
 }

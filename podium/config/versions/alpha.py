@@ -44,7 +44,7 @@ def profile_in_words_of_v1(
     return wire.Profile(
         scheduler_name=given.scheduler_name,
         plugins=wire.Plugins(**sets),
-        plugin_config=(*written, *_from_top(top.arguments, len(written), path, notes)),
+        plugin_config=(*written, *args_of_top(top.arguments, len(written), path, notes)),
     )
 
 
@@ -80,9 +80,10 @@ _PLUGINS_OF_FIELDS = {
 }
 
 
-def _from_top(
+def args_of_top(
     values: dict[str, int | None], place: int, path: str, notes: Notes
 ) -> Iterator[wire.PluginConfig]:
+    """Fields of the file's top as entries of pluginConfig, the first of them at this place."""
     for field, value in values.items():
         if value is not None:
             plugin, name = _PLUGINS_OF_FIELDS[field]

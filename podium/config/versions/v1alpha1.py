@@ -9,6 +9,7 @@ from podium.config.versions import addresses, default_plugins
 from podium.config.versions.alpha import (
     AlphaBasics,
     AlphaPoints,
+    args_of_top,
     complete_args,
     profile_in_words_of_v1,
 )
@@ -92,9 +93,28 @@ def _by_policy(
         notes.problems.add(where, "cannot set a Plugin config and Policy config; drop one of them")
     meaning = policy_in(source, f"{_PATH}.policy", notes)
     [profile] = meaning.given.profiles
-    named = replace(profile, scheduler_name=given.scheduler_name)
-    merged = replace(translated, profiles=(named,), extenders=meaning.given.extenders)
+    merged = replace(
+        translated,
+        profiles=(_with_top(profile, given, notes),),
+        extenders=meaning.given.extenders,
+    )
     return Meaning(merged, meaning.defaults, meaning.run_all_filters)
+
+
+def _with_top(profile: wire.Profile, given: Configuration, notes: Notes) -> wire.Profile:
+    """The policy's profile with what stands at the top of the file; the policy's word counts."""
+    configured = profile.plugin_config
+    names = {entry.name for entry in configured}
+    of_top = args_of_top(given.arguments, len(configured), "profiles[0]", notes)
+    added = [entry for entry in of_top if entry.name not in names]
+    plugins = profile.plugins
+    if given.disable_preemption:
+        plugins = replace(plugins, post_filter=wire.PluginSet())
+    return wire.Profile(
+        scheduler_name=given.scheduler_name,
+        plugins=plugins,
+        plugin_config=(*configured, *added),
+    )
 
 
 V1ALPHA1 = Version(

@@ -1,12 +1,13 @@
 """Priorities to the plugins that score as they did, with their weights."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
 from podium.config.problems import did_you_mean, show
 from podium.config.versions.policy.chosen import Chosen
-from podium.config.versions.policy.written import Priority, PriorityArgument
+from podium.config.versions.policy.written import Priority, PriorityArgument, Ratio
 from podium.config.versions.version import Notes
 
 _BOTH = "preScore score"
@@ -157,6 +158,14 @@ def _configure(given: PriorityArgument, path: str, chosen: Chosen) -> None:
         args = {"antiAffinityLabelsPreference": [given.service_anti_affinity.label]}
         chosen.configure(_SERVICE, args, f"{path}.argument.serviceAntiAffinity")
     elif given.requested_to_capacity_ratio_arguments:
-        ratio = msgspec.to_builtins(given.requested_to_capacity_ratio_arguments)
+        ratio = _plain(given.requested_to_capacity_ratio_arguments)
         where = f"{path}.argument.requestedToCapacityRatioArguments"
         chosen.configure(_RATIO, ratio, where)
+
+
+def _plain(ratio: Ratio) -> dict[str, Any]:
+    """As a file of v1beta1 would have it; without resources, cpu and memory are meant."""
+    args: dict[str, Any] = {"shape": [msgspec.to_builtins(point) for point in ratio.shape]}
+    if ratio.resources:
+        args["resources"] = [msgspec.to_builtins(resource) for resource in ratio.resources]
+    return args

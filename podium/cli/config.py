@@ -1,0 +1,165 @@
+"""``podium config``: check configurations, show what they come to, convert and compare them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import msgspec
+import yaml
+from rich.console import Console
+from rich.markup import escape
+
+from podium import app
+from podium.cli import config_text
+from podium.config import Configuration
+from podium.config.convert import convert
+from podium.config.diff import differences
+from podium.config.load import Reading, default, read, text_of
+from podium.config.view import effective
+from podium.errors import ConfigError, ConfigProblem
+from podium.framework.registry import Registry
+
+DIFFERENT = 1
+BAD_INPUT = 2
+_STDIN = "-"
+_EXAMPLES = """examples:
+  podium config validate scheduler.yaml policy.cfg
+  podium config show                                  the default configuration
+  podium config show scheduler.yaml -o json
+  podium config convert old.yaml > new.yaml           v1beta3 and older, or a Policy, as v1
+  podium config diff scheduler.yaml                   against the default configuration
+  podium config diff old.yaml new.yaml
+"""
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "config",
+        help="check, show, convert and compare configurations",
+        description="Work with KubeSchedulerConfiguration files of every version from v1alpha1 to "
+        "v1, with legacy Policy files, and with ConfigMaps that hold a policy.cfg. A file named - "
+        "is standard input. The exit status is 0 when all is well, 1 when diff finds differences, "
+        "2 when a file cannot be used.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    _add_validate(commands)
+    _add_show(commands)
+    _add_convert(commands)
+    _add_diff(commands)
+
+
+def _add_validate(commands: Subparsers) -> None:
+    parser = _action(commands, "validate", "report everything that is wrong with a file")
+    parser.add_argument("files", nargs="+", metavar="FILE")
+
+
+def _add_show(commands: Subparsers) -> None:
+    parser = _action(commands, "show", "print the effective plugins, arguments and fields")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="without it: the default")
+    parser.add_argument("-o", "--output", choices=("text", "json", "yaml"), default="text")
+
+
+def _add_convert(commands: Subparsers) -> None:
+    parser = _action(commands, "convert", "write a file of any version as v1")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--to", choices=("v1",), default="v1", help="the version to write")
+
+
+def _add_diff(commands: Subparsers) -> None:
+    parser = _action(commands, "diff", "tell what differs in the effect of two files")
+    parser.add_argument("before", metavar="A")
+    parser.add_argument("after", nargs="?", metavar="B", help="without it: the default")
+
+
+def _action(commands: Subparsers, name: str, summary: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    registry = app.in_tree_with_legacy()
+    actions: dict[str, Callable[[argparse.Namespace, Registry], int]] = {
+        "validate": _validate,
+        "show": _show,
+        "convert": _convert,
+        "diff": _diff,
+    }
+    try:
+        return actions[args.action](args, registry)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+
+
+def _validate(args: argparse.Namespace, registry: Registry) -> int:
+    console = Console(highlight=False, soft_wrap=True)
+    status = 0
+    for name in args.files:
+        try:
+            reading = _read(name, registry)
+        except ConfigError as error:
+            print(error, file=sys.stderr)
+            status = BAD_INPUT
+        else:
+            console.print(f"{escape(name)}: [green]valid[/green] {reading.version.title}")
+    return status
+
+
+def _show(args: argparse.Namespace, registry: Registry) -> int:
+    shown = effective(_configuration(args.file, registry))
+    if args.output == "text":
+        config_text.print_effective(shown, Console(highlight=False, soft_wrap=True))
+    else:
+        _dump(shown, args.output)
+    return 0
+
+
+def _convert(args: argparse.Namespace, registry: Registry) -> int:
+    reading = _read(args.file, registry)
+    converted = convert(reading, registry, source=args.file)
+    _warn(args.file, converted.warnings)
+    _dump(converted.value, "yaml")
+    return 0
+
+
+def _diff(args: argparse.Namespace, registry: Registry) -> int:
+    before, after = (_configuration(name, registry) for name in (args.before, args.after))
+    found = differences(before, after)
+    config_text.print_differences(found, Console(highlight=False, soft_wrap=True))
+    return DIFFERENT if found else 0
+
+
+def _configuration(name: str | None, registry: Registry) -> Configuration:
+    return default(registry) if name is None else _read(name, registry).configuration
+
+
+def _read(name: str, registry: Registry) -> Reading:
+    """The file's configuration; what it warns of goes to stderr."""
+    text = sys.stdin.read() if name == _STDIN else text_of(name)
+    reading = read(text, registry, source=name)
+    _warn(name, reading.configuration.warnings)
+    return reading
+
+
+def _warn(name: str, warnings: Iterable[ConfigProblem]) -> None:
+    for warning in warnings:
+        print(f"podium: warning: {name}: {warning}", file=sys.stderr)
+
+
+def _dump(value: Any, output: str) -> None:
+    if output == "json":
+        print(msgspec.json.format(msgspec.json.encode(value)).decode())
+    else:
+        print(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100), end="")

@@ -1,0 +1,116 @@
+"""An effective configuration, and what differs between two, as text for people and pipes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from podium.config.diff import Difference
+
+_GAP = "  "
+_NOT_SET = "(not set)"
+
+
+def print_effective(view: Mapping[str, Any], console: Console) -> None:
+    fields = {name: value for name, value in view.items() if name not in ("profiles", "extenders")}
+    _print_columns([(name, _text(value)) for name, value in _flat(fields)], console)
+    for profile in view["profiles"]:
+        console.print()
+        _print_profile(profile, console)
+    for number, extender in enumerate(view["extenders"]):
+        console.print(f"\n[bold]extender {number}[/bold]")
+        _print_columns([(name, _text(value)) for name, value in extender.items()], console)
+
+
+def _print_profile(profile: Mapping[str, Any], console: Console) -> None:
+    console.print(f"[bold]profile {escape(profile['schedulerName'])}[/bold]")
+    if profile["percentageOfNodesToScore"] is not None:
+        console.print(f"percentageOfNodesToScore{_GAP}{profile['percentageOfNodesToScore']}")
+    _print_columns([("POINT", "PLUGIN", "WEIGHT", "FROM"), *_plugins(profile["plugins"])], console)
+    if profile["args"]:
+        console.print("\nARGUMENTS")
+        rows = [
+            (name, field, _text(value))
+            for name, args in profile["args"].items()
+            for field, value in args.items()
+        ]
+        _print_columns(_without_repeats(rows), console)
+
+
+def _plugins(points: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[tuple[str, ...]]:
+    rows = [
+        (point, plugin["name"], str(plugin.get("weight", "")), _origin(plugin))
+        for point, plugins in points.items()
+        for plugin in plugins
+    ]
+    return list(_without_repeats(rows))
+
+
+def _origin(plugin: Mapping[str, Any]) -> str:
+    return f"{plugin['from']}, not in podium" if plugin.get("absent") else str(plugin["from"])
+
+
+def _without_repeats(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """The first cell only where it changes."""
+    last = None
+    for first, *rest in rows:
+        yield ("" if first == last else first, *rest)
+        last = first
+
+
+def _print_columns(rows: Iterable[tuple[str, ...]], console: Console) -> None:
+    rows = list(rows)
+    if not rows:
+        return
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        console.print(escape(_GAP.join(cells).rstrip()))
+
+
+def _flat(fields: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return _NOT_SET
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def print_differences(found: Iterable[Difference], console: Console) -> None:
+    """What A has is marked with a minus, what B has with a plus."""
+    for each in found:
+        console.print(f"[bold]{escape(each.path)}[/bold]")
+        names = [side for side in (each.before, each.after) if isinstance(side, list)]
+        if names and all(isinstance(item, str) for side in names for item in side):
+            _print_lists(each.before or [], each.after or [], console)
+        else:
+            _print_line("-", _text(each.before), console)
+            _print_line("+", _text(each.after), console)
+
+
+def _print_lists(before: list[str], after: list[str], console: Console) -> None:
+    for name in before:
+        if name not in after:
+            _print_line("-", name, console)
+    for name in after:
+        if name not in before:
+            _print_line("+", name, console)
+    kept = [name for name in before if name in after], [name for name in after if name in before]
+    if kept[0] != kept[1]:
+        _print_line("-", f"in the order {', '.join(kept[0])}", console)
+        _print_line("+", f"in the order {', '.join(kept[1])}", console)
+
+
+def _print_line(sign: str, text: str, console: Console) -> None:
+    colour = "red" if sign == "-" else "green"
+    console.print(f"  [{colour}]{sign} {escape(text)}[/{colour}]")

@@ -1,0 +1,145 @@
+"""A configuration of any version written as v1, with the same meaning.
+
+Called by ``podium config convert``. What v1 cannot say is a ``ConfigError``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from podium.config import upstream, view, wire, words
+from podium.config.catalog import Catalog
+from podium.config.expand import Expansion, weights
+from podium.config.load import SOURCE, Reading, default, from_value
+from podium.config.merge import merged_plugins
+from podium.config.model import Configuration
+from podium.config.modern import Draft, modernized
+from podium.config.problems import Problems
+from podium.config.versions import V1, default_plugins
+from podium.errors import ConfigProblem
+from podium.framework.args import NoArgs
+from podium.framework.plugin import Point
+from podium.framework.registry import Registry
+
+NO_WEIGHTS: Mapping[str, int] = MappingProxyType({})
+HEADER = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A v1 file as plain data; ``warnings`` tell where its meaning is not quite the same."""
+
+    value: dict[str, Any]
+    warnings: tuple[ConfigProblem, ...] = ()
+
+
+def convert(reading: Reading, registry: Registry, *, source: str = SOURCE) -> Converted:
+    if reading.version is V1:
+        return Converted(reading.value)
+    problems, warnings = Problems(), Problems()
+    configuration = reading.configuration
+    if configuration.run_all_filters:
+        problems.add("alwaysCheckAllPredicates", "v1 cannot say it; drop it to convert the rest")
+    writer = _Writer(registry)
+    profiles = []
+    for index, profile in enumerate(configuration.profiles):
+        draft = modernized(profile, f"profiles[{index}]", problems, warnings)
+        draft.args |= _unread_args(reading, index, registry)
+        profiles.append(
+            {"schedulerName": profile.scheduler_name, **writer.plugins(draft), **writer.args(draft)}
+        )
+    problems.raise_if_any(source)
+    value = {**HEADER, **_top_level(configuration), "profiles": profiles}
+    if configuration.extenders:
+        value["extenders"] = [words.of_extender(extender) for extender in configuration.extenders]
+    # v1 is stricter in places: what it would refuse is told now.
+    from_value(value, registry, source=f"{source} as v1")
+    return Converted(value, tuple(warnings.found))
+
+
+def _top_level(configuration: Configuration) -> dict[str, Any]:
+    """The fields at the top that are not as v1 has them by default."""
+    plain = Configuration(profiles=())
+    found = _changed(view.top_level(configuration), view.top_level(plain))
+    for name, ours, usual in (
+        ("leaderElection", configuration.leader_election, plain.leader_election),
+        ("clientConnection", configuration.client_connection, plain.client_connection),
+    ):
+        changed = _changed(words.of_section(ours), words.of_section(usual))
+        found |= {name: changed} if changed else {}
+    return found
+
+
+def _changed(ours: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in ours.items() if value != usual.get(name)}
+
+
+def _unread_args(reading: Reading, index: int, registry: Registry) -> dict[str, Any]:
+    """Arguments that podium keeps unread: of plugins that it does not have, or that take none."""
+    given = reading.meaning.given.profiles
+    entries = given[index].plugin_config if given else ()
+    return {
+        entry.name: entry.args
+        for entry in entries
+        if entry.args
+        and entry.name not in upstream.LEGACY_POINTS
+        and (entry.name not in registry or registry.args_type(entry.name) is NoArgs)
+    }
+
+
+class _Writer:
+    """Writes what a profile changes of v1's default one."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.catalog = Catalog(registry, V1)
+        [usual] = default(registry).profiles
+        self.usual_args = {name: words.of_args(args) for name, args in usual.args.items()}
+
+    def plugins(self, draft: Draft) -> dict[str, Any]:
+        unused = [name for name in upstream.DEFAULT_WEIGHTS if not draft.runs(name)]
+        off = wire.PluginSet(disabled=tuple(wire.Plugin(name=name) for name in unused))
+        sets = merged_plugins(wire.Plugins(multi_point=off), "", V1, default_plugins.V1)
+        found: dict[str, Any] = {}
+        if unused or draft.unplaced:
+            found[upstream.MULTI_POINT] = _plugin_set(draft.unplaced, unused)
+        order = Expansion(sets, self.catalog, Problems()).order()
+        usual_weights = weights(sets, Point.SCORE.value, self.catalog)
+        for key, names in draft.points.items():
+            is_score = key == Point.SCORE.value
+            same_weights = not is_score or all(
+                usual_weights.get(name) == draft.weights[name] for name in names
+            )
+            if tuple(names) != order[key] or not same_weights:
+                # It lists all of its plugins, and gets none from multiPoint.
+                found[key] = _plugin_set(names, ["*"], draft.weights if is_score else {})
+        return {"plugins": found} if found else {}
+
+    def args(self, draft: Draft) -> dict[str, Any]:
+        entries = []
+        for name, args in sorted(draft.args.items()):
+            changed = _changed(args, self._usual(name))
+            if changed:
+                entries.append({"name": name, "args": changed})
+        return {"pluginConfig": entries} if entries else {}
+
+    def _usual(self, name: str) -> dict[str, Any]:
+        """What a plugin's arguments are when nobody gives any."""
+        if name in self.usual_args or not self.catalog.has(name):
+            return self.usual_args.get(name, {})
+        kind = self.catalog.registry.args_type(name)
+        needs_some = any(field.required for field in msgspec.structs.fields(kind))
+        return {} if needs_some else words.of_args(kind())
+
+
+def _plugin_set(
+    enabled: list[str], disabled: list[str], weights: Mapping[str, int] = NO_WEIGHTS
+) -> dict[str, Any]:
+    listed = [
+        {"name": name, **({"weight": weights[name]} if name in weights else {})} for name in enabled
+    ]
+    dropped = [{"name": name} for name in disabled]
+    both = {"enabled": listed, "disabled": dropped}
+    return {key: plugins for key, plugins in both.items() if plugins}
