@@ -335,9 +335,12 @@ class Judgement:
             self._answers[place] = last
             return False
         if last is None:
+            is_uniform = len(statuses.values) == 1 and statuses.values[0].ok
+            if is_uniform and len(self.statuses) == 1:
+                return False  # no node was refused so far, here or elsewhere
             where = slice(None) if len(rows) == len(self.first) else rows
             stuck = self.first[where] == place  # refused here before
-            if len(statuses.values) == 1 and statuses.values[0].ok and not stuck.any():
+            if is_uniform and not stuck.any():
                 return False
             before = np.where(stuck, self.verdict[where], 0)
         else:

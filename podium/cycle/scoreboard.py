@@ -49,7 +49,7 @@ class Share:
         self.normalizes = _normalizes(plugin)
         self.is_new = True  # all zero, so there is nothing to take back
         self.normalized: NDArray[np.int8] = np.zeros(size, np.int8)  # 0 to 100
-        self.raw: NDArray[np.int64] = np.zeros(size if self.normalizes else 0, np.int64)
+        self.raw: NDArray[np.int64] = np.empty(size if self.normalizes else 0, np.int64)
         self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)  # rows whose raw score stands
 
 
@@ -184,7 +184,7 @@ class Scoreboard:
         where = self._places(rows)
         if share.is_new:
             share.is_new = False
-            self.total[where] += share.weight * scores
+            self.total[where] += scores if share.weight == 1 else share.weight * scores
             share.normalized[where] = scores
             return
         more = scores - share.normalized[where]

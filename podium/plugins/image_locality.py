@@ -40,8 +40,11 @@ class ImageLocality(fwk.ScorePlugin):
         return points(total, containers_of(pod))
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        held = list(self.held(pod))
+        if not held:
+            return np.full(len(nodes), points(0, containers_of(pod)))
         total = np.zeros(len(nodes), np.int64)
-        for image, worth in self.held(pod):
+        for image, worth in held:
             total += nodes.holding(image) * worth
         return points(total, containers_of(pod))
 

@@ -92,7 +92,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         scores = np.zeros(len(nodes), np.int64)
         asked = state.find(Demands) or self.demands_of(pod)
         if asked is not None:
-            for mask, there in by_what_is_there(shares(asked.of, nodes)):
+            for mask, there in by_what_is_there(asked.of, nodes):
                 scores[mask] = points(there)
         return scores
 
@@ -110,13 +110,13 @@ def shares(asked: Iterable[Demand], nodes: fwk.NodeInfo | fwk.Rows) -> list[Shar
     ]
 
 
-def by_what_is_there(there: list[Share]) -> Iterable[tuple[Any, list[Share]]]:
+def by_what_is_there(asked: Sequence[Demand], nodes: fwk.Rows) -> Iterable[tuple[Any, list[Share]]]:
     """Nodes that have the same resources, as places in the arrays, with their shares in those."""
-    lacking = [share.capacity == 0 for share in there]
-    if not any(flags.any() for flags in lacking):
-        yield slice(None), there  # nearly always: every node has all of them
+    there = shares(asked, nodes)
+    if all(nodes.all_have(demand.name) for demand in asked):
+        yield slice(None), there  # nearly always
         return
-    kinds = fwk.packed(lacking)
+    kinds = fwk.packed([share.capacity == 0 for share in there])
     for number, bits in enumerate(kinds.values):
         mask = kinds.index == number
         yield mask, [share.at(mask) for place, share in enumerate(there) if not bits >> place & 1]

@@ -41,6 +41,8 @@ class Column(Generic[T]):
         return Column([judge(value) for value in self.values], self.index)
 
     def to_array(self, dtype: DTypeLike) -> NDArray[Any]:
+        if len(self.values) == 1:
+            return np.full(len(self.index), self.values[0], dtype)
         return np.asarray(self.values, dtype)[self.index]
 
     def __len__(self) -> int:

@@ -35,6 +35,7 @@ def _check_places(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
 
 def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
     columns = table.resources
+    columns.check_holders()
     requested = np.zeros_like(columns.requested)
     non_zero = np.zeros_like(columns.non_zero)
     for info in pods.values():

@@ -30,6 +30,7 @@ class ResourceColumns:
         self.allocatable: NDArray[np.int64] = np.zeros((len(_NATIVE), 0), np.int64)
         self.requested: NDArray[np.int64] = np.zeros((len(_NATIVE), 0), np.int64)
         self.non_zero: NDArray[np.int64] = np.zeros((2, 0), np.int64)
+        self._holders = [0] * len(_NATIVE)  # how many rows have any of each
         self._below: dict[int, NDArray[np.int64]] = {}  # requested by pods below a priority
 
     def grow(self, capacity: int) -> None:
@@ -44,7 +45,13 @@ class ResourceColumns:
 
     def set_allocatable(self, row: int, amounts: dict[str, int]) -> None:
         for name, place in self.index.items():
-            self.allocatable[place, row] = amounts.get(name, 0)
+            amount = amounts.get(name, 0)
+            self._holders[place] += (amount != 0) - (self.allocatable.item(place, row) != 0)
+            self.allocatable[place, row] = amount
+
+    def is_on(self, rows: int, place: int) -> bool:
+        """Whether as many rows as there are nodes have any of this resource."""
+        return self._holders[place] == rows
 
     def add_resource(self, name: str, allocatable: dict[int, int]) -> None:
         """Make room for a resource; ``allocatable`` holds its amount on each row that has it."""
@@ -55,6 +62,7 @@ class ResourceColumns:
         self._below = {least: np.vstack((sums, row)) for least, sums in self._below.items()}
         for place, amount in allocatable.items():
             row[0, place] = amount
+        self._holders.append(int(np.count_nonzero(row)))
         self.allocatable = np.vstack((self.allocatable, row))
 
     def amounts(self, info: PodInfo) -> list[tuple[int, int]]:
@@ -77,6 +85,11 @@ class ResourceColumns:
             if info.priority < least:
                 for place, amount in amounts:
                     _shift(sums, place, row, sign * amount)
+
+    def check_holders(self) -> None:
+        """Raise ``AssertionError`` when it is not known how many rows have each resource."""
+        holders = np.count_nonzero(self.allocatable, axis=1).tolist()
+        assert self._holders == holders, f"{holders} rows have the resources"
 
     def check_below(self, pods: Iterable[PodInfo]) -> None:
         """Raise ``AssertionError`` when the kept sums are not what the pods add up to."""

@@ -95,6 +95,9 @@ class NodeInfo:
             return resources.allocatable(self.node).get(resource, 0)
         return columns.allocatable.item(place, self.row)
 
+    def all_have(self, resource: str) -> bool:
+        return self.allocatable(resource) != 0
+
     def requested(self, resource: str) -> int:
         columns = self.cluster.table.resources
         place = columns.index.get(resource)
@@ -181,6 +184,11 @@ class Rows:
     def allocatable(self, resource: str) -> NDArray[np.int64]:
         place = self.table.resource_place(resource)
         return self.take(self.table.resources.allocatable[place])
+
+    def all_have(self, resource: str) -> bool:
+        """Whether each node of the cluster has any of the resource."""
+        place = self.table.resource_place(resource)
+        return self.table.resources.is_on(len(self.table.live_rows()), place)
 
     def requested(self, resource: str) -> NDArray[np.int64]:
         place = self.table.resource_place(resource)

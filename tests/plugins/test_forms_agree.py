@@ -9,6 +9,7 @@ from podium import app
 from podium import framework as fwk
 from podium.config import default
 from podium.framework.profile import AttemptFailed
+from podium.plugins import IN_TREE, LEGACY
 from podium.state.rows import PodsOnRows, Rows
 from tests.clusters import NODE_NAMES, clusters, feed, pods
 from tests.legacy import with_legacy
@@ -110,7 +111,7 @@ def test_scores_agree(cluster, pod, data):
         assert ((normalized >= 0) & (normalized <= 100)).all(), plugin.name
 
 
-@pytest.mark.parametrize("plugin", [*app.IN_TREE, *app.LEGACY], ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("plugin", [*IN_TREE, *LEGACY], ids=lambda plugin: plugin.name)
 def test_every_judging_plugin_can_be_signed(plugin):
     judges = (fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin)
     assert not issubclass(plugin, judges) or plugin.sign is not None

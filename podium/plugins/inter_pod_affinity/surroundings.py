@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,13 +160,8 @@ class Surroundings:
 
     def verdicts(self, pick: Pick) -> Places:
         """Places in VERDICTS, for the rows or domains whose counts are picked."""
-        found: NDArray[np.int8] | None = None
-        for bit, flags in self._objections(pick):
-            bits = flags.view(np.int8) << bit
-            found = bits if found is None else found | bits
-        if found is None:
-            raise AssertionError("without anything to look at PreFilter skips")
-        return _VERDICT_OF.take(found)
+        objections = [flags.view(np.int8) << bit for bit, flags in self._objections(pick)]
+        return _VERDICT_OF.take(reduce(or_, objections))
 
     def _objections(self, pick: Pick) -> Iterator[tuple[int, NDArray[np.bool_]]]:
         if self.opposed is not None:

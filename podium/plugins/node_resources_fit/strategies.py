@@ -50,7 +50,7 @@ class Strategy(ABC):
         for demand in demands:
             capacity = nodes.allocatable(demand.name)
             requested = wrapped(used(nodes, demand.name, non_zero=True) + demand.amount)
-            has = _has(capacity)
+            has = _has(nodes, demand.name, capacity)
             weight = has * demand.weight
             part = self.part(requested, capacity + (1 - has))
             total = total + part * weight
@@ -114,8 +114,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
 }
 
 
-def _has(capacity: Any) -> Any:
+def _has(nodes: Amounts[Amount], resource: str, capacity: Any) -> Any:
     """1 where there is any of the resource, else 0; one number when it is 1 for every node."""
     if isinstance(capacity, int):
         return int(capacity != 0)
-    return 1 if capacity.all() else (capacity != 0).astype(np.int64)
+    return 1 if nodes.all_have(resource) else (capacity != 0).astype(np.int64)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from podium import app
 from podium.config import from_value
 from podium.errors import ConfigError
 from podium.framework.registry import Registry
+from podium.plugins import IN_TREE
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.plugins.volume.binding.args import MOST_FREE
 
@@ -15,7 +15,7 @@ NEGATIVE = "Invalid value: -1: invalid BindTimeoutSeconds, should not be a negat
 
 
 def registry(kind):
-    others = [plugin for plugin in app.IN_TREE if plugin.name != kind.name]
+    others = [plugin for plugin in IN_TREE if plugin.name != kind.name]
     return Registry([*others, kind])
 
 
