@@ -122,6 +122,7 @@ class ExecLogin:
         finally:
             if process.returncode is None:
                 process.kill()
+                await process.wait()
         if process.returncode:
             why = said.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
             raise self._fault(f"it ended with code {process.returncode}: {why}")

@@ -84,8 +84,9 @@ class World:
     async def stop(self):
         for task in self.tasks:
             task.cancel()
-        for outcome in await asyncio.gather(*self.tasks, return_exceptions=True):
-            assert outcome is None or isinstance(outcome, asyncio.CancelledError), outcome
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        for task in self.tasks:
+            assert task.cancelled() or task.exception() is None, task
 
 
 class Story:

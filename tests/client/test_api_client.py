@@ -1,0 +1,220 @@
+"""What the client writes, as the embedded server understands it, and what it does when refused."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from podium.api.objects import (
+    Condition,
+    Lease,
+    LeaseSpec,
+    Node,
+    ObjectMeta,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    decode,
+)
+from podium.client.api_client import STATUS_TRIES
+from podium.errors import ApiError, Conflict, NotFound, Unreachable
+from tests.client.front import answering, hanging_up
+from tests.client.harness import node, pod, with_world
+
+SAID = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no")
+
+
+def made(world, kind, resource, obj):
+    return decode(kind, world.create(resource, **obj))
+
+
+def stored(world, resource, namespace, name):
+    return world.cluster.find(resource, (namespace, name))
+
+
+@with_world
+async def test_bind_sends_a_binding_for_this_very_pod(world):
+    world.create("nodes", **node("n"))
+    subject = made(world, Pod, "pods", pod("p"))
+
+    await world.client.bind(subject, "n")
+
+    sent = world.front.requests[-1]
+    assert (sent.method, sent.path) == ("POST", "/api/v1/namespaces/default/pods/p/binding")
+    assert json.loads(sent.body) == {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": "p", "namespace": "default", "uid": subject.uid},
+        "target": {"kind": "Node", "name": "n"},
+    }
+    assert stored(world, "pods", "default", "p")["spec"]["nodeName"] == "n"
+
+
+@with_world
+async def test_bind_refused(world):
+    world.create("nodes", **node("n"))
+    subject = made(world, Pod, "pods", pod("p"))
+    await world.client.bind(subject, "n")
+
+    with pytest.raises(Conflict, match='pod p is already assigned to node "n"') as refused:
+        await world.client.bind(subject, "n")
+    assert (refused.value.code, refused.value.reason) == (409, "Conflict")
+    with pytest.raises(NotFound, match='pods "gone" not found'):
+        await world.client.bind(Pod(metadata=ObjectMeta(name="gone", namespace="default")), "n")
+
+
+@with_world
+async def test_a_bind_without_an_answer_is_not_sent_twice(world):
+    subject = made(world, Pod, "pods", pod("p"))
+    world.front.instead("binding", hanging_up)
+
+    with pytest.raises(Unreachable) as broken:
+        await world.client.bind(subject, "n")
+
+    assert broken.value.sent
+    assert len(world.front.requests) == 1
+
+
+@with_world
+async def test_pods_are_deleted(world):
+    subject = made(world, Pod, "pods", pod("p"))
+
+    await world.client.delete_pod(subject)
+
+    assert stored(world, "pods", "default", "p") is None
+    assert world.front.requests[-1].body == b""
+
+
+@with_world
+async def test_a_condition_and_a_nomination_are_patched(world):
+    subject = made(world, Pod, "pods", pod("p"))
+
+    await world.client.patch_pod_status(subject, SAID, "n1")
+    status = stored(world, "pods", "default", "p")["status"]
+    assert status["nominatedNodeName"] == "n1"
+    assert [(one["type"], one["reason"]) for one in status["conditions"]] == [
+        ("PodScheduled", "Unschedulable")
+    ]
+
+    await world.client.clear_nominated_node_name(await world.client.read(Pod, "default/p"))
+    assert "nominatedNodeName" not in stored(world, "pods", "default", "p")["status"]
+
+
+@with_world
+async def test_what_is_said_already_is_not_sent(world):
+    await world.client.patch_pod_status(made(world, Pod, "pods", pod("p")), SAID)
+    asked = len(world.front.requests)
+
+    await world.client.patch_pod_condition(await world.client.read(Pod, "default/p"), SAID)
+
+    assert len(world.front.requests) == asked + 1  # the read
+
+
+@pytest.mark.parametrize("code", [500, 503, 409])
+@with_world
+async def test_a_status_patch_is_tried_four_times(world, code):
+    subject = made(world, Pod, "pods", pod("p"))
+    world.front.instead("/status", *[answering(code)] * STATUS_TRIES)
+    patched = world.start(_error(world.client.patch_pod_status(subject, SAID)))
+
+    await world.in_time(patched.done)
+
+    assert patched.result().code == code
+    waits = [round(b.at - a.at, 2) for a, b in pairwise(world.front.requests)]
+    assert waits == [pytest.approx(w, rel=0.11) for w in (0.01, 0.05, 0.25)]
+
+
+@pytest.mark.parametrize("code", [404, 422, 403])
+@with_world
+async def test_a_final_refusal_of_a_status_patch_is_final(world, code):
+    subject = made(world, Pod, "pods", pod("p"))
+    world.front.instead("/status", answering(code))
+
+    with pytest.raises(ApiError) as refused:
+        await world.client.patch_pod_status(subject, SAID)
+
+    assert refused.value.code == code
+    assert len(world.front.requests) == 1
+
+
+async def _error(work):
+    try:
+        await work
+    except ApiError as error:
+        return error
+
+
+VOLUME = {
+    "metadata": {"name": "pv"},
+    "spec": {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "hostPath": {"path": "/tmp"},
+    },
+}
+CLAIM = {
+    "metadata": {"name": "c", "namespace": "default"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
+@with_world
+async def test_a_volume_is_bound_in_the_version_that_was_seen(world):
+    volume = made(world, PersistentVolume, "persistentvolumes", VOLUME)
+    claim = ObjectReference(
+        api_version="v1", kind="PersistentVolumeClaim", namespace="default", name="c", uid="u"
+    )
+
+    bound = await world.client.bind_volume(volume, claim, {"pv.kubernetes.io/bound": "yes"})
+
+    assert bound.spec.claim_ref == claim
+    assert bound.annotations == {"pv.kubernetes.io/bound": "yes"}
+    assert bound == await world.client.read(PersistentVolume, "pv")
+    with pytest.raises(Conflict):
+        await world.client.bind_volume(volume, claim, {})
+
+
+@with_world
+async def test_a_claim_is_annotated_in_the_version_that_was_seen(world):
+    claim = made(world, PersistentVolumeClaim, "persistentvolumeclaims", CLAIM)
+    marks = {"volume.kubernetes.io/selected-node": "n"}
+
+    marked = await world.client.annotate_claim(claim, marks)
+
+    assert marks.items() <= marked.annotations.items()
+    with pytest.raises(Conflict):
+        await world.client.annotate_claim(claim, marks)
+
+
+@with_world
+async def test_objects_are_read_by_kind_and_key(world):
+    world.create("nodes", **node("n"))
+
+    assert (await world.client.read(Node, "n")).name == "n"
+    with pytest.raises(NotFound, match='nodes "other" not found'):
+        await world.client.read(Node, "other")
+
+
+@with_world
+async def test_leases_are_created_and_updated(world):
+    meta = ObjectMeta(name="kube-scheduler", namespace="kube-system")
+    times = {
+        "acquire_time": "2026-01-02T03:04:05.000001Z",
+        "renew_time": "2026-01-02T03:04:05.000001Z",
+    }
+    spec = LeaseSpec(holder_identity="me", lease_duration_seconds=15, **times)
+
+    lease = await world.client.create_lease(Lease(metadata=meta, spec=spec))
+    assert lease.spec == spec
+    with pytest.raises(Conflict, match="already exists"):
+        await world.client.create_lease(Lease(metadata=meta, spec=spec))
+
+    released = LeaseSpec(holder_identity="", lease_duration_seconds=1, **times)
+    await world.client.update_lease(Lease(metadata=lease.metadata, spec=released))
+    with pytest.raises(Conflict):
+        await world.client.update_lease(Lease(metadata=lease.metadata, spec=spec))
+
+    found = stored(world, "leases.coordination.k8s.io", "kube-system", "kube-scheduler")["spec"]
+    assert (found["holderIdentity"], found["leaseTransitions"]) == ("", 0)
+    assert (await world.client.get_lease("kube-system/kube-scheduler")).spec == released
