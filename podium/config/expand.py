@@ -80,8 +80,10 @@ class Expansion:
         return name in self.catalog.version.rejected and key not in upstream.PLACEMENT_KEYS
 
     def _does_not_exist(self, entry: Entry, key: str) -> None:
-        message = f'{upstream.INTERFACES[key]} "{entry.name}" does not exist'
-        self.problems.add(entry.path, f"{message}{self.catalog.suggestion(entry.name)}")
+        """A name that could not be read has been reported as that."""
+        if not self.problems.below(entry.path):
+            message = f'{upstream.INTERFACES[key]} "{entry.name}" does not exist'
+            self.problems.add(entry.path, f"{message}{self.catalog.suggestion(entry.name)}")
 
     def _already_registered(self, entry: Entry, key: str) -> None:
         """Once for each repeated entry, however many points it reaches."""

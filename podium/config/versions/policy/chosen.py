@@ -14,7 +14,8 @@ class Chosen:
 
     def __init__(self) -> None:
         self._points: dict[str, dict[str, tuple[int, str]]] = {}
-        self._args: dict[str, tuple[dict[str, Any], str]] = {}
+        self._args: dict[str, dict[str, Any]] = {}
+        self._places: dict[str, dict[str, str]] = {}  # of arguments, by plugin
 
     def enable(self, plugin: str, points: str, path: str, weight: int = 0) -> None:
         """A plugin that is there already keeps its place and its weight."""
@@ -26,12 +27,16 @@ class Chosen:
         return any(plugin in here for here in self._points.values())
 
     def configure(self, plugin: str, args: dict[str, Any], path: str) -> None:
-        """Arguments beside those that the plugin has so far; lists are continued."""
-        so_far, first = self._args.get(plugin, ({}, path))
-        for name, value in args.items():
-            known = so_far.get(name, [])
-            so_far[name] = [*known, *value] if isinstance(value, list) else value
-        self._args[plugin] = so_far, first
+        self._args.setdefault(plugin, {}).update(args)
+        self._places.setdefault(plugin, {})[""] = path
+
+    def add_to_list(self, plugin: str, name: str, values: dict[str, str]) -> None:
+        """Continue a list among the plugin's arguments with values, by where they are written."""
+        known = self._args.setdefault(plugin, {}).setdefault(name, [])
+        places = self._places.setdefault(plugin, {})
+        for path, value in values.items():
+            places[f".{name}[{len(known)}]"] = path
+            known.append(value)
 
     def profile(self, notes: Notes) -> wire.Profile:
         plugins = {FIELDS_OF_KEYS[key]: self._plugin_set(key, notes) for key in self._points}
@@ -48,8 +53,9 @@ class Chosen:
 
     def _plugin_config(self, notes: Notes) -> list[wire.PluginConfig]:
         entries = []
-        for index, (plugin, (args, path)) in enumerate(self._args.items()):
-            notes.moved(f"{PROFILE}.pluginConfig[{index}]", path)
-            notes.moved(f"{PROFILE}.pluginConfig[{index}].args", path)
+        for index, (plugin, args) in enumerate(self._args.items()):
+            where = f"{PROFILE}.pluginConfig[{index}]"
+            for place, path in self._places[plugin].items():
+                notes.moved(f"{where}.args{place}", path)
             entries.append(wire.PluginConfig(name=plugin, args=args))
         return entries

@@ -96,7 +96,7 @@ def _name_of(predicate: Predicate, path: str, notes: Notes) -> str:
 def _has_one_argument(predicate: Predicate, path: str, notes: Notes) -> bool:
     given = predicate.argument or PredicateArgument()
     count = sum(each is not None for each in (given.service_affinity, given.labels_presence))
-    if count != 1:
+    if count != 1 and not notes.problems.below(f"{path}.argument"):
         message = f"exactly 1 predicate argument is required, numArgs: {count}, predicate"
         advice = "give serviceAffinity or labelsPresence"
         notes.problems.add(f"{path}.argument", f"{message} {predicate.name}; {advice}")
@@ -111,9 +111,13 @@ def _hint(name: str) -> str:
 
 def _configure(given: PredicateArgument, path: str, chosen: Chosen) -> None:
     if given.service_affinity:
-        args = {"affinityLabels": list(given.service_affinity.labels)}
-        chosen.configure("ServiceAffinity", args, f"{path}.argument.serviceAffinity")
+        labels = _labels(given.service_affinity.labels, f"{path}.argument.serviceAffinity")
+        chosen.add_to_list("ServiceAffinity", "affinityLabels", labels)
     elif given.labels_presence:
         name = "presentLabels" if given.labels_presence.presence else "absentLabels"
-        args = {name: list(given.labels_presence.labels)}
-        chosen.configure("NodeLabel", args, f"{path}.argument.labelsPresence")
+        labels = _labels(given.labels_presence.labels, f"{path}.argument.labelsPresence")
+        chosen.add_to_list("NodeLabel", name, labels)
+
+
+def _labels(labels: tuple[str, ...], path: str) -> dict[str, str]:
+    return {f"{path}.labels[{index}]": label for index, label in enumerate(labels)}

@@ -54,8 +54,11 @@ _PATH = "priorities"
 class _Wanted:
     """A priority that will run; ``weight`` adds up where several become one plugin."""
 
+    name: str
     weight: int
     path: str
+    written: str = ""
+    each: int = 0
 
 
 def choose(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) -> None:
@@ -74,43 +77,46 @@ def choose(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) -> 
 
 def _wanted(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) -> dict[str, _Wanted]:
     if given is None:
-        return {name: _Wanted(weight, _PATH) for name, weight in DEFAULTS.items()}
+        return {name: _Wanted(name, weight, _PATH) for name, weight in DEFAULTS.items()}
     found: dict[str, _Wanted] = {}
-    first_of: dict[str, Priority] = {}
     for index, priority in enumerate(given):
         path = f"{_PATH}[{index}]"
-        _check_weight(priority, path, notes)
         name = _name_of(priority, path, notes)
-        if not name:
+        if not _has_weight(priority, path, notes) or not name:
             continue
-        first = first_of.setdefault(name, priority)
-        if name in _WITH_ARGUMENT and first is not priority:
-            _check_repeated(name, first, priority, (path, notes))
+        if name == _RATIO and name in found:
+            _refuse_another(found[name], priority, path, notes)
+            continue
         if name in (_LABEL, _SERVICE) and name in found:
-            found[name].weight += priority.weight
+            _join(found[name], priority, path, notes)
         else:
-            found[name] = _Wanted(priority.weight, path)
+            found[name] = _Wanted(name, priority.weight, path, priority.name, priority.weight)
         if name in _WITH_ARGUMENT and priority.argument:
             _configure(priority.argument, path, chosen)
     return found
 
 
-def _check_weight(priority: Priority, path: str, notes: Notes) -> None:
-    if not 0 < priority.weight < _HIGHEST_WEIGHT:
-        message = "should have a positive weight applied to it or it has overflown"
-        notes.problems.add(f"{path}.weight", f"priority {priority.name} {message}")
+def _refuse_another(first: _Wanted, other: Priority, path: str, notes: Notes) -> None:
+    message = f'priority "{other.name}" redeclares custom priority "{_RATIO}"'
+    notes.problems.add(path, f'{message}, from: "{first.written}"; a policy has one of them')
 
 
-def _check_repeated(name: str, first: Priority, other: Priority, at: tuple[str, Notes]) -> None:
-    path, notes = at
-    if name == _RATIO:
-        message = f'priority "{other.name}" redeclares custom priority "{_RATIO}"'
-        notes.problems.add(path, f'{message}, from: "{first.name}"; a policy has one of them')
-    elif first.weight != other.weight:
-        what = "LabelPreference" if name == _LABEL else "ServiceAntiAffinity"
+def _join(first: _Wanted, other: Priority, path: str, notes: Notes) -> None:
+    """Several become one plugin with their weights added up, so they must be equal."""
+    if first.each != other.weight:
+        what = "LabelPreference" if first.name == _LABEL else "ServiceAntiAffinity"
         # Two spaces, as upstream prints it.
-        message = f'{what}  priority "{other.name}" has a different weight with "{first.name}"'
+        message = f'{what}  priority "{other.name}" has a different weight with "{first.written}"'
         notes.problems.add(f"{path}.weight", f"{message}; they become one plugin")
+    first.weight += other.weight
+
+
+def _has_weight(priority: Priority, path: str, notes: Notes) -> bool:
+    if 0 < priority.weight < _HIGHEST_WEIGHT:
+        return True
+    message = "should have a positive weight applied to it or it has overflown"
+    notes.problems.add(f"{path}.weight", f"priority {priority.name} {message}")
+    return False
 
 
 def _name_of(priority: Priority, path: str, notes: Notes) -> str:
@@ -141,7 +147,7 @@ def _name_by(given: PriorityArgument) -> str:
 def _has_one_argument(priority: Priority, path: str, notes: Notes) -> bool:
     given = priority.argument or PriorityArgument()
     count = sum(getattr(given, name) is not None for name in given.__struct_fields__)
-    if count != 1:
+    if count != 1 and not notes.problems.below(f"{path}.argument"):
         message = f"exactly 1 priority argument is required, numArgs: {count}, priority"
         advice = "give serviceAntiAffinity, labelPreference or requestedToCapacityRatioArguments"
         notes.problems.add(f"{path}.argument", f"{message} {priority.name}; {advice}")
@@ -152,11 +158,12 @@ def _configure(given: PriorityArgument, path: str, chosen: Chosen) -> None:
     if given.label_preference:
         preference = given.label_preference
         name = "presentLabelsPreference" if preference.presence else "absentLabelsPreference"
-        where = f"{path}.argument.labelPreference"
-        chosen.configure(_LABEL, {name: [preference.label]}, where)
+        where = f"{path}.argument.labelPreference.label"
+        chosen.add_to_list(_LABEL, name, {where: preference.label})
     elif given.service_anti_affinity:
-        args = {"antiAffinityLabelsPreference": [given.service_anti_affinity.label]}
-        chosen.configure(_SERVICE, args, f"{path}.argument.serviceAntiAffinity")
+        where = f"{path}.argument.serviceAntiAffinity.label"
+        labels = {where: given.service_anti_affinity.label}
+        chosen.add_to_list(_SERVICE, "antiAffinityLabelsPreference", labels)
     elif given.requested_to_capacity_ratio_arguments:
         ratio = _plain(given.requested_to_capacity_ratio_arguments)
         where = f"{path}.argument.requestedToCapacityRatioArguments"
