@@ -16,7 +16,7 @@ from podium.client.api_client import ApiClient
 from podium.client.event_series import IDLE_SECONDS, EventSeries, Occurrence
 from podium.client.times import micro_time_text
 from podium.clock import Clock, Deadline, sleep
-from podium.errors import ApiError, NotFound, Unreachable
+from podium.errors import ApiError, Conflict, NotFound, Unreachable
 from podium.framework.handle import EventNote
 from podium.logs import get_logger
 
@@ -41,6 +41,7 @@ class EventSender:
         self._clock = clock
         self._series = EventSeries(clock)
         self._waiting: asyncio.Queue[Occurrence] = asyncio.Queue(MOST_WAITING)
+        self._unwritten = 0  # waiting, or on their way
         self._nanoseconds = 0
         self.dropped = 0
 
@@ -56,8 +57,12 @@ class EventSender:
             self._enqueue(occurrence)
 
     def _enqueue(self, occurrence: Occurrence) -> None:
+        if occurrence.is_waiting:
+            return  # its writer sees the new count
         try:
             self._waiting.put_nowait(occurrence)
+            occurrence.is_waiting = True
+            self._unwritten += 1
         except asyncio.QueueFull:
             if not self.dropped:
                 log.warning("events are being dropped", waiting=MOST_WAITING)
@@ -76,7 +81,7 @@ class EventSender:
             async with Deadline(self._clock, seconds):
                 await self._waiting.join()
         except TimeoutError:
-            log.warning("events not written", count=self._waiting.qsize())
+            log.warning("events not written", count=self._unwritten)
 
     async def _write_all(self) -> None:
         while True:
@@ -86,7 +91,14 @@ class EventSender:
             except Exception:  # a task boundary: one event must not end the writer
                 log.error("event not written", name=occurrence.name)
             finally:
-                self._waiting.task_done()
+                self._done(occurrence)
+
+    def _done(self, occurrence: Occurrence) -> None:
+        occurrence.is_waiting = False
+        self._unwritten -= 1
+        if occurrence.written == 1 < occurrence.count:  # repeated while it was being written
+            self._enqueue(occurrence)
+        self._waiting.task_done()
 
     async def _deliver(self, occurrence: Occurrence) -> None:
         """Only a failing connection is a reason to try again; a refusal is final."""
@@ -108,18 +120,25 @@ class EventSender:
 
     async def _write(self, occurrence: Occurrence) -> None:
         count = occurrence.count
-        if count == 1:
-            await self._client.create_event(occurrence.namespace, occurrence.body)
-        else:
-            await self._write_series(occurrence)
+        if not occurrence.written:
+            await self._create(occurrence)
+        elif count > occurrence.written:
+            await self._count(occurrence)
         occurrence.written = max(occurrence.written, count)
 
-    async def _write_series(self, occurrence: Occurrence) -> None:
-        namespace, series = occurrence.namespace, {"series": occurrence.series}
+    async def _create(self, occurrence: Occurrence) -> None:
+        series = {"series": occurrence.series} if occurrence.count > 1 else {}
         try:
-            await self._client.patch_event(namespace, occurrence.name, series)
+            await self._client.create_event(occurrence.namespace, occurrence.body | series)
+        except Conflict:  # by an attempt whose answer was lost
+            log.debug("event is there already", name=occurrence.name)
+
+    async def _count(self, occurrence: Occurrence) -> None:
+        patch = {"series": occurrence.series}
+        try:
+            await self._client.patch_event(occurrence.namespace, occurrence.name, patch)
         except NotFound:  # events do not live long
-            await self._client.create_event(namespace, occurrence.body | series)
+            await self._create(occurrence)
 
     async def _keep_series(self) -> None:
         refreshed_at = self._clock.now()

@@ -27,6 +27,7 @@ class Occurrence:
     seen_at: float
     count: int = 1
     written: int = 0  # how many of them the API has been told of
+    is_waiting: bool = False  # to be written, or being written
 
     @property
     def name(self) -> str:

@@ -111,7 +111,7 @@ class Front:
                 return await handler(self, request)
             if evil := await self._spoil(request):
                 return evil
-            return await self._forward(request, body)
+            return await self.forward(request, body)
         finally:
             self.busy -= 1
             self.activity += 1
@@ -135,7 +135,7 @@ class Front:
             return status(410, "too old resource version")
         return None
 
-    async def _forward(self, request, body):
+    async def forward(self, request, body):
         headers = {
             name: request.headers[name]
             for name in ("Content-Type", "Accept")
@@ -225,6 +225,12 @@ def saying(text, code=200):
 async def hanging_up(front, request):
     request.transport.abort()
     return web.Response()  # which nobody gets
+
+
+async def losing_the_answer(front, request):
+    """The request is carried out, and nobody hears of it."""
+    await front.forward(request, await request.read())
+    return await hanging_up(front, request)
 
 
 async def never(front, request):

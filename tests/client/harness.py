@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import inspect
+import json
 from dataclasses import dataclass, field
 
 from podium.apiserver.api import Api
@@ -11,7 +12,7 @@ from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.server import EmbeddedServer
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
-from podium.client.http import Connection, Options
+from podium.client.http import Connection, Options, Request
 from podium.client.informer import Informer
 from podium.clock import FakeClock, give_way
 from tests.client.front import Front
@@ -51,6 +52,16 @@ class World:
         informer.subscribe(story.tell)
         self.start(informer.run())
         return informer, story
+
+    def follow_plain(self, resource):
+        """A running informer of plain dicts, and the changes that it told of."""
+        informer, told = Informer(self.connection, resource), []
+        informer.subscribe(lambda old, new: told.append((old, new)))
+        self.start(informer.run())
+        return informer, told
+
+    async def post(self, path, body):
+        return await self.connection.send(Request("POST", path, json.dumps(body).encode()))
 
     def start(self, work):
         self.tasks.append(asyncio.ensure_future(work))

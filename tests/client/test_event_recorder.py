@@ -1,0 +1,278 @@
+"""Events as kube-scheduler writes them: fields, series, retries; and who records never waits."""
+
+import json
+
+import pytest
+
+from podium.api.objects import ObjectMeta, Pod
+from podium.client import event_recorder
+from podium.client.event_recorder import (
+    RETRY_SECONDS,
+    TRIES,
+    ApiEventRecorder,
+    EventSender,
+    cut,
+)
+from podium.client.event_series import IDLE_SECONDS, MOST_REMEMBERED, EventSeries
+from podium.clock import FakeClock
+from podium.framework.handle import EventNote
+from tests.client.front import answering, hanging_up, losing_the_answer, never
+from tests.client.harness import with_world
+
+PATH = "/apis/events.k8s.io/v1/namespaces/default/events"
+SCHEDULED = EventNote("Normal", "Scheduled", "Binding", "Successfully assigned default/p to n")
+FAILED = EventNote("Warning", "FailedScheduling", "Scheduling", "0/1 nodes are available")
+
+
+def subject(name="p", version="7"):
+    meta = ObjectMeta(name=name, namespace="default", uid=f"uid-{name}", resource_version=version)
+    return Pod(metadata=meta)
+
+
+def recorder(world, run=True):
+    sender = EventSender(world.client, world.clock)
+    if run:
+        world.start(sender.run())
+    return ApiEventRecorder(sender, "default-scheduler", "host"), sender
+
+
+def stored(world):
+    items = world.api.store.list("events", None).items
+    return [item.decode() for item in items]
+
+
+async def written(world, sender):
+    """Let everything that waits be written."""
+    task = world.start(sender.flush(3600))
+    await world.in_time(task.done)
+
+
+@with_world
+async def test_an_event_has_the_fields_of_kube_scheduler(world):
+    events, sender = recorder(world)
+
+    events.record(subject(), subject("other"), SCHEDULED)
+    await written(world, sender)
+
+    (sent,) = world.front.requests
+    assert (sent.method, sent.path) == ("POST", PATH)
+    assert json.loads(sent.body) == {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": "p.17979cfe362a0000", "namespace": "default"},
+        "eventTime": "2023-11-14T22:13:20.000000Z",
+        "reportingController": "default-scheduler",
+        "reportingInstance": "default-scheduler-host",
+        "action": "Binding",
+        "reason": "Scheduled",
+        "regarding": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "name": "p",
+            "namespace": "default",
+            "resourceVersion": "7",
+            "uid": "uid-p",
+        },
+        "note": "Successfully assigned default/p to n",
+        "type": "Normal",
+    }
+    assert len(stored(world)) == 1
+
+
+@with_world
+async def test_repeats_become_a_series(world):
+    events, sender = recorder(world)
+    for _ in range(5):
+        events.record(subject(), None, FAILED)
+        await written(world, sender)
+        world.clock.advance(1)
+    assert [one.method for one in world.front.requests] == ["POST", "PATCH"]
+    patch = json.loads(world.front.requests[1].body)
+    assert patch == {"series": {"count": 2, "lastObservedTime": "2023-11-14T22:13:21.000000Z"}}
+
+    await world.in_time(lambda: len(world.front.requests) == 3)  # idle by now: the last word
+    await written(world, sender)
+
+    (event,) = stored(world)
+    assert event["series"] == {"count": 5, "lastObservedTime": "2023-11-14T22:13:24.000000Z"}
+
+
+@with_world
+async def test_a_series_that_goes_on_is_written_now_and_then(world):
+    events, sender = recorder(world)
+    for _ in range(100):  # one each minute
+        events.record(subject(), None, FAILED)
+        await written(world, sender)
+        await world.quiet()
+        world.clock.advance(60)
+
+    counts = [json.loads(one.body)["series"]["count"] for one in world.front.requests[1:]]
+    assert counts[0] == 2
+    assert 3 <= len(counts) <= 4  # every half hour or so
+    assert counts == sorted(set(counts))
+
+
+@pytest.mark.parametrize(
+    ("other", "note"),
+    [
+        pytest.param(subject(version="8"), FAILED, id="the-pod-has-changed"),
+        pytest.param(subject("q"), FAILED, id="another-pod"),
+        pytest.param(subject(), SCHEDULED, id="another-reason"),
+    ],
+)
+@with_world
+async def test_what_differs_is_an_event_of_its_own(world, other, note):
+    events, sender = recorder(world)
+
+    events.record(subject(), None, FAILED)
+    events.record(other, None, note)
+    await written(world, sender)
+
+    names = {one["metadata"]["name"] for one in stored(world)}
+    assert len(names) == 2
+
+
+@with_world
+async def test_another_note_is_the_same_event(world):
+    events, sender = recorder(world)
+
+    events.record(subject(), None, FAILED)
+    events.record(subject(), None, EventNote("Warning", "FailedScheduling", "Scheduling", "new"))
+    await written(world, sender)
+
+    (event,) = stored(world)
+    assert (event["message"], event["series"]["count"]) == ("0/1 nodes are available", 2)
+    assert len(world.front.requests) == 1  # both before anything was written
+
+
+@with_world
+async def test_repeats_while_the_first_is_being_written(world):
+    events, sender = recorder(world)
+    world.front.instead("events", hanging_up)  # the first takes its time
+    events.record(subject(), None, FAILED)
+    await world.until(lambda: world.front.requests)
+    for _ in range(3):
+        events.record(subject(), None, FAILED)
+    await written(world, sender)
+
+    (event,) = stored(world)
+    assert event["series"]["count"] == 4
+
+
+@with_world
+async def test_a_series_whose_event_is_gone_begins_anew(world):
+    events, sender = recorder(world)
+    events.record(subject(), None, FAILED)
+    await written(world, sender)
+    (event,) = stored(world)
+    world.cluster.delete("events", ("default", event["metadata"]["name"]))
+
+    events.record(subject(), None, FAILED)
+    await written(world, sender)
+
+    (event,) = stored(world)
+    assert event["series"]["count"] == 2
+
+
+@with_world
+async def test_a_broken_connection_is_tried_again(world):
+    events, sender = recorder(world)
+    world.front.instead("events", hanging_up, hanging_up)
+
+    events.record(subject(), None, SCHEDULED)
+    await written(world, sender)
+
+    first, second, third = (one.at for one in world.front.requests)
+    assert 0 <= second - first <= RETRY_SECONDS
+    assert third - second == RETRY_SECONDS
+    assert len(stored(world)) == 1
+
+
+@with_world
+async def test_an_event_whose_answer_was_lost_is_written_once(world):
+    events, sender = recorder(world)
+    events.record(subject(), None, FAILED)
+    world.front.instead("events", losing_the_answer)
+    await written(world, sender)
+    assert [one.method for one in world.front.requests] == ["POST", "POST"]
+
+    events.record(subject(), None, FAILED)
+    await written(world, sender)
+
+    (event,) = stored(world)
+    assert event["series"]["count"] == 2
+
+
+@with_world
+async def test_but_not_for_ever(world, caplog):
+    events, sender = recorder(world)
+    world.front.instead("events", *[hanging_up] * (TRIES + 1))
+
+    events.record(subject(), None, SCHEDULED)
+    await written(world, sender)
+
+    assert len(world.front.requests) == TRIES
+    assert caplog.text.count("event given up") == 1
+
+
+@with_world
+async def test_a_refusal_is_final(world):
+    events, sender = recorder(world)
+    world.front.instead("events", answering(403))
+
+    events.record(subject(), None, SCHEDULED)
+    await written(world, sender)
+
+    assert len(world.front.requests) == 1
+
+
+@with_world
+async def test_recording_never_waits(world, monkeypatch, caplog):
+    monkeypatch.setattr(event_recorder, "MOST_WAITING", 3)
+    events, sender = recorder(world, run=False)
+
+    for number in range(5):
+        events.record(subject(f"p{number}"), None, SCHEDULED)
+
+    assert sender.dropped == 2
+    assert caplog.text.count("events are being dropped") == 1
+
+
+@with_world
+async def test_the_end_does_not_wait_for_ever(world, caplog):
+    events, sender = recorder(world)
+    world.front.instead("events", never)
+    events.record(subject(), None, SCHEDULED)
+    task = world.start(sender.flush(5))
+    begun = world.clock.now()
+
+    await world.in_time(task.done)
+
+    assert world.clock.now() == begun + 5
+    assert "events not written count=1" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("note", "expected"),
+    [
+        pytest.param("x" * 1024, "x" * 1024, id="just-fits"),
+        pytest.param("x" * 1025, "x" * 1020 + " ...", id="too-long"),
+        pytest.param("é" * 513, "é" * 510 + " ...", id="bytes-not-characters"),
+        pytest.param("x" + "é" * 512, "x" + "é" * 509 + " ...", id="no-half-characters"),
+    ],
+)
+def test_long_notes_are_cut(note, expected):
+    assert cut(note) == expected
+
+
+def test_old_events_are_forgotten():
+    clock = FakeClock()
+    series = EventSeries(clock)
+    for number in range(MOST_REMEMBERED + 10):
+        series.see(number, "default", {})
+    assert len(series) == MOST_REMEMBERED
+
+    clock.advance(IDLE_SECONDS)
+
+    assert series.end_idle() == []
+    assert len(series) == 0

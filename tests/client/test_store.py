@@ -1,0 +1,81 @@
+"""The store against a model of it: whatever it is fed, handlers hear a story that holds together,
+and it decodes only what is new."""
+
+import json
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from podium.client.resources import Resource
+from podium.client.store import Meta, Store
+
+NAMES = st.sampled_from("abc")
+UIDS = st.sampled_from(["u1", "u2"])
+VERSIONS = st.integers(1, 4).map(str)
+
+
+def raw(name, uid, version):
+    meta = {"name": name, "namespace": "x", "uid": uid, "resourceVersion": version}
+    return json.dumps({"metadata": meta}).encode()
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Objects are their (uid, version); the model is a dict of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.decoded = []
+        self.told = {}
+        self.model = {}
+        self.store = Store(Resource("Thing", "things", self.decode))
+        self.store.subscribe(self.hear)
+
+    def decode(self, data, known):
+        meta = json.loads(data)["metadata"]
+        obj = (meta["name"], meta["uid"], meta["resourceVersion"])
+        self.decoded.append((obj, known))
+        return obj
+
+    def hear(self, old, new):
+        name = (old or new)[0]
+        assert self.told.get(name) == old
+        assert old is None or new is None or (old[1] == new[1] and old[2] != new[2])
+        if new is None:
+            del self.told[name]
+        else:
+            self.told[name] = new
+
+    @rule(name=NAMES, uid=UIDS, version=VERSIONS)
+    def put(self, name, uid, version):
+        obj, before = (name, uid, version), self.model.get(name)
+        self.decoded.clear()
+        self.store.put(Meta(name, "x", uid, version), raw(name, uid, version))
+        same = before if before and before[1] == uid else None
+        assert self.decoded == ([] if before == obj else [(obj, same)])
+        self.model[name] = obj
+
+    @rule(name=NAMES, uid=UIDS)
+    def drop(self, name, uid):
+        self.store.drop(Meta(name, "x", uid, "9"))
+        if name in self.model and self.model[name][1] == uid:
+            del self.model[name]
+
+    @rule(names=st.sets(NAMES))
+    def retain(self, names):
+        self.store.retain({f"x/{name}" for name in names})
+        self.model = {name: obj for name, obj in self.model.items() if name in names}
+
+    @rule(name=NAMES, uid=UIDS)
+    def ask(self, name, uid):
+        known = self.model.get(name)
+        assert self.store.get(f"x/{name}") == known
+        assert self.store.holds(Meta(name, "x", uid)) == bool(known and known[1] == uid)
+
+    @invariant()
+    def is_what_was_told(self):
+        assert self.told == self.model
+        assert sorted(self.store) == sorted(self.model.values())
+        assert len(self.store) == len(self.model)
+
+
+TestStore = StoreMachine.TestCase
