@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from podium.api.objects import Pod
 from podium.state.pod_info import PodInfo
@@ -21,6 +21,7 @@ class QueuedPod:
     """
 
     info: PodInfo
+    key: str = field(init=False)  # asked for in every step, and it never changes
     timestamp: float = 0.0
     attempts: int = 0
     first_queued: float | None = None
@@ -33,6 +34,9 @@ class QueuedPod:
     was_flushed: bool = False  # it left the unschedulable pods because its time was up
     flushed_at: float = 0.0
 
+    def __post_init__(self) -> None:
+        self.key = self.info.pod.key
+
     @classmethod
     def of(cls, pod: Pod, timestamp: float = 0.0) -> QueuedPod:
         return cls(PodInfo(pod), timestamp)
@@ -40,10 +44,6 @@ class QueuedPod:
     @property
     def pod(self) -> Pod:
         return self.info.pod
-
-    @property
-    def key(self) -> str:
-        return self.info.pod.key
 
     @property
     def uid(self) -> str:

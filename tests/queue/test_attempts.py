@@ -35,6 +35,15 @@ def test_popping_counts_attempts_and_puts_in_flight(world):
     assert world.queue.in_flight_events() == {}
 
 
+def test_the_first_entry_is_remembered(world):
+    queued = world.fail("a")
+    world.advance(2.0)
+
+    assert world.pop() is queued
+    assert queued.first_queued == START
+    assert queued.timestamp == START
+
+
 def test_nothing_to_pop(world):
     assert world.pop() is None
 
@@ -109,12 +118,13 @@ def test_a_pending_plugin_wants_the_pod_at_once(world):
     assert world.place("a") == "active"
 
 
-def test_a_later_event_can_turn_backoff_into_at_once(world):
+@pytest.mark.parametrize("events", [(NODE_LABEL, NODE_ADD), (NODE_ADD, NODE_LABEL)])
+def test_at_once_beats_after_backoff_in_any_order(world, events):
     """Only F2 hears of labels; of the new node P hears too."""
     world.add("a")
     queued = world.pop()
-    world.happens(NODE_LABEL, "a")
-    world.happens(NODE_ADD, "a")
+    for event in events:
+        world.happens(event, "a")
     world.put_back(queued, "F2", pending=["P"])
 
     assert world.place("a") == "active"

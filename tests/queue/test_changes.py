@@ -144,6 +144,16 @@ def test_one_of_several_changes_is_enough():
     assert world.place("a") == "backoff"
 
 
+def test_several_changes_move_it_once():
+    both = fwk.on("Pod", "label|toleration", hint=is_its_own)
+    world = World(waiting_for(Rejecting("T"), both))
+    world.fail("a", "T")
+    world.queue.update(pod("a"), pod("a", labels="l=x", tolerates="k:"))
+
+    assert world.seen.entered["backoff", "UnschedulablePodUpdatePodLabel"] == 1
+    assert world.seen.entered["backoff", "UnschedulablePodUpdatePodToleration"] == 0
+
+
 def test_a_gated_pods_own_update_opens_it_whatever_its_gate_registered(world):
     """The gate waits for deletions; F2, which rejected the pod before, for labels."""
     world.fail("a", "F2")
@@ -220,6 +230,16 @@ def test_updates_of_nominations(world, place, known, old, new, expected):  # noq
     world.queue.update(nominated(node=old), nominated(node=new, annotations={"k": "v"}))
 
     assert world.nominator.node_of("uid-a") == expected
+
+
+def test_events_do_not_touch_nominations(world):
+    queued = world.fail("a", "F")
+    world.nominator.add(queued.info, Nominate("n1"))
+    world.advance(2.0)
+    world.happens(NODE_ADD, "a")
+
+    assert world.place("a") == "active"
+    assert world.nominator.node_of("uid-a") == "n1"
 
 
 def test_in_flight_nominations_stay(world):

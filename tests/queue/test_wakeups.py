@@ -163,6 +163,15 @@ def test_open_gates_are_noticed_at_the_gates_events(world, event, to, place):
     assert world.place("a") == place
 
 
+def test_at_a_gate_other_rejectors_are_asked_only_at_the_gates_events(world):
+    gated(world, "a", world.gate, plugins=["F"])
+    world.gate.closed.clear()
+    world.happens(NODE_ADD, "a")
+
+    assert world.place("a") == "gated"
+    assert world.seen.hints == []
+
+
 def test_closed_gates_stay_closed(world):
     gated(world, "a", world.gate)
     world.happens(POD_DELETE, "a")
@@ -275,6 +284,7 @@ def test_activating_in_flight_counts_afterwards(world, activated, place):
     world.add("a", "b")
     queued, _ = world.pop(), world.pop()
     world.queue.activate([pod(activated)])
+    assert world.queue.in_flight_events()["ForceActivate"] == (activated != "unknown")
     world.put_back(queued, "F")
 
     assert world.place("a") == place
@@ -340,7 +350,8 @@ def test_a_flush_is_for_pods_in_flight_too(world):
 def test_without_leftovers_pods_in_flight_hear_nothing(world):
     world.add("b")
     queued = world.pop()
-    world.advance(660.0)
+    world.fail("young", "F")
+    world.advance(270.0)
     world.put_back(queued, "F")
 
     assert world.place("b") == "unschedulable"
