@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -127,21 +127,20 @@ class Connection:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     async def _once(self, request: Request) -> bytes:
-        async with self._answer(request) as answer:
-            try:
-                async with Deadline(self.clock, self._options.timeout_seconds):
-                    return await answer.read()
-            except (aiohttp.ClientError, OSError) as error:
-                raise self._unreachable(error) from error
+        _, body = await self._exchange(request)
+        return body
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[Read]:
         """An answer without an end, chunk by chunk; it is not tried again when it breaks off."""
         try:
-            async with self._answer(Request("GET", path)) as answer:
-                yield partial(self._chunk, answer)
+            answer, _ = await self._exchange(Request("GET", path), whole=False)
         except _RetryLater as later:
             raise later.refusal from None
+        try:
+            yield partial(self._chunk, answer)
+        finally:
+            answer.close()
 
     async def _chunk(self, answer: aiohttp.ClientResponse) -> bytes:
         try:
@@ -151,46 +150,43 @@ class Connection:
 
     # --- one exchange ----------------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def _answer(self, request: Request) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A successful answer whose body is still to be read."""
+    async def _exchange(
+        self, request: Request, whole: bool = True
+    ) -> tuple[aiohttp.ClientResponse, bytes]:
+        """A successful answer; its body is read as well, unless it has no end."""
         await self._limit.wait()
-        async with AsyncExitStack() as stack:
-            answer = await self._authorized(request, stack)
-            if answer.status >= 400:
-                raise await self._refusal(answer)
-            yield answer
-
-    async def _authorized(self, request: Request, stack: AsyncExitStack) -> aiohttp.ClientResponse:
-        """Once more with new credentials when the API refuses those we have."""
-        answer = await self._exchange(request, stack)
-        if answer.status == 401 and self.endpoint.login.refuse():
-            answer.release()
-            answer = await self._exchange(request, stack)
-        return answer
-
-    async def _exchange(self, request: Request, stack: AsyncExitStack) -> aiohttp.ClientResponse:
-        headers = await self._headers(request)
-        begun = self.clock.now()
-        code = 0
+        begun, code = self.clock.now(), 0
         try:
             async with Deadline(self.clock, self._options.timeout_seconds):
-                sent = self._open().request(
-                    request.method,
-                    URL(self.endpoint.server + request.path, encoded=True),
-                    data=request.body,
-                    headers=headers,
-                    allow_redirects=False,
-                    server_hostname=self.endpoint.tls.server_name or None,
-                )
-                answer = await stack.enter_async_context(sent)
+                answer = await self._authorized(request)
                 code = answer.status
-                return answer
+                body = await answer.read() if whole or code >= 400 else b""
         except (aiohttp.ClientError, OSError) as error:
             raise self._unreachable(error) from error
         finally:
             if self._observe is not None:
                 self._observe(request.method, code, self.clock.now() - begun)
+        if code >= 400:
+            raise self._refusal(answer, body)
+        return answer, body
+
+    async def _authorized(self, request: Request) -> aiohttp.ClientResponse:
+        """Once more with new credentials when the API refuses those we have."""
+        answer = await self._ask(request)
+        if answer.status == 401 and self.endpoint.login.refuse():
+            answer.release()
+            answer = await self._ask(request)
+        return answer
+
+    async def _ask(self, request: Request) -> aiohttp.ClientResponse:
+        return await self._open().request(
+            request.method,
+            URL(self.endpoint.server + request.path, encoded=True),
+            data=request.body,
+            headers=await self._headers(request),
+            allow_redirects=False,
+            server_hostname=self.endpoint.tls.server_name or None,
+        )
 
     async def _headers(self, request: Request) -> Mapping[str, str]:
         headers = dict(self.endpoint.impersonate)
@@ -228,12 +224,7 @@ class Connection:
 
     # --- what went wrong -------------------------------------------------------------------------
 
-    async def _refusal(self, answer: aiohttp.ClientResponse) -> Exception:
-        try:
-            async with Deadline(self.clock, self._options.timeout_seconds):
-                body = await answer.read()
-        except (aiohttp.ClientError, OSError) as error:
-            return self._unreachable(error)
+    def _refusal(self, answer: aiohttp.ClientResponse, body: bytes) -> Exception:
         refusal = error_of(answer.status, body)
         if isinstance(refusal, Unauthorized):
             refusal = self._unauthorized(refusal)
