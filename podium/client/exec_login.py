@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from podium.api.meta import parse_time
-from podium.client.endpoint import Certificate
 from podium.clock import Clock, Deadline
 from podium.errors import CredentialsError, InvalidTime
+from podium.tls import Certificate
 
 GROUP = "client.authentication.k8s.io"
 VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1beta1")

@@ -16,10 +16,11 @@ import aiohttp
 from yarl import URL
 
 from podium.client.answers import error_of
-from podium.client.endpoint import Certificate, Endpoint, show
+from podium.client.endpoint import Endpoint
 from podium.client.rate_limit import TokenBucket
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
+from podium.tls import Certificate, show
 
 MOST_TRIES = 10
 RECONNECT_SECONDS = 0.1

@@ -7,10 +7,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from podium.client.endpoint import Endpoint, Tls
+from podium.client.endpoint import Endpoint
 from podium.client.token_file import TokenFile
 from podium.clock import Clock
 from podium.errors import CredentialsError
+from podium.tls import Tls
 
 MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _SOURCE = "the service account of this pod"

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from podium.client.endpoint import Certificate, Endpoint, FixedLogin, Login, Tls
+from podium.client.endpoint import Endpoint, FixedLogin, Login
 from podium.client.exec_login import VERSIONS, ExecLogin, Program
 from podium.client.kubeconfig_file import Cluster, Context, Exec, User, read
 from podium.client.token_file import TokenFile
 from podium.clock import Clock
 from podium.errors import CredentialsError
+from podium.tls import Certificate, Tls
 
 T = TypeVar("T")
 

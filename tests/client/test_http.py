@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from podium.client.endpoint import Certificate, Endpoint, FixedLogin, Tls
+from podium.client.endpoint import Endpoint, FixedLogin
 from podium.client.http import MOST_TRIES, RECONNECT_TRIES, Connection, Options, Request
 from podium.client.kubeconfig import endpoint_of, load
 from podium.client.token_file import TokenFile
@@ -25,6 +25,7 @@ from podium.errors import (
     Unauthorized,
     Unreachable,
 )
+from podium.tls import Certificate, Tls
 from tests.client.front import answering, hanging_up, never, saying
 from tests.client.harness import UNLIMITED, with_world
 

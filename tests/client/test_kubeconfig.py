@@ -7,12 +7,13 @@ import os
 import pytest
 import yaml
 
-from podium.client.endpoint import Certificate, FixedLogin
+from podium.client.endpoint import FixedLogin
 from podium.client.exec_login import ExecLogin
 from podium.client.kubeconfig import endpoint_of, load
 from podium.client.token_file import TokenFile
 from podium.clock import FakeClock
 from podium.errors import CredentialsError
+from podium.tls import Certificate
 
 
 def config(server="https://a:6443", user=None, current="main", **cluster):
