@@ -1,0 +1,69 @@
+"""TLS as people configure it: an authority, a server name, a client certificate. Whoever opens
+connections makes a context of it: the client of the API, and extenders over HTTP."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from podium.errors import CredentialsError
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A client certificate and its key, as PEM."""
+
+    chain: bytes
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How a server shows that it is the right one, and what we show it."""
+
+    ca: bytes = b""  # PEM; empty: the authorities that this machine trusts
+    skip_verify: bool = False
+    server_name: str = ""
+    certificate: Certificate | None = None
+
+    def context(self, source: str) -> ssl.SSLContext:
+        """``source`` says in errors where these settings come from."""
+        try:
+            context = ssl.create_default_context(cadata=self.ca.decode() or None)
+        except (ssl.SSLError, ValueError) as error:
+            raise CredentialsError(
+                f"podium: {source}: the certificate authority is not readable as PEM: {error}"
+            ) from error
+        if self.skip_verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if self.certificate is not None:
+            show(context, self.certificate, source)
+        return context
+
+
+def show(context: ssl.SSLContext, certificate: Certificate, source: str) -> None:
+    """Present this client certificate on every connection to come."""
+    try:
+        with _on_disk(certificate) as path:
+            context.load_cert_chain(path)
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        raise CredentialsError(
+            f"podium: {source}: the client certificate and its key cannot be used: {error}"
+        ) from error
+
+
+@contextmanager
+def _on_disk(certificate: Certificate) -> Iterator[str]:
+    """Python loads client certificates from files only; this one lives for a moment."""
+    handle, path = tempfile.mkstemp(prefix="podium-")  # readable for its owner only
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(certificate.chain + b"\n" + certificate.key)
+        yield path
+    finally:
+        os.unlink(path)
