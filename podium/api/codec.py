@@ -1,4 +1,4 @@
-"""From JSON, YAML or plain dicts to objects; errors name the object, the field and the reason."""
+"""From JSON or plain dicts to objects; errors name the object, the field and the reason."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,11 +6,10 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 import msgspec
-import yaml
 from msgspec import inspect
 
 from podium.api.meta import NOTHING_KEPT, KeptJson, RawObject, Value
-from podium.errors import InvalidObject, PodiumError, Problem
+from podium.errors import InvalidObject, Problem
 
 T = TypeVar("T", bound=Value)
 
@@ -152,33 +151,3 @@ def _as_bytes(data: bytes | str | Mapping[str, Any]) -> bytes:
     if isinstance(data, Mapping):
         return msgspec.json.encode(data)
     return data.encode() if isinstance(data, str) else bytes(data)
-
-
-class _ApiLoader(yaml.SafeLoader):
-    """YAML as the API reads it: times stay text."""
-
-
-_ApiLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def load_yaml(text: str) -> list[dict[str, Any]]:
-    """The objects of a YAML stream; documents without content are left out, lists are unpacked."""
-    try:
-        documents = [found for found in yaml.load_all(text, _ApiLoader) if found is not None]
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise PodiumError(f"not readable as YAML: {error}") from error
-    objects = [item for document in documents for item in _unpacked(document)]
-    for found in objects:
-        if not isinstance(found, dict):
-            raise PodiumError(f"not an API object: {found!r:.80}")
-    return objects
-
-
-def _unpacked(document: Any) -> list[Any]:
-    match document:
-        case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
-            return items
-    return [document]

@@ -20,8 +20,8 @@ from podium.api.affinity import (
 from podium.api.codec import (
     decode,
     encode,
-    load_yaml,
 )
+from podium.api.manifests import load_yaml
 from podium.api.meta import (
     ApiObject,
     Condition,

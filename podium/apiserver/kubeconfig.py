@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from podium.api.manifests import read_text
 from podium.apiserver.statuses import Json
 from podium.errors import PodiumError
 
@@ -27,15 +28,16 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 def read(path: Path) -> Json:
     """The file's content, {} when there is none."""
-    try:
-        text = path.read_text()
-    except FileNotFoundError:
+    if not path.exists():
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise PodiumError(f"podium: {path}: cannot be read: {error}") from error
+    try:
+        text = read_text(path)
+    except PodiumError as error:
+        hint = "give another file with --kubeconfig"
+        raise PodiumError(f"podium: {path}: {error}; {hint}") from error
     try:
         found = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         why = " ".join(str(error).split())
         hint = "mend it, or give another file with --kubeconfig"
         raise PodiumError(f"podium: {path}: not readable as YAML: {why}; {hint}") from error

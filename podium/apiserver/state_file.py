@@ -15,6 +15,8 @@ import msgspec
 
 from podium.errors import PodiumError
 
+_MOST = 64 * 1024  # characters; a state file has some 200
+
 
 class RunningCluster(msgspec.Struct, frozen=True):
     """What the file says."""
@@ -43,10 +45,11 @@ class StateFile:
         self._file: TextIO | None = None
 
     def __enter__(self) -> StateFile:
+        check_ours(self._path)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            file = self._path.open("a+")
-        except OSError as error:
+            file = self._path.open("a+", errors="replace")
+        except (OSError, ValueError) as error:
             hint = "give another with --state-file"
             raise PodiumError(
                 f"podium: {self._path}: cannot be written: {error}; {hint}"
@@ -82,20 +85,32 @@ def find_running(path: Path) -> RunningCluster | None:
 def look(path: Path) -> tuple[RunningCluster | None, bool]:
     """What the file says, and whether its cluster still runs."""
     try:
-        with path.open("r") as file:
+        with path.open("r", errors="replace") as file:
             held = not _lock(file, fcntl.LOCK_SH)
-            return _parse(file.read()), held
+            return _parse(file.read(_MOST)), held
     except FileNotFoundError:
         return None, False
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise PodiumError(f"podium: {path}: cannot be read: {error}") from error
+
+
+def check_ours(path: Path) -> None:
+    """Refuse a file of somebody else, which would be lost; an empty one may be used."""
+    try:
+        text = path.read_bytes()[:_MOST].decode(errors="replace") if path.exists() else ""
+    except (OSError, ValueError) as error:
+        raise PodiumError(f"podium: {path}: cannot be read: {error}") from error
+    if text.strip() and _parse(text) is None:
+        hint = "give another with --state-file"
+        raise PodiumError(f"podium: {path}: is no state file of podium; {hint}")
 
 
 def _parse(text: str) -> RunningCluster | None:
     try:
-        return msgspec.json.decode(text, type=RunningCluster)
-    except msgspec.DecodeError:  # not written yet, or by somebody else
-        return None
+        found = msgspec.json.decode(text, type=RunningCluster)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None  # not written yet, or by somebody else
+    return found if found.pid > 0 else None  # a signal to others would go to many
 
 
 def _lock(file: TextIO, how: int = fcntl.LOCK_EX) -> bool:

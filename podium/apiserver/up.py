@@ -12,7 +12,8 @@ import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from podium.api.objects import Node, decode, load_yaml
+from podium.api.manifests import load_yaml, read_text
+from podium.api.objects import Node, decode, validate
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.controllers import all_controllers
 from podium.apiserver.controllers.cluster import Cluster
@@ -115,9 +116,7 @@ def add_nodes(cluster: Cluster, count: int, template: Json) -> None:
 def read_template(path: Path) -> Json:
     """The one Node that a file holds."""
     try:
-        objects = load_yaml(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise PodiumError(f"podium: {path}: cannot be read: {error}") from error
+        objects = load_yaml(read_text(path))
     except PodiumError as error:
         raise PodiumError(f"podium: {path}: {error}") from error
     kinds = [str(one.get("kind")) for one in objects]
@@ -125,7 +124,7 @@ def read_template(path: Path) -> Json:
         there = f"has {', '.join(kinds)}" if kinds else "is empty"
         raise PodiumError(f"podium: {path}: must hold exactly one object of kind Node, but {there}")
     try:
-        decode(Node, objects[0])
+        validate(decode(Node, objects[0]))
     except PodiumError as error:
         raise PodiumError(f"podium: {path}: {error}") from error
     return objects[0]

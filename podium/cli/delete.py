@@ -51,8 +51,11 @@ def run(args: argparse.Namespace) -> int:
         print("podium: say what to delete: KIND NAME, or -f FILE", file=sys.stderr)
         return BAD_INPUT
     try:
+        objects = [obj for _, obj in read_objects(args.filename)] if args.filename else []
         api = Session.of(args)
-        targets = find_targets(api, Resources(api), args)
+        resources = Resources(api)
+        targets = [_target(resources.of(obj), obj, args) for obj in objects]
+        targets += find_targets(api, resources, args) if args.what else []
     except PodiumError as error:
         print(error, file=sys.stderr)
         return FAILED
@@ -67,17 +70,16 @@ def _delete_all(api: Session, targets: list[Target], args: argparse.Namespace) -
         try:
             api.call("DELETE", kind.path(namespace, name), _options(args))
             print(f'{kind.title} "{name}" deleted', flush=True)
-        except Refused as refused:
-            if refused.code != 404 or not args.ignore_not_found:
-                print(refused, file=sys.stderr)
+        except PodiumError as error:
+            is_missing = isinstance(error, Refused) and error.code == 404
+            if not is_missing or not args.ignore_not_found:
+                print(error, file=sys.stderr)
                 failed = True
     return FAILED if failed else 0
 
 
 def find_targets(api: Session, resources: Resources, args: argparse.Namespace) -> list[Target]:
-    if args.filename:
-        found = [obj for _, obj in read_objects(args.filename)]
-        return [_target(resources.of(obj), obj, args) for obj in found]
+    """What the words of the command line mean."""
     if all("/" in word for word in args.what):
         pairs = [split_names([word]) for word in args.what]
         return [

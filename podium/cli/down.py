@@ -52,7 +52,13 @@ def _end(path: Path) -> int:
         return 0
     if found is None:
         raise PodiumError(f"podium: {path}: its cluster is just starting; try again in a moment")
-    os.kill(found.pid, signal.SIGTERM)
+    try:
+        os.kill(found.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass  # it ends by itself just now
+    except OSError as error:
+        why = f"process {found.pid} cannot be ended: {error.strerror}"
+        raise PodiumError(f"podium: {why}") from error
     if not _is_gone(path):
         raise PodiumError(f"podium: process {found.pid} has not ended after {_PATIENCE:g} seconds")
     print(f"podium: the cluster at {found.url} has ended")

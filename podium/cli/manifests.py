@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from podium.api.objects import load_yaml
+from podium.api.manifests import MAX_BYTES, checked_text, load_yaml, read_text
 from podium.apiserver.statuses import Json
 from podium.errors import PodiumError
 
@@ -32,15 +32,29 @@ def read_objects(names: Sequence[str]) -> list[tuple[str, Json]]:
 
 def _texts(name: str) -> list[tuple[str, str]]:
     if name == "-":
-        return [("standard input", sys.stdin.read())]
+        return [("standard input", _standard_input())]
     path = Path(name)
     try:
-        if path.is_dir():
-            files = sorted(one for one in path.iterdir() if one.suffix in _SUFFIXES)
-            return [(str(one), one.read_text()) for one in files]
-        return [(name, path.read_text())]
-    except (OSError, UnicodeDecodeError) as error:
-        raise PodiumError(f"podium: {name}: cannot be read: {error}") from error
+        is_directory = path.is_dir()
+        found = [one for one in path.iterdir() if one.suffix in _SUFFIXES] if is_directory else []
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise PodiumError(f"podium: {name}: cannot be read: {why}") from error
+    return [(str(one), _text(one)) for one in (sorted(found) if is_directory else [path])]
+
+
+def _standard_input() -> str:
+    try:
+        return checked_text(sys.stdin.buffer.read(MAX_BYTES + 1))
+    except PodiumError as error:
+        raise PodiumError(f"podium: standard input: {error}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path)
+    except PodiumError as error:
+        raise PodiumError(f"podium: {path}: {error}") from error
 
 
 def _objects(source: str, text: str) -> list[tuple[str, Json]]:
@@ -54,12 +68,21 @@ def _objects(source: str, text: str) -> list[tuple[str, Json]]:
         for field, value in _needed(obj).items()
         if not isinstance(value, str) or not value
     ]
+    faults += [
+        f"podium: {source}: object {index}: metadata.namespace must be a text"
+        for index, obj in enumerate(objects, start=1)
+        if not isinstance(_metadata(obj).get("namespace") or "", str)
+    ]
     if faults:
         raise PodiumError("\n".join(faults))
     return [(source, obj) for obj in objects]
 
 
 def _needed(obj: Json) -> Json:
-    meta = obj.get("metadata")
-    name = meta.get("name") if isinstance(meta, dict) else None
+    name = _metadata(obj).get("name")
     return {"apiVersion": obj.get("apiVersion"), "kind": obj.get("kind"), "metadata.name": name}
+
+
+def _metadata(obj: Json) -> Json:
+    meta = obj.get("metadata")
+    return meta if isinstance(meta, dict) else {}

@@ -38,20 +38,24 @@ class Resource:
     def path(self, namespace: str | None, name: str = "") -> str:
         """Where its objects are; without a namespace those of all."""
         prefix = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        inside = f"/namespaces/{quote(namespace)}" if namespace and self.namespaced else ""
-        return f"{prefix}{inside}/{self.plural}{f'/{quote(name)}' if name else ''}"
+        parts = ["namespaces", namespace] if namespace and self.namespaced else []
+        parts += [self.plural, name] if name else [self.plural]
+        return "/".join([prefix, *(quote(part, safe="") for part in parts)])
 
 
 class Resources:
     """Everything the server has, as its discovery tells it."""
 
     def __init__(self, session: Session) -> None:
-        self._all = [
-            resource
-            for root in ("/api", "/apis")
-            for group in session.get(root, _AGGREGATED).get("items") or []
-            for resource in _of_group(group)
-        ]
+        try:
+            self._all = [
+                resource
+                for root in ("/api", "/apis")
+                for group in session.get(root, _AGGREGATED).get("items") or []
+                for resource in _of_group(group)
+            ]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise PodiumError("podium: the server's discovery cannot be read") from error
 
     def named(self, words: str) -> list[Resource]:
         """``"pods,svc"`` or a category such as ``all``; raises with a suggestion when unknown."""

@@ -7,6 +7,7 @@ import base64
 import ssl
 import urllib.error
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -60,6 +61,10 @@ class Session:
     @classmethod
     def from_config(cls, config: Json, context: str, path: Path) -> Session:
         server = kubeconfig.server_of(config, context)
+        if server and not server.startswith(("http://", "https://")):
+            raise PodiumError(
+                f'podium: {path}: context "{context}": {server!r:.80} is no address of a server'
+            )
         if not server:
             known = [str(one.get("name")) for one in config.get("contexts") or []]
             there = f"there are: {', '.join(known)}" if known else "it has none at all"
@@ -72,7 +77,14 @@ class Session:
             what = ", ".join(sorted(unknown))
             hint = "use kubectl for this cluster"
             raise PodiumError(f"podium: {path}: user {name}: {what} is not supported; {hint}")
-        return cls(server, user.get("token", ""), _tls(cluster))
+        token = user.get("token") or ""
+        if not isinstance(token, str) or not token.isprintable():
+            raise PodiumError(f"podium: {path}: user {name}: its token is no line of text")
+        try:
+            return cls(server, token, _tls(cluster))
+        except (OSError, ValueError, TypeError) as error:
+            why = f"its certificate authority cannot be used: {error}"
+            raise PodiumError(f'podium: {path}: context "{context}": {why}') from error
 
     def get(self, path: str, accept: str = "application/json", **query: str) -> Json:
         return self.call("GET", _with_query(path, query), headers={"Accept": accept})
@@ -93,17 +105,26 @@ class Session:
         if self._token:
             sent["Authorization"] = f"Bearer {self._token}"
         data = None if body is None else msgspec.json.encode(body)
-        request = urllib.request.Request(self._server + path, data, sent, method=method)
         try:
+            request = urllib.request.Request(self._server + path, data, sent, method=method)
             with self._opener.open(request, timeout=_TIMEOUT) as answer:
-                found: Json = msgspec.json.decode(answer.read())
-                return found
+                return _object(self._server, answer.read())
         except urllib.error.HTTPError as error:
             raise Refused(error.code, _message(error)) from error
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             why = getattr(error, "reason", error)
             hint = "start a cluster with: podium up --detach"
             raise PodiumError(f"podium: {self._server} does not answer: {why}; {hint}") from error
+
+
+def _object(server: str, text: bytes) -> Json:
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise PodiumError(f"podium: {server} is no Kubernetes API server: it answers {text!r:.60}")
+    return found
 
 
 def _with_query(path: str, query: dict[str, str]) -> str:
@@ -115,7 +136,7 @@ def _message(error: urllib.error.HTTPError) -> str:
     text = error.read()
     try:
         return str(msgspec.json.decode(text)["message"])
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
         return f"{error.code} {error.reason}"
 
 

@@ -101,6 +101,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         template = read_template(args.node_template) if args.node_template else {}
         context_file = (args.kubeconfig or kubeconfig.default_path()).absolute()
+        if context_file.resolve() == path.resolve():
+            raise PodiumError(f"podium: {path}: cannot be kubeconfig and state file at once")
         kubeconfig.read(context_file)  # what is wrong with it is told before anything starts
         schedule = _schedule(args)
         if args.detach:
@@ -176,15 +178,21 @@ def _say_ready(running: RunningCluster, ready_fd: int | None) -> None:
 
 def _detach(args: argparse.Namespace, path: Path) -> int:
     """Start the same command in a process of its own, and wait until it is ready or gone."""
+    state_file.check_ours(path)
     if running := state_file.find_running(path):
         raise AlreadyRunning(
             f"podium: a cluster is running already (process {running.pid}, {running.url}); "
             "end it with: podium down"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    log = path.with_suffix(".log")
+    log = path.with_name(f"{path.name}.log")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        output = log.open("w")
+    except OSError as error:
+        hint = "give another place with --state-file"
+        raise PodiumError(f"podium: {log}: cannot be written: {error.strerror}; {hint}") from error
     read_end, write_end = os.pipe()
-    with log.open("w") as output:
+    with output:
         process = subprocess.Popen(
             _command(args, path, write_end),
             stdin=subprocess.DEVNULL,
@@ -201,7 +209,7 @@ def _detach(args: argparse.Namespace, path: Path) -> int:
         say_next(running, "podium down")
         return 0
     status = process.wait()
-    told = log.read_text().splitlines()[-_LOG_LINES:]
+    told = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
     print("\n".join(told) or f"podium: the cluster did not start; see {log}", file=sys.stderr)
     return status or FAILED
 

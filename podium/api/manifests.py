@@ -1,0 +1,155 @@
+"""Files of API objects, YAML or JSON, for whoever reads some: bounded, with aliases copied out.
+
+Scalars mean what they mean to kubectl: times and "1:30" stay texts, 1e3 is a number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from podium.errors import PodiumError
+
+MAX_BYTES = 64 << 20
+MAX_DEPTH = 150
+_FREE_VALUES = 100_000
+_NUMBERS = range(-(2**63), 2**64)
+
+_TAG = "tag:yaml.org,2002:"
+_INT = r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0o?[0-7_]+|0|[1-9][\d_]*)$"
+_FLOAT = (
+    r"[-+]?(?:\.\d+|\d[\d_]*(?:\.[\d_]*)?)(?:[eE][-+]?\d+)?$"
+    r"|[-+]?\.(?:inf|Inf|INF)$|\.(?:nan|NaN|NAN)$"
+)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; ``PodiumError`` says what is wrong with it."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise PodiumError(f"cannot be read: {why}") from error
+    return checked_text(data)
+
+
+def checked_text(data: bytes) -> str:
+    if len(data) > MAX_BYTES:
+        raise PodiumError(f"cannot be read: it is larger than {MAX_BYTES >> 20} MiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PodiumError("cannot be read: it is not UTF-8 text") from error
+
+
+def load_yaml(text: str) -> list[dict[str, Any]]:
+    """The objects of a YAML stream; documents without content are left out, lists are unpacked."""
+    try:
+        documents = _documents(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise PodiumError(f"not readable as YAML: {error}") from error
+    objects = [item for document in documents for item in _unpacked(document)]
+    for found in objects:
+        if not isinstance(found, dict):
+            raise PodiumError(f"not an API object: {found!r:.80}")
+    return objects
+
+
+def _documents(text: str) -> list[Any]:
+    copy = _Copy(len(text) + _FREE_VALUES)
+    return [copy.of(found, 0) for found in _parsed(text) if found is not None]
+
+
+def _parsed(text: str) -> Iterable[Any]:
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return [msgspec.json.decode(text)]  # a hundred times as fast
+        except msgspec.DecodeError:
+            pass  # YAML has braces as well
+    return yaml.load_all(text, _Loader)
+
+
+def _unpacked(document: Any) -> list[Any]:
+    match document:
+        case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
+            return items
+    return [document]
+
+
+class _Loader(yaml.SafeLoader):
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Merge keys (<<), which can double with each level as well."""
+        super().flatten_mapping(node)
+        if len(node.value) > _FREE_VALUES:
+            raise yaml.YAMLError("too large: merge keys make more than 100,000 values")
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, pattern)
+        for tag, pattern in resolvers
+        if tag.removeprefix(_TAG) not in ("timestamp", "int", "float")
+    ]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(f"{_TAG}int", re.compile(_INT), list("-+0123456789"))
+_Loader.add_implicit_resolver(f"{_TAG}float", re.compile(_FLOAT), list("-+0123456789."))
+
+
+class _Copy:
+    """Values as JSON has them, each alias a copy of its own; there are so many at most.
+
+    Without aliases a text has fewer values than characters, so only they can reach the limit.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = self._left = most
+
+    def of(self, value: Any, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise yaml.YAMLError(f"too large: more than {self._most} values, aliases counted")
+        if depth > MAX_DEPTH:
+            raise yaml.YAMLError(f"nested too deeply: more than {MAX_DEPTH} levels")
+        match value:
+            case dict():
+                return {_key(key): self.of(item, depth + 1) for key, item in value.items()}
+            case list():
+                return [self.of(item, depth + 1) for item in value]
+            case _:
+                return _scalar(value)
+
+
+def _key(key: Any) -> str:
+    match key:
+        case str():
+            return str(_scalar(key))
+        case bool():
+            return str(key).lower()
+        case None:
+            return "null"
+        case int() | float():
+            return str(key)
+    raise yaml.YAMLError(f"a key must be a text, not {key!r:.40}")
+
+
+def _scalar(value: Any) -> Any:
+    match value:
+        case str():
+            value.encode()  # half a character cannot be sent
+        case None | bool():
+            pass
+        case int() if value in _NUMBERS:
+            pass
+        case float() if math.isfinite(value):
+            pass
+        case _:
+            raise yaml.YAMLError(f"a value that JSON does not have: {value!r:.40}")
+    return value
