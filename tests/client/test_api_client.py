@@ -17,10 +17,12 @@ from podium.api.objects import (
     Pod,
     decode,
 )
-from podium.client.api_client import STATUS_TRIES
+from podium.client.api_client import STATUS_TRIES, ApiClient
+from podium.client.endpoint import Endpoint
+from podium.client.http import Connection
 from podium.errors import ApiError, Conflict, NotFound, Unreachable
 from tests.client.front import answering, hanging_up
-from tests.client.harness import node, pod, with_world
+from tests.client.harness import UNLIMITED, node, pod, with_world
 
 SAID = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no")
 
@@ -123,6 +125,19 @@ async def test_a_status_patch_is_tried_four_times(world, code):
     assert patched.result().code == code
     waits = [round(b.at - a.at, 2) for a, b in pairwise(world.front.requests)]
     assert waits == [pytest.approx(w, rel=0.11) for w in (0.01, 0.05, 0.25)]
+
+
+@with_world
+async def test_so_is_one_that_reached_nobody(world):
+    subject = made(world, Pod, "pods", pod("p"))
+    nobody = Connection(Endpoint("http://127.0.0.1:1", "the test"), world.clock, UNLIMITED)
+    async with nobody:
+        patched = world.start(_error(ApiClient(nobody).patch_pod_status(subject, SAID)))
+        begun = world.clock.now()
+        await world.in_time(patched.done)
+
+    assert not patched.result().sent
+    assert world.clock.now() - begun == pytest.approx(0.31, rel=0.11)
 
 
 @pytest.mark.parametrize("code", [404, 422, 403])
