@@ -19,6 +19,7 @@ from tests.client.front import Front
 
 UNLIMITED = Options(qps=-1, user_agent="podium/test")
 TURNS = 200_000  # of the event loop: far more than any test needs
+HANGS_SECONDS = 60  # a test that waits for a time that nobody lets pass
 QUIET_TURNS = 60  # more than a request takes from end to end
 
 
@@ -156,7 +157,8 @@ async def _run(test, *args, **kwargs):
         async with Connection(endpoint, clock, UNLIMITED) as connection:
             world = World(api, front, clock, connection)
             try:
-                await test(world, *args, **kwargs)
+                async with asyncio.timeout(HANGS_SECONDS):
+                    await test(world, *args, **kwargs)
             finally:
                 await world.stop()
             assert not [fault for story in world.stories for fault in story.faults]
