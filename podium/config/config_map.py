@@ -22,22 +22,22 @@ def policy_in(value: dict[str, Any], problems: Problems) -> tuple[Any, Problems]
         problems.add("data", f'missing policy config map value at key "{KEY}"{keys}')
         return {"apiVersion": "v1", "kind": "Policy"}, problems
     policy, inner = document.read(text)
-    return policy, _shifted(inner, problems, "\n" in text)
+    return policy, _in_the_file(inner, problems, text)
 
 
-def _shifted(inner: Problems, outer: Problems, is_block: bool) -> Problems:
+def _in_the_file(inner: Problems, outer: Problems, text: str) -> Problems:
     """A block of text begins on the line after its key; anything else stands on the key's."""
     start = outer.line(_PATH)
-    if start is None:
-        return _joined(outer, inner, {})
-    lines = {path: start + line if is_block else start for path, line in inner.lines.items()}
-    return _joined(outer, inner, lines)
 
+    def shifted(line: int | None) -> int | None:
+        if start is None or line is None:
+            return start
+        return start + line if "\n" in text else start
 
-def _joined(outer: Problems, inner: Problems, lines: dict[str, int]) -> Problems:
-    joined = Problems(lines)
+    lines = {path: shifted(line) for path, line in inner.lines.items()}
+    joined = Problems({path: line for path, line in lines.items() if line is not None})
     for problem in outer.found:
         joined.add_at(*problem)
     for problem in inner.found:
-        joined.add_at(problem.path, lines.get(problem.path), problem.message)
+        joined.add_at(problem.path, shifted(problem.line), problem.message)
     return joined

@@ -52,8 +52,6 @@ def text_of(path: str | PathLike[str]) -> str:
 def read(text: str, registry: Registry, *, source: str = SOURCE) -> Reading:
     """The same as ``load``, for who must know the version and what the file itself says."""
     value, problems = document.read(text)
-    if value is None and problems:
-        problems.raise_if_any(source)
     return _reading(value, registry, problems, source)
 
 
@@ -71,6 +69,8 @@ def default(registry: Registry) -> Configuration:
 def _reading(value: Any, registry: Registry, problems: Problems, source: str) -> Reading:
     if config_map.is_one(value):
         value, problems = config_map.policy_in(value, problems)
+    if value is None:
+        problems.raise_if_any(source)
     version = _version_of(value, problems)
     if version is None:
         raise ConfigError(source, in_file_order(problems.found))

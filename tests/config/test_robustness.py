@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import json
+from pathlib import Path
 
 import yaml
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +14,7 @@ from podium.config import upstream
 from podium.errors import ConfigError
 from podium.framework.args import NoArgs
 from podium.framework.registry import Registry
+from tests.config.in_tree import KNOWN
 from tests.config.plugins import FitArgs, plugin, registry
 
 VALID = {
@@ -153,6 +155,23 @@ def test_mutated_values(value, known):
 def test_mutated_texts(value, known, as_json):
     text = json.dumps(value) if as_json else yaml.safe_dump(value, allow_unicode=True)
     check(lambda: config.load(text, known))
+
+
+EXAMPLES = [
+    yaml.safe_load(path.read_text())
+    for path in sorted((Path(__file__).parent / "examples").rglob("*"))
+    if path.is_file()
+]
+
+
+@many
+@given(st.data())
+def test_mutated_examples_of_every_version(data):
+    value = copy.deepcopy(data.draw(st.sampled_from(EXAMPLES)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from(list(places(value))))
+        value = changed(value, path, data.draw(values))
+    check(lambda: config.from_value(value, KNOWN))
 
 
 @many
