@@ -14,6 +14,7 @@ PodiumError
 │   ├── Gone            410: the API has forgotten the version asked for
 │   ├── TooManyRequests 429: the API wants to be asked later; nothing was written
 │   └── Unreachable     no answer at all, or one that broke off
+├── ExtenderError       an extender that failed, refused or lied: which, and what it said
 ├── CacheError          a write that contradicts what the state knows; nothing was changed
 ├── StaleRow            a reference to a node that is gone
 ├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
@@ -118,6 +119,10 @@ class Unreachable(ApiError):
     def __init__(self, message: str, sent: bool = True) -> None:
         self.sent = sent
         super().__init__(message)
+
+
+class ExtenderError(PodiumError):
+    """An extender failed, refused or gave an answer that cannot be used."""
 
 
 class CacheError(PodiumError):

@@ -12,9 +12,9 @@ from podium.conformance.trial import Trial
 from podium.cycle.cycle import Cycle, Found
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.plugin import Point
+from podium.framework.preemption import Candidates
 from podium.framework.status import Code
 from podium.plugins.preemption import DefaultPreemption
-from podium.plugins.preemption.evaluator import Evaluation
 from podium.state.column import Column
 
 
@@ -60,8 +60,8 @@ def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> Non
         return
     for plugin in plugins:
         if isinstance(plugin, DefaultPreemption) and expected.code != verdicts.ERROR:
-            evaluation = plugin.evaluator.evaluate(cycle.state, trial.pod, diagnosis.statuses)
-            _compare_evaluation(compare, expected, evaluation)
+            found = plugin.evaluator.evaluate(cycle.state, trial.pod, diagnosis.statuses).candidates
+            _compare_candidates(compare, expected, found, plugin.evaluator.best(found))
     nominate, status = trial.profile.run_post_filters(cycle.state, trial.pod, diagnosis.statuses)
     diagnosis.post_filter_message = status.message
     compare.equal("preemption.code", expected.code, status.code.value)
@@ -72,8 +72,10 @@ def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> Non
         compare.differ("preemption.nominatedNode", wanted, node)
 
 
-def _compare_evaluation(compare: Comparison, expected: Preemption, evaluation: Evaluation) -> None:
-    ours = {candidate.node: candidate for candidate in evaluation.candidates}
+def _compare_candidates(
+    compare: Comparison, expected: Preemption, found: Candidates, best: Candidates
+) -> None:
+    ours = {candidate.node: candidate for candidate in found}
     for node in {**expected.candidates, **ours}:
         theirs, mine = expected.candidates.get(node), ours.get(node)
         compare.equal(
@@ -82,7 +84,7 @@ def _compare_evaluation(compare: Comparison, expected: Preemption, evaluation: E
             _form([info.key for info in mine.victims], mine.violations) if mine else None,
             node=node,
         )
-    chosen = [candidate.node for candidate in evaluation.chosen]
+    chosen = [candidate.node for candidate in best]
     compare.equal("preemption.chosen", sorted(_wanted(expected)), sorted(chosen))
     if expected.nominated_node in ours:
         victims = [info.key for info in ours[expected.nominated_node].victims]

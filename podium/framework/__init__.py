@@ -4,6 +4,7 @@ from podium.framework.args import Args, NoArgs, Problem
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import NodeStatuses, fit_message
 from podium.framework.events import ClusterEvent, Hint, Registration, on
+from podium.framework.extender import Extender, Filtered
 from podium.framework.handle import Client, EventNote, EventRecorder, Handle
 from podium.framework.plugin import (
     BindPlugin,
@@ -27,6 +28,7 @@ from podium.framework.plugin import (
     Statuses,
     pod_fields,
 )
+from podium.framework.preemption import Candidate, Candidates, PreemptionPlugin, Proposal
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.reads import Reads, reads
 from podium.framework.registry import Registry
@@ -56,6 +58,8 @@ __all__ = [
     "Args",
     "Aspect",
     "BindPlugin",
+    "Candidate",
+    "Candidates",
     "Clause",
     "Client",
     "ClusterEvent",
@@ -65,7 +69,9 @@ __all__ = [
     "EnqueueExtensions",
     "EventNote",
     "EventRecorder",
+    "Extender",
     "FilterPlugin",
+    "Filtered",
     "Handle",
     "Hint",
     "LabelView",
@@ -91,7 +97,9 @@ __all__ = [
     "PreFilterResult",
     "PreFlight",
     "PreScorePlugin",
+    "PreemptionPlugin",
     "Problem",
+    "Proposal",
     "QueueSortPlugin",
     "QueuedPod",
     "Reads",

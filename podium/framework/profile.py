@@ -32,6 +32,13 @@ from podium.framework.plugin import (
     Statuses,
 )
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered
+from podium.framework.preemption import (
+    PostFilterAnswer,
+    PostFiltering,
+    PreemptionPlugin,
+    preempting,
+    unasked,
+)
 from podium.framework.reads import EVERYTHING, Reads
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.logs import get_logger
@@ -221,14 +228,21 @@ class Profile:
 
     def run_post_filters(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
-    ) -> tuple[Nominate | None, Status]:
+    ) -> PostFilterAnswer:
         """The first that helps ends it; reasons of those that do not are joined."""
+        return unasked(self.post_filtering(state, pod, statuses))
+
+    def post_filtering(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> PostFiltering:
+        """The same step by step, for a driver that asks extenders about proposed preemptions."""
         nominate: Nominate | None = None
         reasons: list[str] = []
         rejector = ""
         for plugin in self.post_filters:
             try:
-                wish, status = plugin.post_filter(state, pod, statuses)
+                if isinstance(plugin, PreemptionPlugin):
+                    wish, status = yield from preempting(plugin, state, pod, statuses)
+                else:
+                    wish, status = plugin.post_filter(state, pod, statuses)
                 status = as_status(status)
             except Exception as fault:
                 wish, status = None, _fault(plugin, "PostFilter", pod, fault)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from podium.api.objects import Pod
 from podium.framework.events import ClusterEvent, Hint, Registration, on, with_implicit
+from podium.framework.extender import EXTENDER
 from podium.framework.plugin import (
     EnqueueExtensions,
     FilterPlugin,
@@ -26,7 +27,6 @@ PreEnqueue = Callable[[Pod, str], Status]
 
 Hints = tuple[Hint, ...]
 
-EXTENDER = "Extender"
 _REJECTING = (PreEnqueuePlugin, PreFilterPlugin, FilterPlugin, ReservePlugin, PermitPlugin)
 _ANYTHING = [
     on(resource, "all")

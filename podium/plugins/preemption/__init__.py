@@ -1,6 +1,7 @@
 """DefaultPreemption: make room for a pod by evicting pods of lower priority.
 
-PostFilter  picks a node and its victims, and has them evicted in the background.
+PostFilter  proposes nodes and their victims, picks one that extenders leave, and has its victims
+            evicted in the background.
 PreEnqueue  holds the pod back while its victims are being evicted.
 Requeue     never by itself: the plugins that rejected the pod decide when it is tried again.
 """
@@ -16,9 +17,10 @@ from podium.plugins.preemption.eviction import Evictions
 from podium.state.node_table import stable_hash
 
 HELD = fwk.Status.unresolvable("waiting for the preemption for this pod to be finished")
+NOBODY_LEFT = fwk.Status.unschedulable("preemption: no candidate node for preemption")
 
 
-class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PostFilterPlugin, fwk.EnqueueExtensions):
+class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueExtensions):
     name = "DefaultPreemption"
 
     class Args(fwk.Args, frozen=True, rename="camel"):
@@ -37,13 +39,21 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PostFilterPlugin, fwk.EnqueueE
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         return HELD if self._evictions.holds(pod) else fwk.SUCCESS
 
-    def post_filter(
+    def propose(
         self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
+    ) -> fwk.Proposal | tuple[fwk.Nominate | None, fwk.Status]:
+        found = self.evaluator.evaluate(state, pod, statuses)
+        if found.candidates:
+            return fwk.Proposal(found.candidates)
+        return found.nominate, _prefixed(found.status)
+
+    def choose(
+        self, pod: Pod, candidates: fwk.Candidates
     ) -> tuple[fwk.Nominate | None, fwk.Status]:
-        evaluation = self.evaluator.evaluate(state, pod, statuses)
-        if not evaluation.chosen:
-            return evaluation.nominate, _prefixed(evaluation.status)
-        candidate = evaluation.chosen[stable_hash(pod.uid) % len(evaluation.chosen)]
+        best = self.evaluator.best(candidates)
+        if not best:
+            return None, NOBODY_LEFT
+        candidate = best[stable_hash(pod.uid) % len(best)]
         self._evictions.start(pod, candidate)
         return fwk.Nominate(candidate.node), fwk.SUCCESS
 

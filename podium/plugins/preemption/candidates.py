@@ -21,15 +21,6 @@ NO_VICTIMS = fwk.Status.unresolvable("No preemption victims found for incoming p
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node, the pods to evict there from most to least important, and budgets this breaks."""
-
-    node: str
-    victims: tuple[fwk.PodInfo, ...]
-    violations: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Pool:
     """The possible victims of many nodes, node by node in the order in which they may be spared."""
 
@@ -54,7 +45,7 @@ class DryRun:
         self.statuses: dict[int, fwk.Status] = {}
         self.errors: list[str] = []
 
-    def candidates(self, rows: NDArray[np.intp]) -> list[Candidate]:
+    def candidates(self, rows: NDArray[np.intp]) -> list[fwk.Candidate]:
         """The candidates among these rows, in their order."""
         cluster = self._handle.cluster
         below = cluster.table.resources.requested_below(self._pod.priority, cluster.pods.values())
@@ -74,14 +65,14 @@ class DryRun:
             found = {r: c for row in tried for r, c in self._try_alone(row).items()}
         return [found[row] for row in rows.tolist() if row in found]
 
-    def _try_alone(self, row: int) -> dict[int, Candidate]:
+    def _try_alone(self, row: int) -> dict[int, fwk.Candidate]:
         try:
             return self._try(np.array([row], np.intp))
         except AttemptFailed as failure:
             self.errors.append(failure.status.message)
             return {}
 
-    def _try(self, rows: NDArray[np.intp]) -> dict[int, Candidate]:
+    def _try(self, rows: NDArray[np.intp]) -> dict[int, fwk.Candidate]:
         cluster = self._handle.cluster
         overlay = cluster.overlay(rows)
         overlay.remove_below(self._pod.priority, cluster.pods.values())
@@ -150,7 +141,7 @@ class DryRun:
 
     def _candidates(
         self, rows: NDArray[np.intp], pool: _Pool, spared: NDArray[np.bool_]
-    ) -> dict[int, Candidate]:
+    ) -> dict[int, fwk.Candidate]:
         victims: dict[int, list[fwk.PodInfo]] = {row: [] for row in rows.tolist()}
         lost = np.flatnonzero(~spared)
         for info, row in zip(*pool.take(lost), strict=True):
@@ -164,7 +155,7 @@ class DryRun:
                 continue
             if broken[row]:
                 pods.sort(key=self._importance)
-            found[row] = Candidate(name, tuple(pods), int(broken[row]))
+            found[row] = fwk.Candidate(name, tuple(pods), int(broken[row]))
         return found
 
 

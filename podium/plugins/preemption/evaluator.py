@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod
-from podium.plugins.preemption.candidates import Candidate, DryRun, started
+from podium.plugins.preemption.candidates import DryRun, started
 from podium.state.node_table import stable_hash
 
 NOT_HELPFUL = fwk.Status.unresolvable("Preemption is not helpful for scheduling")
@@ -22,11 +21,10 @@ _LEAST_CHUNK = 64
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """``chosen`` are the equally best candidates; ``status`` says why there is none."""
+    """The candidates, or a ``status`` that says why there are none."""
 
     status: fwk.Status
-    candidates: tuple[Candidate, ...] = ()
-    chosen: tuple[Candidate, ...] = ()
+    candidates: tuple[fwk.Candidate, ...] = ()
     nominate: fwk.Nominate | None = None
 
 
@@ -39,16 +37,22 @@ class Evaluator:
     absolute: int = 100
 
     def evaluate(self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses) -> Evaluation:
-        """Find the best candidates for this pod, given the status of every node."""
+        """Find candidates for this pod, given the status of every node."""
         reason = self._ineligible(pod, statuses)
         if reason:
             return Evaluation(fwk.Status.unschedulable(reason))
         search = self._search(state, pod, statuses)
         if not search.candidates:
             return self._hopeless(search)
+        return Evaluation(fwk.SUCCESS, tuple(search.candidates))
+
+    def best(self, candidates: fwk.Candidates) -> list[fwk.Candidate]:
+        """The candidates that no rule tells apart from the best one, by name."""
         now = int(self.handle.clock.now() * 1e9)
-        chosen = best(search.candidates, now)
-        return Evaluation(fwk.SUCCESS, tuple(search.candidates), tuple(chosen))
+        ranks = [_rank(candidate, now) for candidate in candidates]
+        lowest = min(ranks, default=None)
+        tied = [each for each, rank in zip(candidates, ranks, strict=True) if rank == lowest]
+        return sorted(tied, key=lambda candidate: candidate.node)
 
     def _ineligible(self, pod: Pod, statuses: fwk.NodeStatuses) -> str:
         """Why the pod may not preempt now; empty when it may."""
@@ -94,10 +98,10 @@ class _Search:
 
     dry_run: DryRun
     enough: int
-    harmless: list[Candidate] = field(default_factory=list)
-    breaking: list[Candidate] = field(default_factory=list)
+    harmless: list[fwk.Candidate] = field(default_factory=list)
+    breaking: list[fwk.Candidate] = field(default_factory=list)
 
-    def take(self, candidates: list[Candidate]) -> None:
+    def take(self, candidates: list[fwk.Candidate]) -> None:
         for candidate in candidates:
             if self.is_over:
                 return
@@ -114,19 +118,11 @@ class _Search:
         return self.enough - len(self.harmless) - len(self.breaking)
 
     @property
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[fwk.Candidate]:
         return self.harmless + self.breaking
 
 
-def best(candidates: Sequence[Candidate], now: int) -> list[Candidate]:
-    """The candidates that no rule tells apart from the best one, by name."""
-    ranks = {candidate.node: _rank(candidate, now) for candidate in candidates}
-    lowest = min(ranks.values())
-    tied = [candidate for candidate in candidates if ranks[candidate.node] == lowest]
-    return sorted(tied, key=lambda candidate: candidate.node)
-
-
-def _rank(candidate: Candidate, now: int) -> tuple[int, int, int, int, int]:
+def _rank(candidate: fwk.Candidate, now: int) -> tuple[int, int, int, int, int]:
     """Lower is better: budgets broken, highest victim, sum of victims, their number, youth."""
     victims = candidate.victims
     highest = victims[0].priority

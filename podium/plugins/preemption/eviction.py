@@ -10,7 +10,6 @@ from typing import Any
 from podium import framework as fwk
 from podium.api.objects import Condition, Pod
 from podium.errors import NotFound, PodiumError
-from podium.plugins.preemption.candidates import Candidate
 from podium.plugins.preemption.evaluator import REASON
 
 IN_MEMORY = " (in kube-scheduler memory)."
@@ -30,7 +29,7 @@ class Evictions:
         self._handle = handle
         self._underway: dict[str, _Underway] = {}
 
-    def start(self, pod: Pod, candidate: Candidate) -> None:
+    def start(self, pod: Pod, candidate: fwk.Candidate) -> None:
         """Evict the candidate's victims in the background, but for those on their way out."""
         victims = [info for info in candidate.victims if not info.pod.is_terminating]
         if not victims:

@@ -53,7 +53,8 @@ class Attempt:
         return {c.node: [info.pod.name for info in c.victims] for c in self.evaluate().candidates}
 
     def chosen(self):
-        return [candidate.node for candidate in self.evaluate().chosen]
+        best = self.plugin.evaluator.best(self.evaluate().candidates)
+        return [candidate.node for candidate in best]
 
 
 def high(cpu="2", **rest):

@@ -6,9 +6,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.errors import NotFound, PodiumError
+from podium.framework.preemption import Candidate
 from podium.framework.waiting_pods import WaitingPod
 from podium.plugins.preemption import DefaultPreemption
-from podium.plugins.preemption.candidates import Candidate
 from podium.plugins.preemption.eviction import Evictions
 from tests.builders import node, pod
 from tests.fakes import FakeHandle

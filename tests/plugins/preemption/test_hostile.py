@@ -11,9 +11,9 @@ from podium.api.objects import Pod
 from podium.clock import FakeClock, sleep
 from podium.config import default
 from podium.cycle.outcome import Placed
+from podium.framework.preemption import Candidate
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Nominate
-from podium.plugins.preemption.candidates import Candidate
 from podium.plugins.preemption.eviction import Evictions
 from podium.state.pod_info import PodInfo
 from tests.builders import node, pod

@@ -1,0 +1,82 @@
+"""Preemption in two steps, so that extenders can be asked in between: a plugin proposes nodes with
+their victims, then chooses among those that are left."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from podium.api.objects import Pod
+from podium.errors import ExtenderError
+from podium.framework.cycle_state import CycleState
+from podium.framework.diagnosis import NodeStatuses
+from podium.framework.plugin import PostFilterPlugin
+from podium.framework.status import Nominate, Status
+from podium.state.pod_info import PodInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node, the pods to evict there from most to least important, and budgets this breaks."""
+
+    node: str
+    victims: tuple[PodInfo, ...]
+    violations: int
+
+
+Candidates: TypeAlias = Sequence[Candidate]
+PostFilterAnswer: TypeAlias = tuple[Nominate | None, Status]
+# Yields what is proposed and is sent what extenders leave of it; what they raise comes back here.
+PostFiltering: TypeAlias = Generator[Candidates, Candidates, PostFilterAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Nodes that would do once their victims are gone; at least one."""
+
+    candidates: Candidates
+
+
+class PreemptionPlugin(PostFilterPlugin, ABC):
+    """A PostFilter that makes room by evicting pods."""
+
+    @abstractmethod
+    def propose(
+        self, state: CycleState, pod: Pod, statuses: NodeStatuses
+    ) -> Proposal | PostFilterAnswer:
+        """Find candidates; without any, PostFilter's answer."""
+
+    @abstractmethod
+    def choose(self, pod: Pod, candidates: Candidates) -> PostFilterAnswer:
+        """Take one of the candidates, if extenders have left any, and evict its victims."""
+
+    def post_filter(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> PostFilterAnswer:
+        """Both steps, with nobody asked in between."""
+        return unasked(preempting(self, state, pod, statuses))
+
+
+def preempting(
+    plugin: PreemptionPlugin, state: CycleState, pod: Pod, statuses: NodeStatuses
+) -> PostFiltering:
+    """Both steps; whoever drives this may ask extenders in between."""
+    found = plugin.propose(state, pod, statuses)
+    if not isinstance(found, Proposal):
+        return found
+    try:
+        left = yield found.candidates
+    except ExtenderError as fault:
+        return None, Status.error(f"preemption: {fault}")
+    return plugin.choose(pod, left)
+
+
+def unasked(steps: PostFiltering) -> PostFilterAnswer:
+    """Run to the end with every proposal left as it is."""
+    try:
+        proposed = next(steps)
+        while True:
+            proposed = steps.send(proposed)
+    except StopIteration as end:
+        answer: PostFilterAnswer = end.value
+        return answer
