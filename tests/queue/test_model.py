@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from podium.framework.events import pod_events
 from podium.framework.status import Nominate
@@ -21,9 +21,9 @@ NAMES = ("a", "b", "c", "d", "e")
 EVENTS = (NODE_ADD, NODE_LABEL, NODE_TAINT, POD_ADD, POD_DELETE)
 
 names = st.sampled_from(NAMES)
-several = st.sets(names)
-rejecting = st.sets(st.sampled_from(["F", "F2"]))
-pending = st.sampled_from([(), (), ("P",)])
+several = st.one_of(st.just(set(NAMES)), st.sets(names))
+rejecting = st.sampled_from([("F",), ("F2",), ("F", "F2"), ()])
+pending = st.sampled_from([(), ("P",)])
 nominated = st.sampled_from(["", "", "n1", "n2"])
 quarters = st.integers(1, 12).map(lambda number: number / 4)
 
@@ -47,6 +47,11 @@ class QueueMachine(RuleBasedStateMachine):
         self.made += 1
         status = {"nominated_node_name": node_name}
         return pod(name, uid=f"uid-{self.made}", priority=priority, status=status)
+
+    @initialize(priorities=st.tuples(*[st.integers(0, 1)] * len(NAMES)))
+    def five_pods(self, priorities):
+        for name, priority in zip(NAMES, priorities, strict=True):
+            self.add_or_recreate(name, priority, "")
 
     @rule(name=names, priority=st.integers(0, 1), node_name=nominated)
     def add_or_recreate(self, name, priority, node_name):
@@ -146,19 +151,18 @@ class QueueMachine(RuleBasedStateMachine):
 
     # --- the cluster -----------------------------------------------------------------------------
 
-    @rule(event=st.sampled_from(EVENTS), helped=several, is_broken=st.integers(0, 9))
-    def event(self, event, helped, is_broken):
-        self.tell(event, helped if is_broken else ["broken"], {})
-
-    @rule(event=st.sampled_from(EVENTS), helped=several, priority=st.integers(0, 1))
-    def event_for_low_priorities(self, event, helped, priority):
-        self.tell(event, helped, {"most_priority": priority})
-
-    @precondition(lambda self: self.cluster)
-    @rule(event=st.sampled_from(EVENTS), helped=several, data=st.data())
-    def event_for_others(self, event, helped, data):
-        name = data.draw(st.sampled_from(sorted(self.cluster)))
-        self.tell(event, helped, {"except_uid": self.cluster[name].uid})
+    @rule(event=st.sampled_from(EVENTS), helped=several, whom=st.integers(0, 4), data=st.data())
+    def event(self, event, helped, whom, data):
+        match whom:
+            case 0:
+                self.tell(event, ["broken"], {})
+            case 1:
+                self.tell(event, helped, {"most_priority": 0})
+            case 2 if self.cluster:
+                name = data.draw(st.sampled_from(sorted(self.cluster)))
+                self.tell(event, helped, {"except_uid": self.cluster[name].uid})
+            case _:
+                self.tell(event, helped, {})
 
     def tell(self, event, helped, to):
         kind = pod if event.resource == "AssignedPod" else node
@@ -243,4 +247,4 @@ def described_by(known):
 
 
 TestQueue = QueueMachine.TestCase
-TestQueue.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
+TestQueue.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
