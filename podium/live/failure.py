@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from podium.api.objects import Condition, Pod
 from podium.cycle.outcome import Rejected
 from podium.cycle.services import Services
@@ -18,7 +20,6 @@ from podium.live.pod_status import PodStatuses
 from podium.logs import get_logger
 from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
-from podium.state.pod_info import PodInfo
 
 log = get_logger(__name__)
 
@@ -37,22 +38,23 @@ class FailureHandler:
     def handle(self, attempt: Attempt, rejected: Rejected) -> None:
         """Requeue the pod unless it is gone or bound, nominate it, and say why it failed."""
         self._observe(attempt, rejected)
-        queued = attempt.queued
+        queued, pod = attempt.queued, attempt.pod
         _blame(attempt, rejected)
-        known = self.lookup(queued.pod.key)
-        if known is not None and known.uid != queued.pod.uid:
-            self.queue.done(queued.pod.uid)  # another pod of this name: nothing is said about it
+        known = self.lookup(pod.key)
+        if known is not None and known.uid != pod.uid:
+            self.queue.done(pod.uid)  # another pod of this name: nothing is said about it
             return
         if known is None or known.node_name:
-            self.queue.done(queued.pod.uid)
+            self.queue.done(pod.uid)
+            self.services.nominator.remove(pod.uid)
         else:
-            if known is not queued.pod:
-                queued.replace(known)
+            pod = known
+            queued.replace(_nominated(known, rejected.nominate))
             self.queue.put_back(queued)
-        self._nominate(queued.info, rejected.nominate, known)
+            self.services.nominator.add(queued.info, rejected.nominate)
         # All Bind plugins skipped: there is no error to speak of, as upstream.
         if not rejected.status.is_skip:
-            self._tell(attempt, rejected)
+            self._tell(pod, attempt, rejected)
 
     def _observe(self, attempt: Attempt, rejected: Rejected) -> None:
         key, why = attempt.pod.key, rejected.message
@@ -65,14 +67,8 @@ class FailureHandler:
         seconds = self.services.clock.now() - attempt.start
         self.metrics.observe_attempt(attempt.profile, result, seconds)
 
-    def _nominate(self, info: PodInfo, nominate: Nominate | None, known: Pod | None) -> None:
-        if known is None or known.node_name:
-            self.services.nominator.remove(info.uid)
-        else:
-            self.services.nominator.add(info, nominate)
-
-    def _tell(self, attempt: Attempt, rejected: Rejected) -> None:
-        pod, message = attempt.pod, rejected.message
+    def _tell(self, pod: Pod, attempt: Attempt, rejected: Rejected) -> None:
+        message = rejected.message
         note = EventNote("Warning", "FailedScheduling", "Scheduling", message)
         self.events[attempt.profile].record(pod, None, note)
         condition = Condition(
@@ -85,6 +81,14 @@ class FailureHandler:
         nominated = rejected.nominate.node if rejected.nominate is not None else None
         work = self.statuses.write(pod, condition, nominated)
         self.services.spawn(f"status of {pod.key}", work)
+
+
+def _nominated(pod: Pod, nominate: Nominate | None) -> Pod:
+    """The pod as it will be once its status is written: the next attempt may come sooner."""
+    if nominate is None or nominate.node == pod.nominated_node_name:
+        return pod
+    status = msgspec.structs.replace(pod.status, nominated_node_name=nominate.node)
+    return msgspec.structs.replace(pod, status=status)
 
 
 def _blame(attempt: Attempt, rejected: Rejected) -> None:

@@ -38,8 +38,8 @@ class PodStatuses:
         async with turn:
             try:
                 await self._client.patch_pod_status(pod, condition, nominated_node_name)
-            except PodiumError:
-                log.error("Error updating pod", pod=pod.key)
+            except PodiumError as error:
+                log.warning("Error updating pod", pod=pod.key, err=str(error))
 
     async def settled(self, uid: str) -> None:
         """Wait for writes under way: one that came after the binding would belie it."""

@@ -5,6 +5,7 @@ Start reading at ``Scheduler.run``.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
@@ -90,7 +91,9 @@ class Scheduler:
         """Run the binding cycle; when it fails, undo what was reserved and requeue the pod."""
         try:
             rejected = await self.binder.bind(placed)
-        except Exception as fault:
+        except (Exception, asyncio.CancelledError) as fault:
+            if _is_ending():
+                raise
             log.error("binding cycle failed", pod=attempt.pod.key)
             rejected = failed(Status.error(fault), placed.record)
         if rejected is None:
@@ -137,3 +140,9 @@ class Scheduler:
             log.error("scheduler cache ForgetPod failed", pod=pod.key)
             return False
         return True
+
+
+def _is_ending() -> bool:
+    """Whether this task is being cancelled; a plugin may also await what somebody cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

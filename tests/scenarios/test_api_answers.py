@@ -1,0 +1,130 @@
+"""What the API server answers, or does not, and what the scheduler makes of it."""
+
+import asyncio
+
+import pytest
+
+from tests.client.front import answering, hanging_up
+from tests.scenarios.harness import LiedToCluster, node, play, pod, reasons
+
+SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        pytest.param(409, "the object has been modified", id="conflict"),
+        pytest.param(404, 'pods "web" not found', id="not-found"),
+        pytest.param(500, "etcdserver: request timed out", id="internal"),
+    ],
+)
+def test_a_refused_binding_is_undone_and_tried_again(code, message):
+    async def scene(cluster):
+        cluster.front.instead("/binding", answering(code, message))
+        await cluster.create(node(cpu="1"), pod("web", cpu="1"))
+        await cluster.settle()
+        assert cluster.node_of("web") is None
+        told = f'running Bind plugin "DefaultBinder": {message}'
+        assert cluster.why_pending("web") == told
+
+        await cluster.wait(3)
+        assert cluster.node_of("web") == "n1"
+        assert reasons(cluster) == [("FailedScheduling", told), SCHEDULED]
+
+    play(scene, cluster=LiedToCluster)
+
+
+def test_a_binding_whose_answer_is_lost_is_found_out_by_the_watch():
+    """Nobody knows whether it was carried out: here it was."""
+
+    async def carrying_out(front, request):
+        await front._forward(request, await request.read())
+        return await hanging_up(front, request)
+
+    async def scene(cluster):
+        cluster.front.instead("/binding", carrying_out)
+        await cluster.create(node(), pod("web"))
+        await cluster.wait(30)
+
+        assert cluster.node_of("web") == "n1"
+        cluster_state = cluster.scheduler.scheduler.services.cluster
+        assert [info.pod.node_name for info in cluster_state.pods.values()] == ["n1"]
+        assert cluster.scheduler.scheduler.queue.pending().total == 0
+
+    play(scene, cluster=LiedToCluster)
+
+
+def test_a_pod_deleted_while_its_binding_is_under_way_is_not_looked_for():
+    held = asyncio.Event()
+
+    async def holding(front, request):
+        front.busy -= 1
+        await held.wait()
+        front.busy += 1
+        return await front._forward(request, await request.read())
+
+    async def scene(cluster):
+        cluster.front.instead("/binding", holding)
+        await cluster.create(node(cpu="1"), pod("web", cpu="1"))
+        await cluster.settle()
+        await cluster.delete("pods", "web")
+        await cluster.create(pod("next", cpu="1"))
+        await cluster.settle()
+        assert cluster.node_of("next") == "n1"  # its room was free at once
+
+        held.set()
+        await cluster.wait(15)
+        assert cluster.get("pods", "web") is None
+        assert cluster.scheduler.scheduler.queue.pending().total == 0
+
+    play(scene, cluster=LiedToCluster)
+
+
+def test_a_pod_deleted_in_backoff_is_gone_for_good():
+    async def scene(cluster):
+        cluster.front.instead("/binding", answering(500, "busy"))
+        await cluster.create(node(), pod("web"))
+        await cluster.settle()
+        queue = cluster.scheduler.scheduler.queue
+        assert queue.place_of("default/web") == "backoff"
+
+        await cluster.delete("pods", "web")
+        await cluster.wait(15)
+        assert queue.pending().total == 0
+        assert [reason for reason, _ in reasons(cluster)] == ["FailedScheduling"]
+
+    play(scene, cluster=LiedToCluster)
+
+
+CLAIMED = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+STANDARD = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "standard"},
+    "provisioner": "podium.dev/simulated",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+
+
+def claim(name="data"):
+    resources = {"requests": {"storage": "1Gi"}}
+    return {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "standard",
+            "resources": resources,
+        },
+    }
+
+
+def test_a_claim_is_bound_before_its_pod():
+    async def scene(cluster):
+        await cluster.create(STANDARD, node(), claim(), pod("web", volumes=[CLAIMED]))
+        await cluster.wait(5)
+
+        assert cluster.node_of("web") == "n1"
+        assert cluster.get("persistentvolumeclaims", "data")["status"]["phase"] == "Bound"
+
+    play(scene)
