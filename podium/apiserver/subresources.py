@@ -159,6 +159,7 @@ def _scheduled(pod: Json, now: str) -> None:
         "lastTransitionTime": now,
     }
     pod["status"]["conditions"] = [*kept, bound]
+    pod["status"].pop("nominatedNodeName", None)  # it has served its purpose
 
 
 def evict(api: Api, key: Key, eviction: Any, call: Call) -> Json:
