@@ -12,8 +12,11 @@ from typing import Any
 import msgspec
 
 from podium.api import objects
+from podium.api.affinity_terms import affinity_terms
+from podium.api.manifests import load_yaml, read_text
 from podium.api.objects import ApiObject, Namespace, Node, Pod
-from podium.errors import PodiumError
+from podium.api.selectors import label_selector
+from podium.errors import InvalidSelector, PodiumError
 
 Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
 
@@ -81,7 +84,7 @@ class Template:
         self.kind = _kind(plain)
         metadata = {"creationTimestamp": _CREATED, **(plain.get("metadata") or {})}
         named = {**plain, "metadata": {**metadata, "name": metadata.get("name") or "template"}}
-        objects.validate(objects.decode(self.kind, named))
+        _check(objects.decode(self.kind, named))
         self.fixed_name: str = metadata.pop("name", None) or ""
         self.prefix: str = metadata.get("generateName") or f"{self.kind.__name__.lower()}-"
         self.metadata = metadata
@@ -145,15 +148,26 @@ class Templates:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise PodiumError(f"cannot be read: {reason}") from error
-    found = objects.load_yaml(text)
+    found = load_yaml(read_text(path))
     if len(found) != 1:
         raise PodiumError(f"a template is one object, not {len(found)}")
     return found[0]
+
+
+def _check(decoded: ApiObject) -> None:
+    """Refuse what an API server would: a selector that nobody can read, told once and not by
+    each attempt of each pod."""
+    objects.validate(decoded)
+    if not isinstance(decoded, Pod):
+        return
+    problems = list(affinity_terms(decoded).problems)
+    for index, constraint in enumerate(decoded.spec.topology_spread_constraints):
+        try:
+            label_selector(constraint.label_selector)
+        except InvalidSelector as error:
+            problems.append(f"topologySpreadConstraints[{index}].labelSelector: {error}")
+    if problems:
+        raise PodiumError(f"spec: {'; '.join(problems)}")
 
 
 def _kind(plain: Mapping[str, Any]) -> type[ApiObject]:
@@ -171,7 +185,7 @@ def _defaulted(plain: Mapping[str, Any]) -> dict[str, Any]:
         case {"kind": "Node", "status": {"capacity": amounts, **rest}}:
             status = {"allocatable": amounts, **rest, "capacity": amounts}
             return {**plain, "status": status}
-        case {"kind": "Pod", "spec": {"containers": containers, **rest}}:
+        case {"kind": "Pod", "spec": {"containers": [*containers], **rest}}:
             containers = [_with_requests(container) for container in containers]
             return {**plain, "spec": {**rest, "containers": containers}}
     return {**plain}

@@ -82,6 +82,12 @@ def test_fixed_name_stays():
     assert Template({"kind": "Node", "metadata": {"name": "one"}}).build(9).name == "one"
 
 
+UNREADABLE = {"matchExpressions": [{"key": "a", "operator": "Near", "values": ["b"]}]}
+SPREAD = {"topologySpreadConstraints": [{"maxSkew": 1, "labelSelector": UNREADABLE}]}
+TERM = {"topologyKey": "zone", "labelSelector": UNREADABLE}
+ANTI = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}
+
+
 @pytest.mark.parametrize(
     "plain",
     [
@@ -91,8 +97,26 @@ def test_fixed_name_stays():
         pytest.param({"kind": "Node", "metadata": {"generateName": 5}}, id="bad-name"),
         pytest.param({"kind": "Node", "status": {"capacity": {"cpu": "x"}}}, id="bad-quantity"),
         pytest.param({"kind": "Pod", "spec": {"containers": 5}}, id="bad-field"),
+        pytest.param({"kind": "Pod", "spec": {**SPREAD}}, id="selector-of-a-constraint"),
+        pytest.param({"kind": "Pod", "spec": {"affinity": ANTI}}, id="selector-of-a-term"),
     ],
 )
 def test_bad_template(plain):
     with pytest.raises(PodiumError):
         Template(plain)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param({"containers": None}, id="no-containers"),
+        pytest.param({"containers": [None]}, id="nothing-in-the-list"),
+        pytest.param({"containers": [{"resources": None}]}, id="no-resources"),
+        pytest.param({"containers": [{"resources": {"limits": None}}]}, id="no-limits"),
+        pytest.param(None, id="no-spec"),
+    ],
+)
+def test_nulls_are_fields_that_are_not_there(spec):
+    made = Template({"kind": "Pod", "metadata": None, "spec": spec})
+
+    assert decode(Pod, made.json(1, "default")) == made.build(1, "default")
