@@ -111,7 +111,7 @@ class View:
                     "kind": "PartialObjectMetadataList",
                     "apiVersion": f"meta.k8s.io/{self._accept.version}",
                     "metadata": meta,
-                    "items": [partial(obj, self._accept.version) for obj in objects],
+                    "items": [partial(obj, self._accept.version) for obj in objects] or None,
                 }
             case _:
                 return {

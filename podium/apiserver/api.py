@@ -15,7 +15,7 @@ from podium.apiserver.admission import ADMISSIONS
 from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.conversion import from_stored, to_stored
 from podium.apiserver.crd_rules import custom_causes, fill_defaults
-from podium.apiserver.decoding import cannot_handle, conform
+from podium.apiserver.decoding import Undecodable, conform
 from podium.apiserver.defaults import apply_defaults
 from podium.apiserver.deletion import DeleteOptions, deletion_of
 from podium.apiserver.kinds import Kind, Kinds
@@ -28,7 +28,7 @@ from podium.apiserver.preparation import (
     strip_system_metadata,
 )
 from podium.apiserver.statuses import Cause, Json, bad_request
-from podium.apiserver.store import Key, Store, timestamp
+from podium.apiserver.store import Key, Preconditions, Store, timestamp
 from podium.apiserver.watches import Item
 from podium.apiserver.zeros import drop_zeros
 
@@ -92,11 +92,14 @@ class Api:
         if meta.get("resourceVersion"):
             raise bad_request("resourceVersion should not be set on objects to be created")
         strip_system_metadata(meta)
+        meta["uid"] = self.store.new_uid()
         drop_status(kind, obj)
         self._default(kind, obj)
         self._track(kind, None, obj, call)  # what follows is the server's own doing
-        prepare_create(kind, obj)
         self._admit(kind, obj, None)
+        if kind.resource == "jobs.batch" and not meta.get("name") and meta.get("generateName"):
+            meta["name"] = self.store.new_name(kind.storage, meta)  # its labels name it
+        prepare_create(kind, obj, timestamp(self.store.clock.now()))
         self._refuse(kind, obj, self._causes(kind, obj))
         if kind.counts_generations:
             meta["generation"] = 1
@@ -108,7 +111,10 @@ class Api:
         meta = obj["metadata"] = dict(obj.get("metadata") or {})
         _place(kind, meta, key[0])
         if not meta.get("name"):
-            meta["name"] = key[1]
+            raise bad_request(
+                f"the name of the object ({key[1]} based on URL) was undeterminable: "
+                "name must be provided"
+            )
         if meta["name"] != key[1]:
             raise bad_request(
                 f"the name of the object ({meta['name']}) does not match the name on the URL "
@@ -148,6 +154,7 @@ class Api:
 
     def delete(self, kind: Kind, key: Key, options: DeleteOptions) -> Item:
         item = self.item(kind, key)
+        _check_preconditions(kind, item, options.preconditions)
         if kind.resource == "namespaces":
             return self._delete_namespace(kind, key, options)
         return self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
@@ -184,12 +191,12 @@ class Api:
     # Between the request and the store
 
     def _decoded(self, kind: Kind, raw: Any, call: Call) -> Json:
-        _check_type(kind, raw)
+        _check_type(kind, self.kinds, raw)
         obj, unknown = conform(kind, raw)
         if unknown and call.validation == "Strict":
             listed = ", ".join(f'unknown field "{path}"' for path in unknown)
             message = f"strict decoding error: {listed}"
-            raise cannot_handle(kind, message) if not kind.custom else bad_request(message)
+            raise Undecodable(kind, message) if not kind.custom else bad_request(message)
         if call.validation == "Warn":
             call.warnings += [f'unknown field "{path}"' for path in unknown]
         obj.pop("apiVersion", None)
@@ -246,12 +253,12 @@ class Api:
                 yield from rules.missing_fields(new, kind.schema)
 
     def _refuse(self, kind: Kind, obj: Json, causes: Iterable[Cause]) -> None:
-        """Raise 422 with every cause, each field's once."""
-        found = {(cause.field, cause.reason): cause for cause in causes}
+        """Raise 422 with every cause."""
+        found = _distinct(causes)
         if found:
             meta = obj["metadata"]
             name = meta.get("name") or meta.get("generateName") or ""
-            raise statuses.invalid(kind.kind, kind.group, name, list(found.values()))
+            raise statuses.invalid(kind.kind, kind.group, name, found)
 
     def _check_version(self, kind: Kind, obj: Json) -> None:
         version = obj["metadata"].get("resourceVersion") or ""
@@ -281,25 +288,53 @@ def _without_status(obj: Json | None) -> Json | None:
     return obj and {name: value for name, value in obj.items() if name != "status"}
 
 
+def _check_preconditions(kind: Kind, item: Item, wanted: Preconditions) -> None:
+    uid, version = item.meta.uid, str(item.version)
+    if wanted.uid is not None and wanted.uid != uid:
+        why = (
+            f"the UID in the precondition ({wanted.uid}) does not match the UID in record ({uid}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise statuses.conflict(kind.kind, item.key[1], why)
+    if wanted.version is not None and wanted.version != version:
+        why = (
+            f"the ResourceVersion in the precondition ({wanted.version}) does not match the "
+            f"ResourceVersion in record ({version}). The object might have been modified"
+        )
+        raise statuses.conflict(kind.kind, item.key[1], why)
+
+
+def _distinct(causes: Iterable[Cause]) -> list[Cause]:
+    """Each cause once; that a field is missing, the rules may know and the schema too."""
+    found: dict[tuple[str, ...], Cause] = {}
+    for cause in causes:
+        is_missing = cause.reason == "FieldValueRequired"
+        found.setdefault((cause.field, cause.reason, "" if is_missing else cause.message), cause)
+    return list(found.values())
+
+
 def _untracked(call: Call) -> Call:
     """The same call for an object whose owners are noted already."""
     return Call("", call.dry_run, "Ignore", call.subresource, call.warnings)
 
 
-def _check_type(kind: Kind, raw: Any) -> None:
+def _check_type(kind: Kind, kinds: Kinds, raw: Any) -> None:
     if not isinstance(raw, dict):
         return
-    version, name = raw.get("apiVersion"), raw.get("kind")
-    if version and version != kind.api_version:
-        raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version "
-            f"({kind.api_version})"
-        )
-    if name and name != kind.kind:
-        raise bad_request(
-            f'{name} in version "{kind.version}" cannot be handled as a {kind.kind}: no kind '
-            f'"{name}" is registered for version "{kind.api_version}"'
-        )
+    version, name = raw.get("apiVersion") or kind.api_version, raw.get("kind") or kind.kind
+    if (version, name) == (kind.api_version, kind.kind):
+        return
+    if kinds.of(str(version), str(name)) is not None:
+        source = f"{str(version).rpartition('/')[2]}.{name}"
+        target = f"{kind.group.partition('.')[0] or 'core'}.{kind.kind}"
+        why = f"converting ({source}) to ({target}): unknown conversion"
+    else:
+        scheme = '"pkg/api/legacyscheme/scheme.go:30"'
+        why = f'no kind "{name}" is registered for version "{version}" in scheme {scheme}'
+    raise bad_request(
+        f'{name} in version "{str(version).rpartition("/")[2]}" cannot be handled as a '
+        f"{kind.kind}: {why}"
+    )
 
 
 def _place(kind: Kind, meta: Json, namespace: str) -> None:

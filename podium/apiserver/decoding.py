@@ -17,7 +17,7 @@ from podium.api import quantity
 from podium.api.meta import parse_time
 from podium.apiserver import statuses
 from podium.apiserver.kinds import Kind
-from podium.apiserver.schemas import Schema
+from podium.apiserver.schemas import ANYTHING, Schema
 from podium.apiserver.statuses import Json
 from podium.errors import InvalidQuantity, InvalidTime
 
@@ -25,23 +25,64 @@ from podium.errors import InvalidQuantity, InvalidTime
 MAX_DEPTH = 150
 _UNKNOWN_SHOWN = 50
 
+Path = tuple[str, ...]
+
 _INTEGERS = {"int32": range(-(2**31), 2**31)}
 _INT64 = range(-(2**63), 2**63)
+
+
+# What a server reads first of a body, as Go prints it.
+_TYPE_ONLY = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
 
 
 class _Mismatch(Exception):
     """A value of the wrong type, told as Go's decoder tells it."""
 
+    def __init__(self, message: str, path: Path = (), go_type: str = "") -> None:
+        super().__init__(message)
+        self._path = path
+        self._type = go_type
 
-def parse_json(body: bytes) -> Any:
+    def told(self, root: Schema) -> str:
+        if not self._type:
+            return str(self)
+        return f"{self} into Go struct field {_go_field(root, self._path)} of type {self._type}"
+
+
+class NotJson(Exception):
+    """Text that is no JSON; what to say of it depends on what it was sent for."""
+
+
+def read_json(body: bytes) -> Any:
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise statuses.bad_request(
-            f"couldn't get version/kind; json parse error: {error}"
-        ) from None
+        is_cut_off = "truncated" in str(error)
+        raise NotJson("unexpected end of JSON input" if is_cut_off else str(error)) from None
     check_depth(value)
     return value
+
+
+def parse_json(body: bytes, kind: str) -> Any:
+    """The body of a request as plain values; ``kind`` is what it should be."""
+    try:
+        value = read_json(body)
+    except NotJson as error:
+        raise _unrecognized(kind, str(error)) from None
+    if not isinstance(value, dict | None):
+        why = f"json: cannot unmarshal {got(value)} into Go value of type {_TYPE_ONLY}"
+        raise _unrecognized(kind, why)
+    return value or {}
+
+
+def _unrecognized(kind: str, why: str) -> statuses.ApiError:
+    return statuses.bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): "
+        f"couldn't get version/kind; json parse error: {why}"
+    )
 
 
 def parse_yaml(body: bytes) -> Any:
@@ -87,24 +128,29 @@ def check_depth(value: Any) -> None:
 def conform(kind: Kind, obj: Any) -> tuple[Json, list[str]]:
     """The object with known fields only, each of its type, and the paths of the unknown ones."""
     if not isinstance(obj, dict):
-        raise cannot_handle(
-            kind, f"json: cannot unmarshal {_got(obj)} into Go value of type v1.{kind.kind}"
+        raise Undecodable(
+            kind, f"json: cannot unmarshal {got(obj)} into Go value of type v1.{kind.kind}"
         )
     walk = _Walk()
     try:
         found = walk.object(kind.schema, obj, ())
     except _Mismatch as error:
-        raise cannot_handle(kind, str(error)) from None
+        raise Undecodable(kind, error.told(kind.schema)) from None
     for name in ("apiVersion", "kind"):
         if name in obj:
             found[name] = obj[name]
     return found, walk.unknown[:_UNKNOWN_SHOWN]
 
 
-def cannot_handle(kind: Kind, why: str) -> statuses.ApiError:
-    return statuses.bad_request(
-        f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {why}'
-    )
+class Undecodable(statuses.ApiError):
+    """An object that is none of its kind; ``why`` is what the decoder says."""
+
+    def __init__(self, kind: Kind, why: str) -> None:
+        message = (
+            f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {why}'
+        )
+        super().__init__(400, statuses.BAD_REQUEST, message)
+        self.why = why
 
 
 class _Walk:
@@ -113,7 +159,7 @@ class _Walk:
     def __init__(self) -> None:
         self.unknown: list[str] = []
 
-    def value(self, schema: Schema, value: Any, path: tuple[str, ...]) -> Any:
+    def value(self, schema: Schema, value: Any, path: Path) -> Any:
         match schema.type:
             case "any":
                 return value
@@ -126,7 +172,7 @@ class _Walk:
             case _:
                 return _scalar(schema, value, path)
 
-    def object(self, schema: Schema, obj: Json, path: tuple[str, ...]) -> Json:
+    def object(self, schema: Schema, obj: Json, path: Path) -> Json:
         found: Json = {}
         for name, value in obj.items():
             below = schema.child(name)
@@ -142,7 +188,7 @@ class _Walk:
                 found[name] = self.value(below, value, (*path, name))
         return found
 
-    def array(self, schema: Schema, value: Any, path: tuple[str, ...]) -> list[Any]:
+    def array(self, schema: Schema, value: Any, path: Path) -> list[Any]:
         if not isinstance(value, list):
             raise _mismatch(schema, value, path)
         element = schema.element
@@ -155,7 +201,7 @@ class _Walk:
         ]
 
 
-def _scalar(schema: Schema, value: Any, path: tuple[str, ...]) -> Any:
+def _scalar(schema: Schema, value: Any, path: Path) -> Any:
     if schema.type == "string":
         return _string(schema, value, path)
     if schema.type == "quantity":
@@ -179,14 +225,16 @@ def _is_of_type(schema: Schema, value: Any) -> bool:
             return False
 
 
-def _string(schema: Schema, value: Any, path: tuple[str, ...]) -> str:
+def _string(schema: Schema, value: Any, path: Path) -> str:
     if not isinstance(value, str):
         raise _mismatch(schema, value, path)
     if schema.format == "date-time":
         try:
             parse_time(value)
-        except InvalidTime as error:
-            raise _Mismatch(str(error)) from None
+        except InvalidTime:
+            layout = "2006-01-02T15:04:05Z07:00"
+            message = f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"'
+            raise _Mismatch(message) from None
     elif schema.format == "byte":
         try:
             base64.b64decode(value, validate=True)
@@ -198,7 +246,7 @@ def _string(schema: Schema, value: Any, path: tuple[str, ...]) -> str:
 def _quantity(value: Any) -> str:
     """A quantity in the form the server stores: ``1000m`` is ``1``."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise _Mismatch(f"quantities are text or numbers, not {_got(value)}")
+        value = got(value)  # no quantity either: refused with the same words
     try:
         return quantity.canonical(value)
     except InvalidQuantity as error:
@@ -210,14 +258,25 @@ def _zero(schema: Schema) -> Any:
     return {"object": {}, "array": [], "string": "", "boolean": False}.get(schema.type, 0)
 
 
-def _mismatch(schema: Schema, value: Any, path: tuple[str, ...]) -> _Mismatch:
-    where = _dotted(path)
-    return _Mismatch(
-        f"json: cannot unmarshal {_got(value)} into Go struct field .{where} of type {_go(schema)}"
-    )
+def _mismatch(schema: Schema, value: Any, path: Path) -> _Mismatch:
+    return _Mismatch(f"json: cannot unmarshal {got(value)}", path, _go(schema))
 
 
-def _got(value: Any) -> str:
+def _go_field(root: Schema, path: Path) -> str:
+    """A field as Go names it: the type around it, then the names without indexes and keys."""
+    owner, names, schema = root, [], root
+    for part in path:
+        name = part.partition("[")[0]
+        if schema.properties:
+            owner = schema
+            names.append(name)
+        schema = schema.child(name) or ANYTHING
+        schema = schema.element if "[" in part else schema
+    return ".".join([owner.name.rpartition(".")[2], *names])
+
+
+def got(value: Any) -> str:
+    """What a value is, in the words of Go's decoder."""
     match value:
         case bool():
             return "bool"
@@ -250,5 +309,5 @@ def _go(schema: Schema) -> str:
             return other
 
 
-def _dotted(path: tuple[str, ...]) -> str:
+def _dotted(path: Path) -> str:
     return ".".join(path)

@@ -102,6 +102,17 @@ def _pod(obj: Json) -> None:
     spec = _spec(obj)
     pod_spec(spec)
     _set(spec, enableServiceLinks=True)
+    status = obj.get("status") or {}
+    _condition_times(status, "lastProbeTime", "lastTransitionTime")
+    if status.get("podIP") and not status.get("podIPs"):
+        status["podIPs"] = [{"ip": status["podIP"]}]
+
+
+def _condition_times(status: Json, *names: str) -> None:
+    """Times of conditions are always there, null when nobody said when."""
+    for condition in status.get("conditions") or []:
+        for name in names:
+            condition.setdefault(name, None)
 
 
 def _template(spec: Json) -> None:
@@ -197,7 +208,7 @@ def _service(obj: Json) -> None:
     spec = _spec(obj)
     _set(spec, type="ClusterIP", sessionAffinity="None")
     if spec["type"] != "ExternalName":
-        _set(spec, internalTrafficPolicy="Cluster", ipFamilyPolicy="SingleStack")
+        _set(spec, internalTrafficPolicy="Cluster")
     if spec["type"] in ("NodePort", "LoadBalancer"):
         _set(spec, externalTrafficPolicy="Cluster")
     for port in spec.get("ports", []):
@@ -231,6 +242,7 @@ def _namespace(obj: Json) -> None:
 
 def _node(obj: Json) -> None:
     status = obj.setdefault("status", {})
+    _condition_times(status, "lastHeartbeatTime", "lastTransitionTime")
     if status.get("capacity") and not status.get("allocatable"):
         status["allocatable"] = dict(status["capacity"])
     _spec(obj)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.apiserver import statuses
+from podium.apiserver.decoding import got
 from podium.apiserver.kinds import Kind
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import ALWAYS, FOREGROUND, ORPHAN, Deletion, Preconditions
@@ -27,7 +28,10 @@ class DeleteOptions:
         """From a body or query parameters brought to its form; raises the server's refusals."""
         grace, policy = raw.get("gracePeriodSeconds"), raw.get("propagationPolicy")
         if grace is not None and (isinstance(grace, bool) or not isinstance(grace, int)):
-            raise statuses.bad_request("DeleteOptions: gracePeriodSeconds must be an integer")
+            raise statuses.bad_request(
+                f"json: cannot unmarshal {got(grace)} into Go struct field "
+                "DeleteOptions.gracePeriodSeconds of type int64"
+            )
         if policy is not None and policy not in _POLICIES:
             cause = statuses.unsupported(
                 "propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]
@@ -53,9 +57,10 @@ def _preconditions(raw: Json) -> Preconditions:
 
 
 def deletion_of(kind: Kind, obj: Json, options: DeleteOptions) -> Deletion:
-    grace = pod_grace(obj, options.grace_seconds) if kind.resource == "pods" else 0
+    is_pod = kind.resource == "pods"
+    grace = pod_grace(obj, options.grace_seconds) if is_pod else 0
     finalizers = {"Foreground": (FOREGROUND,), "Orphan": (ORPHAN,)}.get(options.propagation, ())
-    return Deletion(grace, finalizers, options.preconditions, options.dry_run)
+    return Deletion(grace, finalizers, options.preconditions, options.dry_run, is_pod)
 
 
 def pod_grace(pod: Json, asked: int | None = None) -> int:

@@ -18,6 +18,7 @@ Fields = dict[str, Any]
 Path = tuple[str, ...]
 
 SELF = "."
+_ABSENT = object()  # unlike null, which is a value
 
 # What only the server writes, and what names the object, belongs to nobody.
 UNOWNED = {
@@ -123,16 +124,21 @@ def changes(old: Any, new: Any, schema: Schema) -> tuple[Fields, Fields]:
 
 def _changes(old: Any, new: Any, schema: Schema) -> tuple[Fields | None, Fields | None]:
     """As `changes`; None where nothing differs, since an empty trie is a member."""
+    if old is _ABSENT:
+        return _all(new, schema), None
+    if new is _ABSENT:
+        return None, _all(old, schema)
     if old == new:
         return None, None
     match old, new:
-        case None, _:
-            return _all(new, schema), None
-        case _, None:
-            return None, _all(old, schema)
         case dict(), dict() if _is_granular(schema):
             pairs = [
-                (f"f:{name}", old.get(name), new.get(name), schema.child(name) or ANYTHING)
+                (
+                    f"f:{name}",
+                    old.get(name, _ABSENT),
+                    new.get(name, _ABSENT),
+                    schema.child(name) or ANYTHING,
+                )
                 for name in {**old, **new}
             ]
             return _changed_parts(pairs)
@@ -140,7 +146,10 @@ def _changes(old: Any, new: Any, schema: Schema) -> tuple[Fields | None, Fields 
             before, after = _by_key(old, schema), _by_key(new, schema)
             keyed = {**before, **after}
             return _changed_parts(
-                [(key, before.get(key), after.get(key), schema.element) for key in keyed]
+                [
+                    (key, before.get(key, _ABSENT), after.get(key, _ABSENT), schema.element)
+                    for key in keyed
+                ]
             )
         case list(), list() if schema.list_type == "set":
             return _changed_members(old, new)
@@ -157,7 +166,7 @@ def _changed_parts(
         below, lost = _changes(old, new, schema)
         if below is not None:
             changed[key] = below
-        if lost is not None and (lost or new is None):
+        if lost is not None and (lost or new is _ABSENT):
             gone[key] = lost
     return changed or None, gone or None
 

@@ -151,8 +151,10 @@ def completed(node: Json, number: int, now: str) -> Json:
     missing = [_condition(one, now) for one in _CONDITIONS if one[0] not in there]
     if missing:
         status["conditions"] = [*(status.get("conditions") or []), *missing]
-    status.setdefault("daemonEndpoints", {"kubeletEndpoint": {"Port": 10250}})
-    status.setdefault("nodeInfo", _node_info(name))
+    if not (status.get("daemonEndpoints") or {}).get("kubeletEndpoint", {}).get("Port"):
+        status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": 10250}}
+    given = {key: value for key, value in (status.get("nodeInfo") or {}).items() if value}
+    status["nodeInfo"] = {**_node_info(name), **given}
     return node
 
 

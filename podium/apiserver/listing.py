@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from podium.apiserver import statuses
@@ -10,7 +11,7 @@ from podium.apiserver.api import Api
 from podium.apiserver.conversion import from_stored
 from podium.apiserver.requests import Continue, Query, Target, number, version
 from podium.apiserver.selection import Selection, parse_fields, parse_labels
-from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.statuses import ApiError, Cause, Json
 from podium.apiserver.store import Listing
 from podium.apiserver.watches import Item
 
@@ -42,9 +43,7 @@ def selection_of(target: Target, query: Query) -> Selection:
 def list_page(api: Api, target: Target, query: Query) -> Page:
     """The objects a request asks for; at most ``limit`` of them, with a token for the rest."""
     selection = selection_of(target, query)
-    limit = number(query, "limit") or 0
-    if limit < 0:
-        raise _bad_option("limit", limit, "must be non-negative")
+    limit = max(number(query, "limit") or 0, 0)
     listing, after = _listing(api, target, query)
     items = listing.items
     if after is not None:
@@ -77,11 +76,7 @@ def _continued(
     api: Api, target: Target, token: Continue, wanted: int | None
 ) -> tuple[Listing, tuple[str, str] | None]:
     if wanted:
-        raise _bad_option(
-            "resourceVersion",
-            wanted,
-            "specifying resource version is not allowed when using continue",
-        )
+        raise statuses.bad_request("specifying resource version is not allowed when using continue")
     store, storage = api.store, target.kind.storage
     if token.version < 0:
         return store.list(storage, target.namespace), token.after
@@ -96,24 +91,29 @@ def _continued(
 
 
 def _check_match(wanted: int | None, match: str, query: Query) -> None:
-    if match not in _MATCHES:
-        cause = statuses.unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""])
-        raise statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
-    if match and wanted is None:
+    causes = list(_match_causes(wanted, match, query))
+    if causes:
+        raise statuses.invalid("ListOptions", "meta.k8s.io", "", causes)
+
+
+def _match_causes(wanted: int | None, match: str, query: Query) -> Iterator[Cause]:
+    if match:
+        yield from _set_match_causes(wanted, match, query)
+    if "sendInitialEvents" in query:
+        detail = "sendInitialEvents is forbidden for list"
+        yield statuses.not_allowed("sendInitialEvents", detail)
+
+
+def _set_match_causes(wanted: int | None, match: str, query: Query) -> Iterator[Cause]:
+    name = "resourceVersionMatch"
+    if wanted is None:
         detail = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-        raise _forbidden_option(detail)
-    if match and query.get("continue"):
-        raise _forbidden_option("resourceVersionMatch is forbidden when continue is provided")
+        yield statuses.not_allowed(name, detail)
+    if query.get("continue"):
+        detail = "resourceVersionMatch is forbidden when continue is provided"
+        yield statuses.not_allowed(name, detail)
+    if match not in _MATCHES:
+        yield statuses.unsupported(name, match, ["Exact", "NotOlderThan", ""])
     if match == "Exact" and wanted == 0:
         detail = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-        raise _forbidden_option(detail)
-
-
-def _forbidden_option(detail: str) -> ApiError:
-    cause = statuses.not_allowed("resourceVersionMatch", detail)
-    return statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
-
-
-def _bad_option(name: str, value: int, detail: str) -> ApiError:
-    cause = statuses.bad_value(name, value, detail)
-    return statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
+        yield statuses.not_allowed(name, detail)

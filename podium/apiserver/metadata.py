@@ -102,8 +102,7 @@ def _annotation_causes(annotations: Json) -> Iterator[Cause]:
             yield statuses.bad_value("metadata.annotations", key, problem)
     size = sum(len(key) + len(value) for key, value in annotations.items())
     if size > _ANNOTATIONS_BYTES:
-        message = f"Too long: may not be more than {_ANNOTATIONS_BYTES} bytes"
-        yield Cause("FieldValueTooLong", "metadata.annotations", message)
+        yield statuses.too_long("metadata.annotations", _ANNOTATIONS_BYTES)
 
 
 def _owner_causes(owners: list[Any]) -> Iterator[Cause]:

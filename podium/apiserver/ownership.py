@@ -77,10 +77,12 @@ class Ownership:
                 "fieldsType": "FieldsV1",
                 "fieldsV1": fields,
             }
+            if manager.subresource == "scale":  # a scale has no times of its own
+                del entry["time"]
             if manager.subresource:
                 entry["subresource"] = manager.subresource
             entries.append(entry)
-        return sorted(entries, key=lambda e: (e["operation"] != APPLY, e["time"], e["manager"]))
+        return sorted(entries, key=_rank)
 
     def set(self, manager: Manager, fields: Fields, now: str) -> None:
         if not fields:
@@ -107,6 +109,10 @@ class Ownership:
             if other != manager:
                 found = union(found, fields)
         return found
+
+
+def _rank(entry: Json) -> tuple[bool, str, str]:
+    return (entry["operation"] != APPLY, entry.get("time", ""), entry["manager"])
 
 
 class Writer(NamedTuple):

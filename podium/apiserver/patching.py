@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from podium.apiserver import statuses
 from podium.apiserver.api import Api, Call
-from podium.apiserver.decoding import check_depth, parse_json, parse_yaml
+from podium.apiserver.decoding import NotJson, Undecodable, check_depth, got, parse_yaml, read_json
 from podium.apiserver.patch import json_patch, merge_patch
 from podium.apiserver.requests import Query, Target, flag
 from podium.apiserver.schemas import ANYTHING, Schema
-from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.statuses import ApiError, Cause, Json
 from podium.apiserver.strategic import strategic_merge
 from podium.apiserver.watches import Item
 
@@ -37,7 +37,7 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
     """Change an object in place, by the rules of the patch's type."""
     accepted = tuple(one for one in _TYPES if not (target.kind.custom and one == STRATEGIC))
     if change.media not in accepted:
-        raise statuses.unsupported_media_type(change.media or "none", accepted)
+        raise statuses.unsupported_patch_type()
     if change.media == APPLY:
         return _apply(api, target, change, call)
     if "force" in change.query:
@@ -50,25 +50,46 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
             raise statuses.bad_request("the patched object is no object with metadata")
         return found
 
-    return api.modify(target.kind, target.key, changed, call)
+    try:
+        return api.modify(target.kind, target.key, changed, call)
+    except Undecodable as error:
+        raise _undecodable(error) from None
+
+
+def _undecodable(error: Undecodable) -> ApiError:
+    """422: the patch is in order, and what it makes of the object is not."""
+    cause = Cause("FieldValueInvalid", "patch", f'Invalid value: "{{}}": {error.why}')
+    message = f' "" is invalid: {cause}'
+    return ApiError(422, statuses.INVALID, message, {"causes": [cause.to_json()]})
 
 
 def patched(live: Json, change: Patch, schema: Schema = ANYTHING) -> Any:
     """The object after a patch that is no apply."""
-    parsed = parse_json(change.body)
     match change.media:
         case "application/json-patch+json":
-            found: Any = json_patch(live, parsed)
+            found: Any = json_patch(live, _parsed(change, list, "[]handlers.jsonPatchOp"))
         case "application/merge-patch+json":
-            if not isinstance(parsed, dict):
-                raise statuses.bad_request("Invalid JSON Patch: a merge patch is an object")
-            found = merge_patch(live, parsed)
+            found = merge_patch(live, _parsed(change, dict, "map[string]interface {}"))
         case "application/strategic-merge-patch+json":
+            parsed = _parsed(change, dict, "map[string]interface {}")
             found = strategic_merge(live, parsed, schema)
-        case other:
-            raise statuses.unsupported_media_type(other, _TYPES)
+        case _:
+            raise statuses.unsupported_patch_type()
     check_depth(found)
     return found
+
+
+def _parsed(change: Patch, wanted: type, go_type: str) -> Any:
+    """The patch itself; refusals name the type it is read as."""
+    prefix = "" if change.media == STRATEGIC else "error decoding patch: "
+    try:
+        parsed = read_json(change.body)
+    except NotJson as error:
+        raise statuses.bad_request(f"{prefix}{error}") from None
+    if not isinstance(parsed, wanted):
+        why = f"json: cannot unmarshal {got(parsed)} into Go value of type {go_type}"
+        raise statuses.bad_request(f"{prefix}{why}")
+    return parsed
 
 
 def _apply(api: Api, target: Target, change: Patch, call: Call) -> Item:

@@ -14,8 +14,22 @@ _SYSTEM = (
     "creationTimestamp",
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
-    "generation",
     "selfLink",
+)
+_EMPTY_NODE_INFO = dict.fromkeys(
+    (
+        "machineID",
+        "systemUUID",
+        "bootID",
+        "kernelVersion",
+        "osImage",
+        "containerRuntimeVersion",
+        "kubeletVersion",
+        "kubeProxyVersion",
+        "operatingSystem",
+        "architecture",
+    ),
+    "",
 )
 # A node reports its status when it registers, in one go.
 _CREATED_WITH_STATUS = frozenset({"nodes"})
@@ -34,16 +48,49 @@ def drop_status(kind: Kind, obj: Json) -> None:
         obj.pop("status", None)
 
 
-def prepare_create(kind: Kind, obj: Json) -> None:
+def prepare_create(kind: Kind, obj: Json, now: str) -> None:
     """What a new object of its kind starts with, owned by nobody."""
     if not kind.custom and kind.has_status:
-        obj.setdefault("status", {})
-    if start := _STARTS.get(kind.resource):
+        schema = kind.schema.properties["status"]
+        zeros = (one for one in schema.required if schema.properties[one].type == "integer")
+        obj["status"] = {**dict.fromkeys(zeros, 0), **obj.get("status", {})}
+    if kind.resource == "pods":
+        _start_pod(obj, now)
+    elif start := _STARTS.get(kind.resource):
         start(obj)
 
 
-def _start_pod(pod: Json) -> None:
-    pod["status"] = {"phase": "Pending", "qosClass": qos_class(pod.get("spec") or {})}
+def _start_pod(pod: Json, now: str) -> None:
+    spec = pod.get("spec") or {}
+    pod["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
+    if spec.get("schedulingGates"):
+        condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
+        condition["message"] = "Scheduling is blocked due to non-empty scheduling gates"
+        times = {"lastProbeTime": None, "lastTransitionTime": now}
+        pod["status"]["conditions"] = [{**condition, **times}]
+
+
+def _start_budget(budget: Json) -> None:
+    counts = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+    budget["status"] = dict.fromkeys(counts, 0)
+
+
+def _start_job(job: Json) -> None:
+    """A job without a selector of its own selects by its uid."""
+    meta, spec = job["metadata"], job["spec"]
+    if spec.get("manualSelector") or spec.get("selector"):
+        return
+    uid, name = meta["uid"], meta.get("name", "")
+    prefixed = {f"batch.kubernetes.io/{key}": value for key, value in _job_labels(uid, name)}
+    labels = {**prefixed, **dict(_job_labels(uid, name))}
+    template = spec["template"].setdefault("metadata", {})
+    for target in (meta, template):
+        target["labels"] = {**(target.get("labels") or {}), **labels}
+    spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+
+
+def _job_labels(uid: str, name: str) -> list[tuple[str, str]]:
+    return [("controller-uid", uid), ("job-name", name)]
 
 
 def _start_namespace(namespace: Json) -> None:
@@ -57,12 +104,20 @@ def _start_service(service: Json) -> None:
     service["status"] = {"loadBalancer": {}}
 
 
+def _start_node(node: Json) -> None:
+    status = node.setdefault("status", {})
+    status["daemonEndpoints"] = status.get("daemonEndpoints") or {"kubeletEndpoint": {"Port": 0}}
+    status["nodeInfo"] = {**_EMPTY_NODE_INFO, **(status.get("nodeInfo") or {})}
+
+
 def _start_volume(volume: Json) -> None:
     volume["status"] = {"phase": "Pending"}
 
 
 _STARTS: dict[str, Callable[[Json], None]] = {
-    "pods": _start_pod,
+    "nodes": _start_node,
+    "jobs.batch": _start_job,
+    "poddisruptionbudgets.policy": _start_budget,
     "namespaces": _start_namespace,
     "services": _start_service,
     "persistentvolumes": _start_volume,

@@ -40,9 +40,8 @@ def decode(body: bytes, schema: Schema) -> Json:
         named = dict(_fields(kind))
         found = _message(raw, schema, 0)
     except _Unreadable as error:
-        raise statuses.unsupported_media_type(
-            MEDIA, ["application/json", "application/yaml", f"{MEDIA} ({error})"]
-        ) from None
+        message = f"the body of the request is no protobuf that can be read here: {error}"
+        raise statuses.ApiError(415, "UnsupportedMediaType", message) from None
     drop_zeros(found, schema)  # every field that is no pointer is sent, also when nobody set it
     for number, name in ((1, "apiVersion"), (2, "kind")):
         if isinstance(text := named.get(number), bytes) and text:

@@ -49,6 +49,9 @@ def find_target(kinds: Kinds, parts: list[str]) -> Target | None:
     inside = len(rest) > 2 and (group or rest[2] not in ("status", "finalize"))
     if rest[0] == "namespaces" and inside:
         namespace, rest = rest[1], rest[2:]
+    if (group, version, rest) == ("", "v1", ["bindings"]) and namespace is not None:
+        # The older way to bind: the pod is named in the body.
+        return Target(kinds.resource("pods"), namespace, "", "binding")
     kind = kinds.at(group, version, rest[0])
     if kind is None or (len(rest) > 3 and rest[2] not in ("proxy",)):
         return None
@@ -92,7 +95,7 @@ def accepted(header: str) -> Accept:
         group, versions = _VIEWS.get(view, ("", ()))
         if given.get("g") == group and given.get("v") in versions:
             return Accept(form, view, given["v"])
-    raise statuses.not_acceptable(["application/json", "application/yaml"])
+    raise statuses.not_acceptable()
 
 
 def flag(query: Query, name: str) -> bool:
@@ -121,7 +124,7 @@ def version(query: Query, name: str = "resourceVersion") -> int | None:
         cause = statuses.bad_value(
             name, text, f'strconv.ParseUint: parsing "{text}": invalid syntax'
         )
-        raise statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
+        raise statuses.bad_request(f"invalid resource version: {cause}")
     return int(text)
 
 
@@ -133,14 +136,15 @@ def call_of(query: Query, agent: str, options: str, subresource: str = "") -> Ca
     dry_run = query.get("dryRun", "")
     causes = []
     if "dryRun" in query and dry_run != "All":
-        causes.append(statuses.unsupported("dryRun", dry_run, ["All"]))
+        causes.append(statuses.unsupported("dryRun", [dry_run], ["All"]))
     validation = query.get("fieldValidation") or "Warn"
     if validation not in _VALIDATIONS:
-        causes.append(statuses.unsupported("fieldValidation", validation, ["", *_VALIDATIONS]))
+        causes.append(
+            statuses.unsupported("fieldValidation", validation, ["", *sorted(_VALIDATIONS)])
+        )
     manager = query.get("fieldManager") or agent.split("/")[0] or "unknown"
     if len(manager) > 128:
-        detail = "may not be more than 128 bytes"
-        causes.append(statuses.bad_value("fieldManager", manager, detail))
+        causes.append(statuses.too_long("fieldManager", 128))
     if causes:
         raise statuses.invalid(options, "meta.k8s.io", "", causes)
     return Call(manager, dry_run == "All", validation, subresource)
@@ -169,5 +173,6 @@ class Continue(NamedTuple):
             ):
                 raise TypeError
         except (binascii.Error, msgspec.DecodeError, KeyError, TypeError, ValueError):
-            raise statuses.bad_request(f"continue key is not valid: {token[:100]}") from None
+            message = "invalid continue token: continue key is not valid"
+            raise statuses.bad_request(f"{message}: {token[:100]}") from None
         return cls(at, (namespace, name))

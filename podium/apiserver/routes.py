@@ -49,12 +49,16 @@ class Request:
         """The body as plain values; ``definition`` names its type when the path does not."""
         media = self.content_type.split(";")[0].strip().lower()
         if media in ("", "application/json"):
-            return parse_json(self.body)
+            return parse_json(self.body, self._body_kind(definition))
         if media in ("application/yaml", "application/x-yaml", "text/yaml"):
             return parse_yaml(self.body)
         if media == protobuf.MEDIA:
             return protobuf.decode(self.body, named(definition) if definition else self._schema())
-        raise statuses.unsupported_media_type(media, ["application/json", "application/yaml"])
+        raise statuses.unsupported_media_type()
+
+    def _body_kind(self, definition: str) -> str:
+        named_as = definition or _BODY_KINDS.get(self.target.subresource, "")
+        return named_as.rpartition(".")[2] or self.target.kind.kind
 
     def _schema(self) -> Schema:
         kind = _BODY_KINDS.get(self.target.subresource)
@@ -243,7 +247,10 @@ class Routes:
 
     def _bind(self, request: Request) -> Answer:
         call = request.call("CreateOptions")
-        status = bind(self.api, request.target.key, request.parsed(), call)
+        body, key = request.parsed(), request.target.key
+        if not request.target.name:
+            key = (key[0], str((body.get("metadata") or {}).get("name", "")))
+        status = bind(self.api, key, body, call)
         return encode(status, accepted(request.accept), 201)
 
     def _evict(self, request: Request) -> Answer:
@@ -282,6 +289,10 @@ class Routes:
     def _view(self, request: Request) -> View:
         accept = accepted(request.accept)
         include = request.query.get("includeObject") or "Metadata"
+        if accept.view == "Table" and include not in ("Metadata", "Object", "None"):
+            detail = "must be 'Metadata', 'Object', 'None', or empty"
+            cause = statuses.bad_value("includeObject", include, detail)
+            raise statuses.bad_request(f"Unable to convert to Table as requested: {cause}")
         options = TableOptions(self.api.store.clock, accept.version or "v1", include)
         return View(request.target.kind, accept, options)
 

@@ -227,6 +227,8 @@ def _claim_update(old: Json, new: Json) -> Causes:
 
 def _frozen_data(old: Json, new: Json) -> Causes:
     if old.get("immutable"):
+        if not new.get("immutable"):
+            yield statuses.not_allowed("immutable", "field is immutable when `immutable` is set")
         for name in ("data", "binaryData"):
             if old.get(name) != new.get(name):
                 yield statuses.not_allowed(name, "field is immutable when `immutable` is set")

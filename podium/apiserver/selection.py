@@ -24,7 +24,7 @@ def parse_labels(text: str) -> Selector:
     try:
         return Selector(tuple(_Parser(text).requirements()))
     except ValueError as error:
-        raise statuses.bad_request(f"unable to parse requirement: {error}") from None
+        raise statuses.bad_request(str(error)) from None
 
 
 class _Parser:
@@ -35,14 +35,23 @@ class _Parser:
         self._at = 0
 
     def requirements(self) -> list[Requirement]:
-        found = []
-        while self._peek():
-            found.append(self._requirement())
+        found: list[Requirement] = []
+        while token := self._peek():
+            if _is_punctuation(token):
+                wanted = "identifier after ','" if found else "!, identifier, or 'end of string'"
+                raise ValueError(f"found '{token}', expected: {wanted}")
+            found.append(self._described_requirement())
             if self._peek():
-                self._expect(",")
+                self._expect(",", "',' or 'end of string'")
                 if not self._peek():
                     raise ValueError("found '', expected: identifier after ','")
         return found
+
+    def _described_requirement(self) -> Requirement:
+        try:
+            return self._requirement()
+        except ValueError as error:
+            raise ValueError(f"unable to parse requirement: {error}") from None
 
     def _requirement(self) -> Requirement:
         if self._peek() == "!":
@@ -62,29 +71,33 @@ class _Parser:
 
     def _checked(self, requirement: Requirement) -> Requirement:
         if problems := problems_of(requirement):
-            raise ValueError("; ".join(problems))
+            # The server gives no name to the key's place.
+            told = (f"<nil>{one[3:]}" if one.startswith("key:") else one for one in problems)
+            raise ValueError("; ".join(told))
         return requirement
 
     def _set(self) -> tuple[str, ...]:
-        self._expect("(")
+        token = self._next()
+        if token != "(":
+            raise ValueError(f"found '{token}' expected: '('")
         values = []
         while self._peek() != ")":
             values.append("" if self._peek() == "," else self._word())
             if self._peek() != ")":
-                self._expect(",")
+                self._expect(",", "',' or ')'")
         self._next()
         return tuple(sorted(values)) or ("",)
 
     def _word(self) -> str:
         token = self._next()
-        if not token or token in "()=!<>,==!=":
+        if not token or _is_punctuation(token):
             raise ValueError(f"found '{token}', expected: identifier")
         return token
 
-    def _expect(self, wanted: str) -> None:
+    def _expect(self, wanted: str, told: str) -> None:
         token = self._next()
         if token != wanted:
-            raise ValueError(f"found '{token}', expected: '{wanted}'")
+            raise ValueError(f"found '{token}', expected: {told}")
 
     def _peek(self) -> str:
         return self._tokens[self._at] if self._at < len(self._tokens) else ""
@@ -93,6 +106,10 @@ class _Parser:
         token = self._peek()
         self._at += 1
         return token
+
+
+def _is_punctuation(token: str) -> bool:
+    return token in ("(", ")", "=", "==", "!=", "<", ">", ",")
 
 
 def _tokens(text: str) -> list[str]:
@@ -166,15 +183,19 @@ def parse_fields(text: str, kind: Kind) -> tuple[FieldTerm, ...]:
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"([^=!]*)(!=|==|=)(.*)", part, re.DOTALL)
         if match is None:
-            raise statuses.bad_request(
-                f'Unable to find "{kind.api_version}" that match label selector "", field '
-                f"selector \"{text}\": invalid selector: '{text}'; can't understand '{part}'"
-            )
+            raise statuses.bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
         path, operator, value = match.groups()
         if path not in known:
-            raise statuses.bad_request(f"field label not supported: {path}")
+            raise statuses.bad_request(_unknown_field(kind, path))
         found.append(FieldTerm(path, operator != "!=", value))
     return tuple(found)
+
+
+def _unknown_field(kind: Kind, path: str) -> str:
+    if kind.resource in _FIELDS:
+        return f"field label not supported: {path}"
+    only = '"metadata.name", "metadata.namespace"'
+    return f'"{path}" is not a known field selector: only {only}'
 
 
 def field_text(obj: Json, path: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from podium.errors import PodiumError
 
 Json = dict[str, Any]
@@ -20,6 +22,12 @@ BAD_REQUEST = "BadRequest"
 EXPIRED = "Expired"
 FORBIDDEN = "Forbidden"
 TOO_MANY_REQUESTS = "TooManyRequests"
+
+MEDIA_TYPES = (
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+)
 
 _MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
@@ -167,19 +175,21 @@ def method_not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", message, {})
 
 
-def unsupported_media_type(got: str, accepted: Sequence[str]) -> ApiError:
+def unsupported_media_type() -> ApiError:
     message = (
         "the body of the request was in an unknown format - "
-        f"accepted media types include: {', '.join(accepted)}"
+        f"accepted media types include: {', '.join(MEDIA_TYPES)}"
     )
-    if not got:
-        message = "the body of the request was in an unknown format"
     return ApiError(415, "UnsupportedMediaType", message)
 
 
-def not_acceptable(accepted: Sequence[str]) -> ApiError:
-    message = f"only the following media types are accepted: {', '.join(accepted)}"
-    return ApiError(406, "NotAcceptable", message)
+def unsupported_patch_type() -> ApiError:
+    return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+
+def not_acceptable() -> ApiError:
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(MEDIA_TYPES)}"
+    return ApiError(406, "NotAcceptable", message, {})
 
 
 def too_large(limit: int) -> ApiError:
@@ -209,6 +219,11 @@ def unsupported(field: str, value: Any, supported: Sequence[str]) -> Cause:
     return Cause("FieldValueNotSupported", field, message)
 
 
+def too_long(field: str, limit: int) -> Cause:
+    message = f"Too long: may not be more than {limit} bytes"
+    return Cause("FieldValueTooLong", field, message)
+
+
 def duplicate(field: str, value: Any) -> Cause:
     return Cause("FieldValueDuplicate", field, f"Duplicate value: {_shown(value)}")
 
@@ -226,5 +241,7 @@ def _shown(value: Any) -> str:
             return f'"{value}"'
         case None:
             return "null"
+        case list() | dict():
+            return msgspec.json.encode(value).decode()
         case _:
             return str(value)

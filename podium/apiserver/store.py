@@ -72,6 +72,7 @@ class Deletion:
     finalizers: tuple[str, ...] = ()
     preconditions: Preconditions = ALWAYS
     dry_run: bool = False
+    graceful: bool = False  # of a kind with grace: also what goes at once is shown as going
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class Store:
     def create(self, resource: str, obj: Json, *, dry_run: bool = False) -> Item:
         obj, meta = _own(obj)
         key = self._new_key(resource, meta)
-        meta["uid"] = self._new_uid()
+        meta["uid"] = meta.get("uid") or self.new_uid()
         meta["creationTimestamp"] = timestamp(self.clock.now())
         for theirs in ("deletionTimestamp", "deletionGracePeriodSeconds"):
             meta.pop(theirs, None)
@@ -184,7 +185,8 @@ class Store:
         meta = obj["metadata"]
         self._mark_deleted(meta, how)
         if is_finished(obj):
-            return self._remove(resource, key, obj, how.dry_run)
+            item = self._remove(resource, key, _last_state(current, obj), how.dry_run)
+            return _item(key, item.version, obj) if how.graceful else item
         if obj == current.decode():
             return current
         return self._write(resource, key, obj, how.dry_run)
@@ -227,15 +229,20 @@ class Store:
             if self.find(resource, (namespace, meta["name"])):
                 raise statuses.already_exists(resource, meta["name"])
             return (namespace, meta["name"])
-        prefix = meta["generateName"][:_LONGEST_PREFIX]
+        meta["name"] = self.new_name(resource, meta)
+        return (namespace, meta["name"])
+
+    def new_name(self, resource: str, meta: Json) -> str:
+        """A name that is free, made from the prefix in the metadata."""
+        prefix = str(meta["generateName"])[:_LONGEST_PREFIX]
         for _ in range(_NAME_TRIES):
             letters = self._random.choices(_SUFFIX_LETTERS, k=_SUFFIX_LENGTH)
-            meta["name"] = prefix + "".join(letters)
-            if self.find(resource, (namespace, meta["name"])) is None:
-                return (namespace, meta["name"])
-        raise statuses.already_exists(resource, meta["name"])
+            name = prefix + "".join(letters)
+            if self.find(resource, (meta.get("namespace", ""), name)) is None:
+                return name
+        raise statuses.already_exists(resource, name)
 
-    def _new_uid(self) -> str:
+    def new_uid(self) -> str:
         if self._seeded:
             return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
         return str(uuid.uuid4())
@@ -245,10 +252,10 @@ class Store:
         if "deletionTimestamp" in meta:  # a second deletion can only shorten the grace
             grace = min(grace, meta.get("deletionGracePeriodSeconds", grace))
         if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
+            if "generation" in meta and "deletionTimestamp" not in meta:
+                meta["generation"] += 1  # to the kind's controller a deletion changes the spec
             meta["deletionTimestamp"] = timestamp(self.clock.now() + grace)
             meta["deletionGracePeriodSeconds"] = grace
-            if "generation" in meta:  # to the kind's controller a deletion is a change of the spec
-                meta["generation"] += 1
         if how.finalizers:
             kept = [one for one in meta.get("finalizers", []) if one not in (FOREGROUND, ORPHAN)]
             meta["finalizers"] = [*kept, *how.finalizers]
@@ -259,7 +266,7 @@ class Store:
         version = self.version if dry_run else self.version + 1
         item = _item(key, version, obj)
         if dry_run:
-            return item
+            return item if old else _unversioned(item)
         self.version = version
         table.put(item)
         self._commit(resource, Event(version, MODIFIED if old else ADDED, old, item))
@@ -317,6 +324,19 @@ def _own(obj: Json) -> tuple[Json, Json]:
 def _item(key: Key, version: int, obj: Json) -> Item:
     obj["metadata"]["resourceVersion"] = str(version)
     return Item(key, version, msgspec.json.encode(obj))
+
+
+def _unversioned(item: Item) -> Item:
+    """An object that was only tried: it has no version."""
+    obj = item.decode()
+    del obj["metadata"]["resourceVersion"]
+    return Item(item.key, item.version, msgspec.json.encode(obj))
+
+
+def _last_state(current: Item, marked: Json) -> Json:
+    """An object that goes at once is never seen as being deleted."""
+    obj = current.decode()
+    return marked if "deletionTimestamp" in obj["metadata"] else obj
 
 
 def _check_version(resource: str, name: str, current: Item, version: Any) -> None:

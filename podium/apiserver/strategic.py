@@ -31,7 +31,7 @@ def _merge_map(target: Json, patch: Json, schema: Schema) -> Json:
     if directive == "delete":
         return {}
     if directive not in (None, "merge"):
-        raise statuses.bad_request(f"Unknown patch type: {directive!r} in map")
+        raise statuses.bad_request(f"unknown patch type: {directive} in map")
     result = _retained(dict(target), patch)
     for key, value in patch.items():
         if not key.startswith("$"):
@@ -65,14 +65,16 @@ def _merge_field(result: Json, key: str, value: Any, schema: Schema) -> None:
 
 
 def _merge_list(target: list[Any], patch: list[Any], schema: Schema) -> list[Any]:
-    if not schema.merge_key:
-        return target + [_clean(value) for value in patch if value not in target]
+    key = schema.merge_key
+    if not key:
+        merged = target + [_clean(value) for value in patch if value not in target]
+        return _ordered(merged, patch, target, "")
     if any(isinstance(one, dict) and one.get(_PATCH) == "replace" for one in patch):
         return [_clean(one) for one in patch if isinstance(one, dict) and _PATCH not in one]
     result = list(target)
     for one in patch:
         _merge_element(result, one, schema)
-    return result
+    return _ordered(result, patch, target, key)
 
 
 def _merge_element(result: list[Any], one: Any, schema: Schema) -> None:
@@ -103,23 +105,25 @@ def _direct(result: Json, directive: str, value: Any, schema: Schema) -> None:
         result[name] = [one for one in listed if one not in value]
     else:
         below = schema.child(name) or ANYTHING
-        result[name] = _ordered(listed, value, below.merge_key)
+        result[name] = _ordered(listed, value, listed, below.merge_key)
 
 
-def _ordered(listed: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Elements the order names come in its order; others keep their place after their neighbour."""
-    wanted = [one.get(key) if isinstance(one, dict) else one for one in order]
+def _ordered(merged: list[Any], order: list[Any], before: list[Any], key: str) -> list[Any]:
+    """What a patch names comes in its order; the rest goes where it was, new elements first."""
+    wanted, known = ([_identity(one, key) for one in part] for part in (order, before))
+    named = [one for one in merged if _identity(one, key) in wanted]
+    named.sort(key=lambda one: wanted.index(_identity(one, key)))
+    others = [one for one in merged if _identity(one, key) not in wanted]
+    found = []
+    while others and named:
+        left, right = _identity(others[0], key), _identity(named[0], key)
+        is_first = left in known and right in known and known.index(left) < known.index(right)
+        found.append((others if is_first else named).pop(0))
+    return [*found, *others, *named]
 
-    def rank(element: Any) -> int | None:
-        name = element.get(key) if key and isinstance(element, dict) else element
-        return wanted.index(name) if name in wanted else None
 
-    last, ranked = -1, []
-    for at, element in enumerate(listed):
-        place = rank(element)
-        last = last if place is None else place
-        ranked.append((last, place is None, at, element))
-    return [element for *_, element in sorted(ranked, key=lambda entry: entry[:3])]
+def _identity(element: Any, key: str) -> Any:
+    return element.get(key) if key and isinstance(element, dict) else element
 
 
 def _clean(value: Any) -> Any:

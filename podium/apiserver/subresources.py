@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -95,7 +96,7 @@ def set_scale(api: Api, kind: Kind, key: Key, scale: Any, call: Call) -> Json:
             obj["metadata"]["resourceVersion"] = version
         return obj
 
-    item = api.modify(kind, key, change, Call(call.manager, call.dry_run, "Ignore", ""))
+    item = api.modify(kind, key, change, Call(call.manager, call.dry_run, "Ignore", "scale"))
     return scale_of(kind, item.decode())
 
 
@@ -105,6 +106,7 @@ def bind(api: Api, key: Key, binding: Any, call: Call) -> Json:
     node = _target(binding, key)
     now = timestamp(api.store.clock.now())
     given = binding.get("metadata") if isinstance(binding.get("metadata"), dict) else {}
+    _check_name(given, key, "Binding")
     pod = api.item(pods, key).decode()
     _check_bindable(pod, given)
     pod["spec"]["nodeName"] = node
@@ -114,6 +116,11 @@ def bind(api: Api, key: Key, binding: Any, call: Call) -> Json:
     _scheduled(pod, now)
     api.store.update("pods", pod, dry_run=call.dry_run)
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def _check_name(given: Json, key: Key, kind: str) -> None:
+    if given.get("name") and given["name"] != key[1]:
+        raise statuses.bad_request(f"name in URL does not match name in {kind} object")
 
 
 def _target(binding: Any, key: Key) -> str:
@@ -137,7 +144,7 @@ def _check_bindable(pod: Json, given: Json) -> None:
         ("ResourceVersion", given.get("resourceVersion"), meta["resourceVersion"]),
     ):
         if want and want != have:
-            raise statuses.conflict("pods/binding", name, failed_precondition(field, want, have))
+            raise statuses.conflict("pods", name, failed_precondition(field, want, have))
     if "deletionTimestamp" in meta:
         why = f"pod {name} is being deleted, cannot be assigned to a host"
         raise statuses.conflict("pods/binding", name, why)
@@ -165,18 +172,36 @@ def _scheduled(pod: Json, now: str) -> None:
 def evict(api: Api, key: Key, eviction: Any, call: Call) -> Json:
     """Delete a pod if its disruption budget allows it; 429 when it does not."""
     pods = api.kind("pods")
+    given = eviction if isinstance(eviction, dict) else {}
+    _check_name(given.get("metadata") or {}, key, "Eviction")
     pod = api.item(pods, key).decode()
-    given = eviction.get("deleteOptions") if isinstance(eviction, dict) else None
-    options = DeleteOptions.read(given if isinstance(given, dict) else {})
+    raw = given.get("deleteOptions")
+    options = DeleteOptions.read(raw if isinstance(raw, dict) else {})
     if call.dry_run:
-        options = DeleteOptions(
-            options.grace_seconds, options.propagation, options.preconditions, True
-        )
+        options = replace(options, dry_run=True)
     finished = pod["status"].get("phase") in ("Succeeded", "Failed", "Pending")
     if not finished and "deletionTimestamp" not in pod["metadata"]:
         _use_budget(api, pod, options.dry_run)
+    if not options.dry_run:
+        _note_disruption(api, pod)
     api.delete(pods, key, options)
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def _note_disruption(api: Api, pod: Json) -> None:
+    """Say in the pod's status who ends it, before it ends."""
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": timestamp(api.store.clock.now()),
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    listed = pod["status"].get("conditions") or []
+    others = [one for one in listed if one.get("type") != condition["type"]]
+    pod["status"]["conditions"] = [*others, condition]
+    api.store.update("pods", pod)
 
 
 def _use_budget(api: Api, pod: Json, dry_run: bool) -> None:
@@ -209,6 +234,8 @@ def _covers(budget: Json, pod: Json) -> bool:
 def _take_from(api: Api, budget: Json, pod: Json, dry_run: bool) -> None:
     status, name = budget.setdefault("status", {}), budget["metadata"]["name"]
     allowed = status.get("disruptionsAllowed", 0)
+    if not _is_ready(pod) and _spares_unhealthy(budget):
+        return  # it does not count as available, so nothing is lost
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         message = "Cannot evict pod as it would violate the pod's disruption budget."
         cause = f"The disruption budget {name} is still being processed by the server."
@@ -224,6 +251,18 @@ def _take_from(api: Api, budget: Json, pod: Json, dry_run: bool) -> None:
     gone = status.setdefault("disruptedPods", {})
     gone[pod["metadata"]["name"]] = timestamp(api.store.clock.now())
     api.store.update(BUDGETS, budget, dry_run=dry_run)
+
+
+def _is_ready(pod: Json) -> bool:
+    listed = pod["status"].get("conditions") or []
+    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in listed)
+
+
+def _spares_unhealthy(budget: Json) -> bool:
+    """Whether pods that are not ready may go freely: always, or while enough others are."""
+    policy = (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy")
+    healthy, wanted = (budget["status"].get(f"{one}Healthy", 0) for one in ("current", "desired"))
+    return policy == "AlwaysAllow" or (healthy >= wanted > 0)
 
 
 def _budget_cause(message: str) -> Json:

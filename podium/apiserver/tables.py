@@ -50,7 +50,7 @@ def _cell(one: Column, obj: Json, now: float) -> Any:
 def _attached(obj: Json, how: TableOptions) -> Json:
     match how.include:
         case "None":
-            return {}
+            return {"object": None}
         case "Object":
             return {"object": obj}
         case _:

@@ -54,16 +54,19 @@ class WatchRequest:
 
 def _initial(query: Query) -> bool | None:
     """``sendInitialEvents``, with what must come along with it."""
-    match = query.get("resourceVersionMatch", "")
+    match, name = query.get("resourceVersionMatch", ""), "resourceVersionMatch"
     given = "sendInitialEvents" in query
-    detail = ""
-    if given and match != "NotOlderThan":
+    causes = []
+    if given and not match:
         detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-    elif match and not given:
+        causes.append(statuses.not_allowed(name, detail))
+    if match and not given:
         detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-    if detail:
-        cause = statuses.not_allowed("resourceVersionMatch", detail)
-        raise statuses.invalid("ListOptions", "meta.k8s.io", "", [cause])
+        causes.append(statuses.not_allowed(name, detail))
+    if match not in ("", "NotOlderThan"):
+        causes.append(statuses.unsupported(name, match, ["NotOlderThan"]))
+    if causes:
+        raise statuses.invalid("ListOptions", "meta.k8s.io", "", causes)
     return flag(query, "sendInitialEvents") if given else None
 
 
@@ -126,7 +129,10 @@ class WatchStream:
 
     def _frames(self, events: list[Event]) -> Iterator[bytes]:
         for event in events:
-            if kind := change_of(event, self._request.selection):
+            kind = change_of(event, self._request.selection)
+            if kind == DELETED and event.type != DELETED and event.old is not None:
+                yield self._frame(kind, _last_seen(event.old, event.version))
+            elif kind:
                 yield self._frame(kind, event.new)
 
     def _frame(self, kind: str, item: Item) -> bytes:
@@ -148,7 +154,7 @@ class WatchStream:
         if not self._watch.has_more:
             self._watch.version = max(self._watch.version, self._request.api.store.version)
         at = self._watch.version
-        meta: dict[str, object] = {"resourceVersion": str(at), "creationTimestamp": None}
+        meta: dict[str, object] = {"resourceVersion": str(at)}
         if annotations:
             meta["annotations"] = annotations
         obj = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta}
@@ -160,6 +166,13 @@ class WatchStream:
             await self._stream.write(data)
         finally:
             timer.cancel()
+
+
+def _last_seen(old: Item, version: int) -> Item:
+    """What a watcher gets of an object that it selects no more: the last state that it saw."""
+    obj = old.decode()
+    obj["metadata"]["resourceVersion"] = str(version)
+    return Item(old.key, version, msgspec.json.encode(obj))
 
 
 def change_of(event: Event, selection: Selection) -> str:

@@ -46,6 +46,12 @@ def test_merge_patch(target, patch, expected):
         pytest.param([{"op": "add", "path": "/a/-", "value": 9}], {"a": [1, 2, 9]}, id="append"),
         pytest.param([{"op": "remove", "path": "/a/0"}], {"a": [2]}, id="remove"),
         pytest.param([{"op": "replace", "path": "/a", "value": 5}], {"a": 5}, id="replace"),
+        pytest.param(
+            [{"op": "replace", "path": "/b", "value": 5}],
+            {"a": [1, 2], "b": 5},
+            id="replace-adds-to-a-map",
+        ),
+        pytest.param([{"op": "add", "path": "/b"}], {"a": [1, 2], "b": None}, id="no-value"),
         pytest.param([{"op": "move", "from": "/a", "path": "/c"}], {"c": [1, 2]}, id="move"),
         pytest.param(
             [{"op": "copy", "from": "/a/0", "path": "/c"}], {"a": [1, 2], "c": 1}, id="copy"
@@ -64,12 +70,13 @@ def test_json_patch(operations, expected):
     "operation",
     [
         pytest.param({"op": "remove", "path": "/x"}, id="remove-what-is-not-there"),
-        pytest.param({"op": "replace", "path": "/x", "value": 1}, id="replace-likewise"),
+        pytest.param({"op": "replace", "path": "/a/2", "value": 1}, id="replace-likewise"),
         pytest.param({"op": "test", "path": "/a/0", "value": 7}, id="failed-test"),
         pytest.param({"op": "add", "path": "/a/5", "value": 1}, id="index-out-of-range"),
         pytest.param({"op": "jump", "path": "/a"}, id="unknown-operation"),
         pytest.param({"op": "move", "from": "/a", "path": "/a/0"}, id="into-itself"),
-        pytest.param({"op": "add", "path": "/x"}, id="no-value"),
+        pytest.param({"op": "add", "path": "/x/y", "value": 1}, id="into-what-is-not-there"),
+        pytest.param({"op": "add", "value": 1}, id="no-path"),
     ],
 )
 def test_json_patch_refuses(operation):
@@ -95,8 +102,8 @@ def containers(*pairs):
         pytest.param(
             containers(("a", "1")),
             containers(("b", "1")),
-            containers(("a", "1"), ("b", "1")),
-            id="appended",
+            containers(("b", "1"), ("a", "1")),
+            id="new-ones-come-first",
         ),
         pytest.param(
             containers(("a", "1"), ("b", "1")),
@@ -146,7 +153,7 @@ def test_strategic_lists_of_containers(target, patch, expected):
             POD,
             {"metadata": {"finalizers": ["a/a"]}},
             {"metadata": {"finalizers": ["b/b"]}},
-            {"metadata": {"finalizers": ["a/a", "b/b"]}},
+            {"metadata": {"finalizers": ["b/b", "a/a"]}},
             id="primitive-lists-with-merge-add-up",
         ),
         pytest.param(

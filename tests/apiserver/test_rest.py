@@ -106,7 +106,7 @@ def case(*values, id):
             {**pod(), "apiVersion": "v2"},
             400,
             "BadRequest",
-            "the API version in the data (v2) does not match the expected API version (v1)",
+            'Pod in version "v2" cannot be handled as a Pod: no kind "Pod" is registered for',
             id="other-version",
         ),
         case(
@@ -115,7 +115,7 @@ def case(*values, id):
             pod(containers="c"),
             400,
             "BadRequest",
-            "json: cannot unmarshal string into Go struct field .spec.containers of type "
+            "json: cannot unmarshal string into Go struct field PodSpec.spec.containers of type "
             "[]v1.Container",
             id="wrong-type",
         ),
@@ -200,7 +200,7 @@ def case(*values, id):
             pod(),
             422,
             "Invalid",
-            'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "Some": '
+            'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: '
             'supported values: "All"',
             id="bad-dry-run",
         ),

@@ -67,7 +67,9 @@ async def test_an_unbound_pod_is_deleted_at_once(client):
 async def running_pod(client):
     await client.create(PODS, {**pod(), "metadata": {"name": "p", "labels": {"app": "web"}}})
     await bind(client)
-    await client.call("PATCH", f"{PODS}/p/status", {"status": {"phase": "Running"}}, MERGE)
+    ready = [{"type": "Ready", "status": "True"}]
+    status = {"phase": "Running", "conditions": ready}
+    await client.call("PATCH", f"{PODS}/p/status", {"status": status}, MERGE)
 
 
 async def budget(client, allowed):
@@ -105,6 +107,20 @@ async def test_eviction_against_the_budget_is_429(client):
     assert (status, answer["reason"]) == (429, "TooManyRequests")
     assert answer["details"]["causes"][0]["reason"] == "DisruptionBudget"
     assert "deletionTimestamp" not in (await client.get(f"{PODS}/p"))["metadata"]
+
+
+@with_server
+async def test_eviction_of_a_pod_that_does_not_work_needs_no_budget(client):
+    await running_pod(client)
+    await budget(client, allowed=0)
+    await client.call("PATCH", f"{PODS}/p/status", {"status": {"conditions": []}}, MERGE)
+
+    status, _ = await client.call("POST", f"{PODS}/p/eviction", {"metadata": {"name": "p"}})
+
+    assert status == 201
+    (condition,) = (await client.get(f"{PODS}/p"))["status"]["conditions"]
+    assert condition["type"] == "DisruptionTarget"
+    assert "disruptedPods" not in (await client.get(f"{BUDGETS}/b"))["status"]
 
 
 @with_server

@@ -5,7 +5,19 @@ import re
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ADDRESS = re.compile(r"\b10\.96\.\d+\.\d+\b")
-_VERSION_WORD = re.compile(r"(resource version|ResourceVersion|current)(:? )\d+( \(\d+\))?")
+_VERSION_WORD = re.compile(
+    r"(resource version|ResourceVersion|ResourceVersion in record|object meta|current)"
+    r"(:? )\(?\d+\)?( \(\d+\))?"
+)
+# What etcd says about a key, and a whole object inside a message: internals of the other server.
+_STORAGE_ERROR = re.compile(
+    r"StorageError: invalid object, Code: 4, Key: \S+, ResourceVersion: \S+, AdditionalErrorMsg: "
+)
+_DUMP = re.compile(r'patch: Invalid value: "\{.*\}": ', re.DOTALL)
+_DUMPED_VALUE = re.compile(r'^Invalid value: "\{.*\}": ', re.DOTALL)
+_BODY_END = re.compile(r"(json parse error: .*) \([^()]*\)$", re.DOTALL)
+_AGE = re.compile(r"^(\d+[smhd])+$")
+_SERVER = re.compile(r"\b127\.0\.0\.1:\d+\b")
 _PLACEHOLDERS = {
     "resourceVersion": "<version>",
     "continue": "<token>",
@@ -28,20 +40,28 @@ def normal(value):
 
 
 def normal_text(text):
+    text = _DUMP.sub('patch: Invalid value: "<object>": ', _STORAGE_ERROR.sub("", text))
+    text = _DUMPED_VALUE.sub('Invalid value: "<object>": ', _BODY_END.sub(r"\1", text))
     text = _UID.sub("<uid>", _TIME.sub("<time>", text))
-    return _VERSION_WORD.sub(r"\1\2<version>", _ADDRESS.sub("<address>", text))
+    text = _SERVER.sub("<server>", _ADDRESS.sub("<address>", text))
+    return _VERSION_WORD.sub(r"\1\2<version>", text)
 
 
 def _field(key, value):
     if key in _PLACEHOLDERS and value and isinstance(value, str | int):
         return _PLACEHOLDERS[key]
+    if key == "causes":  # some are told twice
+        return [one for at, one in enumerate(normal(value)) if one not in normal(value[:at])]
+    if key == "cells":
+        return [_AGE.sub("<age>", one) if isinstance(one, str) else one for one in normal(value)]
     return normal(value)
 
 
 def _without_prose(found):
-    """A Table's column without its description: sentences of Kubernetes' documentation."""
-    is_column = "priority" in found and "format" in found
-    return {key: one for key, one in found.items() if not (is_column and key == "description")}
+    """A Table's column without what nobody reads: its type, and a sentence of documentation."""
+    if "priority" not in found or "format" not in found:
+        return found
+    return {key: one for key, one in found.items() if key not in ("description", "type")}
 
 
 def _named(found):

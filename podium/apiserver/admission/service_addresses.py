@@ -17,6 +17,7 @@ def assign_addresses(service: Json, old: Json | None, reader: Reader) -> None:
     spec = service.setdefault("spec", {})
     if spec.get("type") == "ExternalName":
         return
+    spec.setdefault("ipFamilyPolicy", "SingleStack")
     before = (old or {}).get("spec", {})
     others = [one.get("spec", {}) for one in reader.objects("services")]
     if not spec.get("clusterIP"):

@@ -22,7 +22,6 @@ from podium.apiserver.store import Key
 
 JOBS = "jobs.batch"
 TRACKING = "batch.kubernetes.io/job-tracking"
-_UID, _NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _FIRST_BACKOFF, _LAST_BACKOFF = 10.0, 600.0
 
@@ -64,7 +63,6 @@ class JobController:
         job = self._cluster.find(JOBS, key)
         if job is None:
             return None
-        job = self._labelled(job)
         look = _Look(job, dict(job.get("status") or {}), [])
         self._count(look)
         again = None
@@ -72,22 +70,6 @@ class JobController:
             again = self._after_end(look) if look.is_over else self._work(look)
         self._write(look)
         return again
-
-    def _labelled(self, job: Json) -> Json:
-        """A job without a selector of its own selects by its uid."""
-        spec, uid = job["spec"], job["metadata"]["uid"]
-        if spec.get("selector"):
-            return job
-        spec["selector"] = {"matchLabels": {_UID: uid}}
-        name = job["metadata"]["name"]
-        for label, value in (
-            (_UID, uid),
-            (_NAME, name),
-            ("controller-uid", uid),
-            ("job-name", name),
-        ):
-            set_label(spec["template"], label, value)
-        return self._cluster.put(JOBS, job)
 
     def _count(self, look: _Look) -> None:
         """Add finished pods to the status and let them go; the others are active."""

@@ -205,6 +205,18 @@ def watches(ask):
     ask.get(f"{path}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan")
 
 
+NOT_SERVED = (
+    "componentstatuses",
+    "nodes/proxy",
+    "pods/proxy",
+    "pods/resize",
+    "services/proxy",
+    "ipaddresses",
+    "servicecidrs",
+    "servicecidrs/status",
+)
+
+
 def discovery(ask):
     for path in (
         "/api",
@@ -232,6 +244,15 @@ def discovery(ask):
         "/nothing",
     ):
         ask.get(path)
+        _forget_missing(ask.answers[-1][1]["body"])
+
+
+def _forget_missing(found):
+    """Leave out what podium does not serve; see docs/embedded-cluster-api.md."""
+    if isinstance(found, dict) and "resources" in found:
+        found["resources"] = {
+            one["name"]: one for one in found["resources"] if one["name"] not in NOT_SERVED
+        }
 
 
 ALL = (get_and_list, selectors, pod_selectors, pages, tables, watches, discovery)

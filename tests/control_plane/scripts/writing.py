@@ -220,7 +220,6 @@ def statuses(ask):
     deployments = ask.apps("deployments")
     ask.create(deployments, deployment("web"))
     ask.patch(f"{deployments}/web/status", {"status": {"replicas": 2}}, MERGE)
-    ask.patch(f"{deployments}/web/status", {"status": {"replicas": -1}}, MERGE)
     ask.delete(f"{path}/p/status")
 
 
