@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from podium.api.manifests import read_text
 from podium.api.objects import (
     ApiObject,
     Namespace,
@@ -71,10 +72,9 @@ def load_file(path: str | PathLike[str]) -> list[Workload]:
     """The workloads of a file, in its order; ``ConfigError`` lists all that is wrong with it."""
     source = fspath(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(source, [ConfigProblem("", None, f"cannot be read: {reason}")]) from error
+        text = read_text(Path(path))
+    except PodiumError as error:
+        raise ConfigError(source, [ConfigProblem("", None, str(error))]) from error
     value, problems = document.read(text)
     reader = _Reader(Templates(Path(path).parent), problems)
     workloads = reader.cases(value) if value is not None or not problems else []

@@ -55,7 +55,11 @@ class Unreadable(Exception):
 def read_text(path: str | PathLike[str]) -> str:
     """The text of a file; ``Unreadable`` says what is wrong with it."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)  # a device may have no end
+        if len(data) > MAX_BYTES:
+            raise Unreadable(f"too large: at most {MAX_BYTES} bytes are read")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}") from error
     except ValueError as error:
