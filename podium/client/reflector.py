@@ -134,7 +134,6 @@ class Reflector(Generic[T]):
             raise ApiError(f"podium: {self._resource.name}: not a list: {error}") from error
         self._version = version
         self.heard_at = self.listed_at = self._clock.now()
-        self.trouble.end()
         self.synced.set()
 
     async def _list_pages(self, limit: str) -> str:

@@ -233,6 +233,17 @@ async def losing_the_answer(front, request):
     return await hanging_up(front, request)
 
 
+def holding(released):
+    """A handler that lets the request through once the event is set."""
+
+    async def handler(front, request):
+        body = await request.read()
+        await released.wait()
+        return await front.forward(request, body)
+
+    return handler
+
+
 async def never(front, request):
     front.busy -= 1  # nobody need wait for it
     try:

@@ -1,5 +1,6 @@
 """Events as kube-scheduler writes them: fields, series, retries; and who records never waits."""
 
+import asyncio
 import json
 
 import pytest
@@ -16,7 +17,7 @@ from podium.client.event_recorder import (
 from podium.client.event_series import IDLE_SECONDS, MOST_REMEMBERED, EventSeries
 from podium.clock import FakeClock
 from podium.framework.handle import EventNote
-from tests.client.front import answering, hanging_up, losing_the_answer, never
+from tests.client.front import answering, hanging_up, holding, losing_the_answer, never
 from tests.client.harness import with_world
 
 PATH = "/apis/events.k8s.io/v1/namespaces/default/events"
@@ -148,11 +149,13 @@ async def test_another_note_is_the_same_event(world):
 @with_world
 async def test_repeats_while_the_first_is_being_written(world):
     events, sender = recorder(world)
-    world.front.instead("events", hanging_up)  # the first takes its time
+    released = asyncio.Event()
+    world.front.instead("events", holding(released))
     events.record(subject(), None, FAILED)
     await world.until(lambda: world.front.requests)
     for _ in range(3):
         events.record(subject(), None, FAILED)
+    released.set()
     await written(world, sender)
 
     (event,) = stored(world)

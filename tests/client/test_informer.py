@@ -7,6 +7,7 @@ import logging
 import pytest
 
 from podium.client import reflector
+from podium.client.backoff import FIRST_SECONDS
 from podium.client.resources import CLAIMS, NODES, PODS, custom_resource
 from podium.errors import Forbidden, PodiumError, Unreachable
 from tests.client.front import answering, hanging_up, never, saying, streaming
@@ -252,6 +253,23 @@ async def test_an_event_that_does_not_fit_brings_a_list(world):
 
 
 @with_world
+async def test_after_a_good_time_it_is_quick_again(world):
+    world.front.instead("limit=", *[hanging_up] * 40)
+    informer, story = world.follow(PODS)
+    await world.in_time(lambda: informer.has_synced)  # by now it waits half a minute each time
+    good = world.clock.now()
+    await world.in_time(lambda: world.clock.now() > good + 60)
+    world.front.instead("watch=true", hanging_up, hanging_up)  # aiohttp tries twice
+    world.front.cut_watches()
+    world.create("pods", **pod("a"))
+    begun = world.clock.now()
+
+    await world.in_time(lambda: story.told)
+
+    assert world.clock.now() - begun < 4 * FIRST_SECONDS
+
+
+@with_world
 async def test_silence_ends_a_watch(world):
     world.front.instead("watch=true", never)
     informer, story = world.follow(PODS)
@@ -319,13 +337,15 @@ async def test_a_needed_kind_that_is_forbidden_is_an_error(world, caplog):
 
 
 @with_world
-async def test_a_right_to_list_but_not_to_watch(world, caplog):
-    world.front.instead("watch=true", FORBIDDEN)
+async def test_a_right_to_list_but_not_to_watch_is_one_warning(world, caplog):
+    world.front.instead("watch=true", *[FORBIDDEN] * 3)
     informer, _ = world.follow(CLAIMS)
-
     await world.until(lambda: informer.trouble)
-
     assert informer.has_synced
+
+    await world.in_time(lambda: informer.trouble is None)
+
+    assert caplog.text.count("WARNING") == 1
     assert "verb='watch'" in caplog.text
 
 
