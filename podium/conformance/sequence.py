@@ -15,8 +15,8 @@ from podium.conformance.core import Core, Workshop, feed, parse
 from podium.conformance.outcome import Comparison
 from podium.conformance.ranking import compare_totals
 from podium.conformance.trial import without
-from podium.cycle.changes import UNTRACKED
 from podium.cycle.cycle import Cycle
+from podium.cycle.feasible_version import UNTRACKED
 from podium.errors import InvalidRecording
 from podium.framework.plugin import Point
 from podium.framework.profile import AttemptFailed

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.changes import UNTRACKED, FeasibleVersion
+from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
 from podium.cycle.judgement import Judgement
 from podium.cycle.outcome import Outcome, Placed, Rejected
 from podium.cycle.ranking import Ranking, break_tie

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.changes import FeasibleVersion, Reader
+from podium.cycle.feasible_version import FeasibleVersion
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
 from podium.framework.plugin import FilterPlugin, Plugin, Statuses
@@ -22,6 +22,7 @@ from podium.framework.profile import Profile
 from podium.framework.reads import Reads
 from podium.framework.status import SUCCESS, Status
 from podium.state.aspects import Changes
+from podium.state.changes import Reader
 from podium.state.cluster import ClusterState
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, Rows
@@ -120,7 +121,14 @@ class Judgement:
             self._rejections = self._count_rejections()
         return self._rejections
 
+    @property
+    def _nobody_refused(self) -> bool:
+        """Whether since all rows were judged no filter has refused one."""
+        return len(self.statuses) == 1
+
     def _count_rejections(self) -> Rejections:
+        if self._nobody_refused:
+            return {}
         if self._sizes is None:
             rows = self._candidates
             index = self.verdict if len(rows) == len(self.verdict) else self.verdict[rows]
@@ -189,15 +197,17 @@ class Judgement:
 
     def _judge_all(self, pod: Pod) -> None:
         size = self.cluster.table.size
-        self.first = np.full(size, OUT, np.int16)
+        self._candidates = self._find_candidates()
+        is_whole = len(self._candidates) == size
+        self.first = np.full(size, PENDING if is_whole else OUT, np.int16)
+        if not is_whole:
+            self.first[self._candidates] = PENDING
         self.verdict = np.zeros(size, np.intp)
         self._rejections = self._sizes = None
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
         self._answers, self._walks = {}, {}
-        self._candidates = self._find_candidates()
-        self.first[self._candidates] = PENDING
         self._grows = True
-        self._sweep(pod, frozenset())
+        self._sweep(pod, self._candidates, frozenset())
         self._settle_feasible()
 
     def _judge_changed(self, pod: Pod, changes: Changes) -> None:
@@ -223,7 +233,7 @@ class Judgement:
                 moved |= self._walk(pod, row, changes.rows[row], asked_anew)
         self._grows |= pending
         if pending or asked_anew:
-            moved |= self._sweep(pod, asked_anew)
+            moved |= self._sweep(pod, self._pending(), asked_anew)
         if moved:
             self._settle_feasible()
 
@@ -292,12 +302,11 @@ class Judgement:
         reads = self.reads[plugin.name]
         return bool((reads.node | reads.cluster) & aspects)
 
-    def _sweep(self, pod: Pod, asked_anew: frozenset[int]) -> bool:
+    def _sweep(self, pod: Pod, pending: NDArray[np.intp], asked_anew: frozenset[int]) -> bool:
         """Run the filters in order: on pending rows, and on all rows where asked anew.
 
         True when that changed anything.
         """
-        pending = self._pending()
         moved = len(pending) > 0
         for place, plugin in enumerate(self.profile.filters):
             if plugin.name in self.state.skip_filter:
@@ -307,9 +316,10 @@ class Judgement:
                 pending = self._pending()
                 moved = True
         if len(pending):
-            self.first[pending] = len(self.profile.filters)
-            # A filter that refused some of them may skip now.
-            self._write(pending, np.zeros(len(pending), np.intp))
+            self.first[self._where(pending)] = len(self.profile.filters)
+            if not self._nobody_refused:
+                # A filter that refused some of them may skip now.
+                self._write(pending, np.zeros(len(pending), np.intp))
         return moved
 
     def _pending(self) -> NDArray[np.intp]:
@@ -336,9 +346,9 @@ class Judgement:
             return False
         if last is None:
             is_uniform = len(statuses.values) == 1 and statuses.values[0].ok
-            if is_uniform and len(self.statuses) == 1:
-                return False  # no node was refused so far, here or elsewhere
-            where = slice(None) if len(rows) == len(self.first) else rows
+            if is_uniform and self._nobody_refused:
+                return False
+            where = self._where(rows)
             stuck = self.first[where] == place  # refused here before
             if is_uniform and not stuck.any():
                 return False
@@ -360,6 +370,10 @@ class Judgement:
         self._grows |= not refused.all()
         return True
 
+    def _where(self, rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+        """Whole columns are read and written in place."""
+        return slice(None) if len(rows) == len(self.first) else rows
+
     def _write(self, rows: NDArray[np.intp], verdicts: NDArray[np.intp]) -> None:
         """Set verdicts, and keep count of how many nodes have each."""
         self._rejections = None
@@ -378,8 +392,11 @@ class Judgement:
         return place
 
     def _settle_feasible(self) -> None:
-        feasible = np.flatnonzero(self.first == len(self.profile.filters))
-        if not np.array_equal(feasible, self.feasible):
+        if self._nobody_refused:
+            feasible = self._candidates
+        else:
+            feasible = np.flatnonzero(self.first == len(self.profile.filters))
+        if feasible is not self.feasible and not np.array_equal(feasible, self.feasible):
             feasible.flags.writeable = False  # plugins see it as it is
             self.feasible = feasible
             number = self.version.number + 1

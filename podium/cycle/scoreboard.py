@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.changes import UNTRACKED, FeasibleVersion, Reader
+from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile, check_range
 from podium.framework.reads import Reads
 from podium.framework.status import Status
 from podium.state.aspects import Changes
+from podium.state.changes import Reader
 from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from podium import framework as fwk
 from podium.framework.resource_scoring import ResourceSpec
-from podium.plugins.node_resources_balanced_allocation import (
-    NodeResourcesBalancedAllocation,
-    balance,
-)
+from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from podium.plugins.node_resources_balanced_allocation.balance import balance
+from podium.state.cluster import ClusterState
 from tests.builders import node, pod
 
 Args = NodeResourcesBalancedAllocation.Args
@@ -207,3 +206,40 @@ def test_equal_requests_are_equal_pods():
 
     assert balanced.sign(pod("a", cpu=1, labels="app=a")) == balanced.sign(pod("b", cpu=1))
     assert balanced.sign(pod("a", cpu=1)) != balanced.sign(pod("a", cpu=2))
+
+
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["come", "go", "resize", "remove"]), st.integers(0, 3)),
+    max_size=40,
+)
+
+
+@given(CHANGES, st.booleans())
+def test_what_is_kept_of_nodes_follows_their_changes(changes, ask_in_between):
+    cluster = ClusterState()
+    for number in range(4):
+        cluster.set_node(node(f"n{number}", cpu=10, memory="10Gi"))
+    balanced, subject = plugin(), pod("subject", cpu=2, memory="1Gi")
+    placed = []
+
+    def both_forms_agree():
+        nodes, state = cluster.rows(), fwk.CycleState()
+        balanced.pre_score(state, subject, nodes)
+        together = balanced.score_all(state, subject, nodes).tolist()
+        assert together == [balanced.score(state, subject, each) for each in nodes]
+
+    both_forms_agree()
+    for step, (change, number) in enumerate(changes):
+        name = f"n{number}"
+        if change == "come":
+            placed.append(pod(f"p{step}", node=name, cpu=1 + step % 3, memory="1Gi"))
+            cluster.add_pod(placed[-1])
+        elif change == "go" and placed:
+            cluster.remove_pod(placed.pop(number % len(placed)))
+        elif change == "resize":
+            cluster.set_node(node(name, cpu=step + 1, memory="10Gi"))
+        elif change == "remove" and cluster.node(name):
+            cluster.remove_node(name)
+        if ask_in_between:
+            both_forms_agree()
+    both_forms_agree()

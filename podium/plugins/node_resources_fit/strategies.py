@@ -50,9 +50,12 @@ class Strategy(ABC):
         for demand in demands:
             capacity = nodes.allocatable(demand.name)
             requested = wrapped(used(nodes, demand.name, non_zero=True) + demand.amount)
-            has = _has(nodes, demand.name, capacity)
-            weight = has * demand.weight
-            part = self.part(requested, capacity + (1 - has))
+            if nodes.all_have(demand.name):
+                weight: Any = demand.weight
+            else:
+                weight = (capacity != 0) * demand.weight
+                capacity = capacity + (capacity == 0)
+            part = self.part(requested, capacity)
             total = total + part * weight
             weights = weights + self.counts(part) * weight
         return self.mean(total, weights + (weights == 0))
@@ -112,10 +115,3 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "MostAllocated": MostAllocated,
     RATIO: RequestedToCapacityRatio,
 }
-
-
-def _has(nodes: Amounts[Amount], resource: str, capacity: Any) -> Any:
-    """1 where there is any of the resource, else 0; one number when it is 1 for every node."""
-    if isinstance(capacity, int):
-        return int(capacity != 0)
-    return 1 if nodes.all_have(resource) else (capacity != 0).astype(np.int64)

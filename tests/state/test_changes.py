@@ -3,7 +3,7 @@
 import pytest
 
 from podium.api.objects import Namespace, ObjectMeta
-from podium.cycle.changes import Reader
+from podium.state.changes import Reader
 from podium.state.aspects import Aspect
 from podium.state.cluster import ClusterState
 from tests.builders import node, pod

@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from podium.state.aspects import Aspect, Changes
 from podium.state.cluster import ClusterState
-
-
-class FeasibleVersion(NamedTuple):
-    """Which set of feasible rows this is, among those of one kind of pod; and since when rows have
-    only left it. A negative number is a set that nobody keeps track of."""
-
-    number: int
-    grown_at: int
-
-
-UNTRACKED = FeasibleVersion(-1, -1)
 
 FRESH = Changes(aspects=Aspect.ALL, fresh=True)
 

@@ -1,0 +1,91 @@
+"""NodeResourcesBalancedAllocation: prefer nodes that the pod leaves more evenly used.
+
+PreScore   skips a pod that requests none of the listed resources.
+Score      compares how far apart the used parts of a node's resources are with the pod and without
+           it: 75 when that stays as it is, up to 100 when they come closer, down to 50 when not.
+
+Arguments  resources (cpu, memory): whose parts are compared. Their weights play no part, and must
+           be 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api import resources
+from podium.api.objects import Pod
+from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand, ResourceSpec, demands
+from podium.plugins.node_resources_balanced_allocation.balance import (
+    balance_of,
+    balance_with,
+    balances,
+    points,
+    shares,
+)
+from podium.plugins.node_resources_balanced_allocation.standing import StandingBalances
+
+READS = fwk.reads(node=fwk.Aspect.RESOURCES)
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """PreScore's state: what the pod asks for of the listed resources."""
+
+    of: tuple[Demand, ...]
+
+
+class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
+    name = "NodeResourcesBalancedAllocation"
+
+    class Args(fwk.Args, frozen=True, rename="camel"):
+        resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
+
+        def validate(self) -> Iterable[fwk.Problem]:
+            names = [spec.name for spec in self.resources]
+            for place, spec in enumerate(self.resources):
+                where = f"resources[{place}]"
+                if spec.name in names[:place]:
+                    yield fwk.Problem(f"{where}.name", f'Duplicate value: "{spec.name}"')
+                if spec.weight not in (0, 1):
+                    yield fwk.Problem(f"{where}.weight", f"Invalid value: {spec.weight}: must be 1")
+
+    def __init__(self, args: Args, handle: fwk.Handle) -> None:
+        self.resources = args.resources or CPU_AND_MEMORY
+        self.standing = StandingBalances()
+
+    def sign(self, pod: Pod) -> Hashable:
+        return resources.written_requests(pod)
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return READS
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        asked = self.demands_of(pod)
+        if asked is None:
+            return fwk.skip()
+        state.put(asked)
+        return None
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        asked = state.find(Demands) or self.demands_of(pod)
+        if asked is None:
+            return 0  # a profile without this PreScore
+        there = [share for share in shares(asked.of, node) if share.capacity]
+        return int(points(balance_with(there), balance_of(there)))
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        asked = state.find(Demands) or self.demands_of(pod)
+        if asked is None:
+            return np.zeros(len(nodes), np.int64)
+        after = balances(asked.of, nodes, balance_with)
+        return points(after, self.standing.on(nodes, asked.of))
+
+    def demands_of(self, pod: Pod) -> Demands | None:
+        requests = resources.pod_requests(pod, use_status=False)
+        if not any(requests.get(spec.name) for spec in self.resources):
+            return None
+        return Demands(demands(self.resources, resources.amounts(requests)))
