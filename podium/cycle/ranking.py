@@ -41,7 +41,9 @@ class Ranking:
 
     def best(self) -> NDArray[np.intp]:
         """The rows of all nodes with the highest total."""
-        places = (self.totals == self.totals.max()).nonzero()[0]
+        places: NDArray[np.intp] = (self.totals == self.totals.max()).nonzero()[0]
+        if len(self.totals) == self.nodes.table.size:
+            return places
         best: NDArray[np.intp] = self.nodes.index.take(places)
         return best
 
