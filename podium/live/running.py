@@ -45,6 +45,10 @@ class RunningScheduler:
         self.scheduler.queue.start()
         await self.scheduler.run()
 
+    def report(self) -> None:
+        """Write what the scheduler knows to the log; the answer to SIGUSR2."""
+        self.scheduler.gate.pass_through(self.debugger.report)
+
     async def __aenter__(self) -> RunningScheduler:
         """Schedule until the block ends, beside it."""
         self.start()

@@ -59,6 +59,8 @@ UNKEPT: Final[dict[str, Resource[Any]]] = {
     "resource.k8s.io/ResourceClaim": custom_resource("resourceclaims.v1.resource.k8s.io"),
     "resource.k8s.io/ResourceSlice": custom_resource("resourceslices.v1.resource.k8s.io"),
 }
+# A watch in good health is heard of every minute.
+STALE_SECONDS: Final = 180.0
 _ALWAYS: Final = ("Pod", "Node", "*")
 
 
@@ -111,6 +113,15 @@ class Watching:
     @property
     def has_synced(self) -> bool:
         return all(informer.has_synced for informer in self.informers)
+
+    def failing(self) -> str | None:
+        """Why what is known may be out of date; for health, from any thread."""
+        for informer in self.informers:
+            if informer.resource.needed and informer.trouble is not None:
+                return f"{informer.resource.name}: {informer.trouble}"
+            if informer.resource.needed and informer.silent_seconds > STALE_SECONDS:
+                return f"{informer.resource.name}: silent for {informer.silent_seconds:.0f} s"
+        return None
 
     def nodes(self) -> Iterable[Node]:
         return self._nodes.objects()

@@ -1,0 +1,222 @@
+"""The scheduler process: connects, serves health, stands for election, schedules until a signal.
+
+`podium scheduler` runs it. Exit codes and log lines are kube-scheduler's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from podium.app.live import build_live
+from podium.client.api_client import ApiClient
+from podium.client.endpoint import Endpoint
+from podium.client.endpoints import find_endpoint
+from podium.client.http import Connection, Options
+from podium.clock import LoopClock
+from podium.config import Configuration
+from podium.config.view import effective
+from podium.live import event_loop
+from podium.live.collector import Collector
+from podium.live.election import Elector
+from podium.live.health import Health
+from podium.live.leader_election import Callbacks, LeaderElection, new_identity
+from podium.live.lease_lock import LeaseLock
+from podium.live.running import DRAIN_SECONDS, RunningScheduler
+from podium.live.serving import Server
+from podium.live.side_thread import SideThread
+from podium.live.slices import Slices
+from podium.live.watchdog import Watchdog
+from podium.logs import get_logger
+from podium.metrics import Metrics
+
+log = get_logger(__name__)
+
+Candidacy = Future[bool] | None
+
+DEFAULT_PORT: Final = 10259
+FAILED: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessOptions:
+    """Where the cluster is, and where health and metrics are served; port 0 serves nothing."""
+
+    kubeconfig: Path | None = None
+    master: str = ""
+    bind_address: str = "127.0.0.1"
+    secure_port: int = DEFAULT_PORT
+
+
+def run(configuration: Configuration, options: ProcessOptions) -> int:
+    """Schedule until a signal or a lost lease; returns the exit code."""
+    with SideThread() as side:
+        return event_loop.run(_Process(configuration, options, side).run())
+
+
+class _Process:
+    def __init__(
+        self, configuration: Configuration, options: ProcessOptions, side: SideThread
+    ) -> None:
+        self._configuration = configuration
+        self._options = options
+        self._side = side
+        self._clock = LoopClock()
+        self._metrics = Metrics()
+        self._collector = Collector(self._clock)
+        self._is_leading = asyncio.Event()
+        self._over = asyncio.Event()  # a signal came, or the lease is lost
+        self._is_lost = False
+
+    async def run(self) -> int:
+        async with self._connection() as connection:
+            slices = Slices(self._collector.between_slices)
+            scheduler = build_live(
+                self._configuration, connection, metrics=self._metrics, slices=slices
+            )
+            self._heed_signals(scheduler)
+            elects = self._configuration.leader_election.leader_elect
+            election = self._election() if elects else None
+            log.info("Starting Kubernetes Scheduler")
+            async with self._served(scheduler, election):
+                return await self._schedule(scheduler, election)
+
+    # --- the work --------------------------------------------------------------------------------
+
+    async def _schedule(self, scheduler: RunningScheduler, election: LeaderElection | None) -> int:
+        candidacy: Candidacy = None
+        if self._configuration.delay_cache_until_active:
+            candidacy = await self._lead(election)
+        scheduler.start()
+        await self._unless_over(scheduler.wait_synced())
+        candidacy = candidacy or await self._lead(election)
+        self._collector.start()
+        await self._unless_over(scheduler.run())
+        await scheduler.stop(0 if self._is_lost else DRAIN_SECONDS)
+        self._collector.stop()
+        if election is None:
+            log.warning("finished without leader elect")  # upstream's way to end, and its code
+            return FAILED
+        if candidacy is not None:
+            self._side.call(election.stop)  # after the drain: what we bind is ours until then
+            await asyncio.wrap_future(candidacy)
+        if self._is_lost:
+            log.warning("Leaderelection lost")
+            return FAILED
+        log.info("Requested to terminate, exiting")
+        return 0
+
+    async def _lead(self, election: LeaderElection | None) -> Candidacy:
+        """Stand for election and wait until it is won, or the process is to end."""
+        if election is None or self._over.is_set():
+            return None
+        candidacy = self._side.spawn(self._stand(election))
+        await self._unless_over(self._is_leading.wait())
+        return candidacy
+
+    async def _stand(self, election: LeaderElection) -> bool:
+        """In the side thread."""
+        async with self._election_connection:
+            return await election.run()
+
+    async def _unless_over(self, work: Coroutine[Any, Any, object]) -> None:
+        """Wait for this, unless the process is to end before; what it raises ends the process."""
+        task, over = asyncio.ensure_future(work), asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                task.result()
+        finally:
+            task.cancel()
+            over.cancel()
+            await asyncio.wait({task, over})
+
+    # --- around it -------------------------------------------------------------------------------
+
+    def _endpoint(self) -> Endpoint:
+        options = self._options
+        configured = self._configuration.client_connection.kubeconfig
+        file = options.kubeconfig or (Path(configured) if configured else None)
+        return find_endpoint(self._clock, file, master=options.master)
+
+    def _connection(self) -> Connection:
+        settings = self._configuration.client_connection
+        endpoint = self._endpoint()
+
+        def observe(method: str, code: int, seconds: float) -> None:
+            self._metrics.request(method, endpoint.server, code, seconds)
+
+        options = Options(settings.qps, settings.burst, "podium/scheduler")
+        return Connection(endpoint, self._clock, options, observe)
+
+    def _election(self) -> LeaderElection:
+        settings = self._configuration.leader_election
+        options = Options(user_agent="podium/leader-election")
+        self._election_connection = Connection(self._endpoint(), self._clock, options)
+        client = ApiClient(self._election_connection)
+        loop = asyncio.get_running_loop()
+        callbacks = Callbacks(
+            on_leading=lambda: _ignore(loop.call_soon_threadsafe(self._is_leading.set)),
+            on_lost=lambda: _ignore(loop.call_soon_threadsafe(self._lose)),
+        )
+        return LeaderElection(
+            Elector(new_identity(), settings, self._clock, self._metrics),
+            LeaseLock(client, settings.resource_namespace, settings.resource_name),
+            callbacks,
+            self._clock,
+            self._configuration.profiles[0].scheduler_name,
+        )
+
+    def _lose(self) -> None:
+        if not self._over.is_set():
+            self._is_lost = True
+            self._over.set()
+
+    @asynccontextmanager
+    async def _served(
+        self, scheduler: RunningScheduler, election: LeaderElection | None
+    ) -> AsyncIterator[None]:
+        loop = asyncio.get_running_loop()
+        watchdog = Watchdog(self._clock, loop.call_soon_threadsafe, threading.get_ident())
+        health = Health(
+            is_stopping=self._over.is_set,
+            is_synced=lambda: scheduler.watching.has_synced,
+            watches=scheduler.watching.failing,
+            event_loop=watchdog.failing,
+            election=election.failing if election is not None else None,
+        )
+        server = Server(health, self._metrics, lambda: effective(self._configuration))
+        if self._options.secure_port:
+            started = server.start(self._options.bind_address, self._options.secure_port)
+            host, port = await asyncio.wrap_future(self._side.spawn(started))
+            log.info(f"Serving on {host}:{port}")
+        watching = self._side.spawn(watchdog.run())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.wrap_future(self._side.spawn(server.stop()))
+
+    def _heed_signals(self, scheduler: RunningScheduler) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end)
+        loop.add_signal_handler(signal.SIGUSR2, scheduler.report)
+
+    def _end(self) -> None:
+        """The first signal asks for a graceful end, the second one gets it at once."""
+        if self._over.is_set():
+            os._exit(FAILED)
+        self._over.set()
+
+
+def _ignore(_: object) -> None:
+    """A handle of a call that nobody takes back."""
