@@ -95,7 +95,8 @@ class View:
         obj = from_stored(self._kind, item.decode())
         match self._accept.view:
             case "Table":
-                meta = {"resourceVersion": obj["metadata"]["resourceVersion"]}
+                version = obj["metadata"].get("resourceVersion")  # a dry run gives none
+                meta = {"resourceVersion": version} if version else {}
                 return table(self._kind, [obj], meta, self._options)
             case "PartialObjectMetadata" | "PartialObjectMetadataList":
                 return partial(obj, self._accept.version)

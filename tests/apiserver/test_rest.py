@@ -341,3 +341,12 @@ async def test_autoscalers_in_two_versions(client):
     ]
     listed = await client.get(path.format("v1"))
     assert listed["items"][0]["spec"] == old["spec"]
+
+
+@with_server
+async def test_a_dry_run_as_a_table(client):
+    accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+    status, table = await client.call("POST", f"{PODS}?dryRun=All", pod(), Accept=accept)
+
+    assert (status, table["rows"][0]["cells"][0], table["metadata"]) == (201, "p", {})
