@@ -8,8 +8,8 @@ import pytest
 
 from podium.client import reflector
 from podium.client.backoff import FIRST_SECONDS
-from podium.client.resources import CLAIMS, NODES, PODS, custom_resource
-from podium.errors import Forbidden, PodiumError, Unreachable
+from podium.client.resources import CLAIMS, NODES, PODS
+from podium.errors import Forbidden, Unreachable
 from tests.client.front import answering, hanging_up, never, saying, streaming
 from tests.client.harness import node, pod, with_world
 
@@ -359,50 +359,3 @@ async def test_an_unreachable_server_is_one_warning(world, caplog):
 
     assert caplog.text.count("WARNING") == 1
     assert informer.trouble is None
-
-
-# --- custom kinds ---------------------------------------------------------------------------------
-
-CRD = {
-    "metadata": {"name": "foos.example.com"},
-    "spec": {
-        "group": "example.com",
-        "scope": "Namespaced",
-        "names": {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "x-kubernetes-preserve-unknown-fields": True,
-                    }
-                },
-            }
-        ],
-    },
-}
-
-
-@with_world
-async def test_a_custom_kind_is_followed_once_it_is_installed(world):
-    informer, _ = world.follow_plain(custom_resource("foos.v1.example.com"))
-    await informer.wait_synced()
-    assert informer.trouble
-
-    world.create("customresourcedefinitions.apiextensions.k8s.io", **CRD)
-    await world.in_time(lambda: informer.trouble is None)
-    foo = {"metadata": {"name": "f", "namespace": "default"}, "spec": {"size": 3}}
-    path = "/apis/example.com/v1/namespaces/default/foos"
-    await world.post(path, {"apiVersion": "example.com/v1", "kind": "Foo", **foo})
-    await world.until(lambda: informer.get("default/f"))
-
-    assert informer.get("default/f")["spec"] == {"size": 3}
-
-
-@pytest.mark.parametrize("name", ["pods", "foos.example", ".v1.example.com", "foos..com"])
-def test_what_names_no_kind_is_refused(name):
-    with pytest.raises(PodiumError, match=r"write it as foos\.v1\.example\.com"):
-        custom_resource(name)
