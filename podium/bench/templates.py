@@ -5,6 +5,7 @@ A watch delivers JSON, so measured pods are made as JSON; the rest share one dec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
 _CREATED = "2026-01-01T00:00:00Z"
 _HOSTNAME = "kubernetes.io/hostname"
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
+
+_INDEX = re.compile(r"\{\{\s*\.Index\s*\}\}")
+_STAND_IN = b"907060503"  # where the number of the object goes: a number itself, and in no template
 
 CLUSTER_SCOPED: Mapping[str, type[ApiObject]] = {
     kind.__name__: kind
@@ -92,6 +96,7 @@ class Template:
         self._model = objects.decode(self.kind, self.plain)
         del self.plain["metadata"]
         self._rest = _after_brace(self.plain)
+        self.is_numbered = _STAND_IN in self._rest
 
     @property
     def is_namespaced(self) -> bool:
@@ -101,7 +106,9 @@ class Template:
         return self.fixed_name or f"{self.prefix}{serial}"
 
     def build(self, serial: int, namespace: str = "", name: str = "") -> ApiObject:
-        """One more object; everything but its metadata is shared with the others."""
+        """One more object; unless it is numbered, it shares all but its metadata with others."""
+        if self.is_numbered:
+            return objects.decode(self.kind, self.json(serial, namespace))
         metadata = msgspec.structs.replace(
             self._model.metadata,
             name=name or self.name(serial),
@@ -122,6 +129,8 @@ class Template:
             metadata |= own.get("metadata", {})
             parts = {part: self.part(part) | own[part] for part in own if part != "metadata"}
             rest = _after_brace(self.plain | parts)
+        if self.is_numbered:
+            rest = rest.replace(_STAND_IN, b"%d" % serial)
         return b'{"metadata":%b,%b' % (msgspec.json.encode(metadata), rest)
 
     def part(self, name: str) -> dict[str, Any]:
@@ -148,7 +157,8 @@ class Templates:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    found = load_yaml(read_text(path))
+    # Replaced before parsing, as scheduler_perf does: the number may be part of a larger value.
+    found = load_yaml(_INDEX.sub(_STAND_IN.decode(), read_text(path)))
     if len(found) != 1:
         raise PodiumError(f"a template is one object, not {len(found)}")
     return found[0]

@@ -58,9 +58,7 @@ async def test_what_is_no_http_is_told_in_plain_text(client, raw, caplog):
     [
         pytest.param(b"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, id="no-path"),
         pytest.param(b"CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, id="a-proxy"),
-        pytest.param(
-            b"GET /%zz/%ff HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, id="bad-escapes"
-        ),
+        pytest.param(b"GET /%zz/%ff HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, id="bad-escapes"),
         pytest.param(b"GET /api HTTP/1.1\r\nHost: \xff\xfe\r\n\r\n", 403, id="host-in-bytes"),
         pytest.param(
             b"GET /api HTTP/1.1\r\nHost: localhost\r\nAccept: \xff\r\n\r\n",

@@ -10,6 +10,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 CASES = (
     "Basic",
+    "Distinct",
     "HardSpread",
     "SoftSpread",
     "DefaultSpread",

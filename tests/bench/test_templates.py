@@ -3,7 +3,7 @@
 import pytest
 
 from podium.api.objects import Namespace, Node, Pod, Service, decode
-from podium.bench.templates import Template
+from podium.bench.templates import Template, Templates
 from podium.errors import PodiumError
 
 POD = {
@@ -27,6 +27,21 @@ def test_fields_of_its_own_stand_beside_those_of_the_template():
     assert (pod.key, pod.labels) == ("shop/web-7", {"app": "web"})
     assert pod.metadata.annotations == {"a": "b"}
     assert (pod.priority, len(pod.spec.containers)) == (5, 1)
+
+
+@pytest.mark.parametrize("written", ['"{{.Index}}Mi"', "{{ .Index }}Mi"])
+def test_the_number_of_an_object_may_stand_in_it(tmp_path, written):
+    (tmp_path / "pod.yaml").write_text(
+        "{kind: Pod, spec: {containers: [{name: app, resources: {requests: {memory: "
+        + written
+        + "}}}]}}"
+    )
+    template = Templates(tmp_path).load("pod.yaml")
+
+    asked = [pod.spec.containers[0].resources.requests["memory"]
+             for pod in (template.build(7), decode(Pod, template.json(8, "shop")))]  # fmt: skip
+
+    assert asked == ["7Mi", "8Mi"]
 
 
 def test_objects_differ_in_name_and_uid():
