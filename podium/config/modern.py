@@ -114,16 +114,16 @@ def _score_by_strategy(draft: Draft, problems: Problems) -> None:
 
 def _require_labels(draft: Draft, problems: Problems) -> None:
     name = "NodeLabel"
+    wanted = _expressions(draft.args.get(name, {}))
     if draft.runs(name, "score"):
         message = f"v1 has no counterpart of {name} at score; {upstream.REPLACEMENTS[name]}"
         problems.add(draft.path, message)
-    elif draft.runs(name) and not draft.runs(_AFFINITY, "filter"):
+    elif wanted and draft.runs(name) and not draft.runs(_AFFINITY, "filter"):
         message = f"v1 has {_AFFINITY} for the labels of {name}, which this profile does not enable"
         problems.add(draft.path, f"{message}; it would also respect what pods ask for")
-    elif draft.runs(name):
+    elif wanted and draft.runs(name):
         affinity = draft.args.setdefault(_AFFINITY, {}).setdefault("addedAffinity", {})
         terms = affinity.get(_REQUIRED, {}).get("nodeSelectorTerms", [{}])
-        wanted = _expressions(draft.args.get(name, {}))
         affinity[_REQUIRED] = {"nodeSelectorTerms": [_narrowed(term, wanted) for term in terms]}
     draft.drop(name)
 

@@ -224,6 +224,13 @@ def test_labels_become_an_affinity():
     assert warnings == []
 
 
+def test_no_labels_ask_for_nothing():
+    """An empty term would match no node."""
+    _, after, _ = converted(v1beta1(plugins={"filter": {"enabled": [{"name": "NodeLabel"}]}}))
+
+    assert after.profiles[0].args["NodeAffinity"].added_affinity is None
+
+
 def test_labels_are_asked_for_beside_each_term_that_is_there():
     _, after, _ = converted((EXAMPLES / "v1beta1/node-label.yaml").read_text())
     added = after.profiles[0].args["NodeAffinity"].added_affinity
