@@ -63,6 +63,10 @@ class Found:
             return self._judgement.rejections()
         return self._statuses.by_plugin()
 
+    def narrowed(self, feasible: Rows, statuses: NodeStatuses) -> Found:
+        """The same after extenders had their say."""
+        return Found(self._judgement, feasible, statuses, UNTRACKED)
+
     def status_of(self, name: str) -> Status:
         node = self.feasible.cluster.node(name)
         if node is None:
@@ -88,25 +92,34 @@ class Cycle:
         self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
 
     def run(self) -> Outcome:
-        """The whole scheduling cycle, without extenders: they come between the stages."""
+        """The whole scheduling cycle, for shells without extenders; ``run_extended`` has some."""
+        if self.services.extenders.all:
+            raise RuntimeError("this scheduler has extenders, which wait: await run_extended")
         start = perf_counter()
         try:
             outcome = self._run()
         except AttemptFailed as failure:
-            outcome = self._rejected(failure.status)
+            outcome = self.failed(failure.status)
+        return self.recorded(outcome, start)
+
+    def recorded(self, outcome: Outcome, start: float) -> Outcome:
+        """The end of a cycle: its record is kept."""
         self.record.seconds["cycle"] = perf_counter() - start
         self.services.records.add(self.record)
         return outcome
 
     def _run(self) -> Outcome:
         if not self.record.nodes:
-            return self._rejected(NO_NODES)
+            return self.failed(NO_NODES)
         found = self.find_feasible()
-        self.record.feasible = len(found.feasible)
-        self.record.rejected = found.rejections()
+        self.note(found)
         if not len(found.feasible):
             return self.post_filter(self.diagnose(found))
         return self.settle(self.choose(found))
+
+    def note(self, found: Found) -> None:
+        self.record.feasible = len(found.feasible)
+        self.record.rejected = found.rejections()
 
     @property
     def state(self) -> CycleState:
@@ -187,7 +200,8 @@ class Cycle:
             return found
         nodes = found.statuses.nodes
         # Nobody scores: the first node that fits will do.
-        enough = nodes_to_find(len(nodes), self.percentage) if self.profile.scores else 1
+        is_scored = self.profile.scores or self.services.extenders.judge
+        enough = nodes_to_find(len(nodes), self.percentage) if is_scored else 1
         if enough >= len(nodes):
             self._advance(nodes.index, tried)
             return found
@@ -219,7 +233,10 @@ class Cycle:
         if len(found.feasible) == 1:
             return int(found.feasible.index[0])
         ranking = self.score(found.feasible, found.version)
-        best = ranking.best()
+        return self.pick(ranking, ranking.best())
+
+    def pick(self, ranking: Ranking, best: NDArray[np.intp]) -> int:
+        """One of the best rows."""
         key = f"{self.services.seed}/{self.pod.uid}/{self.queued.attempts}"
         row = break_tie(self.services.cluster.table, best, key)
         self._record_best(ranking, best, row)
@@ -270,13 +287,18 @@ class Cycle:
 
     def post_filter(self, diagnosis: Diagnosis) -> Rejected:
         """Let PostFilter try to make room; the pod stays rejected for now either way."""
-        nominate: Nominate | None = _CLEAR
-        answer: Status | None = None
-        if self.profile.post_filters:
-            nominate, answer = self.profile.run_post_filters(
-                self.state.fork(), self.pod, diagnosis.statuses
-            )
-            diagnosis.post_filter_message = answer.message
+        if not self.profile.post_filters:
+            return self.refuse(diagnosis, _CLEAR, None)
+        state = self.state.fork()
+        return self.refuse(
+            diagnosis, *self.profile.run_post_filters(state, self.pod, diagnosis.statuses)
+        )
+
+    def refuse(
+        self, diagnosis: Diagnosis, nominate: Nominate | None, answer: Status | None
+    ) -> Rejected:
+        """No node; ``answer`` is what PostFilter said, where there is one."""
+        diagnosis.post_filter_message = answer.message if answer is not None else ""
         self.record.message = diagnosis.message
         status = Status(Code.UNSCHEDULABLE, (diagnosis.message,))
         return Rejected(status, self.record, diagnosis, nominate, answer)
@@ -292,7 +314,7 @@ class Cycle:
         try:
             cluster.assume(self.queued.info, row)
         except CacheError as fault:
-            return self._rejected(Status.error(fault))
+            return self.failed(Status.error(fault))
         self.services.nominator.remove(self.pod.uid)
         status = run_reserve(target)
         waits: dict[str, float] = {}
@@ -319,7 +341,7 @@ class Cycle:
             self.services.spawn("unreserve", _awaited(left))
         self.services.cluster.forget(self.pod.uid)
         if not status.is_rejection:
-            return self._rejected(status)
+            return self.failed(status)
         nobody = _nobody(self.services.cluster)
         diagnosis = Diagnosis(1, NodeStatuses.none(nobody, status))
         diagnosis.blame(status)
@@ -328,7 +350,7 @@ class Cycle:
             Status(status.code, (diagnosis.message,), status.plugin), self.record, diagnosis, _CLEAR
         )
 
-    def _rejected(self, status: Status) -> Rejected:
+    def failed(self, status: Status) -> Rejected:
         self.record.message = status.message
         return Rejected(status, self.record, None, _CLEAR)
 

@@ -9,6 +9,7 @@ from typing import Any
 from podium.api.objects import Pod
 from podium.clock import Clock
 from podium.cycle.feasible_version import UNTRACKED
+from podium.cycle.extenders import Extenders
 from podium.cycle.record import Records
 from podium.cycle.reuse import Kinds
 from podium.cycle.scoreboard import Scoreboard
@@ -36,6 +37,7 @@ class Services:
     waiting_pods: WaitingPods = field(default_factory=WaitingPods)
     pods_in_pre_bind: PodsInPreBind = field(default_factory=PodsInPreBind)
     records: Records = field(default_factory=Records)
+    extenders: Extenders = field(default_factory=Extenders)
     seed: int = 0
     next_start: int = 0  # where the next walk over a sample of the nodes begins
     clock: Clock

@@ -1,0 +1,157 @@
+"""The driver of a cycle for schedulers with extenders: the same stages, and between them a wait.
+
+The cluster must stand still until it ends, waits included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.cycle.cycle import Cycle, Found
+from podium.cycle.extenders import Extenders
+from podium.cycle.outcome import Outcome, Rejected
+from podium.cycle.ranking import Ranking
+from podium.errors import ExtenderError
+from podium.framework.diagnosis import NodeStatuses
+from podium.framework.extender import EXTENDER
+from podium.framework.preemption import PostFilterAnswer, PostFiltering
+from podium.framework.profile import AttemptFailed
+from podium.framework.status import Status
+from podium.logs import get_logger
+from podium.state.column import Column
+from podium.state.rows import Rows
+
+log = get_logger(__name__)
+
+
+async def run_extended(cycle: Cycle) -> Outcome:
+    """The whole scheduling cycle, with the extenders of its scheduler."""
+    start = perf_counter()
+    try:
+        outcome = await _run(cycle, cycle.services.extenders)
+    except AttemptFailed as failure:
+        outcome = cycle.failed(failure.status)
+    return cycle.recorded(outcome, start)
+
+
+async def _run(cycle: Cycle, extenders: Extenders) -> Outcome:
+    found, was_narrowed = await _find_feasible(cycle, extenders)
+    cycle.note(found)
+    if not len(found.feasible):
+        return await _post_filter(cycle, extenders, found, was_narrowed)
+    return cycle.settle(await _choose(cycle, extenders, found))
+
+
+async def _find_feasible(cycle: Cycle, extenders: Extenders) -> tuple[Found, bool]:
+    """The nodes that plugins and extenders leave; and whether extenders took some away."""
+    found = cycle.find_feasible()
+    if found.feasible.names == [cycle.pod.nominated_node_name]:  # the fast path
+        try:
+            narrowed, _ = await _narrow(cycle, extenders, found)
+        except AttemptFailed as failure:
+            log.warning("nominated node not tried", pod=cycle.pod.key, why=failure.status.message)
+        else:
+            if len(narrowed.feasible):
+                return narrowed, False
+        found = cycle.find_feasible(fast_path=False)
+    return await _narrow(cycle, extenders, found)
+
+
+async def _narrow(cycle: Cycle, extenders: Extenders, found: Found) -> tuple[Found, bool]:
+    if not len(found.feasible):
+        return found, False
+    nodes, statuses = await extenders.filter(cycle.pod, found.feasible)
+    if nodes is found.feasible and not statuses:
+        return found, False
+    explained = _explained(found.statuses, _gone(found.feasible, nodes), statuses)
+    return found.narrowed(nodes, explained), len(nodes) < len(found.feasible)
+
+
+def _gone(before: Rows, after: Rows) -> set[int]:
+    return set(before.index.tolist()).difference(after.index.tolist())
+
+
+def _explained(known: NodeStatuses, gone: set[int], said: Mapping[str, Status]) -> NodeStatuses:
+    """The statuses with what extenders said; nodes that went without a word are as if unjudged."""
+    index = known.statuses.index.copy()
+    values = list(known.statuses.values)
+    judged = np.ones(len(index), np.bool_)
+    rows = zip(known.nodes.index.tolist(), known.nodes.names, strict=True)
+    for place, (row, name) in enumerate(rows):
+        if name in said:
+            index[place] = len(values)
+            values.append(said[name])
+        elif row in gone:
+            judged[place] = False
+    nodes = Rows(known.nodes.cluster, known.nodes.index[judged])
+    return NodeStatuses(nodes, Column(values, index[judged]), known.absent)
+
+
+# --- scores --------------------------------------------------------------------------------------
+
+
+async def _choose(cycle: Cycle, extenders: Extenders, found: Found) -> int:
+    if len(found.feasible) == 1:
+        return int(found.feasible.index[0])
+    ranking = cycle.score(found.feasible, found.version)
+    added = await extenders.prioritize(cycle.pod, found.feasible)
+    names = ranking.names
+    extra = np.array([added.get(name, 0) for name in names], np.int64)
+    ranking = Ranking(ranking.nodes, ranking.totals + extra, ranking.scoreboard)
+    row = cycle.pick(ranking, _best(ranking, added))
+    _record_added(cycle, added)
+    return row
+
+
+def _best(ranking: Ranking, added: Mapping[str, int]) -> NDArray[np.intp]:
+    """The rows with the highest total; among equals those that an extender named, as upstream."""
+    best = ranking.best()
+    names = ranking.nodes.table.names
+    named = [row for row in best.tolist() if names[row] in added]
+    return np.array(named, np.intp) if named else best
+
+
+def _record_added(cycle: Cycle, added: Mapping[str, int]) -> None:
+    cycle.record.best = tuple(
+        node._replace(
+            total=node.total + added.get(node.name, 0),
+            scores={**node.scores, EXTENDER: added.get(node.name, 0)},
+        )
+        for node in cycle.record.best
+    )
+
+
+# --- preemption ----------------------------------------------------------------------------------
+
+
+async def _post_filter(
+    cycle: Cycle, extenders: Extenders, found: Found, was_narrowed: bool
+) -> Rejected:
+    diagnosis = cycle.diagnose(found)
+    if was_narrowed:
+        diagnosis.unschedulable_plugins.add(EXTENDER)
+    if not cycle.profile.post_filters:
+        return cycle.post_filter(diagnosis)
+    steps = cycle.profile.post_filtering(cycle.state.fork(), cycle.pod, diagnosis.statuses)
+    return cycle.refuse(diagnosis, *await _asked(cycle, extenders, steps))
+
+
+async def _asked(cycle: Cycle, extenders: Extenders, steps: PostFiltering) -> PostFilterAnswer:
+    """Run PostFilter to its end; extenders are asked about each preemption that is proposed."""
+    pod, cluster = cycle.pod, cycle.services.cluster
+    try:
+        proposed = next(steps)
+        while True:
+            try:
+                left = await extenders.process_preemption(pod, proposed, cluster)
+            except ExtenderError as fault:
+                proposed = steps.throw(fault)
+            else:
+                proposed = steps.send(left)
+    except StopIteration as end:
+        answer: PostFilterAnswer = end.value
+        return answer
