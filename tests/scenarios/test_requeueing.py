@@ -1,0 +1,293 @@
+"""A rejected pod is tried again when something happens that may help, and not otherwise."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.scenarios.harness import node, play, pod
+
+MOMENT = 12  # longer than any backoff, far from the five minutes after which all are tried
+
+
+@dataclass
+class Case:
+    """``why`` is in the pod's message; ``helps`` is (verb, *arguments) of the cluster."""
+
+    plugin: str
+    pod: Any
+    why: str
+    helps: tuple
+    world: list = field(default_factory=list)
+    helps_not: list = field(default_factory=list)
+    is_bound: bool = True
+
+
+def claim(name, volume="", mode="ReadWriteOnce"):
+    found = {
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": {
+            "accessModes": [mode],
+            "storageClassName": "standard",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    if volume:
+        found["spec"]["volumeName"] = volume
+    return found
+
+
+def volume(name, claimed_by, labels=None):
+    return {
+        "kind": "PersistentVolume",
+        "metadata": {"name": name, "labels": labels or {}},
+        "spec": {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "standard",
+            "persistentVolumeReclaimPolicy": "Retain",
+            "csi": {"driver": "disks.example.com", "volumeHandle": name},
+            "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default"}
+            | {"name": claimed_by},
+        },
+    }
+
+
+def of_class(name, found):
+    found["spec"]["storageClassName"] = name
+    return found
+
+
+def raise_the_limit(csi_node):
+    csi_node["spec"]["drivers"][0]["allocatable"]["count"] = 2
+
+
+def uses(*claims):
+    return [{"name": one, "persistentVolumeClaim": {"claimName": one}} for one in claims]
+
+
+def with_ports(found, port):
+    found["spec"]["containers"][0]["ports"] = [{"containerPort": port, "hostPort": port}]
+    return found
+
+
+def on_n1(found):
+    found["spec"]["nodeName"] = "n1"
+    return found
+
+
+def setting(*path, to):
+    """A change of one field."""
+
+    def change(obj):
+        *outer, last = path
+        for step in outer:
+            obj = obj.setdefault(step, {})
+        obj[last] = to
+
+    return change
+
+
+STANDARD = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "standard"},
+    "provisioner": "podium.dev/simulated",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+IMMEDIATE = {
+    **STANDARD,
+    "metadata": {"name": "immediate"},
+    "provisioner": "kubernetes.io/no-provisioner",
+    "volumeBindingMode": "Immediate",
+}
+CSI_NODE = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "CSINode",
+    "metadata": {"name": "n1"},
+    "spec": {"drivers": [{"name": "disks.example.com", "nodeID": "n1"}]},
+}
+CSI_NODE["spec"]["drivers"][0]["allocatable"] = {"count": 1}
+CORDONED = {**node(), "spec": {"unschedulable": True}}
+TAINTED = node(taints=[{"key": "gpu", "effect": "NoSchedule"}])
+USER_NAMESPACES = "UserNamespacesHostNetworkSupport"
+ZONE = "topology.kubernetes.io/zone"
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": "rack",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "web"}},
+}
+NEAR_DB = {
+    "podAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": {"matchLabels": {"app": "db"}},
+            }
+        ]
+    }
+}
+
+CASES = [
+    Case(
+        "NodeUnschedulable",
+        pod(),
+        "1 node(s) were unschedulable",
+        ("update", "nodes", "n1", setting("spec", "unschedulable", to=False)),
+        [CORDONED],
+    ),
+    Case(
+        "TaintToleration",
+        pod(),
+        "1 node(s) had untolerated taint(s)",
+        ("update", "nodes", "n1", setting("spec", "taints", to=[])),
+        [TAINTED],
+        [("create", node("n2", taints=[{"key": "gpu", "effect": "NoSchedule"}]))],
+    ),
+    Case(
+        "NodeAffinity",
+        pod(nodeSelector={"disk": "ssd"}),
+        "1 node(s) didn't match Pod's node affinity/selector",
+        ("update", "nodes", "n1", setting("metadata", "labels", "disk", to="ssd")),
+        [node()],
+        [("update", "nodes", "n1", setting("metadata", "labels", "disk", to="hdd"))],
+    ),
+    Case(
+        "NodePorts",
+        with_ports(pod(), 80),
+        "1 node(s) didn't have free ports",
+        ("delete", "pods", "other"),
+        [node(), on_n1(with_ports(pod("other"), 80)), on_n1(pod("third"))],
+        [("delete", "pods", "third")],
+    ),
+    Case(
+        "NodeResourcesFit",
+        pod(cpu="3"),
+        "1 Insufficient cpu",
+        ("delete", "pods", "other"),
+        [node(cpu="4"), on_n1(pod("other", cpu="2"))],
+    ),
+    Case(
+        "VolumeRestrictions",
+        pod(volumes=uses("data")),
+        "ReadWriteOncePod access mode",
+        ("delete", "pods", "other"),
+        [
+            *(STANDARD, node(), claim("data", mode="ReadWriteOncePod")),
+            *(pod("other", volumes=uses("data")), on_n1(pod("third"))),
+        ],
+        [("delete", "pods", "third")],
+    ),
+    Case(
+        "NodeVolumeLimits",
+        pod(volumes=uses("mine")),
+        "node(s) exceed max volume count",
+        ("update", "csinodes.storage.k8s.io", "n1", raise_the_limit),
+        [
+            *(STANDARD, node(), CSI_NODE, volume("pv-a", "a"), volume("pv-mine", "mine")),
+            *(claim("a", "pv-a"), claim("mine", "pv-mine")),
+            on_n1(pod("other", volumes=uses("a"))),
+        ],
+    ),
+    Case(
+        "VolumeBinding",
+        pod(volumes=uses("data")),
+        "pod has unbound immediate PersistentVolumeClaims",
+        ("create", of_class("immediate", volume("pv", "data"))),
+        [IMMEDIATE, STANDARD, node(), of_class("immediate", claim("data"))],
+        [("create", claim("another"))],
+    ),
+    Case(
+        "VolumeZone",
+        pod(volumes=uses("data")),
+        "node(s) had no available volume zone",
+        ("update", "nodes", "n1", setting("metadata", "labels", ZONE, to="a")),
+        [
+            *(STANDARD, node(labels={ZONE: "b"})),
+            *(volume("pv", "data", {ZONE: "a"}), claim("data", "pv")),
+        ],
+    ),
+    Case(
+        "PodTopologySpread",
+        pod(labels={"app": "web"}, topologySpreadConstraints=[SPREAD]),
+        "didn't match pod topology spread constraints (missing required label)",
+        ("update", "nodes", "n1", setting("metadata", "labels", "rack", to="r1")),
+        [node()],
+        [("update", "nodes", "n1", setting("metadata", "labels", "row", to="r1"))],
+    ),
+    Case(
+        "InterPodAffinity",
+        pod(affinity=NEAR_DB),
+        "node(s) didn't match pod affinity rules",
+        ("create", on_n1(pod("db", {"app": "db"}))),
+        [node()],
+        [("create", on_n1(pod("cache", {"app": "cache"})))],
+    ),
+    Case(
+        "DynamicResources",
+        pod(resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}]),
+        "",
+        (
+            "create",
+            {
+                "apiVersion": "resource.k8s.io/v1",
+                "kind": "DeviceClass",
+                "metadata": {"name": "gpus"},
+                "spec": {},
+            },
+        ),
+        [node()],
+        is_bound=False,
+    ),
+    Case(
+        "NodeDeclaredFeatures",
+        pod(hostNetwork=True, hostUsers=False),
+        "node(s) didn't match Pod's required features",
+        ("set_status", "nodes", "n1", setting("declaredFeatures", to=[USER_NAMESPACES])),
+        [node()],
+    ),
+]
+
+
+def attempts(cluster):
+    """How often the pod was tried, as the records of decisions tell."""
+    records = cluster.scheduler.scheduler.services.records
+    return sum(record.pod == "default/web" for record in records)
+
+
+async def do(cluster, deed):
+    verb, *given = deed
+    await getattr(cluster, verb)(*given)
+    await cluster.wait(MOMENT)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.plugin for case in CASES])
+def test_a_rejected_pod_is_retried_by_what_may_help_alone(case):
+    async def scene(cluster):
+        await cluster.create(*case.world)
+        await cluster.wait(MOMENT)  # nodes are ready, claims are bound
+        await cluster.create({"kind": "Namespace", "metadata": {"name": "elsewhere"}}, case.pod)
+        await cluster.wait(MOMENT)
+        assert case.why in cluster.why_pending("web")
+        queued = next(q for q in cluster.scheduler.scheduler.queue.pods() if q.pod.name == "web")
+        assert case.plugin in queued.rejectors
+        before = attempts(cluster)
+        assert before
+
+        stranger = on_n1(pod("stranger"))
+        stranger["metadata"]["namespace"] = "elsewhere"
+        for deed in [
+            ("update", "nodes", "n1", setting("metadata", "annotations", "note", to="x")),
+            ("create", stranger),
+            *case.helps_not,
+        ]:
+            await do(cluster, deed)
+            assert attempts(cluster) == before, deed
+
+        await do(cluster, case.helps)
+        assert attempts(cluster) > before
+        assert (cluster.node_of("web") is not None) == case.is_bound, cluster.why_pending("web")
+
+    play(scene)
