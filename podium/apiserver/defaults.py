@@ -184,10 +184,11 @@ def _job(obj: Json) -> None:
     _template(spec)
     if spec.get("completions") is None and spec.get("parallelism") is None:
         _set(spec, completions=1)
+    is_per_index = spec.get("backoffLimitPerIndex") is not None
     _set(
         spec,
         parallelism=1,
-        backoffLimit=6,
+        backoffLimit=2**31 - 1 if is_per_index else 6,
         completionMode="NonIndexed",
         suspend=False,
         podReplacementPolicy="TerminatingOrFailed",

@@ -12,7 +12,14 @@ import msgspec
 
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.conditions import Said, find_condition, is_true, set_condition
-from podium.apiserver.controllers.job_indexes import format_indexes, index_of, parse_indexes
+from podium.apiserver.controllers.job_failures import FAIL_INDEX, FAIL_JOB, IGNORE, Verdict, judge
+from podium.apiserver.controllers.job_indexes import (
+    FAILURES,
+    failures_of,
+    format_indexes,
+    index_of,
+    parse_indexes,
+)
 from podium.apiserver.controllers.owners import pods_of
 from podium.apiserver.controllers.pods import PodView, seconds
 from podium.apiserver.controllers.runner import Mapper, itself
@@ -33,6 +40,17 @@ class _Look:
     job: Json
     status: Json
     active: list[PodView]
+    gives_up: str = ""  # why a failed pod ends the whole job
+
+    @property
+    def index_limit(self) -> int | None:
+        """How many failures of one index are forgiven, where each has a budget of its own."""
+        limit = self.spec.get("backoffLimitPerIndex") if self.is_indexed else None
+        return None if limit is None else int(limit)
+
+    @property
+    def failed_indexes(self) -> set[int]:
+        return parse_indexes(self.status.get("failedIndexes") or "")
 
     @property
     def spec(self) -> Json:
@@ -97,8 +115,22 @@ class JobController:
             else:
                 look.status["succeeded"] = look.status.get("succeeded", 0) + 1
         elif not look.is_over:
-            look.status["failed"] = look.status.get("failed", 0) + 1
+            self._count_failure(look, pod)
         self._let_go(pod)
+
+    def _count_failure(self, look: _Look, pod: PodView) -> None:
+        policy = look.spec.get("podFailurePolicy")
+        verdict = judge(self._cluster.store.get("pods", *pod.key), policy) if policy else Verdict()
+        if verdict.action == FAIL_JOB:
+            look.gives_up = look.gives_up or verdict.message
+        if verdict.action == IGNORE:
+            return
+        look.status["failed"] = look.status.get("failed", 0) + 1
+        index, limit = index_of(pod), look.index_limit
+        if index is None or limit is None:
+            return
+        if verdict.action == FAIL_INDEX or failures_of(pod) >= limit:
+            look.status["failedIndexes"] = format_indexes({*look.failed_indexes, index})
 
     def _let_go(self, pod: PodView) -> None:
         obj = self._cluster.store.get("pods", *pod.key)
@@ -118,17 +150,30 @@ class JobController:
         status.setdefault("startTime", self._cluster.now)
         limit = spec.get("activeDeadlineSeconds")
         left = None if limit is None else seconds(status["startTime"]) + limit - now
-        if status.get("failed", 0) > spec.get("backoffLimit", 6):
+        if look.gives_up:
+            self._fail(look, "PodFailurePolicy", look.gives_up)
+        elif status.get("failed", 0) > spec.get("backoffLimit", 6):
             self._fail(look, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
         elif left is not None and left <= 0:
             message = "Job was active longer than specified deadline"
             self._fail(look, "DeadlineExceeded", message)
+        elif failed := self._failed_indexes(look):
+            self._fail(look, *failed)
         elif self._is_complete(look):
             self._complete(look)
         else:
             waits = [wait for wait in (left, self._fill(look)) if wait is not None]
             return min(waits, default=None)
         return self._after_end(look)
+
+    def _failed_indexes(self, look: _Look) -> tuple[str, str] | None:
+        """The reason and message when indexes have failed, and too many of them or all is over."""
+        failed, most = len(look.failed_indexes), look.spec.get("maxFailedIndexes")
+        if most is not None and failed > most:
+            message = "Job has exceeded the specified maximal number of failed indexes"
+            return "MaxFailedIndexesExceeded", message
+        over = look.status.get("succeeded", 0) + failed >= (look.spec.get("completions") or 0)
+        return ("FailedIndexes", "Job has failed indexes") if failed and over else None
 
     def _is_complete(self, look: _Look) -> bool:
         completions = look.spec.get("completions")
@@ -139,7 +184,8 @@ class JobController:
 
     def _fill(self, look: _Look) -> float | None:
         """Make or delete pods; the seconds to wait when failures ask for patience."""
-        wanted = wanted_active(look.spec, look.status.get("succeeded", 0), len(look.active))
+        done = look.status.get("succeeded", 0) + len(look.failed_indexes)
+        wanted = wanted_active(look.spec, done, len(look.active))
         if wanted <= len(look.active):
             self._stop(look, len(look.active) - wanted)
             return None
@@ -147,7 +193,11 @@ class JobController:
             return wait
         missing = wanted - len(look.active)
         for index in self._free_indexes(look, min(missing, BURST)):
-            made = self._cluster.create("pods", new_pod(look.job, index))
+            wanted_pod = new_pod(look.job, index)
+            if look.index_limit is not None:
+                failures = self._failures(look, index)
+                wanted_pod["metadata"]["annotations"][FAILURES] = str(failures)
+            made = self._cluster.create("pods", wanted_pod)
             look.active.append(msgspec.convert(made, PodView))
             message = f"Created pod: {made['metadata']['name']}"
             self._cluster.tell(look.job, "SuccessfulCreate", message)
@@ -170,9 +220,22 @@ class JobController:
         if not look.is_indexed:
             return [None] * count
         taken = parse_indexes(look.status.get("completedIndexes", ""))
+        taken |= look.failed_indexes
         taken |= {index for pod in look.active if (index := index_of(pod)) is not None}
         free = (index for index in range(look.spec.get("completions") or 0) if index not in taken)
         return [index for index, _ in zip(free, range(count), strict=False)]
+
+    def _failures(self, look: _Look, index: int | None) -> int:
+        """How often an index has failed so far: its last failed pod knows of those before it."""
+        pods = self._cluster.pods.owned_by(look.job["metadata"]["uid"])
+        failed = [one for one in pods if one.status.phase == "Failed" and index_of(one) == index]
+        policy = look.spec.get("podFailurePolicy") or {}
+        counts = [
+            failures_of(one)
+            + (judge(self._cluster.store.get("pods", *one.key), policy).action != IGNORE)
+            for one in failed
+        ]
+        return max(counts, default=0)
 
     def _stop(self, look: _Look, count: int) -> None:
         newest = sorted(look.active, key=lambda pod: pod.metadata.creation_timestamp, reverse=True)

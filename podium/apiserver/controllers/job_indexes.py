@@ -7,11 +7,18 @@ from collections.abc import Iterable
 from podium.apiserver.controllers.pods import PodView
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
+FAILURES = "batch.kubernetes.io/job-index-failure-count"
 
 
 def index_of(pod: PodView) -> int | None:
     text = (pod.metadata.annotations or {}).get(_INDEX, "")
     return int(text) if text.isdigit() else None
+
+
+def failures_of(pod: PodView) -> int:
+    """How often its index had failed before this pod was made."""
+    text = (pod.metadata.annotations or {}).get(FAILURES, "")
+    return int(text) if text.isdigit() else 0
 
 
 def parse_indexes(text: str) -> set[int]:

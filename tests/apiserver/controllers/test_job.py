@@ -3,6 +3,7 @@
 import pytest
 
 from podium.apiserver.controllers.job import wanted_active
+from podium.apiserver.controllers.job_failures import judge
 from podium.apiserver.controllers.job_indexes import format_indexes, parse_indexes
 from tests.apiserver.controllers.harness import World, node, template
 
@@ -87,6 +88,73 @@ def test_failures_are_retried_with_growing_patience(world):
     assert conditions(world)["Failed"] == "BackoffLimitExceeded"
 
 
+def policy(action, **rule):
+    return {"podFailurePolicy": {"rules": [{"action": action, **rule}]}}
+
+
+CODES = {"onExitCodes": {"operator": "In", "values": [42]}}
+OTHERS = {"onExitCodes": {"operator": "NotIn", "values": [7, 8]}}
+DISTURBED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+
+
+def failed_pod(code, name="c", condition=""):
+    states = [{"name": name, "state": {"terminated": {"exitCode": code}}}]
+    conditions = [{"type": condition, "status": "True"}] if condition else []
+    status = {"containerStatuses": states, "conditions": conditions}
+    return {"metadata": {"namespace": "default", "name": "p"}, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("pod", "rule", "expected"),
+    [
+        pytest.param(failed_pod(42), CODES, "FailJob", id="listed"),
+        pytest.param(failed_pod(1), CODES, "Count", id="not-listed"),
+        pytest.param(failed_pod(1), OTHERS, "FailJob", id="not-among"),
+        pytest.param(failed_pod(7), OTHERS, "Count", id="among"),
+        pytest.param(failed_pod(0), OTHERS, "Count", id="success-is-no-failure"),
+        pytest.param(
+            failed_pod(42, "sidecar"),
+            {"onExitCodes": {**CODES["onExitCodes"], "containerName": "c"}},
+            "Count",
+            id="another-container",
+        ),
+        pytest.param(failed_pod(1, condition="DisruptionTarget"), DISTURBED, "FailJob", id="hit"),
+        pytest.param(failed_pod(1, condition="Ready"), DISTURBED, "Count", id="not-disturbed"),
+    ],
+)
+def test_what_a_failure_means(pod, rule, expected):
+    assert judge(pod, policy("FailJob", **rule)["podFailurePolicy"]).action == expected
+
+
+def test_the_first_rule_that_fits_decides():
+    rules = [{"action": "Ignore", **CODES}, {"action": "FailJob", **CODES}]
+
+    assert judge(failed_pod(42), {"rules": rules}).action == "Ignore"
+
+
+def test_a_failure_can_end_the_job_at_once(world):
+    world.create(JOBS, job({"podium.dev/exit-code": "42"}, **policy("FailJob", **CODES)))
+    rounds(world, 1)
+
+    (failed,) = world.pods()
+    (ended,) = [c for c in world.status(JOBS, "sum")["conditions"] if c["type"] == "Failed"]
+    assert ended["reason"] == "PodFailurePolicy"
+    assert ended["message"] == (
+        f"Container c for pod default/{failed} failed with exit code 42 "
+        "matching FailJob rule at index 0"
+    )
+
+
+def test_a_failure_can_be_ignored(world):
+    spec = {"backoffLimit": 0, **policy("Ignore", **CODES)}
+    world.create(JOBS, job({"podium.dev/exit-code": "42"}, **spec))
+    rounds(world, 8)
+
+    assert "failed" not in world.status(JOBS, "sum")
+    assert conditions(world) == {}
+    assert len(world.pods()) > 1
+
+
 def test_a_deadline_ends_a_job(world):
     world.create(JOBS, job({"podium.dev/duration": "1h"}, activeDeadlineSeconds=60))
     world.run_all()
@@ -127,6 +195,65 @@ def test_indexed_jobs_run_each_index_once(world):
 
     assert world.status(JOBS, "sum")["completedIndexes"] == "0-2"
     assert conditions(world)["Complete"]
+
+
+def indexed(**spec):
+    return job(
+        {"podium.dev/exit-code": "42"},
+        completionMode="Indexed",
+        completions=2,
+        parallelism=2,
+        **spec,
+    )
+
+
+def test_each_index_has_failures_of_its_own(world):
+    world.create(JOBS, indexed(backoffLimitPerIndex=1))
+    rounds(world, 12)
+
+    status = world.status(JOBS, "sum")
+    assert (status["failed"], status["failedIndexes"]) == (4, "0,1")
+    assert conditions(world)["Failed"] == "FailedIndexes"
+    assert world.get(JOBS, "sum")["spec"]["backoffLimit"] == 2147483647
+    counts = [
+        one["metadata"]["annotations"]["batch.kubernetes.io/job-index-failure-count"]
+        for one in world.pods().values()
+    ]
+    assert sorted(counts) == ["0", "0", "1", "1"]
+
+
+def test_too_many_failed_indexes_end_the_job(world):
+    world.create(JOBS, indexed(backoffLimitPerIndex=0, maxFailedIndexes=1))
+    rounds(world, 3)
+
+    assert conditions(world)["Failed"] == "MaxFailedIndexesExceeded"
+
+
+def test_a_failure_can_end_its_index(world):
+    world.create(JOBS, indexed(backoffLimitPerIndex=5, **policy("FailIndex", **CODES)))
+    rounds(world, 3)
+
+    assert world.status(JOBS, "sum")["failedIndexes"] == "0,1"
+    assert world.status(JOBS, "sum")["failed"] == 2
+
+
+def test_other_indexes_go_on(world):
+    world.create(JOBS, {**indexed(backoffLimitPerIndex=0)})
+    for name, one in world.pods().items():
+        label = "batch.kubernetes.io/job-completion-index"
+        if one["metadata"]["labels"][label] == "1":
+            good = {"podium.dev/exit-code": "0", "podium.dev/duration": "60s"}
+            world.change(
+                "pods", name, lambda obj, good=good: obj["metadata"]["annotations"].update(good)
+            )
+    rounds(world, 3)
+    assert world.status(JOBS, "sum")["failedIndexes"] == "0"
+    assert conditions(world) == {}
+
+    rounds(world, 10)
+
+    assert world.status(JOBS, "sum")["completedIndexes"] == "1"
+    assert conditions(world)["Failed"] == "FailedIndexes"
 
 
 @pytest.mark.parametrize(

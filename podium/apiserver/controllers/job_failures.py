@@ -1,0 +1,61 @@
+"""Pod failure policies of jobs: what a failed pod means, by its exit codes and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from podium.apiserver.statuses import Json
+
+COUNT, IGNORE, FAIL_INDEX, FAIL_JOB = "Count", "Ignore", "FailIndex", "FailJob"
+
+
+class Verdict(NamedTuple):
+    """What to do about a failure, and why."""
+
+    action: str = COUNT
+    message: str = ""
+
+
+def judge(pod: Json, policy: Json) -> Verdict:
+    """The first rule that fits decides; a failure without one counts."""
+    for index, rule in enumerate(policy.get("rules") or []):
+        why = _exit_code(pod, rule.get("onExitCodes")) or _condition(
+            pod, rule.get("onPodConditions")
+        )
+        if why:
+            action = str(rule.get("action"))
+            return Verdict(action, f"{why} matching {action} rule at index {index}")
+    return Verdict()
+
+
+def _exit_code(pod: Json, wanted: Json | None) -> str:
+    if not wanted:
+        return ""
+    values, only = wanted.get("values") or [], wanted.get("containerName")
+    is_in = wanted.get("operator") == "In"
+    for name, code in _exits(pod):
+        if code and only in (None, name) and (code in values) == is_in:
+            return f"Container {name} for pod {_key(pod)} failed with exit code {code}"
+    return ""
+
+
+def _exits(pod: Json) -> Iterator[tuple[str, int]]:
+    status = pod.get("status") or {}
+    for group in ("containerStatuses", "initContainerStatuses"):
+        for one in status.get(group) or []:
+            ended = (one.get("state") or {}).get("terminated")
+            if ended:
+                yield one.get("name", ""), ended.get("exitCode", 0)
+
+
+def _condition(pod: Json, patterns: list[Json] | None) -> str:
+    there = {(one["type"], one["status"]) for one in pod["status"].get("conditions") or []}
+    for pattern in patterns or []:
+        if (pattern["type"], pattern.get("status", "True")) in there:
+            return f"Pod {_key(pod)} has condition {pattern['type']}"
+    return ""
+
+
+def _key(pod: Json) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
