@@ -112,7 +112,7 @@ class View:
                     "kind": "PartialObjectMetadataList",
                     "apiVersion": f"meta.k8s.io/{self._accept.version}",
                     "metadata": meta,
-                    "items": [partial(obj, self._accept.version) for obj in objects] or None,
+                    "items": [partial(obj, self._accept.version) for obj in objects],
                 }
             case _:
                 return {

@@ -110,16 +110,7 @@ class Api:
         obj = self._decoded(kind, raw, call)
         meta = obj["metadata"] = dict(obj.get("metadata") or {})
         _place(kind, meta, key[0])
-        if not meta.get("name"):
-            raise bad_request(
-                f"the name of the object ({key[1]} based on URL) was undeterminable: "
-                "name must be provided"
-            )
-        if meta["name"] != key[1]:
-            raise bad_request(
-                f"the name of the object ({meta['name']}) does not match the name on the URL "
-                f"({key[1]})"
-            )
+        _check_name(meta, key)
         if kind.resource in _UPSERTED and self.store.find(kind.storage, key) is None:
             meta.pop("resourceVersion", None)
             return self.create(kind, key[0], obj, call)
@@ -133,18 +124,25 @@ class Api:
 
     def apply(self, kind: Kind, key: Key, config: Any, call: Call, force: bool = False) -> Item:
         """Server-side apply: creates what is missing, refuses what others own."""
+        raw_meta = config.get("metadata") if isinstance(config, dict) else None
+        if isinstance(raw_meta, dict) and raw_meta.get("managedFields") is not None:
+            raise bad_request("metadata.managedFields must be nil")
         wanted = self._decoded(kind, config, call)
+        _check_declared(kind, key, config)
         meta = wanted["metadata"] = dict(wanted.get("metadata") or {})
         _place(kind, meta, key[0])
-        meta.setdefault("name", key[1])
-        if meta.get("managedFields"):
-            raise bad_request("metadata.managedFields must be nil")
+        _check_name(meta, key)
         wanted["apiVersion"], wanted["kind"] = kind.api_version, kind.kind
         writer = self._writer(kind, call, APPLY)
         item = self.store.find(kind.storage, key)
         if item is None:
-            if meta.get("uid") or meta.get("resourceVersion"):
-                raise statuses.not_found(kind.resource, key[1])
+            if meta.get("uid"):
+                why = (
+                    f"uid mismatch: the provided object specified uid {meta['uid']}, "
+                    "and no existing object was found"
+                )
+                raise statuses.conflict(kind.resource, key[1], why)
+            meta.pop("resourceVersion", None)
             shell: Json = {"metadata": {}}
             created = apply(shell, wanted, kind.schema, writer, force)
             return self.create(kind, key[0], created, _untracked(call))
@@ -347,6 +345,27 @@ def _place(kind: Kind, meta: Json, namespace: str) -> None:
             "the namespace of the provided object does not match the namespace sent on the request"
         )
     meta["namespace"] = namespace
+
+
+def _check_name(meta: Json, key: Key) -> None:
+    if not meta.get("name"):
+        raise bad_request(
+            f"the name of the object ({key[1]} based on URL) was undeterminable: "
+            "name must be provided"
+        )
+    if meta["name"] != key[1]:
+        raise bad_request(
+            f"the name of the object ({meta['name']}) does not match the name on the URL ({key[1]})"
+        )
+
+
+def _check_declared(kind: Kind, key: Key, config: Any) -> None:
+    """What is applied must be known: nobody could own the rest."""
+    unknown = [] if kind.custom else conform(kind, config)[1]
+    if unknown:
+        fields = ", ".join(f".{path}: field not declared in schema" for path in unknown)
+        about = f"{key[0]}/{key[1]}; {kind.group}/{kind.version}, Kind={kind.kind}"
+        raise bad_request(f"failed to create typed patch object ({about}): {fields}")
 
 
 def _keep_names(old: Json, new: Json) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podium.apiserver.kinds import CREATE_ONLY, Kind, Kinds
+from podium.apiserver.kinds import ALL_VERBS, CREATE_ONLY, Kind, Kinds
 from podium.apiserver.schemas import published
 
 _POD = (
@@ -18,12 +18,14 @@ _POD = (
     "ephemeralcontainers",
 )
 _SCALED = ("status", "scale")
+_CATEGORIES = {"a": "all", "x": "api-extensions"}
 
-# kind, plural, short names, and flags: c = of the cluster, g = counts generations, a = `get all`
+# kind, plural, short names, and flags: c = of the cluster, g = counts generations, a = `get all`,
+# s = deleted one at a time, x = extends the API
 _Row = tuple[str, str, str, str, tuple[str, ...]]
 
 _CORE: list[_Row] = [
-    ("Namespace", "namespaces", "ns", "c", ("status", "finalize")),
+    ("Namespace", "namespaces", "ns", "cs", ("status", "finalize")),
     ("Node", "nodes", "no", "c", ("status",)),
     ("Pod", "pods", "po", "ga", _POD),
     ("Service", "services", "svc", "a", ("status",)),
@@ -114,7 +116,7 @@ _GROUPS: list[tuple[str, str, list[_Row]]] = [
     (
         "apiextensions.k8s.io",
         "v1",
-        [("CustomResourceDefinition", "customresourcedefinitions", "crd crds", "cg", ("status",))],
+        [("CustomResourceDefinition", "customresourcedefinitions", "crd crds", "cgx", ("status",))],
     ),
 ]
 _REVIEWS: list[tuple[str, str, str, bool]] = [
@@ -153,7 +155,8 @@ def _kind(group: str, version: str, row: _Row) -> Kind:
         tuple(short.split()),
         namespaced="c" not in flags,
         subresources=subresources,
-        categories=("all",) if "a" in flags else (),
+        categories=tuple(_CATEGORIES[flag] for flag in flags if flag in _CATEGORIES),
+        verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection" or "s" not in flags),
         counts_generations="g" in flags,
         schema=published(group, version, kind),
     )

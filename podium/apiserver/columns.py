@@ -249,10 +249,6 @@ _COLUMNS: dict[str, list[Column]] = {
         column("Data", lambda o: len(o.get("data") or {}), kind="integer"),
         _AGE,
     ],
-    "serviceaccounts": [
-        column("Secrets", lambda o: len(o.get("secrets") or []), kind="integer"),
-        _AGE,
-    ],
     "persistentvolumes": [
         _path("Capacity", "spec.capacity.storage"),
         column("Access Modes", _modes("spec.accessModes")),
@@ -335,8 +331,8 @@ _COLUMNS: dict[str, list[Column]] = {
         _AGE,
     ],
     "poddisruptionbudgets.policy": [
-        _path("Min Available", "spec.minAvailable", "N/A"),
-        _path("Max Unavailable", "spec.maxUnavailable", "N/A"),
+        column("Min Available", lambda o: str(at(o, "spec.minAvailable") or "N/A")),
+        column("Max Unavailable", lambda o: str(at(o, "spec.maxUnavailable") or "N/A")),
         _count("Allowed Disruptions", "status.disruptionsAllowed"),
         _AGE,
     ],
@@ -365,6 +361,7 @@ _COLUMNS: dict[str, list[Column]] = {
     "customresourcedefinitions.apiextensions.k8s.io": [
         _path("Created At", "metadata.creationTimestamp")
     ],
+    "limitranges": [_path("Created At", "metadata.creationTimestamp")],
 }
 EVENT_COLUMNS = [
     Column("Last Seen", "string", 0, _last_seen),
@@ -376,5 +373,5 @@ EVENT_COLUMNS = [
     column("Message", lambda event: (event.get("message") or "").strip()),
     Column("First Seen", "string", 1, _first_seen),
     _path("Count", "count", 1, wide=True),
-    _path("Name", "metadata.name", wide=True),
+    Column("Name", "string", 1, lambda event, now: event["metadata"]["name"], "name"),
 ]

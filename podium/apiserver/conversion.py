@@ -36,7 +36,13 @@ def from_stored(kind: Kind, obj: Json) -> Json:
     found = {**obj, "apiVersion": kind.api_version}
     if kind.storage == _SCALERS:
         return _scaler_from_stored(found)
-    return _renamed(found, _BACK) if kind.storage == "events" else found
+    return _newer_event(found) if kind.storage == "events" else found
+
+
+def _newer_event(found: Json) -> Json:
+    reporters = ("reportingComponent", "reportingInstance")
+    kept = {name: one for name, one in found.items() if one or name not in reporters}
+    return _renamed(kept, _BACK)
 
 
 def _renamed(obj: Json, names: dict[str, str]) -> Json:

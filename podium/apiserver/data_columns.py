@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from podium.apiserver.printing import NONE, UNSET, Column, at, column, labels_text
 from podium.apiserver.statuses import Json
 
@@ -35,6 +37,27 @@ def _target(resource: Json) -> str:
     return f"{percent}%" if percent is not None else str(at(resource, "target.averageValue"))
 
 
+def _used(quota: Json, is_shown: Callable[[str], bool]) -> str:
+    hard, used = at(quota, "status.hard") or {}, at(quota, "status.used") or {}
+    return ", ".join(
+        f"{key}: {used.get(key, 0)}/{hard[key]}" for key in sorted(hard) if is_shown(key)
+    )
+
+
+def _controller(revision: Json) -> str:
+    owners = [one for one in at(revision, "metadata.ownerReferences") or [] if one["controller"]]
+    group = owners[0]["apiVersion"].rpartition("/")[0] if owners else ""
+    return f"{owners[0]['kind'].lower()}.{group}/{owners[0]['name']}" if owners else NONE
+
+
+def _claim_state(claim: Json) -> str:
+    states = [] if "deletionTimestamp" not in claim["metadata"] else ["deleted"]
+    if at(claim, "status.allocation") is None:
+        return ",".join([*states, "pending"])
+    reserved = ["reserved"] if at(claim, "status.reservedFor") else []
+    return ",".join([*states, "allocated", *reserved])
+
+
 DATA_COLUMNS: dict[str, list[Column]] = {
     "ingresses.networking.k8s.io": [
         column("Class", lambda o: at(o, "spec.ingressClassName") or NONE),
@@ -51,6 +74,20 @@ DATA_COLUMNS: dict[str, list[Column]] = {
         column("MinPods", lambda o: str(at(o, "spec.minReplicas") or UNSET)),
         column("MaxPods", lambda o: at(o, "spec.maxReplicas"), kind="integer"),
         column("Replicas", lambda o: at(o, "status.currentReplicas") or 0, kind="integer"),
+    ],
+    "resourcequotas": [
+        column("Request", lambda o: _used(o, lambda name: not name.startswith("limits."))),
+        column("Limit", lambda o: _used(o, lambda name: name.startswith("limits."))),
+    ],
+    "controllerrevisions.apps": [
+        column("Controller", _controller),
+        column("Revision", lambda o: str(o.get("revision", 0))),
+    ],
+    "resourceclaims.resource.k8s.io": [column("State", _claim_state)],
+    "resourceslices.resource.k8s.io": [
+        column("Node", lambda o: at(o, "spec.nodeName") or UNSET),
+        column("Driver", lambda o: at(o, "spec.driver")),
+        column("Pool", lambda o: at(o, "spec.pool.name")),
     ],
     "runtimeclasses.node.k8s.io": [column("Handler", lambda o: o.get("handler", ""))],
 }

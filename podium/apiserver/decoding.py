@@ -79,10 +79,11 @@ def parse_json(body: bytes, kind: str) -> Any:
 
 
 def _unrecognized(kind: str, why: str) -> statuses.ApiError:
-    return statuses.bad_request(
-        f"the object provided is unrecognized (must be of type {kind}): "
-        f"couldn't get version/kind; json parse error: {why}"
-    )
+    told = f"couldn't get version/kind; json parse error: {why}"
+    if kind == "DeleteOptions":  # no object, so nothing that it must be of
+        return statuses.bad_request(told)
+    about = f"the object provided is unrecognized (must be of type {kind})"
+    return statuses.bad_request(f"{about}: {told}")
 
 
 def parse_yaml(body: bytes) -> Any:

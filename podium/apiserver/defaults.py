@@ -45,6 +45,8 @@ def pod_spec(spec: Json) -> None:
                 _set(port, hostPort=port.get("containerPort"))
     for volume in spec.get("volumes", []):
         _volume(volume)
+    if isinstance(spec.get("resources"), dict):
+        _request_limits(spec["resources"])
     if "serviceAccountName" in spec:
         spec["serviceAccount"] = spec["serviceAccountName"]
 
@@ -63,11 +65,20 @@ def _container(container: Json) -> None:
         if isinstance(container.get(probe), dict):
             _probe(container[probe])
     for env in container.get("env", []):
-        reference = (env.get("valueFrom") or {}).get("fieldRef")
-        if reference:
-            _set(reference, apiVersion="v1")
-    resources = container["resources"]
-    if resources.get("limits"):  # what is limited and not requested is requested up to the limit
+        source = env.get("valueFrom") or {}
+        if source.get("fieldRef"):
+            _set(source["fieldRef"], apiVersion="v1")
+        if source.get("resourceFieldRef"):
+            _set(source["resourceFieldRef"], divisor="0")
+    for handler in (container.get("lifecycle") or {}).values():
+        if isinstance(handler, dict) and isinstance(handler.get("httpGet"), dict):
+            _set(handler["httpGet"], path="/", scheme="HTTP")
+    _request_limits(container["resources"])
+
+
+def _request_limits(resources: Json) -> None:
+    """What is limited and not requested is requested up to the limit."""
+    if resources.get("limits"):
         requests = resources.setdefault("requests", {})
         for name, amount in resources["limits"].items():
             requests.setdefault(name, amount)
@@ -83,6 +94,8 @@ def _probe(probe: Json) -> None:
     _set(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
     if isinstance(probe.get("httpGet"), dict):
         _set(probe["httpGet"], path="/", scheme="HTTP")
+    if isinstance(probe.get("grpc"), dict):
+        _set(probe["grpc"], service="")
 
 
 _MODES = ("configMap", "secret", "downwardAPI", "projected")
@@ -164,7 +177,7 @@ def _stateful_set(obj: Json) -> None:
         _set(spec["updateStrategy"], rollingUpdate={})
         _set(spec["updateStrategy"]["rollingUpdate"], partition=0)
     for claim in spec.get("volumeClaimTemplates", []):
-        _set(claim, apiVersion="v1", kind="PersistentVolumeClaim")
+        _set(claim, apiVersion="v1", kind="PersistentVolumeClaim", status={"phase": "Pending"})
         _claim(claim)
 
 
@@ -172,6 +185,8 @@ def _daemon_set(obj: Json) -> None:
     spec = _spec(obj)
     _template(spec)
     _set(spec, revisionHistoryLimit=10, updateStrategy={})
+    annotations = obj["metadata"].setdefault("annotations", {})
+    annotations.setdefault("deprecated.daemonset.template.generation", "1")
     strategy = spec["updateStrategy"]
     _set(strategy, type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
@@ -191,11 +206,15 @@ def _job(obj: Json) -> None:
         backoffLimit=2**31 - 1 if is_per_index else 6,
         completionMode="NonIndexed",
         suspend=False,
+        manualSelector=False,
         podReplacementPolicy="TerminatingOrFailed",
     )
 
 
 def _cron_job(obj: Json) -> None:
+    made = _spec(obj).setdefault("jobTemplate", {})
+    made.setdefault("metadata", {})
+    _template(made.setdefault("spec", {}))
     _set(
         _spec(obj),
         concurrencyPolicy="Allow",
@@ -212,6 +231,8 @@ def _service(obj: Json) -> None:
         _set(spec, internalTrafficPolicy="Cluster")
     if spec["type"] in ("NodePort", "LoadBalancer"):
         _set(spec, externalTrafficPolicy="Cluster")
+    if spec["type"] == "LoadBalancer":
+        _set(spec, allocateLoadBalancerNodePorts=True)
     for port in spec.get("ports", []):
         _set(port, protocol="TCP", targetPort=port.get("port"))
 
@@ -257,8 +278,72 @@ def _secret(obj: Json) -> None:
             data[name] = base64.b64encode(text.encode()).decode()
 
 
-def _event(obj: Json) -> None:
-    _set(obj, source={}, reportingComponent="", reportingInstance="")
+def _csi_node(obj: Json) -> None:
+    for driver in _spec(obj).get("drivers") or []:
+        driver.setdefault("topologyKeys", None)
+
+
+def _endpoints(obj: Json) -> None:
+    for subset in obj.get("subsets") or []:
+        for port in subset.get("ports") or []:
+            _set(port, protocol="TCP")
+
+
+def _limit_range(obj: Json) -> None:
+    for limit in _spec(obj).get("limits") or []:
+        if limit.get("type") == "Container" and limit.get("max"):
+            limit["default"] = {**limit["max"], **(limit.get("default") or {})}
+        if limit.get("type") == "Container" and (limit.get("default") or limit.get("min")):
+            amounts = limit.get("min") or limit["default"]
+            limit["defaultRequest"] = {**amounts, **(limit.get("defaultRequest") or {})}
+
+
+_RBAC = "rbac.authorization.k8s.io"
+
+
+def _role_binding(obj: Json) -> None:
+    if isinstance(obj.get("roleRef"), dict):
+        _set(obj["roleRef"], apiGroup=_RBAC)
+    for subject in obj.get("subjects") or []:
+        if subject.get("kind") in ("User", "Group"):
+            _set(subject, apiGroup=_RBAC)
+
+
+def _device_claim(obj: Json) -> None:
+    _devices(_spec(obj))
+
+
+def _device_claim_template(obj: Json) -> None:
+    spec = _spec(obj)
+    spec.setdefault("metadata", {})
+    _devices(spec.setdefault("spec", {}))
+
+
+def _devices(spec: Json) -> None:
+    for request in (spec.get("devices") or {}).get("requests") or []:
+        for one in (request.get("exactly"), *(request.get("firstAvailable") or [])):
+            if isinstance(one, dict):
+                _set(one, allocationMode="ExactCount")
+                if one["allocationMode"] == "ExactCount":
+                    _set(one, count=1)
+
+
+def _network_policy(obj: Json) -> None:
+    spec = _spec(obj)
+    _set(spec, policyTypes=["Ingress", "Egress"] if spec.get("egress") else ["Ingress"])
+
+
+def _csi_driver(obj: Json) -> None:
+    _set(
+        _spec(obj),
+        attachRequired=True,
+        podInfoOnMount=False,
+        requiresRepublish=False,
+        seLinuxMount=False,
+        storageCapacity=False,
+        fsGroupPolicy="ReadWriteOnceWithFSType",
+        volumeLifecycleModes=["Persistent"],
+    )
 
 
 _BY_RESOURCE: dict[str, Callable[[Json], None]] = {
@@ -267,7 +352,15 @@ _BY_RESOURCE: dict[str, Callable[[Json], None]] = {
     "namespaces": _namespace,
     "secrets": _secret,
     "services": _service,
-    "events": _event,
+    "endpoints": _endpoints,
+    "limitranges": _limit_range,
+    "rolebindings.rbac.authorization.k8s.io": _role_binding,
+    "clusterrolebindings.rbac.authorization.k8s.io": _role_binding,
+    "resourceclaims.resource.k8s.io": _device_claim,
+    "resourceclaimtemplates.resource.k8s.io": _device_claim_template,
+    "networkpolicies.networking.k8s.io": _network_policy,
+    "csidrivers.storage.k8s.io": _csi_driver,
+    "csinodes.storage.k8s.io": _csi_node,
     "persistentvolumes": _volume_object,
     "persistentvolumeclaims": _claim,
     "replicationcontrollers": _replication_controller,

@@ -58,7 +58,9 @@ def _preconditions(raw: Json) -> Preconditions:
 
 def deletion_of(kind: Kind, obj: Json, options: DeleteOptions) -> Deletion:
     is_pod = kind.resource == "pods"
-    grace = pod_grace(obj, options.grace_seconds) if is_pod else 0
+    grace: int | None = pod_grace(obj, options.grace_seconds) if is_pod else 0
+    if kind.resource == "namespaces":
+        grace = None
     finalizers = {"Foreground": (FOREGROUND,), "Orphan": (ORPHAN,)}.get(options.propagation, ())
     return Deletion(grace, finalizers, options.preconditions, options.dry_run, is_pod)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,23 @@ from podium.errors import PodiumError
 
 CONTEXT = "podium"
 _LISTS = ("clusters", "users", "contexts")
+
+
+class _Loader(yaml.SafeLoader):
+    """Leaves texts alone that look like times or numbers: what is not ours is written back."""
+
+
+_LEFT_ALONE = ("timestamp", "float", "int")
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, pattern)
+        for tag, pattern in resolvers
+        if tag.removeprefix("tag:yaml.org,2002:") not in _LEFT_ALONE
+    ]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,17})$")
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", _DECIMAL, list("-0123456789"))
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -36,7 +54,7 @@ def read(path: Path) -> Json:
         hint = "give another file with --kubeconfig"
         raise PodiumError(f"podium: {path}: {error}; {hint}") from error
     try:
-        found = yaml.safe_load(text)
+        found = yaml.load(text, Loader=_Loader)  # a safe loader, with less in it
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         why = " ".join(str(error).split())
         hint = "mend it, or give another file with --kubeconfig"

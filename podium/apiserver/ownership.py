@@ -39,7 +39,8 @@ class Manager(NamedTuple):
 
     def __str__(self) -> str:
         inside = f' with subresource "{self.subresource}"' if self.subresource else ""
-        return f'"{self.name}"{inside} using {self.api_version}'
+        version = f" using {self.api_version}" if self.operation == UPDATE else ""
+        return f'"{self.name}"{inside}{version}'
 
 
 @dataclass(slots=True)

@@ -98,12 +98,12 @@ def _apply(api: Api, target: Target, change: Patch, call: Call) -> Item:
         raise statuses.invalid("PatchOptions", "meta.k8s.io", "", [cause])
     config = parse_yaml(change.body)
     if not isinstance(config, dict):
-        raise statuses.bad_request("error decoding YAML: the body must be an object")
-    for name in ("apiVersion", "kind"):
-        if not config.get(name):
-            raise _no_type(name)
-    return api.apply(target.kind, target.key, config, call, flag(change.query, "force"))
-
-
-def _no_type(name: str) -> ApiError:
-    return statuses.bad_request(f"Object '{name.capitalize()}' is missing in the applied object")
+        raise statuses.bad_request(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
+            f"unmarshal {got(config)} into Go value of type map[string]interface {{}}"
+        )
+    kind, given = target.kind, (config.get("apiVersion") or "", config.get("kind") or "")
+    if given != (kind.api_version, kind.kind):
+        group, _, version = str(given[0]).rpartition("/")
+        raise statuses.bad_request(f"invalid object type: {group}/{version}, Kind={given[1]}")
+    return api.apply(kind, target.key, config, call, flag(change.query, "force"))

@@ -12,6 +12,8 @@ def qos_class(spec: Json) -> str:
     """Guaranteed, Burstable or BestEffort, by what the containers request and are limited to."""
     containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
     amounts = [container.get("resources") or {} for container in containers]
+    if of_pod := spec.get("resources"):
+        amounts = [of_pod]  # said for the pod as a whole, it is no question of its containers
     if not any(_positive(one.get(group)) for one in amounts for group in ("requests", "limits")):
         return "BestEffort"
     return "Guaranteed" if all(map(_is_guaranteed, amounts)) else "Burstable"

@@ -56,7 +56,9 @@ def prepare_create(kind: Kind, obj: Json, now: str) -> None:
         obj["status"] = {**dict.fromkeys(zeros, 0), **obj.get("status", {})}
     if kind.resource == "pods":
         _start_pod(obj, now)
-    elif start := _STARTS.get(kind.resource):
+    elif kind.resource == "persistentvolumes":
+        obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
+    elif start := _STARTS.get(kind.storage):
         start(obj)
 
 
@@ -110,8 +112,25 @@ def _start_node(node: Json) -> None:
     status["nodeInfo"] = {**_EMPTY_NODE_INFO, **(status.get("nodeInfo") or {})}
 
 
-def _start_volume(volume: Json) -> None:
-    volume["status"] = {"phase": "Pending"}
+def _start_claim(claim: Json) -> None:
+    claim["status"] = {"phase": "Pending"}
+
+
+def _start_stateful_set(workload: Json) -> None:
+    workload["status"] = {"replicas": 0, "availableReplicas": 0}
+    workload["spec"].setdefault("serviceName", "")
+
+
+def _start_event(event: Json) -> None:
+    """Times and sources are always there; the newer version has its own names for them."""
+    is_newer = event["apiVersion"] != "v1"
+    times = ("firstTimestamp", "lastTimestamp")
+    for name in times:
+        event.setdefault(f"deprecated{name[0].upper()}{name[1:]}" if is_newer else name, None)
+    event.setdefault("eventTime", None)
+    event.setdefault("deprecatedSource" if is_newer else "source", {})
+    for name in () if is_newer else ("reportingComponent", "reportingInstance"):
+        event.setdefault(name, "")
 
 
 _STARTS: dict[str, Callable[[Json], None]] = {
@@ -120,8 +139,9 @@ _STARTS: dict[str, Callable[[Json], None]] = {
     "poddisruptionbudgets.policy": _start_budget,
     "namespaces": _start_namespace,
     "services": _start_service,
-    "persistentvolumes": _start_volume,
-    "persistentvolumeclaims": _start_volume,
+    "events": _start_event,
+    "persistentvolumeclaims": _start_claim,
+    "statefulsets.apps": _start_stateful_set,
 }
 
 

@@ -28,9 +28,32 @@ _BODY_KINDS = {
     "binding": "io.k8s.api.core.v1.Binding",
     "eviction": "io.k8s.api.policy.v1.Eviction",
 }
+_DEPRECATED = {
+    "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+}
 _SIMULATED = ("log", "exec", "attach", "portforward")
 # Deleting one of these answers with the object, gone or not.
-_SHOWN_WHEN_DELETED = frozenset({"pods", "namespaces", "services", "persistentvolumeclaims"})
+_SHOWN_WHEN_DELETED = frozenset(
+    {
+        "namespaces",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "services",
+        "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
+        "storageclasses.storage.k8s.io",
+        "volumeattachments.storage.k8s.io",
+        "volumeattributesclasses.storage.k8s.io",
+        "deviceclasses.resource.k8s.io",
+        "resourceclaims.resource.k8s.io",
+        "resourceclaimtemplates.resource.k8s.io",
+        "resourceslices.resource.k8s.io",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +106,13 @@ class Routes:
         self.api = api
 
     def handle(self, request: Request) -> Answer | Watching:
+        found = self._handled(request)
+        warning = _DEPRECATED.get(request.target.kind.resource)
+        if warning and isinstance(found, Answer):
+            return found._replace(warnings=(warning, *found.warnings))
+        return found
+
+    def _handled(self, request: Request) -> Answer | Watching:
         target = request.target
         if target.subresource:
             return self._subresource(request)
@@ -197,6 +227,8 @@ class Routes:
     def _delete_collection(self, request: Request) -> Answer:
         target, view = request.target, self._view(request)
         if target.kind.namespaced and target.namespace is None:
+            raise statuses.method_not_allowed()
+        if "deletecollection" not in target.kind.verbs:
             raise statuses.method_not_allowed()
         options = self._delete_options(request)
         query = {k: v for k, v in request.query.items() if k in ("labelSelector", "fieldSelector")}

@@ -224,6 +224,7 @@ _EMBEDDED = {
     "IngressStatus": ("loadBalancer",),
     "JobSpec": ("template",),
     "JobTemplateSpec": ("metadata", "spec"),
+    "NetworkPolicySpec": ("podSelector",),
     "NodeDaemonEndpoints": ("kubeletEndpoint",),
     "NodeStatus": ("daemonEndpoints", "nodeInfo"),
     "PersistentVolumeClaimSpec": ("resources",),

@@ -68,7 +68,7 @@ ALWAYS = Preconditions()
 class Deletion:
     """How to delete: after which grace, with which finalizers added, under which conditions."""
 
-    grace_seconds: int = 0
+    grace_seconds: int | None = 0  # None leaves it to the finalizers alone
     finalizers: tuple[str, ...] = ()
     preconditions: Preconditions = ALWAYS
     dry_run: bool = False
@@ -248,14 +248,15 @@ class Store:
         return str(uuid.uuid4())
 
     def _mark_deleted(self, meta: Json, how: Deletion) -> None:
-        grace = how.grace_seconds
+        grace = how.grace_seconds or 0
         if "deletionTimestamp" in meta:  # a second deletion can only shorten the grace
             grace = min(grace, meta.get("deletionGracePeriodSeconds", grace))
         if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
             if "generation" in meta and "deletionTimestamp" not in meta:
                 meta["generation"] += 1  # to the kind's controller a deletion changes the spec
             meta["deletionTimestamp"] = timestamp(self.clock.now() + grace)
-            meta["deletionGracePeriodSeconds"] = grace
+            if how.grace_seconds is not None:
+                meta["deletionGracePeriodSeconds"] = grace
         if how.finalizers:
             kept = [one for one in meta.get("finalizers", []) if one not in (FOREGROUND, ORPHAN)]
             meta["finalizers"] = [*kept, *how.finalizers]

@@ -150,11 +150,6 @@ async def test_a_runtime_class_adds_its_overhead_and_where_it_can_run(client):
             id="other-overhead",
         ),
         pytest.param(
-            {"overhead": {"cpu": "1"}},
-            "Pod Overhead set without corresponding RuntimeClass defined Overhead",
-            id="overhead-without-a-class",
-        ),
-        pytest.param(
             {"runtimeClassName": "gvisor", "nodeSelector": {"sandbox": "no"}},
             "conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes",
             id="another-place",

@@ -97,3 +97,29 @@ def test_the_file_that_kubectl_uses(tmp_path):
     assert kubeconfig.default_path({"KUBECONFIG": listed}) == existing
     assert kubeconfig.default_path({"KUBECONFIG": str(tmp_path / "a")}) == tmp_path / "a"
     assert kubeconfig.default_path({}).parts[-2:] == (".kube", "config")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0123",
+        "1e5",
+        "12:30:45",
+        "2026-01-01",
+        "2026-01-01T00:00:00Z",
+        "1_000",
+        "0x10",
+        "1.10",
+        "9" * 30,
+    ],
+)
+def test_texts_that_look_like_something_else_stay(tmp_path, text):
+    """Unquoted, as people write them; a reader after us must find the same characters."""
+    path = tmp_path / "config"
+    path.write_text(f"users:\n- name: me\n  user: {{token: {text}, flag: true, count: 5}}\n")
+
+    add_context(path, "http://127.0.0.1:1")
+    remove_context(path, "http://127.0.0.1:1")
+
+    (user,) = yaml.safe_load(path.read_text())["users"]
+    assert user["user"] == {"token": text, "flag": True, "count": 5}

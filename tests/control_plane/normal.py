@@ -31,6 +31,8 @@ def normal(value):
     match value:
         case dict():
             return {key: _field(key, one) for key, one in _named(_without_prose(value)).items()}
+        case []:
+            return None  # Go writes an empty list either way
         case list():
             return [normal(one) for one in value]
         case str():
@@ -51,9 +53,12 @@ def _field(key, value):
     if key in _PLACEHOLDERS and value and isinstance(value, str | int):
         return _PLACEHOLDERS[key]
     if key == "causes":  # some are told twice
-        return [one for at, one in enumerate(normal(value)) if one not in normal(value[:at])]
+        told = [normal(one) for one in value]
+        return [one for at, one in enumerate(told) if one not in told[:at]]
     if key == "cells":
-        return [_AGE.sub("<age>", one) if isinstance(one, str) else one for one in normal(value)]
+        return [
+            _AGE.sub("<age>", one) if isinstance(one, str) else one for one in map(normal, value)
+        ]
     return normal(value)
 
 

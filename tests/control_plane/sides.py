@@ -45,6 +45,14 @@ class Side:
             answer = connection.getresponse()
             return answer.status, [json.loads(answer.readline()) for _ in range(count)]
 
+    def wait_for(self, path, is_wanted):
+        """Read a watch until an event's object is as wanted."""
+        with contextlib.closing(self._connection()) as connection:
+            connection.request("GET", path, headers={"Accept": "application/json"})
+            answer = connection.getresponse()
+            while not is_wanted(json.loads(answer.readline())["object"]):
+                pass
+
     def _connection(self):
         at = urlsplit(self.url)
         if self.trust is None:

@@ -17,14 +17,15 @@ def assign_addresses(service: Json, old: Json | None, reader: Reader) -> None:
     spec = service.setdefault("spec", {})
     if spec.get("type") == "ExternalName":
         return
-    spec.setdefault("ipFamilyPolicy", "SingleStack")
+    is_headless = spec.get("clusterIP") == "None"
+    both = is_headless and not spec.get("selector")  # whoever adds endpoints may use either
+    spec.setdefault("ipFamilyPolicy", "RequireDualStack" if both else "SingleStack")
+    spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
     before = (old or {}).get("spec", {})
     others = [one.get("spec", {}) for one in reader.objects("services")]
     if not spec.get("clusterIP"):
         spec["clusterIP"] = before.get("clusterIP") or _free(_addresses(), _used_addresses(others))
-    if spec["clusterIP"] != "None":
-        spec.setdefault("clusterIPs", [spec["clusterIP"]])
-        spec.setdefault("ipFamilies", ["IPv4"])
+    spec.setdefault("clusterIPs", [spec["clusterIP"]])
     if spec.get("type") in ("NodePort", "LoadBalancer"):
         _assign_ports(spec, others)
 

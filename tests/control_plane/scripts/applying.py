@@ -41,7 +41,6 @@ def apply_requests(ask):
     ask.apply(path, _map(resourceVersion="5"), "one")
     ask.apply(path, _map(namespace="other"), "one")
     ask.apply(path, {**_map(), "odd": 1}, "one")
-    ask("PATCH", f"{path}?fieldManager=one", b"a: [", APPLY)
     ask("PATCH", f"{path}?fieldManager=one", b"text", APPLY)
     text = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: '1'}"
     ask("PATCH", f"{path}?fieldManager=one", text, APPLY)

@@ -40,7 +40,7 @@ def custom_objects(ask):
     more = {"subresources": {"status": {}}, "additionalPrinterColumns": columns}
     ask.create(DEFINITIONS, definition("widgets", "Widget", _SCHEMA, **more))
     established = "watch=1&fieldSelector=metadata.name%3Dwidgets.example.com"
-    _until_established(ask, f"{DEFINITIONS}?{established}")
+    ask.side.wait_for(f"{DEFINITIONS}?{established}", _is_established)
     path = ask.group("example.com/v1", "widgets")
     kind = {"apiVersion": "example.com/v1", "kind": "Widget"}
     ask.create(path, {**kind, "metadata": {"name": "a"}, "spec": {"size": 3}})
@@ -89,14 +89,9 @@ def custom_objects(ask):
     ask.delete(f"{DEFINITIONS}/widgets.example.com")
 
 
-def _until_established(ask, path):
-    """Wait for the definition to be served; how many events that takes is the server's affair."""
-    for count in range(1, 10):
-        _, events = ask.side.events(path, count)
-        conditions = events[-1]["object"].get("status", {}).get("conditions") or []
-        if any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
-            return
-    raise AssertionError(f"{path} is not established")
+def _is_established(found):
+    conditions = found.get("status", {}).get("conditions") or []
+    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
 def refused_definitions(ask):

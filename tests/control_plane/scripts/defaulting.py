@@ -53,10 +53,13 @@ def default_pods(ask):
             "iscsi": {"targetPortal": "1.2.3.4", "iqn": "iqn.2001-04.com.example:x", "lun": 0},
         },
         {"name": "rbd", "rbd": {"monitors": ["a"], "image": "b"}},
-        {"name": "azure", "azureDisk": {"diskName": "a", "diskURI": "b"}},
+        {
+            "name": "azure",
+            "azureDisk": {"diskName": "a", "diskURI": "https://a.blob.core.windows.net/b/c.vhd"},
+        },
         {"name": "image", "image": {"reference": "nginx"}},
     ]
-    ask.create(path, pod("volumes", volumes=volumes))
+    ask.create(path, pod("volumes", volumes=volumes, serviceAccountName="robot"))
     ask.create(
         path,
         pod(
@@ -213,7 +216,10 @@ def default_cluster_objects(ask):
         ("/api/v1/nodes", {**name, "status": {"capacity": {"cpu": "4", "pods": "110"}}}),
         ("/apis/storage.k8s.io/v1/storageclasses", {**name, "provisioner": "example.com/p"}),
         ("/apis/storage.k8s.io/v1/csidrivers", {**name, "spec": {}}),
-        ("/apis/storage.k8s.io/v1/csinodes", {**name, "spec": {"drivers": []}}),
+        (
+            "/apis/storage.k8s.io/v1/csinodes",
+            {**name, "spec": {"drivers": [{"name": "d", "nodeID": "n"}]}},
+        ),
         ("/apis/scheduling.k8s.io/v1/priorityclasses", {**name, "value": 10}),
         ("/apis/resource.k8s.io/v1/deviceclasses", {**name, "spec": {}}),
         (
@@ -226,8 +232,6 @@ def default_cluster_objects(ask):
         ask.create(path, body)
         ask.get(f"{path}/compared")
         ask.delete(f"{path}/compared")
-    ask.get("/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical")
-    ask.get("/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical")
 
 
 ALL = (default_pods, default_workloads, default_others, default_records, default_cluster_objects)

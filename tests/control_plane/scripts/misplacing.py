@@ -4,7 +4,7 @@ from tests.control_plane.scripts.objects import pod
 
 
 def refused_placement(ask):
-    path = ask.core("pods")
+    path = ask.core("pods?dryRun=All")
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     preferred = "preferredDuringSchedulingIgnoredDuringExecution"
     for toleration in (

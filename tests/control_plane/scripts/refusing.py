@@ -35,7 +35,7 @@ def refused_metadata(ask):
         {"name": "x", "ownerReferences": [_owner("a"), _owner("b")]},
         {"name": "x", "managedFields": [{"operation": "Odd"}]},
     ):
-        ask.create(path, {"metadata": meta})
+        ask.create(f"{path}?dryRun=All", {"metadata": meta})
     ask.create("/api/v1/namespaces", {"metadata": {"name": "a.b"}})
     ask.create(
         ask.core("services"), {"metadata": {"name": "1st"}, "spec": {"ports": [{"port": 1}]}}
@@ -129,7 +129,7 @@ def refused_pods(ask):
             ],
         ),
     ):
-        ask.create(path, body)
+        ask.create(f"{path}?dryRun=All", body)
 
 
 def refused_workloads(ask):
@@ -154,14 +154,14 @@ def refused_workloads(ask):
         {**basics, "strategy": {"rollingUpdate": {"maxSurge": "x"}}},
         {**basics, "strategy": {"rollingUpdate": {"maxUnavailable": "200%"}}},
     ):
-        ask.create(path, {"metadata": {"name": "x"}, "spec": spec})
+        ask.create(f"{path}?dryRun=All", {"metadata": {"name": "x"}, "spec": spec})
     ask.create(path, deployment("kept"))
     ask.patch(f"{path}/kept", {"spec": {"selector": {"matchLabels": {"app": "other"}}}}, MERGE)
     ask.patch(f"{path}/kept", {"spec": {"template": {"metadata": {"labels": {"app": "z"}}}}}, MERGE)
     for resource in ("replicasets", "daemonsets", "statefulsets"):
-        ask.create(ask.apps(resource), {"metadata": {"name": "x"}, "spec": {}})
+        ask.create(ask.apps(f"{resource}?dryRun=All"), {"metadata": {"name": "x"}, "spec": {}})
         odd = {**basics, "selector": {"matchLabels": {"app": "y"}}}
-        ask.create(ask.apps(resource), {"metadata": {"name": "x"}, "spec": odd})
+        ask.create(ask.apps(f"{resource}?dryRun=All"), {"metadata": {"name": "x"}, "spec": odd})
     ask.create(ask.apps("statefulsets"), {"metadata": {"name": "kept"}, "spec": basics})
     ask.patch(ask.apps("statefulsets/kept"), {"spec": {"serviceName": "other"}}, MERGE)
     ask.patch(ask.apps("statefulsets/kept"), {"spec": {"podManagementPolicy": "Parallel"}}, MERGE)
@@ -179,7 +179,7 @@ def refused_workloads(ask):
         {"template": {"spec": once}, "ttlSecondsAfterFinished": -1},
         {"template": {"spec": once}, "selector": {"matchLabels": {"a": "b"}}},
     ):
-        ask.create(jobs, {"metadata": {"name": "x"}, "spec": spec})
+        ask.create(f"{jobs}?dryRun=All", {"metadata": {"name": "x"}, "spec": spec})
     ask.create(jobs, {"metadata": {"name": "kept"}, "spec": {"template": {"spec": once}}})
     ask.patch(f"{jobs}/kept", {"spec": {"completions": 5}}, MERGE)
     ask.patch(f"{jobs}/kept", {"spec": {"completionMode": "Indexed"}}, MERGE)
@@ -200,7 +200,7 @@ def refused_others(ask):
         claim("x", storageClassName="Bad_Name"),
         claim("x", volumeMode="Odd"),
     ):
-        ask.create(claims, body)
+        ask.create(f"{claims}?dryRun=All", body)
     ask.create(claims, claim("kept"))
     ask.patch(f"{claims}/kept", {"spec": {"accessModes": ["ReadWriteMany"]}}, MERGE)
     ask.patch(f"{claims}/kept", {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}, MERGE)
@@ -229,7 +229,7 @@ def refused_others(ask):
         {"ports": [{"port": 80}], "sessionAffinity": "Odd"},
         {"type": "ExternalName"},
     ):
-        ask.create(services, {"metadata": {"name": "x"}, "spec": spec})
+        ask.create(f"{services}?dryRun=All", {"metadata": {"name": "x"}, "spec": spec})
     budgets = ask.group("policy/v1", "poddisruptionbudgets")
     for spec in (
         {"minAvailable": 1, "maxUnavailable": 1},
@@ -239,7 +239,7 @@ def refused_others(ask):
         {"selector": {"matchLabels": {"a b": "c"}}},
         {"unhealthyPodEvictionPolicy": "Odd"},
     ):
-        ask.create(budgets, {"metadata": {"name": "x"}, "spec": spec})
+        ask.create(f"{budgets}?dryRun=All", {"metadata": {"name": "x"}, "spec": spec})
     classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
     for body in (
         {"metadata": {"name": "system-mine"}, "value": 1},
@@ -278,7 +278,7 @@ def refused_nodes(ask):
         {"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoSchedule"}]},
         {"podCIDR": "x"},
     ):
-        ask.create(path, {"metadata": {"name": "refused"}, "spec": spec})
+        ask.create(f"{path}?dryRun=All", {"metadata": {"name": "refused"}, "spec": spec})
     ask.create(path, {"metadata": {"name": "Bad_Name"}})
     ask.create(path, {"metadata": {"name": "kept"}, "spec": {"providerID": "a"}})
     ask.patch(f"{path}/kept", {"spec": {"providerID": "b"}}, MERGE)
