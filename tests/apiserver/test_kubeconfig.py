@@ -118,8 +118,8 @@ def test_texts_that_look_like_something_else_stay(tmp_path, text):
     path = tmp_path / "config"
     path.write_text(f"users:\n- name: me\n  user: {{token: {text}, flag: true, count: 5}}\n")
 
-    add_context(path, "http://127.0.0.1:1")
-    remove_context(path, "http://127.0.0.1:1")
+    kubeconfig.add_context(path, "http://127.0.0.1:1")
+    kubeconfig.remove_context(path, "http://127.0.0.1:1")
 
     (user,) = yaml.safe_load(path.read_text())["users"]
     assert user["user"] == {"token": text, "flag": True, "count": 5}
