@@ -1,0 +1,134 @@
+"""What extenders answer, read as Go reads it: keys in any case, null and missing mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, ParamSpec, TypeVar
+
+import msgspec
+
+from podium.errors import ExtenderError
+from podium.framework.extender import Filtered
+from podium.framework.preemption import Candidate, Candidates
+from podium.state.cluster import ClusterState
+from podium.state.pod_info import PodInfo
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+# What the decoder raises on broken input: wrong JSON or types, wrong text, too deep a nesting.
+_UNREADABLE: Final = (msgspec.MsgspecError, UnicodeError, RecursionError)
+_INT64: Final = range(-(2**63), 2**63)
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+
+
+class _Node(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+class _NodeList(msgspec.Struct):
+    items: list[_Node] | None = None
+
+
+class _Scored(msgspec.Struct):
+    host: str | None = None
+    score: int | None = None
+
+
+def _readable(read: Callable[P, T]) -> Callable[P, T]:
+    """What cannot be read is the extender's error."""
+
+    def reading(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return read(*args, **kwargs)
+        except _UNREADABLE as fault:
+            raise ExtenderError(f"the extender's answer cannot be read: {fault}") from fault
+
+    return reading
+
+
+class _Members:
+    """The members of a JSON object, by their names in any case."""
+
+    def __init__(self, data: bytes | msgspec.Raw) -> None:
+        found = msgspec.json.decode(data, type=dict[str, msgspec.Raw] | None) or {}
+        self._found = {name.lower(): value for name, value in found.items()}
+
+    def get(self, name: str, kind: type[T]) -> T | None:
+        value = self._found.get(name.lower())
+        # mypy knows no type for "T or null" that could be handed over.
+        wanted: Any = kind | None
+        return None if value is None else msgspec.json.decode(value, type=wanted)
+
+
+@_readable
+def filtered(reply: bytes, names_only: bool) -> Filtered:
+    members = _Members(reply)
+    if error := members.get("Error", str):
+        raise ExtenderError(error)
+    return Filtered(
+        _passed(members, names_only),
+        members.get("FailedNodes", dict[str, str]) or {},
+        members.get("FailedAndUnresolvableNodes", dict[str, str]) or {},
+    )
+
+
+def _passed(members: _Members, names_only: bool) -> list[str]:
+    names = members.get("NodeNames", list[str]) if names_only else None
+    if names is not None:
+        return names
+    nodes = members.get("Nodes", _NodeList)
+    return [] if nodes is None else [node.metadata.name for node in nodes.items or ()]
+
+
+@_readable
+def scores(reply: bytes) -> dict[str, int]:
+    """By node; a node that is listed twice has the sum."""
+    total: dict[str, int] = {}
+    entries = msgspec.json.decode(reply, type=list[dict[str, Any] | None] | None) or ()
+    # All at once: there may be thousands, and looking at each alone takes ten times as long.
+    folded = [{key.lower(): value for key, value in (entry or {}).items()} for entry in entries]
+    for scored in msgspec.convert(folded, list[_Scored]):
+        name, score = scored.host or "", scored.score or 0
+        if score not in _INT64:
+            raise ExtenderError(f'the extender\'s score of node "{name}" is no 64-bit number')
+        total[name] = total.get(name, 0) + score
+    return total
+
+
+@_readable
+def candidates(reply: bytes, extender: str, cluster: ClusterState) -> Candidates:
+    """The nodes to free. The answer names pods by uid: they must be on these nodes."""
+    by_node = _Members(reply).get("NodeNameToMetaVictims", dict[str, msgspec.Raw]) or {}
+    found = []
+    for node, victims in by_node.items():
+        members = _Members(victims)
+        pods = tuple(_victims(members, node, extender, cluster))
+        found.append(Candidate(node, pods, members.get("NumPDBViolations", int) or 0))
+    return found
+
+
+def _victims(
+    members: _Members, node: str, extender: str, cluster: ClusterState
+) -> Iterator[PodInfo]:
+    row = cluster.table.live_row(node)
+    if row is None:
+        raise ExtenderError(f'nodeinfo not found for node name "{node}"')
+    there = cluster.table.pods[row]
+    for pod in members.get("Pods", list[msgspec.Raw]) or ():
+        uid = _Members(pod).get("UID", str) or ""
+        if uid not in there:
+            raise ExtenderError(
+                f"extender: {extender} claims to preempt pod (UID: &{{{uid}}}) on node: {node}, "
+                "but the pod is not found on that node"
+            )
+        yield there[uid]
+
+
+@_readable
+def error(reply: bytes) -> str:
+    """What went wrong; empty when nothing did."""
+    return _Members(reply).get("Error", str) or ""

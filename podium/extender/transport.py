@@ -1,0 +1,101 @@
+"""Calls to one extender: a POST with JSON, an answer within its time and of a bearable size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import aiohttp
+
+from podium import config
+from podium.clock import Clock, Deadline
+from podium.errors import CredentialsError, ExtenderError
+from podium.tls import Certificate, Tls
+
+_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # time is the clock's
+# An answer repeats at most the nodes it was asked about, and says something about each.
+LEAST_LIMIT: Final = 16 << 20
+_PER_BYTE_SENT: Final = 2
+
+
+class Transport:
+    """A pool of connections to one extender; built anywhere, used on one event loop."""
+
+    def __init__(self, settings: config.Extender, clock: Clock) -> None:
+        self._url = settings.url_prefix.rstrip("/")
+        self._seconds = settings.http_timeout
+        self._clock = clock
+        tls = tls_of(settings)
+        self._server_name = tls.server_name or None
+        self._context = tls.context(_source(settings))
+        self._session: aiohttp.ClientSession | None = None
+
+    async def post(self, verb: str, body: bytes) -> bytes:
+        """The body of a successful answer; everything else is an ``ExtenderError``."""
+        url = f"{self._url}/{verb}"
+        try:
+            async with Deadline(self._clock, self._seconds):
+                return await self._exchange(verb, url, body)
+        except TimeoutError as error:
+            why = f"no answer within {self._seconds:g} s"
+            raise _failed(verb, url, why) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise _failed(verb, url, str(error) or type(error).__name__) from error
+
+    async def _exchange(self, verb: str, url: str, body: bytes) -> bytes:
+        async with self._open().post(url, data=body, server_hostname=self._server_name) as answer:
+            if answer.status != 200:
+                text = f"failed {verb} with extender at URL {url}, code {answer.status}"
+                raise ExtenderError(text)
+            most = max(LEAST_LIMIT, _PER_BYTE_SENT * len(body))
+            received = bytearray()
+            async for chunk in answer.content.iter_any():
+                received += chunk
+                if len(received) > most:
+                    raise _failed(verb, url, f"its answer has more than {most} bytes")
+            return bytes(received)
+
+    def _open(self) -> aiohttp.ClientSession:
+        """Made at the first call: a session belongs to the loop that runs then."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(ssl=self._context),
+                timeout=_NO_TIMEOUT,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+            )
+        return self._session
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+def tls_of(settings: config.Extender) -> Tls:
+    """``enableHTTPS`` without an authority means that any certificate will do, as upstream."""
+    given = settings.tls or config.TLSConfig()
+    authority = given.ca_data or _read(settings, given.ca_file)
+    chain = given.cert_data or _read(settings, given.cert_file)
+    key = given.key_data or _read(settings, given.key_file)
+    return Tls(
+        ca=authority,
+        skip_verify=given.insecure or (settings.enable_https and not authority),
+        server_name=given.server_name,
+        certificate=Certificate(chain, key) if chain or key else None,
+    )
+
+
+def _read(settings: config.Extender, path: str) -> bytes:
+    try:
+        return Path(path).read_bytes() if path else b""
+    except OSError as error:
+        raise CredentialsError(f"podium: {_source(settings)}: {error}") from error
+
+
+def _source(settings: config.Extender) -> str:
+    return f"extender {settings.url_prefix}"
+
+
+def _failed(verb: str, url: str, why: str) -> ExtenderError:
+    return ExtenderError(f"failed {verb} with extender at URL {url}: {why}")
