@@ -1,0 +1,152 @@
+"""`podium scheduler` as processes of their own, on an embedded cluster without a scheduler."""
+
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+import yaml
+
+from podium.cli import main
+
+ELECTION = (
+    "--leader-elect-lease-duration=3s",
+    "--leader-elect-renew-deadline=2s",
+    "--leader-elect-retry-period=500ms",
+)
+
+
+class Cluster:
+    """An embedded cluster, and the schedulers that a test starts on it."""
+
+    def __init__(self, home):
+        self.kubeconfig, self.state = home / "config", home / "cluster.json"
+        self._schedulers = []
+
+    def up(self):
+        files = [f"--kubeconfig={self.kubeconfig}", f"--state-file={self.state}"]
+        up = [sys.executable, "-m", "podium", "up", "--detach", "--nodes=3", "--no-scheduler"]
+        subprocess.run([*up, *files], check=True, stdout=subprocess.DEVNULL)
+        config = yaml.safe_load(self.kubeconfig.read_text())
+        self.kubeconfig.write_text(yaml.safe_dump({**config, "current-context": "podium"}))
+        self.url = json.loads(self.state.read_text())["url"]
+
+    def down(self):
+        for process in self._schedulers:
+            process.kill()
+            process.communicate()
+        main(["down", f"--state-file={self.state}"])
+
+    def scheduler(self, *flags):
+        command = [sys.executable, "-m", "podium", "scheduler", "--secure-port=0"]
+        process = subprocess.Popen(
+            [*command, f"--kubeconfig={self.kubeconfig}", *flags],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._schedulers.append(process)
+        return process
+
+    def create(self, *names):
+        for name in names:
+            pod = {"metadata": {"name": name}, "spec": {"containers": [{"name": "c"}]}}
+            pod["spec"]["containers"][0]["image"] = "app:1"
+            request = urllib.request.Request(
+                f"{self.url}/api/v1/namespaces/default/pods",
+                json.dumps(pod).encode(),
+                {"Content-Type": "application/json"},
+            )
+            urllib.request.urlopen(request, timeout=30).close()
+
+    def bindings(self, count):
+        """The nodes that pods are seen on, by pod, until so many pods have one."""
+        seen = {}
+        with urllib.request.urlopen(f"{self.url}/api/v1/pods?watch=true", timeout=60) as events:
+            while len(seen) < count:
+                pod = json.loads(events.readline())["object"]
+                if node := pod["spec"].get("nodeName"):
+                    seen.setdefault(pod["metadata"]["name"], set()).add(node)
+        return seen
+
+
+def wait_for(process, text):
+    """Read the log up to a line with this text."""
+    for line in process.stderr:
+        if text in line:
+            return
+    raise AssertionError(f"the process ended with {process.wait()} before it said {text!r}")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    made = Cluster(tmp_path)
+    made.up()
+    yield made
+    made.down()
+
+
+def test_a_standby_takes_over_when_the_leader_is_killed(cluster):
+    leader = cluster.scheduler(*ELECTION)
+    wait_for(leader, "Successfully acquired lease")
+    standby = cluster.scheduler(*ELECTION)
+    wait_for(standby, "Attempting to acquire leader lease")
+    cluster.create(*(f"early-{number}" for number in range(20)))
+    leader.kill()  # under load: some pods are bound, some under way, some wait
+    cluster.create(*(f"late-{number}" for number in range(20)))
+
+    wait_for(standby, "Successfully acquired lease")
+    seen = cluster.bindings(40)
+    assert {len(nodes) for nodes in seen.values()} == {1}
+
+
+def test_a_leader_that_is_asked_to_end_releases_its_lease(cluster):
+    leader = cluster.scheduler("--leader-elect-lease-duration=60s")
+    wait_for(leader, "Successfully acquired lease")
+    cluster.create("web")
+    cluster.bindings(1)
+    leader.send_signal(signal.SIGTERM)
+    assert leader.wait(30) == 0
+
+    # Without the release the next one would wait for a minute.
+    after = cluster.scheduler("--leader-elect-lease-duration=60s")
+    wait_for(after, "Successfully acquired lease")
+
+
+def test_without_election_it_ends_as_upstream_does(cluster):
+    alone = cluster.scheduler("--leader-elect=false", "-v=3")
+    cluster.create("web")
+    wait_for(alone, "Attempting to schedule pod pod='default/web'")
+    wait_for(alone, "Successfully bound pod to node pod='default/web'")
+    alone.send_signal(signal.SIGUSR2)
+    wait_for(alone, "Dump of scheduling queue summary='activeQ:0; backoffQ:0;")
+    alone.send_signal(signal.SIGINT)
+    assert alone.wait(30) == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        pytest.param(["--kubeconfig=nowhere"], "nowhere", id="no-kubeconfig"),
+        pytest.param(["--master=http://127.0.0.1:9", "--config=nowhere"], "nowhere", id="no-file"),
+        pytest.param(
+            ["--master=http://127.0.0.1:9", "--bind-address=192.0.2.1"], "loopback", id="address"
+        ),
+        pytest.param(["--leader-elect=maybe"], "must be true or false", id="boolean"),
+        pytest.param(["--leader-elect-retry-period=2"], "missing unit", id="duration"),
+        pytest.param(
+            ["--master=http://127.0.0.1:9", "--leader-elect-lease-duration=1s"],
+            "leaseDuration",
+            id="lease",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(flags, told, capsys):
+    try:
+        status = main(["scheduler", *flags])
+    except SystemExit as ended:
+        status = ended.code
+
+    assert status == 2
+    assert told in capsys.readouterr().err
