@@ -8,8 +8,8 @@ from typing import Any
 
 from podium.api.objects import Pod
 from podium.clock import Clock
-from podium.cycle.feasible_version import UNTRACKED
 from podium.cycle.extenders import Extenders
+from podium.cycle.feasible_version import UNTRACKED
 from podium.cycle.record import Records
 from podium.cycle.reuse import Kinds
 from podium.cycle.scoreboard import Scoreboard

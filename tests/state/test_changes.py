@@ -3,8 +3,8 @@
 import pytest
 
 from podium.api.objects import Namespace, ObjectMeta
-from podium.state.changes import Reader
 from podium.state.aspects import Aspect
+from podium.state.changes import Reader
 from podium.state.cluster import ClusterState
 from tests.builders import node, pod
 
