@@ -51,20 +51,20 @@ def checked_text(data: bytes) -> str:
 
 def load_yaml(text: str) -> list[dict[str, Any]]:
     """The objects of a YAML stream; documents without content are left out, lists are unpacked."""
-    try:
-        documents = _documents(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise PodiumError(f"not readable as YAML: {error}") from error
-    objects = [item for document in documents for item in _unpacked(document)]
+    objects = [item for document in documents(text) for item in _unpacked(document)]
     for found in objects:
         if not isinstance(found, dict):
             raise PodiumError(f"not an API object: {found!r:.80}")
     return objects
 
 
-def _documents(text: str) -> list[Any]:
+def documents(text: str) -> list[Any]:
+    """The values of a YAML stream as JSON has them, those without content left out."""
     copy = _Copy(len(text) + _FREE_VALUES)
-    return [copy.of(found, 0) for found in _parsed(text) if found is not None]
+    try:
+        return [copy.of(found, 0) for found in _parsed(text) if found is not None]
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise PodiumError(f"not readable as YAML: {error}") from error
 
 
 def _parsed(text: str) -> Iterable[Any]:
@@ -73,7 +73,22 @@ def _parsed(text: str) -> Iterable[Any]:
             return [msgspec.json.decode(text)]  # a hundred times as fast
         except msgspec.DecodeError:
             pass  # YAML has braces as well
+    _check_depth(text)
     return yaml.load_all(text, _Loader)
+
+
+def _check_depth(text: str) -> None:
+    """Building values recurses, so the depth is judged on the flat stream of events first."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise _too_deep()
+
+
+def _too_deep() -> yaml.YAMLError:
+    return yaml.YAMLError(f"nested too deeply: more than {MAX_DEPTH} levels")
 
 
 def _unpacked(document: Any) -> list[Any]:
@@ -83,7 +98,7 @@ def _unpacked(document: Any) -> list[Any]:
     return [document]
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # at run time
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Merge keys (<<), which can double with each level as well."""
         super().flatten_mapping(node)
@@ -117,7 +132,7 @@ class _Copy:
         if self._left < 0:
             raise yaml.YAMLError(f"too large: more than {self._most} values, aliases counted")
         if depth > MAX_DEPTH:
-            raise yaml.YAMLError(f"nested too deeply: more than {MAX_DEPTH} levels")
+            raise _too_deep()  # an alias inside its own anchor
         match value:
             case dict():
                 return {_key(key): self.of(item, depth + 1) for key, item in value.items()}

@@ -11,15 +11,15 @@ import binascii
 from typing import Any
 
 import msgspec
-import yaml
 
 from podium.api import quantity
+from podium.api.manifests import checked_text, documents
 from podium.api.meta import parse_time
 from podium.apiserver import statuses
 from podium.apiserver.kinds import Kind
 from podium.apiserver.schemas import ANYTHING, Schema
 from podium.apiserver.statuses import Json
-from podium.errors import InvalidQuantity, InvalidTime
+from podium.errors import InvalidQuantity, InvalidTime, PodiumError
 
 # Far deeper than any object of Kubernetes; beyond it the walks below would run out of stack.
 MAX_DEPTH = 150
@@ -88,26 +88,12 @@ def _unrecognized(kind: str, why: str) -> statuses.ApiError:
 
 def parse_yaml(body: bytes) -> Any:
     try:
-        value = yaml.load(body, Loader=_Loader)  # a safe loader, with less in it
-        check_depth(value)
-        return msgspec.json.decode(msgspec.json.encode(value))
-    except (yaml.YAMLError, RecursionError, UnicodeDecodeError, TypeError, ValueError) as error:
+        found = documents(checked_text(body))
+    except PodiumError as error:
         raise statuses.bad_request(f"error converting YAML to JSON: {error}") from None
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without aliases, which can blow up without bound, and without dates."""
-
-    def compose_node(self, parent: Any, index: int) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.YAMLError("aliases are not accepted")
-        return super().compose_node(parent, index)
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in pairs if tag != "tag:yaml.org,2002:timestamp"]
-    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
+    if len(found) > 1:
+        raise statuses.bad_request("error converting YAML to JSON: more than one document")
+    return found[0] if found else None
 
 
 def check_depth(value: Any) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
+
 from podium.apiserver import statuses
+from podium.apiserver.decoding import check_depth
 from podium.apiserver.statuses import ApiError, Json
 
 _MAX_OPERATIONS = 10_000
+_MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
@@ -33,11 +37,29 @@ def json_patch(target: Json, operations: list[Any]) -> Json:
         )
         raise ApiError(413, "RequestEntityTooLarge", message)
     document: Any = copy.deepcopy(target)
-    for operation in operations:
-        document = _apply(document, operation)
+    left = _MAX_COPIED_BYTES
+    try:
+        for operation in operations:
+            left -= _copied_bytes(document, operation)
+            if left < 0:
+                raise _refused()
+            document = _apply(document, operation)
+    except RecursionError:  # paths can lead deeper than any body is nested
+        raise _refused() from None
+    check_depth(document)
     if not isinstance(document, dict):
         raise _refused()
     return document
+
+
+def _copied_bytes(document: Any, operation: Any) -> int:
+    """What an operation adds without having sent it: a map copied into itself doubles each time."""
+    if not isinstance(operation, dict) or operation.get("op") != "copy":
+        return 0
+    source = operation.get("from")
+    if not isinstance(source, str):
+        raise _refused()
+    return len(msgspec.json.encode(_get(document, _tokens(source))))
 
 
 def _refused() -> ApiError:

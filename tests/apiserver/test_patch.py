@@ -261,3 +261,33 @@ async def test_status_and_spec_are_written_apart(client):
         "PATCH", f"{DEPLOYMENTS}/web", {"spec": {"replicas": 6}, "status": {"replicas": 9}}, MERGE
     )
     assert (by_spec["spec"]["replicas"], by_spec["status"]["replicas"]) == (6, 4)
+
+
+def bomb(count):
+    return [{"op": "copy", "from": "/data", "path": f"/data/{n}"} for n in range(count)]
+
+
+def stairs(count):
+    return [{"op": "add", "path": "/data" * n, "value": {}} for n in range(1, count)]
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        pytest.param(bomb(40), id="a-map-into-itself-again-and-again"),
+        pytest.param(stairs(1500), id="deeper-than-a-body"),
+        pytest.param([*stairs(1500), *bomb(1)], id="deeper-than-the-stack"),
+        pytest.param([{"op": "copy", "from": 5, "path": "/a"}], id="from-nowhere"),
+    ],
+)
+def test_json_patches_that_grow_without_bound(operations):
+    with pytest.raises(ApiError) as caught:
+        json_patch({"data": {"x": "y" * 100}}, operations)
+
+    assert caught.value.code in (400, 422)
+
+
+def test_a_few_copies_are_fine():
+    patched = json_patch({"data": {"x": "y"}}, bomb(2))
+
+    assert patched["data"]["1"] == {"x": "y", "0": {"x": "y"}}
