@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol, TypeAlias
 
-from podium.cli import apply, bench, config, conformance, delete, down, get, scheduler, up
+from podium.cli import apply, bench, config, conformance, delete, demo, down, get, scheduler, up
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -29,6 +29,7 @@ _INTERRUPTED = 130
 _CLOSED_PIPE = 141
 
 COMMANDS: Mapping[str, Command] = {
+    "demo": demo,
     "scheduler": scheduler,
     "up": up,
     "down": down,

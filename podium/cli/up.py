@@ -10,10 +10,10 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rich.console import Console
 
@@ -22,10 +22,14 @@ from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.state_file import AlreadyRunning, RunningCluster, StateFile
 from podium.errors import PodiumError
+from podium.live import event_loop
 
 if TYPE_CHECKING:
     from podium.apiserver.up import ClusterOptions, EmbeddedCluster
     from podium.config import Configuration
+    from podium.live.running import RunningScheduler
+
+    Visit = Callable[[EmbeddedCluster, RunningScheduler], Coroutine[Any, Any, None]]
 
 BAD_INPUT = 2
 FAILED = 1
@@ -109,7 +113,8 @@ def run(args: argparse.Namespace) -> int:
             return _detach(args, path)
         options = ClusterOptions(args.nodes, template, args.port, args.speed)
         with StateFile(path) as file:
-            return asyncio.run(_serve(options, schedule, Place(context_file, file, args.ready_fd)))
+            place = Place(context_file, file, args.ready_fd)
+            return event_loop.run(serve(options, schedule, place))
     except AlreadyRunning as error:
         print(error, file=sys.stderr)
         return FAILED
@@ -134,7 +139,13 @@ class Place(NamedTuple):
     ready_fd: int | None
 
 
-async def _serve(options: ClusterOptions, schedule: Configuration | None, place: Place) -> int:
+async def serve(
+    options: ClusterOptions,
+    schedule: Configuration | None,
+    place: Place,
+    visit: Visit | None = None,
+) -> int:
+    """Run a cluster until a signal comes; ``visit`` is taken there once it is ready."""
     from podium.apiserver.up import EmbeddedCluster  # see run()
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
@@ -142,12 +153,14 @@ async def _serve(options: ClusterOptions, schedule: Configuration | None, place:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with EmbeddedCluster(options) as cluster, _scheduler(cluster, schedule):
+    async with EmbeddedCluster(options) as cluster, _scheduler(cluster, schedule) as scheduler:
         kubeconfig.add_context(place.kubeconfig, cluster.url)
         try:
             running = RunningCluster(os.getpid(), cluster.url, str(place.kubeconfig), options.nodes)
             place.state_file.write(running)
             _say_ready(running, place.ready_fd)
+            if visit is not None and scheduler is not None:
+                await unless(stopped, visit(cluster, scheduler))
             await stopped.wait()
         finally:
             kubeconfig.remove_context(place.kubeconfig, cluster.url)
@@ -157,15 +170,26 @@ async def _serve(options: ClusterOptions, schedule: Configuration | None, place:
 @asynccontextmanager
 async def _scheduler(
     cluster: EmbeddedCluster, schedule: Configuration | None
-) -> AsyncIterator[None]:
+) -> AsyncIterator[RunningScheduler | None]:
     if schedule is None:
-        yield
+        yield None
         return
     from podium.app.live import build_live, embedded_connection  # see run()
 
     connection = embedded_connection(cluster.url, cluster.clock)
-    async with connection, build_live(schedule, connection):
-        yield
+    async with connection, build_live(schedule, connection) as scheduler:
+        yield scheduler
+
+
+async def unless(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    """Do this work, but end it when the signal comes."""
+    task, end = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
+    await asyncio.wait({task, end}, return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        task.result()
+    task.cancel()
+    end.cancel()
+    await asyncio.wait({task, end})
 
 
 def _say_ready(running: RunningCluster, ready_fd: int | None) -> None:

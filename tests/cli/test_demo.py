@@ -1,0 +1,92 @@
+"""`podium demo`: what it shows, and that it ends when told to."""
+
+import io
+import signal
+import subprocess
+import sys
+
+from rich.console import Console
+
+from podium.cli import demo_show, demo_workload
+from podium.cycle.record import Record, ScoredNode
+from tests.builders import pod
+
+REFUSED = "0/3 nodes are available: 3 Insufficient cpu. preemption: nothing helps."
+
+
+def waiting(name):
+    condition = {"type": "PodScheduled", "status": "False", "message": REFUSED}
+    return pod(name, status={"conditions": [condition]})
+
+
+def test_progress_groups_pods_by_why_they_wait():
+    pods = [pod("a", node="n1"), waiting("b"), waiting("c"), pod("d")]
+    progress = demo_show.Progress.of(pods)
+
+    assert (progress.seen, progress.untold, progress.is_settled) == (4, 1, False)
+    assert progress.reasons == {"0/3 nodes are available: 3 Insufficient cpu": 2}
+    out = io.StringIO()
+    Console(file=out, width=100).print(demo_show.table(progress, 2.0))
+    counts = [line.split(maxsplit=1)[0] for line in out.getvalue().splitlines()]
+    assert counts == ["1", "2", "1"]
+    assert "pods landed, 0 per second" in out.getvalue()
+
+
+def test_a_record_reads_as_a_decision():
+    best = (ScoredNode("n1", 150, {"Fit": 50, "Image": 0}), ScoredNode("n2", 100, {"Fit": 0}))
+    placed = Record("default/web", "u", 1, "p", nodes=3, feasible=2, node="n1", best=best, tied=2)
+    refused = Record(
+        "default/big", "u", 4, "p", nodes=3, message=REFUSED, rejected={("Fit", "too small"): 3}
+    )
+
+    assert demo_show.record_text(placed).splitlines()[1:] == [
+        "  -> n1: 2 of 3 nodes were feasible",
+        "     n1: 150 = Fit 50",
+        "     n2: 100 = ",
+        "     2 nodes shared the highest total",
+    ]
+    assert demo_show.record_text(refused).splitlines()[1:] == [
+        f"  {REFUSED}",
+        "     Fit refused 3: too small",
+    ]
+
+
+def test_examples_are_one_that_landed_and_one_that_waits():
+    progress = demo_show.Progress.of([pod("a", node="n1"), waiting("b")])
+    records = [
+        Record("default/a", "u", 1, "p", node="n1"),
+        Record("default/b", "u", 1, "p"),
+        Record("default/b", "u", 2, "p"),
+    ]
+
+    shown = [(record.pod, record.attempt) for _, record in demo_show.examples(progress, records)]
+    assert shown == [("default/a", 1), ("default/b", 2)]
+
+
+def test_the_demo_tells_its_story_and_runs_until_interrupted(tmp_path):
+    command = [sys.executable, "-m", "podium", "demo", f"--kubeconfig={tmp_path / 'config'}"]
+    process = subprocess.Popen(
+        [*command, f"--state-file={tmp_path / 'state.json'}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        told = []
+        for line in process.stdout:
+            told.append(line)
+            if "keeps running" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+
+    story = "".join(told)
+    assert (process.returncode, err) == (0, "")
+    assert demo_workload.PODS == 1000
+    assert "800  pods landed" in story
+    assert "100 Insufficient cpu" in story
+    assert "why a pod landed where it did" in story
+    assert "why a pod waits" in story
