@@ -39,7 +39,7 @@ def label_key_problems(key: str) -> tuple[str, ...]:
     if not name:
         found.append("name part must be non-empty")
     elif len(name) > _NAME_LENGTH:
-        found.append(f"name part must be no more than {_NAME_LENGTH} characters")
+        found.append(f"name part must be no more than {_NAME_LENGTH} bytes")
     if not re.fullmatch(_QUALIFIED, name):
         found.append(f"name part {_QUALIFIED_RULE}")
     return tuple(found)
@@ -50,7 +50,7 @@ def _prefix_problems(prefix: str) -> list[str]:
         return ["must be non-empty"]
     found = []
     if len(prefix) > _PREFIX_LENGTH:
-        found.append(f"must be no more than {_PREFIX_LENGTH} characters")
+        found.append(f"must be no more than {_PREFIX_LENGTH} bytes")
     if not re.fullmatch(_SUBDOMAIN, prefix):
         found.append(_SUBDOMAIN_RULE)
     return found
@@ -61,7 +61,7 @@ def label_value_problems(value: str) -> tuple[str, ...]:
     """What is wrong with a label value; empty when it is valid, as the empty value is."""
     found = []
     if len(value) > _NAME_LENGTH:
-        found.append(f"must be no more than {_NAME_LENGTH} characters")
+        found.append(f"must be no more than {_NAME_LENGTH} bytes")
     if not re.fullmatch(_VALUE, value):
         found.append(_VALUE_RULE)
     return tuple(found)

@@ -46,6 +46,9 @@ _UPSERTED = frozenset(
     }
 )
 
+# Kinds whose generation stays at one.
+_FIRST_GENERATION = frozenset({"priorityclasses.scheduling.k8s.io"})
+
 Change = Callable[[Json], Json]
 
 
@@ -155,6 +158,9 @@ class Api:
         _check_preconditions(kind, item, options.preconditions)
         if kind.resource == "namespaces":
             return self._delete_namespace(kind, key, options)
+        if kind.resource == "priorityclasses.scheduling.k8s.io" and key[1].startswith("system-"):
+            why = "this is a system priority class and cannot be deleted"
+            raise statuses.forbidden(kind.resource, key[1], why)
         return self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
 
     def _delete_namespace(self, kind: Kind, key: Key, options: DeleteOptions) -> Item:
@@ -377,7 +383,7 @@ def _keep_names(old: Json, new: Json) -> None:
 
 
 def _count_generation(kind: Kind, old: Json, new: Json) -> None:
-    if not kind.counts_generations:
+    if not kind.counts_generations or kind.resource in _FIRST_GENERATION:
         return
     hidden = ("metadata", "status")
     before = {name: value for name, value in old.items() if name not in hidden}

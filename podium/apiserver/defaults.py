@@ -38,6 +38,8 @@ def pod_spec(spec: Json) -> None:
         securityContext={},
         schedulerName="default-scheduler",
     )
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     for container in [*spec.get("containers", []), *spec.get("initContainers", [])]:
         _container(container)
         if spec.get("hostNetwork"):
@@ -265,8 +267,8 @@ def _namespace(obj: Json) -> None:
 def _node(obj: Json) -> None:
     status = obj.setdefault("status", {})
     _condition_times(status, "lastHeartbeatTime", "lastTransitionTime")
-    if status.get("capacity") and not status.get("allocatable"):
-        status["allocatable"] = dict(status["capacity"])
+    if status.get("capacity"):
+        status["allocatable"] = {**status["capacity"], **(status.get("allocatable") or {})}
     _spec(obj)
 
 

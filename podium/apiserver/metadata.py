@@ -13,7 +13,6 @@ from podium.apiserver.statuses import Cause, Json
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
-_LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _ANNOTATIONS_BYTES = 256 * 1024
 _MAX_SUBDOMAIN, _MAX_LABEL = 253, 63
 
@@ -27,12 +26,6 @@ _LABEL_RULE = (
     " start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
     f"validation is '{_LABEL}')"
 )
-_LABEL_1035_RULE = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
-    f"regex used for validation is '{_LABEL_1035}')"
-)
-
 _AS_LABEL = frozenset({"namespaces"})
 _AS_SERVICE = frozenset({"services"})
 _AS_PATH = frozenset({"rbac.authorization.k8s.io"})  # groups whose names only must fit into a path
@@ -43,9 +36,9 @@ def name_problems(kind: Kind, name: str) -> list[str]:
     if kind.group in _AS_PATH:
         return _path_problems(name)
     if kind.resource in _AS_LABEL:
-        return label_problems(name)
+        return ["must not contain dots"] if "." in name else label_problems(name)
     if kind.resource in _AS_SERVICE:
-        return _checked(name, _MAX_LABEL, _LABEL_1035, _LABEL_1035_RULE)
+        return label_problems(name)
     return _checked(name, _MAX_SUBDOMAIN, _SUBDOMAIN, _SUBDOMAIN_RULE)
 
 
@@ -77,10 +70,20 @@ def metadata_causes(kind: Kind, meta: Json) -> Iterator[Cause]:
         for problem in label_value_problems(value):
             yield statuses.bad_value("metadata.labels", value, problem)
     yield from _annotation_causes(meta.get("annotations") or {})
-    for index, finalizer in enumerate(meta.get("finalizers") or []):
-        for problem in label_key_problems(finalizer):
-            yield statuses.bad_value(f"metadata.finalizers[{index}]", finalizer, problem)
+    yield from _finalizer_causes(kind, meta.get("finalizers") or [])
     yield from _owner_causes(meta.get("ownerReferences") or [])
+
+
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+
+
+def _finalizer_causes(kind: Kind, finalizers: list[str]) -> Iterator[Cause]:
+    for index, finalizer in enumerate(finalizers):
+        for problem in label_key_problems(finalizer):
+            yield statuses.bad_value("metadata.finalizers", finalizer, problem)
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS and not kind.custom:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            yield statuses.bad_value(f"metadata.finalizers[{index}]", finalizer, detail)
 
 
 def _name_causes(kind: Kind, meta: Json) -> Iterator[Cause]:
@@ -106,18 +109,22 @@ def _annotation_causes(annotations: Json) -> Iterator[Cause]:
 
 
 def _owner_causes(owners: list[Any]) -> Iterator[Cause]:
-    controllers = []
-    for index, owner in enumerate(owners):
+    path = "metadata.ownerReferences"
+    for owner in owners:
         for name in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(name):
-                path = f"metadata.ownerReferences[{index}].{name}"
-                yield statuses.bad_value(path, "", f"{name} must not be empty")
-        if owner.get("controller"):
-            controllers.append(owner.get("name", ""))
+                what = "version must not be empty" if name == "apiVersion" else "must not be empty"
+                yield statuses.bad_value(f"{path}.{name}", "", what)
+        if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
+            detail = "/v1, Kind=Event is disallowed from being an owner"
+            yield statuses.bad_value(path, owner, detail)
+    controllers = [
+        f"{one.get('kind')}/{one.get('name')}" for one in owners if one.get("controller")
+    ]
     if len(controllers) > 1:
         yield statuses.bad_value(
-            "metadata.ownerReferences",
-            controllers[1],
+            path,
+            owners,
             'Only one reference can have Controller set to true. Found "true" in references for '
             f"{controllers[0]} and {controllers[1]}",
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Any
 
-from podium.api import quantity
-from podium.api.names import label_key_problems, label_value_problems
+from podium.api.names import label_key_problems
 from podium.apiserver import statuses
+from podium.apiserver.container_rules import container_causes, volume_causes
 from podium.apiserver.metadata import label_problems, subdomain_problems
+from podium.apiserver.placement_rules import placement_causes
 from podium.apiserver.statuses import Cause, Json
 
 Causes = Iterator[Cause]
@@ -18,12 +18,12 @@ _CHOICES = {
     "restartPolicy": ["Always", "OnFailure", "Never"],
     "dnsPolicy": ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
 }
-_PULL = ["Always", "IfNotPresent", "Never"]
-_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"]
+_DEADLINE = "activeDeadlineSeconds"
 
 
 def pod_spec_causes(spec: Json, path: str) -> Causes:
     """Everything wrong with a pod's spec, wherever it stands."""
+    yield from volume_causes(spec.get("volumes") or [], f"{path}.volumes")
     volumes = {volume.get("name") for volume in spec.get("volumes") or []}
     if not spec.get("containers"):
         yield statuses.required(f"{path}.containers")
@@ -31,7 +31,7 @@ def pod_spec_causes(spec: Json, path: str) -> Causes:
     for group in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(group) or []):
             where = f"{path}.{group}[{index}]"
-            yield from _container(container, where, volumes)
+            yield from container_causes(container, where, volumes)
             name = container.get("name", "")
             if name in seen:
                 yield statuses.duplicate(f"{where}.name", name)
@@ -39,118 +39,74 @@ def pod_spec_causes(spec: Json, path: str) -> Causes:
     for name, choices in _CHOICES.items():
         if spec.get(name) is not None and spec[name] not in choices:
             yield statuses.unsupported(f"{path}.{name}", spec[name], choices)
+    yield from _names(spec, path)
+    yield from _claims(spec, path)
     yield from _placement(spec, path)
 
 
-def _container(container: Json, path: str, volumes: set[Any]) -> Causes:
-    name = container.get("name", "")
-    if not name:
-        yield statuses.required(f"{path}.name")
-    else:
-        for problem in label_problems(name):
-            yield statuses.bad_value(f"{path}.name", name, problem)
-    image = container.get("image", "")
-    if not image:
-        yield statuses.required(f"{path}.image")
-    elif image != image.strip():
-        detail = "must not have leading or trailing whitespace"
-        yield statuses.bad_value(f"{path}.image", image, detail)
-    policy = container.get("imagePullPolicy")
-    if policy is not None and policy not in _PULL:
-        yield statuses.unsupported(f"{path}.imagePullPolicy", policy, _PULL)
-    yield from _ports(container.get("ports") or [], path)
-    yield from _resources(container.get("resources") or {}, f"{path}.resources")
-    for index, mount in enumerate(container.get("volumeMounts") or []):
-        if mount.get("name") not in volumes:
-            where = f"{path}.volumeMounts[{index}].name"
-            message = f'Not found: "{mount.get("name", "")}"'
-            yield Cause("FieldValueNotFound", where, message)
+def _names(spec: Json, path: str) -> Causes:
+    for name, problems in (
+        ("hostname", label_problems),
+        ("serviceAccountName", subdomain_problems),
+    ):
+        for problem in problems(spec.get(name) or "x"):
+            yield statuses.bad_value(f"{path}.{name}", spec[name], problem)
+    deadline = spec.get(_DEADLINE)
+    if deadline is not None and not 1 <= deadline < 2**31:
+        detail = f"must be between 1 and {2**31 - 1}, inclusive"
+        yield statuses.bad_value(f"{path}.{_DEADLINE}", deadline, detail)
+    system = (spec.get("os") or {}).get("name", "linux")
+    if system not in ("linux", "windows"):
+        yield statuses.unsupported(f"{path}.os", system, ["linux", "windows"])
 
 
-def _ports(ports: list[Any], path: str) -> Causes:
-    for index, port in enumerate(ports):
-        number = port.get("containerPort", 0)
-        if not 0 < number < 65536:
-            where = f"{path}.ports[{index}].containerPort"
-            yield statuses.bad_value(where, number, "must be between 1 and 65535, inclusive")
-
-
-def _resources(resources: Json, path: str) -> Causes:
-    limits = resources.get("limits") or {}
-    for group in ("limits", "requests"):
-        for name, amount in (resources.get(group) or {}).items():
-            if quantity.parse(amount) < 0:
-                where = f"{path}.{group}[{name}]"
-                detail = "must be greater than or equal to 0"
-                yield statuses.bad_value(where, amount, detail)
-    for name, amount in (resources.get("requests") or {}).items():
-        if name in limits and quantity.parse(amount) > quantity.parse(limits[name]):
-            detail = f"must be less than or equal to {name} limit of {limits[name]}"
-            yield statuses.bad_value(f"{path}.requests", amount, detail)
+def _claims(spec: Json, path: str) -> Causes:
+    sources = ("resourceClaimName", "resourceClaimTemplateName")
+    for index, claim in enumerate(spec.get("resourceClaims") or []):
+        given = [name for name in sources if claim.get(name)]
+        shown: Json = {"Name": claim.get("name")}
+        shown |= {f"{name[0].upper()}{name[1:]}": claim.get(name) for name in sources}
+        where = f"{path}.resourceClaims[{index}]"
+        if not given:
+            detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            yield statuses.bad_value(where, shown, detail)
+        elif len(given) > 1:
+            detail = f"at most one of `{given[0]}` or `{given[1]}` may be specified"
+            yield statuses.bad_value(where, shown, detail)
 
 
 def _placement(spec: Json, path: str) -> Causes:
-    for key, value in (spec.get("nodeSelector") or {}).items():
-        for problem in (*label_key_problems(key), *label_value_problems(value)):
-            yield statuses.bad_value(f"{path}.nodeSelector", key, problem)
-    for index, one in enumerate(spec.get("tolerations") or []):
-        yield from _toleration(one, f"{path}.tolerations[{index}]")
-    for index, one in enumerate(spec.get("topologySpreadConstraints") or []):
-        yield from _spread(one, f"{path}.topologySpreadConstraints[{index}]")
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        detail = "cannot be set until all schedulingGates have been cleared"
+        yield statuses.not_allowed(f"{path}.nodeName", detail)
     if spec.get("nodeName"):
         for problem in subdomain_problems(spec["nodeName"]):
             yield statuses.bad_value(f"{path}.nodeName", spec["nodeName"], problem)
-    for index, gate in enumerate(spec.get("schedulingGates") or []):
-        for problem in label_key_problems(gate.get("name", "")):
-            where = f"{path}.schedulingGates[{index}]"
-            yield statuses.bad_value(where, gate.get("name", ""), problem)
-
-
-def _toleration(toleration: Json, path: str) -> Causes:
-    operator = toleration.get("operator") or "Equal"
-    if operator not in ("Equal", "Exists", "Lt", "Gt"):
-        yield statuses.unsupported(f"{path}.operator", operator, ["Equal", "Exists", "Gt", "Lt"])
-    if operator == "Exists" and toleration.get("value"):
-        detail = "value must be empty when `operator` is 'Exists'"
-        yield statuses.bad_value(f"{path}.operator", toleration["value"], detail)
-    if not toleration.get("key") and operator != "Exists":
-        detail = (
-            "operator must be Exists when `key` is empty, "
-            'which means "match all values and all keys"'
-        )
-        yield statuses.bad_value(f"{path}.operator", operator, detail)
-    effect = toleration.get("effect")
-    if effect and effect not in _EFFECTS:
-        yield statuses.unsupported(f"{path}.effect", effect, _EFFECTS)
-    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield statuses.bad_value(f"{path}.effect", effect or "", detail)
-
-
-def _spread(constraint: Json, path: str) -> Causes:
-    if constraint.get("maxSkew", 0) <= 0:
-        detail = "must be greater than zero"
-        yield statuses.bad_value(f"{path}.maxSkew", constraint.get("maxSkew", 0), detail)
-    if not constraint.get("topologyKey"):
-        yield statuses.required(f"{path}.topologyKey", "can not be empty")
-    actions = ["DoNotSchedule", "ScheduleAnyway"]
-    if constraint.get("whenUnsatisfiable") not in actions:
-        value = constraint.get("whenUnsatisfiable")
-        yield statuses.unsupported(f"{path}.whenUnsatisfiable", value, actions)
+    yield from placement_causes(spec, path)
+    gates = [gate.get("name", "") for gate in spec.get("schedulingGates") or []]
+    for index, name in enumerate(gates):
+        where = f"{path}.schedulingGates[{index}]"
+        for problem in label_key_problems(name):
+            yield statuses.bad_value(where, name, problem)
+        if name in gates[:index]:
+            yield statuses.duplicate(where, name)
 
 
 def pod_update_causes(old: Json, new: Json) -> Causes:
     """A pod's spec stays as it is, but for images, deadlines, more tolerations and fewer gates."""
     before, after = old.get("spec") or {}, new.get("spec") or {}
     gates = [gate.get("name") for gate in before.get("schedulingGates") or []]
-    left = [gate.get("name") for gate in after.get("schedulingGates") or []]
-    if not set(left) <= set(gates):
-        detail = "only deletion is allowed, but found new scheduling gate"
-        yield statuses.not_allowed("spec.schedulingGates", detail)
-    tolerations = after.get("tolerations") or []
-    if any(one not in tolerations for one in before.get("tolerations") or []):
+    for index, gate in enumerate(after.get("schedulingGates") or []):
+        if gate.get("name") not in gates:
+            detail = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
+            yield statuses.not_allowed(f"spec.schedulingGates[{index}].name", detail)
+    yield from _deadline_update(before, after)
+    allowed = [_lasting(one) for one in after.get("tolerations") or []]
+    if any(_lasting(one) not in allowed for one in before.get("tolerations") or []):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         yield statuses.not_allowed("spec.tolerations", detail)
+    if gates:
+        yield from _narrowed(before, after)
     if _fixed(before, bool(gates)) != _fixed(after, bool(gates)):
         yield statuses.not_allowed(
             "spec",
@@ -159,6 +115,29 @@ def pod_update_causes(old: Json, new: Json) -> Causes:
             "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` "
             "(allow it to be set to 1 if it was previously negative)",
         )
+
+
+def _lasting(toleration: Json) -> Json:
+    return {name: one for name, one in toleration.items() if name != "tolerationSeconds"}
+
+
+def _deadline_update(before: Json, after: Json) -> Causes:
+    old, new, path = before.get(_DEADLINE), after.get(_DEADLINE), f"spec.{_DEADLINE}"
+    if old is None or old == new:
+        return
+    if new is None:
+        detail = "must not update from a positive integer to nil value"
+        yield statuses.bad_value(path, None, detail)
+    elif new > old:
+        yield statuses.bad_value(path, new, "must be less than or equal to previous value")
+
+
+def _narrowed(before: Json, after: Json) -> Causes:
+    """A gated pod may still be restricted to fewer nodes, never allowed on others."""
+    old, new = before.get("nodeSelector") or {}, after.get("nodeSelector") or {}
+    if any(new.get(key) != value for key, value in old.items()):
+        detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield statuses.bad_value("spec.nodeSelector", new, detail)
 
 
 def _fixed(spec: Json, gated: bool) -> Json:
@@ -170,5 +149,4 @@ def _fixed(spec: Json, gated: bool) -> Json:
     for group in ("containers", "initContainers"):
         for container in fixed.get(group) or []:
             container.pop("image", None)
-            container.pop("imagePullPolicy", None)
     return fixed

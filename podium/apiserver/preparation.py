@@ -167,6 +167,8 @@ def only_status(kind: Kind, old: Json, new: Json) -> Json:
         for name in ("labels", "annotations"):
             if name in new["metadata"]:
                 meta[name] = new["metadata"][name]
+    if new["metadata"].get("managedFields") is not None:
+        meta["managedFields"] = new["metadata"]["managedFields"]
     found = {**old, "metadata": meta}
     if "status" in new:
         found["status"] = new["status"]

@@ -128,16 +128,16 @@ def test_all_requirements_must_hold():
         pytest.param(LabelSelector({"/a": "x"}), "prefix part must be non-empty", id="no-prefix"),
         pytest.param(LabelSelector({"A.b/a": "x"}), "prefix part a lowercase RFC", id="prefix"),
         pytest.param(LabelSelector({"a/b/c": "x"}), "a qualified name must", id="two-slashes"),
-        pytest.param(LabelSelector({"a" * 64: "x"}), "no more than 63 characters", id="long-key"),
+        pytest.param(LabelSelector({"a" * 64: "x"}), "no more than 63 bytes", id="long-key"),
         pytest.param(
-            LabelSelector({f"{'a' * 254}/b": "x"}), "no more than 253 characters", id="long-prefix"
+            LabelSelector({f"{'a' * 254}/b": "x"}), "no more than 253 bytes", id="long-prefix"
         ),
         pytest.param(
             LabelSelector({"a": "b c"}),
             r'^values\[0\]\[a\]: Invalid value: "b c": a valid label must be an empty string or',
             id="value",
         ),
-        pytest.param(LabelSelector({"a": "b" * 64}), "no more than 63 characters", id="long-value"),
+        pytest.param(LabelSelector({"a": "b" * 64}), "no more than 63 bytes", id="long-value"),
         pytest.param(LabelSelector({"a": "b\n"}), "a valid label must", id="trailing-newline"),
         pytest.param(
             LabelSelector({}, (expression("a b", "In", "c d"),)), r"^\[key: .*, values", id="both"

@@ -97,7 +97,7 @@ async def test_a_taint_without_a_key_is_refused_not_a_fault(client):
     status, answer = await client.call("POST", NODES, node)
 
     assert (status, answer["reason"]) == (422, "Invalid")
-    assert "spec.taints[0].key: Required value" in answer["message"]
+    assert "metadata.taints[0].key: Invalid value" in answer["message"]
 
 
 @with_server
@@ -148,6 +148,11 @@ async def test_a_runtime_class_adds_its_overhead_and_where_it_can_run(client):
             {"runtimeClassName": "gvisor", "overhead": {"cpu": "1"}},
             "Pod's Overhead doesn't match RuntimeClass's defined Overhead",
             id="other-overhead",
+        ),
+        pytest.param(
+            {"overhead": {"cpu": "1"}},
+            "Pod Overhead set without corresponding RuntimeClass defined Overhead",
+            id="overhead-without-a-class",
         ),
         pytest.param(
             {"runtimeClassName": "gvisor", "nodeSelector": {"sandbox": "no"}},

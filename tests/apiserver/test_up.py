@@ -84,7 +84,7 @@ def test_names_sort_in_the_order_of_numbers():
 def test_a_template_that_the_server_refuses():
     taints = [{"key": "gpu", "effect": "Sometimes"}]
 
-    with pytest.raises(PodiumError, match=r"template of nodes is refused: .*spec.taints\[0\]"):
+    with pytest.raises(PodiumError, match=r"template of nodes is refused: .*taints\[0\]"):
         add_nodes(World(kubelets=False).cluster, 1, {"spec": {"taints": taints}})
 
 

@@ -18,6 +18,7 @@ _DUMPED_VALUE = re.compile(r'^Invalid value: "\{.*\}": ', re.DOTALL)
 _BODY_END = re.compile(r"(json parse error: .*) \([^()]*\)$", re.DOTALL)
 _AGE = re.compile(r"^(\d+[smhd])+$")
 _SERVER = re.compile(r"\b127\.0\.0\.1:\d+\b")
+_DIFF = re.compile(r"\n@@ .*", re.DOTALL)  # of Go's structs, after some refusals of updates
 _PLACEHOLDERS = {
     "resourceVersion": "<version>",
     "continue": "<token>",
@@ -44,6 +45,7 @@ def normal(value):
 def normal_text(text):
     text = _DUMP.sub('patch: Invalid value: "<object>": ', _STORAGE_ERROR.sub("", text))
     text = _DUMPED_VALUE.sub('Invalid value: "<object>": ', _BODY_END.sub(r"\1", text))
+    text = _DIFF.sub("", text)
     text = _UID.sub("<uid>", _TIME.sub("<time>", text))
     text = _SERVER.sub("<server>", _ADDRESS.sub("<address>", text))
     return _VERSION_WORD.sub(r"\1\2<version>", text)

@@ -16,6 +16,9 @@ def apply_runtime_class(pod: Json, old: Json | None, reader: Reader) -> None:
     if old is not None:
         return
     if not name:
+        if spec.get("overhead"):
+            why = "Pod Overhead set without corresponding RuntimeClass defined Overhead"
+            raise _rejected(pod, why)
         return
     item = reader.find(CLASSES, ("", name))
     if item is None:

@@ -115,7 +115,9 @@ def storage_class(name="standard"):
 
 def container(**requests):
     found = {"name": "c", "image": "app:1"}
-    return {**found, "resources": {"requests": requests}} if requests else found
+    devices = {name: amount for name, amount in requests.items() if "/" in name}
+    resources = {"requests": requests, **({"limits": devices} if devices else {})}
+    return {**found, "resources": resources} if requests else found
 
 
 def pod(name="web", annotations=None, labels=None, **spec):

@@ -245,7 +245,7 @@ def refused_others(ask):
         {"metadata": {"name": "system-mine"}, "value": 1},
         {"metadata": {"name": "x"}, "value": 2_000_000_000},
         {"metadata": {"name": "x"}, "value": 1, "preemptionPolicy": "Odd"},
-        {"metadata": {"name": "x"}},
+        {"metadata": {"name": "x"}, "value": 7},
     ):
         ask.create(classes, body)
     ask.patch(f"{classes}/x", {"value": 5}, MERGE)
