@@ -11,9 +11,11 @@ from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
 from podium.cycle.cycle import Cycle
+from podium.cycle.extenders import Extenders
 from podium.cycle.reuse import Kinds
 from podium.cycle.services import ProfileHandle, Services
 from podium.errors import ConfigError, ConfigProblem
+from podium.framework.extender import Extender
 from podium.framework.handle import Client, EventNote, EventRecorder
 from podium.framework.offline import OfflineClient
 from podium.framework.profile import Profile
@@ -119,16 +121,20 @@ class OfflineCore(Core):
         return self.start_cycle(queued)
 
 
-def build(
+def build(  # noqa: PLR0913  # all that a core can be given, each by its name
     configuration: Configuration,
     *,
     registry: Registry | None = None,
     clock: Clock | None = None,
     client: Client | None = None,
     seed: int = 0,
+    extenders: Iterable[Extender] = (),
 ) -> OfflineCore:
-    """A core with the profiles of this configuration. Plugins that are not built are absent."""
-    refuse_extenders(configuration)
+    """A core with the profiles of this configuration. Plugins that are not built are absent.
+
+    Extenders must run in this process, and cycles are then driven by ``await run_extended(cycle)``.
+    """
+    _refuse_http(configuration)
     cluster = ClusterState()
     background = Background()
     events = NoEvents()
@@ -136,6 +142,7 @@ def build(
         cluster=cluster,
         kinds=Kinds(cluster),
         seed=seed,
+        extenders=Extenders(extenders, configuration.parallelism),
         clock=clock or StillClock(),
         client=client or OfflineClient(),
         events=events,
@@ -148,9 +155,10 @@ def build(
     return core
 
 
-def refuse_extenders(configuration: Configuration) -> None:
+def _refuse_http(configuration: Configuration) -> None:
     if configuration.extenders:
-        problem = ConfigProblem("extenders", None, "podium does not support extenders yet")
+        text = "only a running scheduler calls extenders over HTTP: leave them out here"
+        problem = ConfigProblem("extenders", None, text)
         raise ConfigError("<config>", [problem])
 
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from podium.app.core import Core, in_tree_with_legacy, no_queue, refuse_extenders
+from podium import extender
+from podium.api.objects import Node, Pod
+from podium.app.core import Core, in_tree_with_legacy, no_queue
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
 from podium.client.http import Connection, Options
+from podium.client.kept_json import keeping_json
+from podium.client.resources import NODES, PODS, Resource
 from podium.clock import Clock
 from podium.config.model import Configuration
+from podium.cycle.extenders import Extenders
 from podium.cycle.reuse import Kinds
 from podium.cycle.services import Services
+from podium.framework.extender import Extender
 from podium.framework.registry import Registry
 from podium.live.binding import Binder
 from podium.live.debugger import Debugger
 from podium.live.event_handlers import EventHandlers
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
+from podium.live.gauges import Gauges
 from podium.live.pod_status import PodStatuses
 from podium.live.running import RunningScheduler
 from podium.live.scheduler import Scheduler
@@ -32,19 +39,23 @@ from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
 from podium.state.cluster import ClusterState
 
 
-def build_live(
+def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by its name
     configuration: Configuration,
     connection: Connection,
     *,
     registry: Registry | None = None,
     metrics: Metrics | None = None,
     slices: Slices | None = None,
+    extenders: Iterable[Extender] = (),
 ) -> RunningScheduler:
-    """A scheduler for the cluster behind a connection; to be called on its event loop."""
-    refuse_extenders(configuration)
-    return _Live(configuration, connection, metrics or Metrics()).build(
-        registry or in_tree_with_legacy(), slices or Slices()
-    )
+    """A scheduler for the cluster behind a connection; to be called on its event loop.
+
+    ``extenders`` run in this process, beside those that the configuration names.
+    """
+    live = _Live(configuration, connection, metrics or Metrics())
+    configured = extender.build(configuration.extenders, live.clock)
+    live.services.extenders = Extenders((*configured, *extenders), configuration.parallelism)
+    return live.build(registry or in_tree_with_legacy(), slices or Slices())
 
 
 def embedded_connection(url: str, clock: Clock) -> Connection:
@@ -83,14 +94,21 @@ class _Live:
 
     def build(self, registry: Registry, slices: Slices) -> RunningScheduler:
         self.core.add_profiles(registry, self.recorders)
-        rules = {name: ProfileRules.of(profile) for name, profile in self.core.profiles.items()}
+        rules = {
+            name: ProfileRules.of(profile, has_extenders=bool(self.services.extenders))
+            for name, profile in self.core.profiles.items()
+        }
         queue = self._queue(rules)
         self.services.activate = lambda pods: self.gate.pass_through(queue.activate, pods)
         handlers = EventHandlers(self.gate, self.services, queue, self.core.profiles)
         events = (event for each in rules.values() for event in each.events())
-        watching = Watching(self.connection, handlers, events)
+        watching = Watching(self.connection, handlers, events, self._nodes_and_pods())
+        scheduler = self._scheduler(queue, watching, slices)
+        gauges = Gauges(self.metrics, self.clock, queue, self.services.cluster)
+        gauges.follow(scheduler.bindings)
         return RunningScheduler(
-            scheduler=self._scheduler(queue, watching, slices),
+            scheduler=scheduler,
+            gauges=gauges,
             watching=watching,
             events=self.events,
             profiles=tuple(self.core.profiles.values()),
@@ -98,6 +116,15 @@ class _Live:
             watches=Tasks(self.clock),
             background=self.background,
         )
+
+    def _nodes_and_pods(self) -> tuple[Resource[Node], Resource[Pod]]:
+        """Extenders get whole objects, so their JSON is kept: of placed pods if they may go."""
+        extenders = self.services.extenders.all
+        if not extenders:
+            return NODES, PODS
+        if any(each.supports_preemption for each in extenders):
+            return keeping_json(NODES), keeping_json(PODS)
+        return keeping_json(NODES), keeping_json(PODS, lambda pod: not pod.node_name)
 
     def _queue(self, rules: Mapping[str, ProfileRules]) -> SchedulingQueue:
         options = QueueOptions(
@@ -118,5 +145,6 @@ class _Live:
             bindings=Tasks(self.clock),
             slices=slices,
             events=events,
+            metrics=metrics,
             start_cycle=self.core.start_cycle,
         )

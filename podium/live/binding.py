@@ -77,8 +77,16 @@ class Binder:
             status = await self._pre_bind(target, parallel)
         if status.ok:
             await self.statuses.settled(target.pod.uid)
-            status = await run_bind(target)
+            status = await self._to_node(target)
         return None if status.ok else failed(status, record)
+
+    async def _to_node(self, target: Target) -> Status:
+        """Bind. An extender that binds such pods comes before the Bind plugins."""
+        if self.services.extenders:
+            status = await self.services.extenders.bind(target.pod, target.node_name)
+            if status is not None:
+                return status
+        return await run_bind(target)
 
     async def _wait(self, pod: Pod) -> Status:
         start = self.services.clock.now()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from podium.api.objects import Pod
 from podium.cycle.cycle import Cycle
+from podium.cycle.extended import run_extended
 from podium.cycle.outcome import Outcome, Placed, Rejected
 from podium.cycle.record import Record
 from podium.cycle.services import Services
@@ -27,6 +28,7 @@ from podium.live.gate import Gate
 from podium.live.slices import Slices
 from podium.live.tasks import Tasks
 from podium.logs import get_logger
+from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
 
 log = get_logger(__name__)
@@ -44,6 +46,7 @@ class Scheduler:
     bindings: Tasks
     slices: Slices
     events: Mapping[str, EventRecorder]  # by profile: whose pods are ours
+    metrics: Metrics
     start_cycle: Callable[[QueuedPod], Cycle]
 
     async def run(self) -> None:
@@ -55,6 +58,7 @@ class Scheduler:
             attempt = Attempt(queued, queued.pod.scheduler_name, self.services.clock.now())
             with self.gate.closed():  # the cluster stands still until the cycle ends
                 outcome = await self.schedule_one(queued)
+                self._observe(outcome)
                 match outcome:
                     case Placed() as placed:
                         self.bindings.spawn("binding", self.bind(attempt, placed))
@@ -79,13 +83,18 @@ class Scheduler:
         """One scheduling cycle. Extenders, asked between its stages, are why it may wait."""
         log.v(3, "Attempting to schedule pod", pod=queued.pod.key)
         try:
-            return self.start_cycle(queued).run()
+            cycle = self.start_cycle(queued)
+            return await run_extended(cycle) if self.services.extenders else cycle.run()
         except Exception as fault:  # not a plugin's: those are caught where they are called
             pod = queued.pod
             log.error("scheduling cycle failed", pod=pod.key)
             self._forget(pod)
             record = Record(pod.key, pod.uid, queued.attempts, pod.scheduler_name)
             return failed(Status.error(fault), record)
+
+    def _observe(self, outcome: Outcome) -> None:
+        if (seconds := outcome.record.seconds.get("cycle")) is not None:
+            self.metrics.algorithm_seconds.observe(seconds)
 
     async def bind(self, attempt: Attempt, placed: Placed) -> None:
         """Run the binding cycle; when it fails, undo what was reserved and requeue the pod."""

@@ -68,13 +68,18 @@ class Watching:
     """The informers of one scheduler, told to its event handlers."""
 
     def __init__(
-        self, connection: Connection, handlers: EventHandlers, events: Iterable[ClusterEvent]
+        self,
+        connection: Connection,
+        handlers: EventHandlers,
+        events: Iterable[ClusterEvent],
+        nodes_and_pods: tuple[Resource[Node], Resource[Pod]] = (NODES, PODS),
     ) -> None:
         self._connection = connection
         self._handlers = handlers
+        nodes, pods = nodes_and_pods
         # Nodes first: a pod then finds its row.
-        self._nodes: Informer[Node] = Informer(connection, NODES)
-        self._pods: Informer[Pod] = Informer(connection, PODS)
+        self._nodes: Informer[Node] = Informer(connection, nodes)
+        self._pods: Informer[Pod] = Informer(connection, pods)
         self._nodes.subscribe(handlers.on_node)
         self._pods.subscribe(handlers.on_pod)
         self.informers: list[Informer[Any]] = [self._nodes, self._pods]

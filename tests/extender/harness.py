@@ -39,7 +39,7 @@ class Server:
     def told(self, **hows):
         """An extender of this process that answers each verb as told."""
         told = Told(self, next(self._names))
-        self.request("PUT", f"/{told.who}", hows)
+        told.changes(**hows)
         return told
 
     def request(self, method, path, value=None):
@@ -71,10 +71,18 @@ class Told:
         """All calls so far; waits until so many came."""
         return self.server.request("GET", f"/{self.who}/{count}")
 
+    def changes(self, **hows):
+        """From now on it answers like this, and has heard of nothing yet."""
+        self.server.request("PUT", f"/{self.who}", hows)
+
+    def bodies(self):
+        """The bodies of all calls so far."""
+        return [json.loads(call["body"]) for call in self.calls()]
+
     def body(self):
         """The body of the only call."""
-        (call,) = self.calls()
-        return json.loads(call["body"])
+        (body,) = self.bodies()
+        return body
 
     async def called(self, count=1):
         """Wait for calls while the event loop goes on."""
