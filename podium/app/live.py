@@ -26,6 +26,7 @@ from podium.live.debugger import Debugger
 from podium.live.event_handlers import EventHandlers
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
+from podium.live.gauges import Gauges
 from podium.live.pod_status import PodStatuses
 from podium.live.running import RunningScheduler
 from podium.live.scheduler import Scheduler
@@ -102,8 +103,12 @@ class _Live:
         handlers = EventHandlers(self.gate, self.services, queue, self.core.profiles)
         events = (event for each in rules.values() for event in each.events())
         watching = Watching(self.connection, handlers, events, self._nodes_and_pods())
+        scheduler = self._scheduler(queue, watching, slices)
+        gauges = Gauges(self.metrics, self.clock, queue, self.services.cluster)
+        gauges.follow(scheduler.bindings)
         return RunningScheduler(
-            scheduler=self._scheduler(queue, watching, slices),
+            scheduler=scheduler,
+            gauges=gauges,
             watching=watching,
             events=self.events,
             profiles=tuple(self.core.profiles.values()),
@@ -140,5 +145,6 @@ class _Live:
             bindings=Tasks(self.clock),
             slices=slices,
             events=events,
+            metrics=metrics,
             start_cycle=self.core.start_cycle,
         )

@@ -9,6 +9,7 @@ from typing import Final
 from podium.client.event_recorder import EventSender
 from podium.framework.profile import Profile
 from podium.live.debugger import Debugger
+from podium.live.gauges import Gauges
 from podium.live.scheduler import Scheduler
 from podium.live.tasks import Tasks
 from podium.live.watching import Watching
@@ -28,6 +29,7 @@ class RunningScheduler:
     events: EventSender
     profiles: Sequence[Profile]
     debugger: Debugger
+    gauges: Gauges
     watches: Tasks  # what runs from start to stop
     background: Tasks  # what plugins and failures spawn
 
@@ -43,6 +45,7 @@ class RunningScheduler:
     async def run(self) -> None:
         """Schedule until ``stop``."""
         self.scheduler.queue.start()
+        self.gauges.start()
         await self.scheduler.run()
 
     def report(self) -> None:
@@ -62,6 +65,7 @@ class RunningScheduler:
     async def stop(self, seconds: float = DRAIN_SECONDS) -> None:
         """Take no further pod, finish bindings under way for so long, then end everything."""
         self.scheduler.queue.close()
+        self.gauges.stop()
         left = await self.scheduler.bindings.drain(seconds)
         if left:
             log.warning("bindings were cut off", count=left)

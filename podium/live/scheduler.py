@@ -28,6 +28,7 @@ from podium.live.gate import Gate
 from podium.live.slices import Slices
 from podium.live.tasks import Tasks
 from podium.logs import get_logger
+from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
 
 log = get_logger(__name__)
@@ -45,6 +46,7 @@ class Scheduler:
     bindings: Tasks
     slices: Slices
     events: Mapping[str, EventRecorder]  # by profile: whose pods are ours
+    metrics: Metrics
     start_cycle: Callable[[QueuedPod], Cycle]
 
     async def run(self) -> None:
@@ -56,6 +58,7 @@ class Scheduler:
             attempt = Attempt(queued, queued.pod.scheduler_name, self.services.clock.now())
             with self.gate.closed():  # the cluster stands still until the cycle ends
                 outcome = await self.schedule_one(queued)
+                self._observe(outcome)
                 match outcome:
                     case Placed() as placed:
                         self.bindings.spawn("binding", self.bind(attempt, placed))
@@ -88,6 +91,10 @@ class Scheduler:
             self._forget(pod)
             record = Record(pod.key, pod.uid, queued.attempts, pod.scheduler_name)
             return failed(Status.error(fault), record)
+
+    def _observe(self, outcome: Outcome) -> None:
+        if (seconds := outcome.record.seconds.get("cycle")) is not None:
+            self.metrics.algorithm_seconds.observe(seconds)
 
     async def bind(self, attempt: Attempt, placed: Placed) -> None:
         """Run the binding cycle; when it fails, undo what was reserved and requeue the pod."""

@@ -124,6 +124,10 @@ class ClusterState:
     def is_assumed(self, uid: str) -> bool:
         return uid in self._assumed
 
+    @property
+    def assumed_count(self) -> int:
+        return len(self._assumed)
+
     def overlay(self, rows: NDArray[np.intp]) -> Overlay:
         """An overlay over these rows, which must ascend."""
         return Overlay(self.table, rows)

@@ -81,6 +81,7 @@ class Desk:
             bindings=self.tasks,
             slices=Slices(),
             events=events,
+            metrics=self.metrics,
             start_cycle=lambda queued: Cycle(self.services, self.profile, queued),
         )
 
