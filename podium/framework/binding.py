@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import NamedTuple, cast
 
 from podium.api.objects import Pod
+from podium.framework.calls import Calls, fault_of
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import (
     BindPlugin,
@@ -21,9 +23,6 @@ from podium.framework.plugin import (
 from podium.framework.profile import Profile
 from podium.framework.status import SKIP, SUCCESS, Code, PreFlight, Status, Wait, as_status
 from podium.framework.waiting_pods import WaitingPods
-from podium.logs import get_logger
-
-log = get_logger(__name__)
 
 _WAITING = "one or more plugins asked to wait and no plugin rejected pod"
 
@@ -36,14 +35,20 @@ class Target(NamedTuple):
     pod: Pod
     node_name: str
 
+    @property
+    def calls(self) -> Calls:
+        return self.profile.calls
+
 
 def run_reserve(target: Target) -> Status:
     """Reserve in order; the first failure ends it, and the caller unreserves."""
     for plugin in cast("tuple[ReservePlugin, ...]", target.profile.plugins[Point.RESERVE]):
+        begin = target.calls.timer()
         try:
             status = as_status(plugin.reserve(target.state, target.pod, target.node_name))
         except Exception as fault:
             status = _fault(plugin, "Reserve", target, fault)
+        target.calls.at("Reserve")[plugin.name].answered(begin, status)
         if status.is_rejection:
             return status.by(plugin.name)
         if not status.ok:
@@ -57,14 +62,24 @@ def run_unreserve(target: Target) -> list[Awaitable[None]]:
     left: list[Awaitable[None]] = []
     plugins = cast("tuple[ReservePlugin, ...]", target.profile.plugins[Point.RESERVE])
     for plugin in reversed(plugins):
+        count, begin = target.calls.at("Unreserve")[plugin.name], target.calls.timer()
         try:
             result = plugin.unreserve(target.state, target.pod, target.node_name)
         except Exception as fault:
-            _fault(plugin, "Unreserve", target, fault)
+            count.answered(begin, _fault(plugin, "Unreserve", target, fault))
             continue
         if inspect.isawaitable(result):
-            left.append(result)
+            left.append(_unreserved(target, plugin, result))
+        else:
+            count.answered(begin, SUCCESS)
     return left
+
+
+async def _unreserved(target: Target, plugin: ReservePlugin, work: Awaitable[object]) -> None:
+    async def undo() -> None:
+        await work  # whatever it answers
+
+    await _asked("Unreserve", target, plugin, undo)
 
 
 def run_permit(target: Target) -> tuple[dict[str, float], Status]:
@@ -72,15 +87,19 @@ def run_permit(target: Target) -> tuple[dict[str, float], Status]:
     waits: dict[str, float] = {}
     last = SUCCESS
     for plugin in cast("tuple[PermitPlugin, ...]", target.profile.plugins[Point.PERMIT]):
+        begin = target.calls.timer()
         try:
             answer = plugin.permit(target.state, target.pod, target.node_name)
             if isinstance(answer, Wait):
                 waits[plugin.name] = float(answer.seconds)
-                last = Status(Code.WAIT, (answer.reason,) if answer.reason else (), plugin.name)
-                continue
+                why = (answer.reason,) if answer.reason else ()
+                answer = last = Status(Code.WAIT, why, plugin.name)
             status = as_status(answer)
         except Exception as fault:
             status = _fault(plugin, "Permit", target, fault)
+        target.calls.at("Permit")[plugin.name].answered(begin, status)
+        if status.is_wait:
+            continue
         if status.is_rejection:
             return {}, status.by(plugin.name)
         if not status.ok:
@@ -185,10 +204,8 @@ async def _run_group(target: Target, group: list[PreBindPlugin]) -> Status:
 
 
 async def _pre_bind(target: Target, plugin: PreBindPlugin) -> Status:
-    try:
-        status = as_status(await plugin.pre_bind(target.state, target.pod, target.node_name))
-    except Exception as fault:
-        status = _fault(plugin, "PreBind", target, fault)
+    call = partial(plugin.pre_bind, target.state, target.pod, target.node_name)
+    status = await _asked("PreBind", target, plugin, call)
     if status.ok or status.is_rejection:
         return status.by(plugin.name)
     text = f'running PreBind plugin "{plugin.name}": {status.message}'
@@ -198,10 +215,8 @@ async def _pre_bind(target: Target, plugin: PreBindPlugin) -> Status:
 async def run_bind(target: Target) -> Status:
     """The first Bind plugin that does not skip decides; all skipping is an answer of its own."""
     for plugin in cast("tuple[BindPlugin, ...]", target.profile.plugins[Point.BIND]):
-        try:
-            status = as_status(await plugin.bind(target.state, target.pod, target.node_name))
-        except Exception as fault:
-            status = _fault(plugin, "Bind", target, fault)
+        call = partial(plugin.bind, target.state, target.pod, target.node_name)
+        status = await _asked("Bind", target, plugin, call)
         if status.is_skip:
             continue
         if status.ok or status.is_rejection:
@@ -213,10 +228,22 @@ async def run_bind(target: Target) -> Status:
 
 async def run_post_bind(target: Target) -> None:
     for plugin in cast("tuple[PostBindPlugin, ...]", target.profile.plugins[Point.POST_BIND]):
-        try:
-            await plugin.post_bind(target.state, target.pod, target.node_name)
-        except Exception as fault:
-            _fault(plugin, "PostBind", target, fault)
+        call = partial(plugin.post_bind, target.state, target.pod, target.node_name)
+        await _asked("PostBind", target, plugin, call)
+
+
+async def _asked(point: str, target: Target, plugin: Plugin, call: Callable[[], object]) -> Status:
+    """Ask at a point where a plugin may be async, and wait for its answer."""
+    count, begin = target.calls.at(point)[plugin.name], target.calls.timer()
+    try:
+        answer = call()
+        if inspect.isawaitable(answer):
+            answer = await target.calls.awaited(count, answer, target.pod)
+        status = as_status(answer)
+    except Exception as fault:
+        status = _fault(plugin, point, target, fault)
+    count.answered(begin, status)
+    return status
 
 
 def _pre_binds(target: Target) -> tuple[PreBindPlugin, ...]:
@@ -224,5 +251,4 @@ def _pre_binds(target: Target) -> tuple[PreBindPlugin, ...]:
 
 
 def _fault(plugin: Plugin, point: str, target: Target, fault: Exception) -> Status:
-    log.error("plugin failed", plugin=plugin.name, point=point, pod=target.pod.key)
-    return Status(Code.ERROR, plugin=plugin.name, cause=fault)
+    return fault_of(plugin, point, target.pod, fault)

@@ -14,6 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
+from podium.framework.answers import (
+    MAX_SCORE,
+    AttemptFailed,
+    check_range,
+    check_size,
+    told_fault,
+    verdict_of,
+    verdicts_of,
+)
+from podium.framework.calls import Calls, fault_of
 from podium.framework.cycle_state import CycleState
 from podium.framework.diagnosis import NodeStatuses
 from podium.framework.plugin import (
@@ -41,30 +51,25 @@ from podium.framework.preemption import (
 )
 from podium.framework.reads import EVERYTHING, Reads
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
-from podium.logs import get_logger
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
-
-log = get_logger(__name__)
-
-MAX_SCORE = 100
-
-
-class AttemptFailed(Exception):
-    """A fault ends the attempt; ``status`` says whose and why."""
-
-    def __init__(self, status: Status) -> None:
-        super().__init__(status.message)
-        self.status = status
 
 
 class Profile:
     """The plugins of one scheduler name, by extension point, in order."""
 
     def __init__(
-        self, name: str, plugins: Mapping[Point, Sequence[Plugin]], weights: Mapping[str, int]
+        self,
+        name: str,
+        plugins: Mapping[Point, Sequence[Plugin]],
+        weights: Mapping[str, int],
+        calls: Calls | None = None,
     ) -> None:
         self.name = name
+        self.calls = calls or Calls(name)
+        self._now = self.calls.timer
+        self._filtering = self.calls.at("Filter")
+        self._scoring = self.calls.at("Score")
         self.plugins = {point: tuple(plugins.get(point, ())) for point in Point}
         self.weights = dict(weights)
         self.pre_enqueues = cast("tuple[PreEnqueuePlugin, ...]", self.plugins[Point.PRE_ENQUEUE])
@@ -88,10 +93,12 @@ class Profile:
         """The first refusal gates the pod. The plugin named ``first`` is asked before others."""
         # The sort keeps the others in order.
         for plugin in sorted(self.pre_enqueues, key=lambda plugin: plugin.name != first):
+            begin = self._now()
             try:
                 status = as_status(plugin.pre_enqueue(pod))
             except Exception as fault:
-                status = _fault(plugin, "PreEnqueue", pod, fault)
+                status = fault_of(plugin, "PreEnqueue", pod, fault)
+            self.calls.at("PreEnqueue")[plugin.name].answered(begin, status)
             if not status.ok:
                 return status.by(plugin.name)
         return SUCCESS
@@ -107,7 +114,7 @@ class Profile:
             except NotSignable:
                 return None
             except Exception as fault:
-                _fault(plugin, "Sign", pod, fault)
+                fault_of(plugin, "Sign", pod, fault)
                 return None
         return tuple(fragments)
 
@@ -118,7 +125,7 @@ class Profile:
             try:
                 found[plugin.name] = plugin.reads(pod)
             except Exception as fault:
-                _fault(plugin, "Reads", pod, fault)
+                fault_of(plugin, "Reads", pod, fault)
                 found[plugin.name] = EVERYTHING
         return found
 
@@ -150,15 +157,17 @@ class Profile:
     def _pre_filter(
         self, plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Rows
     ) -> PreFilterAnswer:
+        begin, names = self._now(), None
         try:
             answer = plugin.pre_filter(state, pod, nodes)
             if isinstance(answer, PreFilterResult):
-                return frozenset(answer.node_names), SUCCESS
+                names, answer = frozenset(answer.node_names), None
             status = as_status(answer)
         except Exception as fault:
-            status = _fault(plugin, "PreFilter", pod, fault)
+            status = fault_of(plugin, "PreFilter", pod, fault)
+        self.calls.at("PreFilter")[plugin.name].answered(begin, status)
         if status.ok or status.is_skip:
-            return None, status
+            return names, status
         if status.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
             return None, status.by(plugin.name)
         text = f'running PreFilter plugin "{plugin.name}": {status.message}'
@@ -169,11 +178,24 @@ class Profile:
 
     def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
         for plugin in self._followers(state):
-            _follow("AddPod", plugin, pod, partial(plugin.add_pods, state, pod, others))
+            self._follow("AddPod", plugin, pod, partial(plugin.add_pods, state, pod, others))
 
     def remove_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
         for plugin in self._followers(state):
-            _follow("RemovePod", plugin, pod, partial(plugin.remove_pods, state, pod, others))
+            self._follow("RemovePod", plugin, pod, partial(plugin.remove_pods, state, pod, others))
+
+    def _follow(
+        self, what: str, plugin: Plugin, pod: Pod, call: Callable[[], Status | None]
+    ) -> None:
+        begin = self._now()
+        try:
+            status = as_status(call())
+        except Exception as fault:
+            status = fault_of(plugin, what, pod, fault)
+        self.calls.at(f"PreFilterExtension{what}")[plugin.name].answered(begin, status)
+        if not status.ok:
+            text = f'running {what} on PreFilter plugin "{plugin.name}": {status.message}'
+            raise AttemptFailed(Status.error(text).by(plugin.name))
 
     def _followers(self, state: CycleState) -> list[PreFilterExtensions]:
         return [
@@ -207,22 +229,38 @@ class Profile:
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Rows
     ) -> Statuses:
         """One plugin on these nodes; refusals are signed, a fault ends the attempt."""
+        begin = self._now()
         try:
             statuses = plugin.filter_all(state, pod, nodes).map(as_status)
-            _check_size(len(statuses), nodes)
+            check_size(len(statuses), nodes)
         except Exception as fault:
-            raise AttemptFailed(_filter_fault(plugin, pod, fault)) from fault
-        return _verdicts(plugin, statuses)
+            raise self._filter_failed(plugin, pod, fault, begin) from fault
+        verdicts = verdicts_of(plugin, statuses)
+        refused = 0
+        if len(verdicts.values) > 1 or not verdicts.values[0].ok:
+            refused = int(np.count_nonzero(refusals(verdicts)))
+        self._filtering[plugin.name].note(begin, Code.SUCCESS, len(nodes), refused)
+        return verdicts
 
     def filter_one(
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Status:
         """One plugin on one node, with the same rules."""
+        begin = self._now()
         try:
             status = as_status(plugin.filter(state, pod, node))
         except Exception as fault:
-            raise AttemptFailed(_filter_fault(plugin, pod, fault)) from fault
-        return _verdict(plugin, status)
+            raise self._filter_failed(plugin, pod, fault, begin) from fault
+        verdict = verdict_of(plugin, status)
+        self._filtering[plugin.name].note(begin, Code.SUCCESS, 1, not verdict.ok)
+        return verdict
+
+    def _filter_failed(
+        self, plugin: Plugin, pod: Pod, fault: Exception, begin: float
+    ) -> AttemptFailed:
+        self._filtering[plugin.name].note(begin, Code.ERROR)
+        text = f'running "{plugin.name}" filter plugin: '
+        return AttemptFailed(told_fault(plugin, "Filter", pod, fault, text))
 
     # --- PostFilter ------------------------------------------------------------------------------
 
@@ -238,6 +276,7 @@ class Profile:
         reasons: list[str] = []
         rejector = ""
         for plugin in self.post_filters:
+            begin = self._now()
             try:
                 if isinstance(plugin, PreemptionPlugin):
                     wish, status = yield from preempting(plugin, state, pod, statuses)
@@ -245,7 +284,8 @@ class Profile:
                     wish, status = plugin.post_filter(state, pod, statuses)
                 status = as_status(status)
             except Exception as fault:
-                wish, status = None, _fault(plugin, "PostFilter", pod, fault)
+                wish, status = None, fault_of(plugin, "PostFilter", pod, fault)
+            self.calls.at("PostFilter")[plugin.name].answered(begin, status)
             if status.ok:
                 return wish, status
             if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
@@ -261,47 +301,62 @@ class Profile:
 
     def pre_score(self, plugin: PreScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Status:
         """Success or skip; anything else ends the attempt."""
+        begin = self._now()
         try:
             status = as_status(plugin.pre_score(state, pod, nodes))
         except Exception as fault:
-            status = _fault(plugin, "PreScore", pod, fault)
+            status = fault_of(plugin, "PreScore", pod, fault)
+        self.calls.at("PreScore")[plugin.name].answered(begin, status)
         if status.ok or status.is_skip:
             return status
         text = f'running PreScore plugin "{plugin.name}": {status.message}'
         raise AttemptFailed(Status.error(text).by(plugin.name))
 
     def score_all(self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
+        begin = self._now()
         try:
             if len(nodes) <= _FEW:
-                return np.array([plugin.score(state, pod, node) for node in nodes], np.int64)
-            scores = np.asarray(plugin.score_all(state, pod, nodes), np.int64)
-            _check_size(len(scores), nodes)
+                scores = np.array([plugin.score(state, pod, node) for node in nodes], np.int64)
+            else:
+                scores = np.asarray(plugin.score_all(state, pod, nodes), np.int64)
+            check_size(len(scores), nodes)
         except Exception as fault:
-            text = f'running Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(_told_fault(plugin, "Score", pod, fault, text)) from fault
+            raise self._score_failed(plugin, pod, fault, begin) from fault
+        self._scoring[plugin.name].note(begin, Code.SUCCESS, len(nodes))
         return scores
 
     def score_one(self, plugin: ScorePlugin, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         """One node, for a plugin that does not normalize: checked to be in 0..100."""
+        begin = self._now()
         try:
             score = int(plugin.score(state, pod, node))
         except Exception as fault:
-            text = f'running Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(_told_fault(plugin, "Score", pod, fault, text)) from fault
+            raise self._score_failed(plugin, pod, fault, begin) from fault
+        self._scoring[plugin.name].note(begin, Code.SUCCESS)
         if not 0 <= score <= MAX_SCORE:
             check_range(plugin, np.array([score], np.int64))
         return score
+
+    def _score_failed(
+        self, plugin: Plugin, pod: Pod, fault: Exception, begin: float
+    ) -> AttemptFailed:
+        self._scoring[plugin.name].note(begin, Code.ERROR)
+        text = f'running Score plugins: plugin "{plugin.name}" failed with: '
+        return AttemptFailed(told_fault(plugin, "Score", pod, fault, text))
 
     def normalize(
         self, plugin: ScorePlugin, state: CycleState, pod: Pod, scores: Scores, nodes: Rows
     ) -> Scores:
         """Normalized scores, checked to be in 0..100."""
+        begin, count = self._now(), self.calls.at("ScoreExtensionNormalize")[plugin.name]
         try:
             normalized = np.asarray(plugin.normalize_score(state, pod, scores, nodes), np.int64)
-            _check_size(len(normalized), nodes)
+            check_size(len(normalized), nodes)
         except Exception as fault:
+            count.note(begin, Code.ERROR)
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(_told_fault(plugin, "NormalizeScore", pod, fault, text)) from fault
+            raise AttemptFailed(told_fault(plugin, "NormalizeScore", pod, fault, text)) from fault
+        count.note(begin, Code.SUCCESS)
         check_range(plugin, normalized)
         return normalized
 
@@ -322,63 +377,4 @@ def refusals(statuses: Statuses) -> NDArray[np.bool_]:
     return refused
 
 
-def check_range(plugin: ScorePlugin, scores: Scores) -> None:
-    """Fail the attempt when a score is not in 0..100."""
-    if not len(scores):
-        return
-    if int(scores.view(np.uint64).max()) <= MAX_SCORE:  # a negative score looks enormous there
-        return
-    low, high = int(scores.min()), int(scores.max())
-    bad = low if low < 0 else high
-    text = (
-        f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an '
-        f"invalid score {bad}, it should in the range of [0, {MAX_SCORE}] after normalizing"
-    )
-    raise AttemptFailed(Status.error(text).by(plugin.name))
-
-
-def _follow(what: str, plugin: Plugin, pod: Pod, call: Callable[[], Status | None]) -> None:
-    try:
-        status = call()
-    except Exception as fault:
-        status = _fault(plugin, what, pod, fault)
-    if status is not None and not status.ok:
-        text = f'running {what} on PreFilter plugin "{plugin.name}": {status.message}'
-        raise AttemptFailed(Status.error(text).by(plugin.name))
-
-
-def _check_size(size: int, nodes: Rows) -> None:
-    if size != len(nodes):
-        raise ValueError(f"it answered for {size} instead of {len(nodes)} nodes")
-
-
-def _verdicts(plugin: FilterPlugin, statuses: Statuses) -> Statuses:
-    """The verdicts, signed. An error counts only where a node has it: rules judge spare values."""
-    verdicts = list(statuses.values)
-    for place, status in enumerate(verdicts):
-        is_spare = not (status.ok or status.is_rejection or place in statuses.index)
-        verdicts[place] = SUCCESS if is_spare else _verdict(plugin, status)
-    return Column(verdicts, statuses.index)
-
-
-def _verdict(plugin: FilterPlugin, status: Status) -> Status:
-    if status.ok:
-        return SUCCESS
-    if not status.is_rejection:
-        text = f'running "{plugin.name}" filter plugin: {status.message}'
-        raise AttemptFailed(Status.error(text).by(plugin.name))
-    return status if status.plugin == plugin.name else status.by(plugin.name)
-
-
-def _filter_fault(plugin: Plugin, pod: Pod, fault: Exception) -> Status:
-    return _told_fault(plugin, "Filter", pod, fault, f'running "{plugin.name}" filter plugin: ')
-
-
-def _told_fault(plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str) -> Status:
-    status = _fault(plugin, point, pod, fault)
-    return Status.error(f"{text}{status.message}").by(plugin.name)
-
-
-def _fault(plugin: Plugin, point: str, pod: Pod, fault: Exception) -> Status:
-    log.error("plugin failed", plugin=plugin.name, point=point, pod=pod.key)
-    return Status(Code.ERROR, plugin=plugin.name, cause=fault)
+__all__ = ["MAX_SCORE", "AttemptFailed", "Profile", "check_range", "refusals", "subset"]

@@ -16,6 +16,7 @@ from podium.framework.binding import (
     wait_on_permit,
 )
 from podium.framework.waiting_pods import WaitingPod, WaitingPods
+from tests import toys as toy_plugins
 from tests.builders import pod
 from tests.toys import Bind, Permit, PostBind, Reserve, profile
 
@@ -213,8 +214,9 @@ def test_post_bind_tells_everybody(caplog):
     asyncio.run(run_post_bind(target(*plugins)))
 
     assert log == ["A", "B", "C"]
+    source = f"{toy_plugins.__file__}, class PostBind"
     assert caplog.records[0].getMessage() == (
-        "plugin failed plugin='B' point='PostBind' pod='default/pod'"
+        f"plugin failed plugin='B' point='PostBind' pod='default/pod' source={source!r}"
     )
 
 

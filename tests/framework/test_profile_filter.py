@@ -6,6 +6,7 @@ import pytest
 from podium import framework as fwk
 from podium.framework.profile import AttemptFailed, refusals
 from podium.state.rows import PodsOnRows
+from tests import toys
 from tests.builders import node, pod
 from tests.toys import Filter, PreFilter, Toy, profile, reply
 
@@ -100,7 +101,9 @@ def test_an_exception_is_logged_with_its_traceback(caplog):
         run(Filter("F", BROKEN))
 
     (entry,) = caplog.records
-    assert entry.getMessage() == "plugin failed plugin='F' point='Filter' pod='default/pod'"
+    source = f"{toys.__file__}, class Filter"
+    asked = "plugin failed plugin='F' point='Filter' pod='default/pod'"
+    assert entry.getMessage() == f"{asked} source={source!r}"
     assert entry.exc_info[1] is BROKEN
 
 

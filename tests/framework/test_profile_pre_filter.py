@@ -4,6 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.profile import AttemptFailed
+from tests import toys
 from tests.builders import node, pod
 from tests.toys import PreFilter, profile
 
@@ -116,7 +117,9 @@ def test_an_exception_is_logged_with_its_traceback(caplog):
         run(BROKEN)
 
     (entry,) = caplog.records
-    assert entry.getMessage() == "plugin failed plugin='A' point='PreFilter' pod='default/pod'"
+    source = f"{toys.__file__}, class PreFilter"
+    asked = "plugin failed plugin='A' point='PreFilter' pod='default/pod'"
+    assert entry.getMessage() == f"{asked} source={source!r}"
     assert entry.exc_info[1] is BROKEN
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.plugin import Point
+from tests import toys
 from tests.builders import pod
 from tests.toys import Bind, Filter, PreEnqueue, PreFilter, PreScore, Score, Toy, Unsigned, profile
 
@@ -131,7 +132,9 @@ def test_an_exception_while_signing_is_logged(caplog):
     assert profile(signing(Filter, "F", fail)).sign(pod()) is None
 
     (entry,) = caplog.records
-    assert entry.getMessage() == "plugin failed plugin='F' point='Sign' pod='default/pod'"
+    source = f"{toys.__file__}, class Filter"
+    asked = "plugin failed plugin='F' point='Sign' pod='default/pod'"
+    assert entry.getMessage() == f"{asked} source={source!r}"
     assert entry.exc_info[1] is BROKEN
 
 

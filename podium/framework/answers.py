@@ -1,0 +1,71 @@
+"""What a plugin's answer comes to by upstream's rules: verdicts, and faults that end an attempt."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from podium.api.objects import Pod
+from podium.framework.calls import fault_of, source_of
+from podium.framework.plugin import FilterPlugin, Plugin, ScorePlugin, Scores, Statuses
+from podium.framework.status import SUCCESS, Status
+from podium.logs import get_logger
+from podium.state.column import Column
+from podium.state.rows import Rows
+
+log = get_logger(__name__)
+
+MAX_SCORE = 100
+
+
+class AttemptFailed(Exception):
+    """A fault ends the attempt; ``status`` says whose and why."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+def check_size(size: int, nodes: Rows) -> None:
+    if size != len(nodes):
+        raise ValueError(f"it answered for {size} instead of {len(nodes)} nodes")
+
+
+def check_range(plugin: ScorePlugin, scores: Scores) -> None:
+    """Fail the attempt when a score is not in 0..100."""
+    if not len(scores):
+        return
+    if int(scores.view(np.uint64).max()) <= MAX_SCORE:  # a negative score looks enormous there
+        return
+    low, high = int(scores.min()), int(scores.max())
+    bad = low if low < 0 else high
+    text = (
+        f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an '
+        f"invalid score {bad}, it should in the range of [0, {MAX_SCORE}] after normalizing"
+    )
+    log.warning(
+        "plugin scored out of range", plugin=plugin.name, score=bad, source=source_of(plugin)
+    )
+    raise AttemptFailed(Status.error(text).by(plugin.name))
+
+
+def verdicts_of(plugin: FilterPlugin, statuses: Statuses) -> Statuses:
+    """The verdicts, signed. An error counts only where a node has it: rules judge spare values."""
+    verdicts = list(statuses.values)
+    for place, status in enumerate(verdicts):
+        is_spare = not (status.ok or status.is_rejection or place in statuses.index)
+        verdicts[place] = SUCCESS if is_spare else verdict_of(plugin, status)
+    return Column(verdicts, statuses.index)
+
+
+def verdict_of(plugin: FilterPlugin, status: Status) -> Status:
+    if status.ok:
+        return SUCCESS
+    if not status.is_rejection:
+        text = f'running "{plugin.name}" filter plugin: {status.message}'
+        raise AttemptFailed(Status.error(text).by(plugin.name))
+    return status if status.plugin == plugin.name else status.by(plugin.name)
+
+
+def told_fault(plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str) -> Status:
+    status = fault_of(plugin, point, pod, fault)
+    return Status.error(f"{text}{status.message}").by(plugin.name)

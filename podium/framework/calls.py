@@ -1,0 +1,199 @@
+"""What a profile's plugins were asked: how often, how long it took, and what came of it.
+
+``profile.py`` and ``binding.py`` note each call; `podium plugin stats` and the metrics read it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from math import inf
+from time import perf_counter
+from typing import Final, NamedTuple, Protocol
+
+from podium.api.objects import Pod
+from podium.clock import Clock
+from podium.framework.plugin import Plugin
+from podium.framework.status import Code, Status
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+LONG_SECONDS: Final = 1.0
+STUCK_SECONDS: Final = 30.0
+# Here a plugin may wait; elsewhere every pod waits for it.
+WAITING: Final = frozenset(("Unreserve", "PreBind", "Bind", "PostBind"))
+# A point in metrics, for what counts there as part of another.
+_WHOLE: Final = {"ScoreExtensionNormalize": "Score"}
+_TOLD_BY_THE_QUEUE: Final = frozenset(("PreEnqueue",))
+EVALUATED: Final = frozenset(("PreFilter", "Filter", "PreScore", "Score"))
+
+
+class Observer(Protocol):
+    """Who wants to know of calls as they happen: the metrics of a running scheduler."""
+
+    def point(self, profile: str, point: str, status: str, seconds: float) -> None: ...
+    def plugin(self, plugin: str, point: str, status: str, seconds: float) -> None: ...
+    def samples_plugins(self) -> bool: ...
+
+
+class Call(NamedTuple):
+    plugin: str
+    point: str
+    code: Code
+    seconds: float
+
+
+class CallCount:
+    """One plugin at one point. ``rejections`` counts nodes at Filter and pods elsewhere."""
+
+    __slots__ = (
+        "_calls", "_limit", "calls", "errors", "evaluations", "longest", "plugin", "point",
+        "rejections", "seconds",
+    )  # fmt: skip
+
+    def __init__(self, plugin: str, point: str, calls: Calls) -> None:
+        self.plugin = plugin
+        self.point = point
+        self.calls = 0
+        self.seconds = 0.0
+        self.longest = 0.0
+        self.evaluations = 0  # single nodes where a call judges many; Skip does not count
+        self.rejections = 0
+        self.errors = 0
+        self._calls = calls
+        self._limit = inf if point in WAITING else LONG_SECONDS
+
+    def note(self, begin: float, code: Code, evaluations: int = 1, rejections: int = 0) -> None:
+        """A call that began at this time of ``Calls.timer`` has ended."""
+        seconds = self._calls.timer() - begin
+        self.calls += 1
+        self.seconds += seconds
+        self.evaluations += evaluations
+        self.rejections += rejections
+        if seconds > self.longest:
+            self.longest = seconds
+            if seconds > self._limit:
+                self._warn(seconds)
+        if code is Code.ERROR:
+            self.errors += 1
+        if self._calls.untold is not None:
+            self._calls.untold.append(Call(self.plugin, self.point, code, seconds))
+
+    def answered(self, begin: float, status: Status) -> None:
+        """The same for a call that was answered with one status."""
+        is_skip = status.code is Code.SKIP
+        self.note(begin, status.code, not is_skip, status.is_rejection)
+
+    def _warn(self, seconds: float) -> None:
+        log.warning(
+            "a plugin's call took long, and all pods waited for it",
+            plugin=self.plugin, point=self.point, seconds=round(seconds, 3),
+        )  # fmt: skip
+
+
+class PointCalls(dict[str, CallCount]):
+    """The counts of one point by plugin."""
+
+    def __init__(self, point: str, calls: Calls) -> None:
+        super().__init__()
+        self.point = point
+        self._calls = calls
+
+    def __missing__(self, plugin: str) -> CallCount:
+        count = self[plugin] = CallCount(plugin, self.point, self._calls)
+        return count
+
+
+class Calls:
+    """The counts of one profile. They outlive a profile that is built anew.
+
+    With an observer, calls are kept until ``tell``, which a driver of cycles calls after each.
+    """
+
+    def __init__(
+        self,
+        profile: str = "",
+        observer: Observer | None = None,
+        clock: Clock | None = None,
+        timer: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.profile = profile
+        self.timer = timer
+        self.untold: list[Call] | None = None if observer is None else []
+        self._observer = observer
+        self._clock = clock
+        self._points: dict[str, PointCalls] = {}
+
+    def at(self, point: str) -> PointCalls:
+        found = self._points.get(point)
+        if found is None:
+            found = self._points[point] = PointCalls(point, self)
+        return found
+
+    def __iter__(self) -> Iterator[CallCount]:
+        """All counts; from any thread, since the copy of a dict is atomic."""
+        for point in list(self._points.values()):
+            yield from list(point.values())
+
+    def tell(self) -> None:
+        """Tell the observer what was called since the last time: each point as a whole, and
+        single plugins in a sample."""
+        if not self.untold or self._observer is None:
+            return
+        observer, calls = self._observer, self.untold
+        self.untold = []
+        points: dict[str, tuple[str, float]] = {}
+        for call in calls:
+            name = _WHOLE.get(call.point, call.point)
+            code, seconds = points.get(name, (Code.SUCCESS.value, 0.0))
+            is_news = call.code not in (Code.SUCCESS, Code.SKIP)
+            points[name] = call.code.value if is_news else code, seconds + call.seconds
+        for name, (code, seconds) in points.items():
+            if name not in _TOLD_BY_THE_QUEUE:
+                observer.point(self.profile, name, code, seconds)
+        if observer.samples_plugins():
+            for call in calls:
+                observer.plugin(call.plugin, call.point, call.code.value, call.seconds)
+
+    async def awaited(self, count: CallCount, work: Awaitable[object], pod: Pod) -> object:
+        """Wait for what a plugin does at an async point; say so when it takes long."""
+        if self._clock is None:
+            return await work
+
+        def warn() -> None:
+            log.warning(
+                "a plugin has not returned yet; only its own pod waits for it",
+                plugin=count.plugin, point=count.point, pod=pod.key, seconds=STUCK_SECONDS,
+            )  # fmt: skip
+
+        timer = self._clock.call_later(STUCK_SECONDS, warn)
+        try:
+            return await work
+        finally:
+            timer.cancel()
+
+
+def source_of(plugin: Plugin | type[Plugin]) -> str:
+    """Where its author finds it: ``rack.py, class EmptiestRack``."""
+    kind = plugin if isinstance(plugin, type) else type(plugin)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
+    what = "function" if hasattr(kind, "function") else "class"
+    return f"{file}, {what} {kind.__qualname__}"
+
+
+def fault_of(plugin: Plugin, point: str, pod: Pod, fault: Exception) -> Status:
+    """What a plugin raised, as its status; the log gets the traceback and where to look."""
+    log.error(
+        "plugin failed", plugin=plugin.name, point=point, pod=pod.key, source=source_of(plugin)
+    )
+    return Status(Code.ERROR, plugin=plugin.name, cause=_explained(fault))
+
+
+def _explained(fault: Exception) -> Exception:
+    """The decoder's word for a frozen object helps nobody who does not know the decoder."""
+    if isinstance(fault, AttributeError) and str(fault).startswith("immutable type"):
+        _, _, kind = str(fault).partition(": ")
+        text = f"it tried to change {kind.strip(chr(39))}, but objects are read-only for plugins"
+        return AttributeError(f"{text}: write through handle.client, or keep it in the state")
+    return fault
