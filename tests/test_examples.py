@@ -14,6 +14,9 @@ SAID = {
         " scheduling.\n"
     ),
     "emptiest_rack.py": "3 pods on the left rack, 3 on the right\n",
+    "extender_in_process.py": (
+        "a right\nb left\nc right\nd 0/3 nodes are available: 3 no licence\n"
+    ),
 }
 
 
