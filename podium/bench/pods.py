@@ -11,9 +11,11 @@ from typing import Any, TypeVar, cast
 
 from podium.api.objects import ApiObject, PersistentVolume, PersistentVolumeClaim, Pod, decode
 from podium.bench.ops import CreatePods
-from podium.bench.templates import Fields, Template, Templates
+from podium.bench.templates import Fields, Template, Templates, uid
 
 T = TypeVar("T")
+# Takes an object that a pod brings along, as JSON.
+Put = Callable[[type[ApiObject], bytes], None]
 
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _IDENTITY_BY_SOURCE = {  # which field tells one volume of a kind from the next
@@ -32,7 +34,7 @@ class PodMaker:
         self,
         op: CreatePods,
         templates: Templates,
-        put: Callable[[ApiObject], None],
+        put: Put,
         node_names: Sequence[str],
     ) -> None:
         self.template = templates.get(op.pod_template_path, Pod)
@@ -58,11 +60,12 @@ class PodMaker:
         own: dict[str, Any] = {}
         spec = self.template.part("spec")
         if self._storage is not None:
-            for obj in bound_pair(*self._storage, serial, self.namespace):
-                self._put(obj)
+            volume, claim = bound_pair(*self._storage, serial, self.namespace)
+            self._put(PersistentVolume, volume)
+            self._put(PersistentVolumeClaim, claim)
             source = {"claimName": self._storage[1].name(serial)}
-            volume = {"name": "own", "persistentVolumeClaim": source}
-            own["volumes"] = [*(spec.get("volumes") or ()), volume]
+            mounted = {"name": "own", "persistentVolumeClaim": source}
+            own["volumes"] = [*(spec.get("volumes") or ()), mounted]
         if self._pins is not None:
             own["affinity"] = (spec.get("affinity") or {}) | pinned_to(next(self._pins))
         return own
@@ -70,17 +73,23 @@ class PodMaker:
 
 def bound_pair(
     volume: Template, claim: Template, serial: int, namespace: str
-) -> tuple[PersistentVolume, PersistentVolumeClaim]:
-    """A volume and a claim that are bound to one another."""
+) -> tuple[bytes, bytes]:
+    """A volume and a claim that are bound to one another, as JSON."""
     bound = {"status": {"phase": "Bound"}}
     annotations = (claim.metadata.get("annotations") or {}) | {_BIND_COMPLETED: "yes"}
     of_claim: Fields = bound | {
         "metadata": {"annotations": annotations},
         "spec": {"volumeName": volume.name(serial)},
     }
-    made = decode(PersistentVolumeClaim, claim.json(serial, namespace, of_claim))
-    of_volume: Fields = bound | {"spec": _identified(volume, serial) | {"claimRef": _ref(made)}}
-    return decode(PersistentVolume, volume.json(serial, "", of_volume)), made
+    reference = {
+        "kind": "PersistentVolumeClaim",
+        "apiVersion": "v1",
+        "namespace": namespace,
+        "name": claim.name(serial),
+        "uid": uid(serial),
+    }
+    of_volume: Fields = bound | {"spec": _identified(volume, serial) | {"claimRef": reference}}
+    return volume.json(serial, "", of_volume), claim.json(serial, namespace, of_claim)
 
 
 def pinned_to(node_name: str) -> dict[str, Any]:
@@ -112,14 +121,4 @@ def _identified(volume: Template, serial: int) -> dict[str, Any]:
         source: spec[source] | {field: name}
         for source, field in _IDENTITY_BY_SOURCE.items()
         if spec.get(source) is not None
-    }
-
-
-def _ref(claim: PersistentVolumeClaim) -> dict[str, str]:
-    return {
-        "kind": "PersistentVolumeClaim",
-        "apiVersion": "v1",
-        "namespace": claim.namespace,
-        "name": claim.name,
-        "uid": claim.uid,
     }

@@ -41,6 +41,10 @@ class Bar:
         self._progress.update(self._task, description=what, completed=self._begun)
         self._begun += 1
 
+    def tell(self, what: str) -> None:
+        """What the run is doing."""
+        self._progress.update(self._task, description=what)
+
     def print(self, line: str, file: TextIO | None = None) -> None:
         self._progress.stop()
         print(line, file=file or sys.stdout, flush=True)

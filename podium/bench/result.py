@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -11,25 +12,41 @@ import numpy as np
 from podium.bench.measure import Meter, Reference, peak_memory_bytes
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of output; the fields are the JSON's."""
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """What every run tells. One line of output; the fields are the JSON's."""
 
     name: str
     nodes: int
     pods: int
     pods_per_second: float
+    reference_us: float
+    peak_memory_bytes: int | None  # of the scheduler's process; None when nobody knows it
+
+
+class Result(Figures, frozen=True, kw_only=True):
+    """Of a run in this process."""
+
     cycle_p50_us: float
     cycle_p99_us: float
     cycle_mean_us: float
     gc_pause_max_us: float
-    peak_memory_bytes: int
-    reference_us: float
 
     @property
     def ratio(self) -> float:
         """The mean cycle in units of the reference."""
         return self.cycle_mean_us / self.reference_us
 
+
+class LiveResult(Figures, frozen=True, kw_only=True):
+    """Of a run on a cluster, timed from outside."""
+
+    steady_pods_per_second: float
+    bind_p50_ms: float
+    bind_p99_ms: float
+    scheduler_cpu_seconds: float | None
+
+
+F = TypeVar("F", bound=Figures)
 
 _SAME_IN_ALL_RUNS = ("name", "nodes", "pods")
 
@@ -47,13 +64,20 @@ def of_run(name: str, nodes: int, meter: Meter, reference: Reference) -> Result:
         cycle_mean_us=round(float(cycles.mean()), 1) if len(cycles) else 0.0,
         gc_pause_max_us=round(max(meter.pauses, default=0) / 1_000, 1),
         peak_memory_bytes=peak_memory_bytes(),
-        reference_us=round(median(reference.times) / 1_000, 2),
+        reference_us=median_us(reference.times),
     )
 
 
-def median_of(results: Sequence[Result]) -> Result:
+def median_us(nanoseconds: Sequence[int]) -> float:
+    return round(median(nanoseconds) / 1_000, 2)
+
+
+def median_of(results: Sequence[F]) -> F:
     """Field by field, so no field depends on which run another was typical of."""
-    fields = [field for field in Result.__struct_fields__ if field not in _SAME_IN_ALL_RUNS]
-    middle = {field: median(getattr(result, field) for result in results) for field in fields}
-    middle["peak_memory_bytes"] = int(middle["peak_memory_bytes"])
+    fields = [name for name in results[0].__struct_fields__ if name not in _SAME_IN_ALL_RUNS]
+    values = {name: [getattr(result, name) for result in results] for name in fields}
+    # A figure that one run could not tell is told by none.
+    middle = {name: None if None in found else median(found) for name, found in values.items()}
+    if middle["peak_memory_bytes"] is not None:
+        middle["peak_memory_bytes"] = int(middle["peak_memory_bytes"])
     return msgspec.structs.replace(results[0], **middle)

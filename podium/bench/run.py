@@ -133,7 +133,10 @@ class _Run:
     def pod_maker(self, op: CreatePods) -> PodMaker:
         self.create_namespace(op.namespace)
         names = self.node_names(op.opcode, "pinInTurn") if op.pin_in_turn else ()
-        return PodMaker(op, self.templates, self.scheduling.put, names)
+        return PodMaker(op, self.templates, self.put_json, names)
+
+    def put_json(self, kind: type[ApiObject], data: bytes) -> None:
+        self.scheduling.put(decode(kind, data))
 
     def node_names(self, opcode: str, field: str) -> Sequence[str]:
         names = self.scheduling.cluster.rows().names

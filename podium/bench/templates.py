@@ -22,7 +22,7 @@ from podium.errors import InvalidSelector, PodiumError
 Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
 
 _CREATED = "2026-01-01T00:00:00Z"
-_HOSTNAME = "kubernetes.io/hostname"
+HOSTNAME = "kubernetes.io/hostname"
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 _INDEX = re.compile(r"\{\{\s*\.Index\s*\}\}")
@@ -113,17 +113,17 @@ class Template:
             self._model.metadata,
             name=name or self.name(serial),
             namespace=namespace if self.is_namespaced else "",
-            uid=_uid(serial),
+            uid=uid(serial),
         )
         if self.kind in (Node, Namespace):
-            key = _HOSTNAME if self.kind is Node else _NAMESPACE_NAME
+            key = HOSTNAME if self.kind is Node else _NAMESPACE_NAME
             labels = {**metadata.labels, key: metadata.name}
             metadata = msgspec.structs.replace(metadata, labels=labels)
         return msgspec.structs.replace(self._model, metadata=metadata)
 
     def json(self, serial: int, namespace: str, own: Fields | None = None) -> bytes:
         """One more object as a watch would deliver it; ``own`` are fields of its own by part."""
-        identity = {"name": self.name(serial), "namespace": namespace, "uid": _uid(serial)}
+        identity = {"name": self.name(serial), "namespace": namespace, "uid": uid(serial)}
         metadata, rest = self.metadata | identity, self._rest
         if own:
             metadata |= own.get("metadata", {})
@@ -214,5 +214,5 @@ def _after_brace(plain: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(plain)[1:]
 
 
-def _uid(serial: int) -> str:
+def uid(serial: int) -> str:
     return f"00000000-0000-4000-8000-{serial:012x}"

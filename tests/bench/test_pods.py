@@ -2,6 +2,7 @@
 
 import pytest
 
+from podium.api.objects import PersistentVolume, PersistentVolumeClaim, decode
 from podium.bench.ops import CreatePods
 from podium.bench.pods import PodMaker, bound_pair, in_turn
 from podium.bench.templates import Template, Templates
@@ -41,7 +42,11 @@ def maker(tmp_path):
             **dict(zip(paths, storage, strict=False)),
             **fields,
         )
-        return PodMaker(op, templates, put.append, ["a", "b"]), put
+
+        def take(kind, data):
+            put.append(decode(kind, data))
+
+        return PodMaker(op, templates, take, ["a", "b"]), put
 
     return make
 
@@ -80,7 +85,8 @@ def test_pin_stands_beside_other_affinity(maker):
 def test_no_two_volumes_are_the_same_disk(source, field):
     template = Template({"kind": "PersistentVolume", "spec": {source: {"fsType": "ext4"}}})
 
-    volumes = [bound_pair(template, CLAIM, serial, "shop")[0] for serial in range(2)]
+    made = [bound_pair(template, CLAIM, serial, "shop")[0] for serial in range(2)]
+    volumes = [decode(PersistentVolume, data) for data in made]
 
     sources = [
         volume.spec.csi
@@ -95,7 +101,8 @@ def test_no_two_volumes_are_the_same_disk(source, field):
 
 
 def test_a_volume_and_its_claim_know_each_other():
-    volume, claim = bound_pair(Template({"kind": "PersistentVolume"}), CLAIM, 3, "shop")
+    made = bound_pair(Template({"kind": "PersistentVolume"}), CLAIM, 3, "shop")
+    volume, claim = decode(PersistentVolume, made[0]), decode(PersistentVolumeClaim, made[1])
 
     assert claim.spec.volume_name == volume.name
     assert volume.spec.claim_ref.uid == claim.uid

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from podium.bench.measure import Meter, Reference
-from podium.bench.report import Table
-from podium.bench.result import Result, median_of, of_run
+from podium.bench.report import IN_PROCESS, LIVE, Table
+from podium.bench.result import LiveResult, Result, median_of, of_run
 
 RESULT = Result(
     name="Basic/500Nodes",
@@ -16,6 +16,18 @@ RESULT = Result(
     cycle_p99_us=300.0,
     cycle_mean_us=120.0,
     gc_pause_max_us=50.0,
+    peak_memory_bytes=64_000_000,
+    reference_us=10.0,
+)
+LIVE_RESULT = LiveResult(
+    name="Basic/500Nodes",
+    nodes=500,
+    pods=1000,
+    pods_per_second=400.0,
+    steady_pods_per_second=450.0,
+    bind_p50_ms=80.0,
+    bind_p99_ms=300.0,
+    scheduler_cpu_seconds=1.25,
     peak_memory_bytes=64_000_000,
     reference_us=10.0,
 )
@@ -63,9 +75,35 @@ def test_nothing_measured_is_no_fault():
 
 @pytest.mark.parametrize("name", ["Basic/500Nodes", "A/1"])
 def test_table_lines_are_aligned(name):
-    table = Table(["Basic/500Nodes", "A/1"])
+    table = Table(["Basic/500Nodes", "A/1"], IN_PROCESS)
 
     line = table.row(msgspec.structs.replace(RESULT, name=name))
 
     assert len(line) == len(table.header())
     assert line.split() == [name, "5,000", "100", "300", "120", "12.00", "50", "64"]
+
+
+def test_live_lines_are_aligned():
+    table = Table(["Basic/500Nodes"], LIVE)
+
+    line = table.row(LIVE_RESULT)
+
+    assert len(line) == len(table.header())
+    assert line.split()[1:] == ["400", "450", "80", "300", "1.25", "64"]
+
+
+def test_what_nobody_knows_is_a_dash():
+    unknown = msgspec.structs.replace(
+        LIVE_RESULT, scheduler_cpu_seconds=None, peak_memory_bytes=None
+    )
+
+    assert Table(["Basic/500Nodes"], LIVE).row(unknown).split()[-2:] == ["-", "-"]
+
+
+def test_what_one_run_cannot_tell_is_told_by_none():
+    unknown = msgspec.structs.replace(LIVE_RESULT, scheduler_cpu_seconds=None)
+
+    middle = median_of([LIVE_RESULT, unknown, LIVE_RESULT])
+
+    assert middle.scheduler_cpu_seconds is None
+    assert middle.peak_memory_bytes == 64_000_000

@@ -20,6 +20,7 @@ class Program:
             self._process = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
+        self.pid = self._process.pid
 
     def wait_until(self, is_ready, attempts=600):
         """Ask every tenth of a second; a program that ends before it is ready is an error."""

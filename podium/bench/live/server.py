@@ -1,0 +1,23 @@
+"""The API server of ``podium bench --embedded``, in a process of its own: nothing but the API."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from podium.apiserver.bootstrap import new_api
+from podium.apiserver.server import EmbeddedServer
+from podium.clock import LoopClock
+
+# Watchers may fall behind by this many events before they must list again.
+_HISTORY = 100_000
+
+
+async def serve() -> None:
+    """Print the address, then serve until standard input ends: with the benchmark, at the latest.
+
+    Without controllers and kubelets, so that pods stay as the scheduler leaves them.
+    """
+    async with EmbeddedServer(new_api(LoopClock(), history=_HISTORY)) as server:
+        print(server.url, flush=True)
+        await asyncio.to_thread(sys.stdin.read)

@@ -1,0 +1,134 @@
+"""Creates and deletes the objects of a benchmark, many at a time, and knows what it has made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from podium.bench.live.manifests import LABEL, Json, Manifest, collection
+from podium.client.http import Connection, Request
+from podium.client.resources import Resource
+from podium.clock import sleep
+from podium.errors import Conflict, Forbidden, NotFound, PodiumError, WorkloadFailed
+
+T = TypeVar("T")
+Place = tuple[Resource[Any], str]  # a kind, and the namespace where there is one
+
+IN_FLIGHT: Final = 32
+_PAGE: Final = 500
+_MERGE: Final = "application/merge-patch+json"
+# A new namespace gets its service account from a controller; pods are refused until then.
+_ACCOUNT_SECONDS: Final = 20.0
+_ACCOUNT_PAUSE: Final = 0.2
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Item(msgspec.Struct):
+    metadata: _Named
+
+
+class _ListMeta(msgspec.Struct):
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _Page(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[_Item] | None = None
+
+
+_PAGES = msgspec.json.Decoder(_Page)
+
+
+class Writer:
+    """``places`` says where something of ours may be, from before the first request is sent."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._clock = connection.clock
+        self.places: dict[Place, None] = {}
+
+    async def create(self, manifest: Manifest) -> Json:
+        """The object as the server has made it; ``WorkloadFailed`` if there is one already."""
+        self.places[manifest.resource, manifest.namespace] = None
+        body = msgspec.json.encode(manifest.body)
+        request = Request("POST", manifest.collection, body)
+        try:
+            answer = await self._once_accounts_exist(request)
+        except Conflict as error:
+            what = f"{manifest.resource.kind} {manifest.key}"
+            raise WorkloadFailed(f"the cluster has a {what} already: {error}") from error
+        made: Json = msgspec.json.decode(answer)
+        return made
+
+    async def _once_accounts_exist(self, request: Request) -> bytes:
+        begun = self._clock.now()
+        while True:
+            try:
+                return await self._connection.send(request)
+            except Forbidden as error:
+                is_new = self._clock.now() - begun < _ACCOUNT_SECONDS
+                if not is_new or "serviceaccount" not in error.message:
+                    raise
+            await sleep(self._clock, _ACCOUNT_PAUSE)
+
+    async def patch(self, resource: Resource[Any], key: str, patch: Json) -> None:
+        body = msgspec.json.encode(patch)
+        await self._connection.send(Request("PATCH", resource.path_of(key), body, _MERGE))
+
+    async def names(self, resource: Resource[Any], namespace: str, selector: str = "") -> list[str]:
+        """What the cluster has of a kind, all of it or what a label selector chooses."""
+        chosen = f"&labelSelector={quote(selector, safe='')}" if selector else ""
+        path = f"{collection(resource, namespace)}?limit={_PAGE}{chosen}"
+        found, token = [], ""
+        while True:
+            page = _PAGES.decode(await self._connection.get(f"{path}{token}"))
+            found += [item.metadata.name for item in page.items or ()]
+            if not page.metadata.continue_:
+                return found
+            token = f"&continue={quote(page.metadata.continue_, safe='')}"
+
+    async def delete(self, resource: Resource[Any], key: str) -> None:
+        """At once, since no kubelet ends pods in its own time; what is gone already is no fault."""
+        path = f"{resource.path_of(key)}?gracePeriodSeconds=0"
+        try:
+            await self._connection.send(Request("DELETE", path))
+        except NotFound:
+            return
+
+    async def empty(self, place: Place, run_id: str) -> None:
+        """Delete all of a kind: in a namespace everything, elsewhere what has this run's label."""
+        resource, namespace = place
+        selector = "" if namespace else f"{LABEL}={run_id}"
+        names = await self.names(resource, namespace, selector)
+        within = f"{namespace}/" if namespace else ""
+        await at_once((f"{within}{name}" for name in names), lambda key: self.delete(resource, key))
+
+
+async def at_once(things: Iterable[T], work: Callable[[T], Awaitable[object]]) -> None:
+    """Do this for each thing, some at a time; the first fault ends it all and is raised."""
+    left = iter(things)
+
+    async def worker() -> None:
+        for thing in left:
+            await work(thing)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(IN_FLIGHT):
+                group.create_task(worker())
+    except* PodiumError as faults:
+        raise _first(faults) from None
+
+
+def _first(faults: BaseExceptionGroup[PodiumError]) -> BaseException:
+    fault: BaseException = faults
+    while isinstance(fault, BaseExceptionGroup):
+        fault = fault.exceptions[0]
+    return fault
