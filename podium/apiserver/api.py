@@ -200,7 +200,7 @@ class Api:
         if unknown and call.validation == "Strict":
             listed = ", ".join(f'unknown field "{path}"' for path in unknown)
             message = f"strict decoding error: {listed}"
-            raise Undecodable(kind, message) if not kind.custom else bad_request(message)
+            raise Undecodable(kind, message)
         if call.validation == "Warn":
             call.warnings += [f'unknown field "{path}"' for path in unknown]
         obj.pop("apiVersion", None)
@@ -272,8 +272,9 @@ class Api:
             self._refuse(kind, obj, [cause])
         if kind.custom and not version:
             detail = "must be specified for an update"
-            cause = Cause("FieldValueInvalid", path, f"Invalid value: 0x0: {detail}")
-            self._refuse(kind, obj, [cause])
+            cause = Cause("FieldValueInvalid", path, f"Invalid value: 0: {detail}")
+            meta = obj["metadata"]
+            raise statuses.invalid(kind.plural, kind.group, meta.get("name", ""), [cause])
 
     def _writer(self, kind: Kind, call: Call, operation: str) -> Writer:
         manager = Manager(call.manager, operation, kind.api_version, call.subresource)

@@ -39,8 +39,69 @@ def custom_causes(obj: Json, schema: Schema) -> Causes:
             yield statuses.required(name)
 
 
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "int-or-string": (int, str),
+}
+
+
+def _type_causes(value: Any, schema: Schema, path: str) -> Causes:
+    wanted = _TYPES.get(schema.type)
+    if wanted is None or (value is None and schema.nullable):
+        return
+    if isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted):
+        return
+    got = _type_of(value)
+    told = "integer,string" if schema.type == "int-or-string" else schema.type
+    detail = f'Invalid value: "{got}": {path} in body must be of type {told}: "{got}"'
+    yield Cause("FieldValueTypeInvalid", path, detail)
+
+
+def _type_of(value: Any) -> str:
+    match value:
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "null"
+
+
+def _duplicates(value: list[Any], schema: Schema, path: str) -> Causes:
+    """Elements of a list that is a map or a set, named twice."""
+    seen = []
+    for index, one in enumerate(value):
+        if schema.list_type == "map" and isinstance(one, dict):
+            key: Any = {name: one.get(name) for name in schema.list_keys}
+        elif schema.list_type == "set":
+            key = one
+        else:
+            continue
+        if key in seen:
+            yield statuses.duplicate(f"{path}[{index}]", key)
+        seen.append(key)
+
+
 def _causes(value: Any, schema: Schema, path: str) -> Causes:
+    if wrong := list(_type_causes(value, schema, path)):
+        yield from wrong
+        return
     yield from _limit_causes(value, schema.limits, path)
+    if isinstance(value, list):
+        yield from _duplicates(value, schema, path)
     match value:
         case dict():
             for name in schema.required:
@@ -90,5 +151,8 @@ def _size_causes(value: str | list[Any] | Json, limits: Json, path: str) -> Caus
         detail = f"{path} in body should be at least {limits[low]} {what}"
         yield statuses.bad_value(path, value, detail)
     if high in limits and size > limits[high]:
-        detail = f"{path} in body should be at most {limits[high]} {what}"
-        yield statuses.bad_value(path, value, detail)
+        if isinstance(value, str):
+            yield statuses.too_long(path, limits[high])
+        else:
+            message = f"Too many: {size}: must have at most {limits[high]} {what}"
+            yield Cause("FieldValueTooMany", path, message)

@@ -17,6 +17,10 @@ CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
+# In the order in which a server lists them.
+_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+
+
 class CustomKinds:
     """Keeps the rows of custom kinds in step with the definitions in the store."""
 
@@ -101,6 +105,7 @@ def rows_of(crd: Json) -> Iterator[Kind]:
             namespaced=spec.get("scope") == "Namespaced",
             subresources=tuple(version.get("subresources") or ()),
             categories=tuple(names.get("categories") or ()),
+            verbs=_VERBS,
             counts_generations=True,
             stored_version="" if is_stored else f"{spec['group']}/{stored}",
             custom=True,
@@ -121,6 +126,27 @@ def _schema(version: Json) -> Schema:
     return schema
 
 
+_DNS_LABEL_RULE = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
+    f"regex used for validation is '{_NAME.pattern}')"
+)
+
+
+def _dns_label(name: str, path: str) -> Iterator[Cause]:
+    if not _NAME.fullmatch(name):
+        yield statuses.bad_value(path, name, _DNS_LABEL_RULE)
+
+
+def _name_causes(names: Json) -> Iterator[Cause]:
+    for name in ("plural", "singular", "kind", "listKind"):
+        path, value = f"spec.names.{name}", names.get(name)
+        if not value:
+            yield statuses.required(path)
+        else:
+            yield from _dns_label(value.lower() if "ind" in name else value, path)
+
+
 def crd_causes(crd: Json) -> Iterator[Cause]:
     """What makes a definition unusable."""
     spec = crd.get("spec") or {}
@@ -129,9 +155,9 @@ def crd_causes(crd: Json) -> Iterator[Cause]:
     if crd["metadata"].get("name") != f"{plural}.{group}":
         detail = 'must be spec.names.plural+"."+spec.group'
         yield statuses.bad_value("metadata.name", crd["metadata"].get("name", ""), detail)
-    for path, text in (("spec.names.plural", plural), ("spec.group", group.replace(".", ""))):
-        if text and not _NAME.fullmatch(text):
-            yield statuses.bad_value(path, text, "must be a lower case DNS label")
+    if not group:
+        yield statuses.required("spec.group")
+    yield from _name_causes(names)
     if spec.get("scope") not in ("Cluster", "Namespaced"):
         yield statuses.unsupported("spec.scope", spec.get("scope"), ["Cluster", "Namespaced"])
     versions = spec.get("versions") or []
@@ -139,7 +165,10 @@ def crd_causes(crd: Json) -> Iterator[Cause]:
         detail = "must have exactly one version marked as storage version"
         yield statuses.bad_value("spec.versions", "", detail)
     for index, version in enumerate(versions):
+        yield from _dns_label(version.get("name") or "", f"spec.versions[{index}].name")
+        if index == 0:  # an older field of the definition that is kept the same
+            yield from _dns_label(version.get("name") or "", "spec.version")
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
             path = f"spec.versions[{index}].schema.openAPIV3Schema"
-            yield statuses.required(path, "schemas are required")
+            yield statuses.required(path)
     yield from schema_causes(crd)

@@ -118,7 +118,7 @@ def conform(kind: Kind, obj: Any) -> tuple[Json, list[str]]:
         raise Undecodable(
             kind, f"json: cannot unmarshal {got(obj)} into Go value of type v1.{kind.kind}"
         )
-    walk = _Walk()
+    walk = _Walk(lenient=kind.custom)
     try:
         found = walk.object(kind.schema, obj, ())
     except _Mismatch as error:
@@ -143,10 +143,19 @@ class Undecodable(statuses.ApiError):
 class _Walk:
     """One pass over an object: checks types, drops nulls and unknown fields."""
 
-    def __init__(self) -> None:
+    def __init__(self, lenient: bool) -> None:
+        self._lenient = lenient  # types of custom objects are checked later, with their limits
         self.unknown: list[str] = []
 
     def value(self, schema: Schema, value: Any, path: Path) -> Any:
+        try:
+            return self._value(schema, value, path)
+        except _Mismatch:
+            if self._lenient and path[0] != "metadata":
+                return value
+            raise
+
+    def _value(self, schema: Schema, value: Any, path: Path) -> Any:
         match schema.type:
             case "any":
                 return value

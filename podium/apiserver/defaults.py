@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Callable
-from typing import Any
 
+from podium.apiserver.pod_defaults import pod_spec, set_missing
 from podium.apiserver.statuses import Json
 
 
@@ -17,106 +16,15 @@ def apply_defaults(resource: str, obj: Json) -> None:
         default(obj)
 
 
-def _set(target: Json, **values: Any) -> None:
-    for name, value in values.items():
-        if target.get(name) is None:
-            target[name] = value
-
-
 def _spec(obj: Json) -> Json:
     spec: Json = obj.setdefault("spec", {})
     return spec
 
 
-def pod_spec(spec: Json) -> None:
-    """The defaults of a pod, wherever its spec stands."""
-    _set(
-        spec,
-        restartPolicy="Always",
-        terminationGracePeriodSeconds=30,
-        dnsPolicy="ClusterFirst",
-        securityContext={},
-        schedulerName="default-scheduler",
-    )
-    if spec["terminationGracePeriodSeconds"] < 0:
-        spec["terminationGracePeriodSeconds"] = 1
-    for container in [*spec.get("containers", []), *spec.get("initContainers", [])]:
-        _container(container)
-        if spec.get("hostNetwork"):
-            for port in container.get("ports", []):
-                _set(port, hostPort=port.get("containerPort"))
-    for volume in spec.get("volumes", []):
-        _volume(volume)
-    if isinstance(spec.get("resources"), dict):
-        _request_limits(spec["resources"])
-    if "serviceAccountName" in spec:
-        spec["serviceAccount"] = spec["serviceAccountName"]
-
-
-def _container(container: Json) -> None:
-    _set(
-        container,
-        resources={},
-        terminationMessagePath="/dev/termination-log",
-        terminationMessagePolicy="File",
-        imagePullPolicy=_pull_policy(container.get("image", "")),
-    )
-    for port in container.get("ports", []):
-        _set(port, protocol="TCP")
-    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
-        if isinstance(container.get(probe), dict):
-            _probe(container[probe])
-    for env in container.get("env", []):
-        source = env.get("valueFrom") or {}
-        if source.get("fieldRef"):
-            _set(source["fieldRef"], apiVersion="v1")
-        if source.get("resourceFieldRef"):
-            _set(source["resourceFieldRef"], divisor="0")
-    for handler in (container.get("lifecycle") or {}).values():
-        if isinstance(handler, dict) and isinstance(handler.get("httpGet"), dict):
-            _set(handler["httpGet"], path="/", scheme="HTTP")
-    _request_limits(container["resources"])
-
-
-def _request_limits(resources: Json) -> None:
-    """What is limited and not requested is requested up to the limit."""
-    if resources.get("limits"):
-        requests = resources.setdefault("requests", {})
-        for name, amount in resources["limits"].items():
-            requests.setdefault(name, amount)
-
-
-def _pull_policy(image: str) -> str:
-    tag = re.search(r":([^/@]+)(@|$)", image)
-    latest = "@" not in image and (tag is None or tag[1] == "latest")
-    return "Always" if latest else "IfNotPresent"
-
-
-def _probe(probe: Json) -> None:
-    _set(probe, timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
-    if isinstance(probe.get("httpGet"), dict):
-        _set(probe["httpGet"], path="/", scheme="HTTP")
-    if isinstance(probe.get("grpc"), dict):
-        _set(probe["grpc"], service="")
-
-
-_MODES = ("configMap", "secret", "downwardAPI", "projected")
-
-
-def _volume(volume: Json) -> None:
-    if set(volume) <= {"name"}:
-        volume["emptyDir"] = {}
-    for name in _MODES:
-        if isinstance(volume.get(name), dict):
-            _set(volume[name], defaultMode=420)
-    if isinstance(volume.get("hostPath"), dict):
-        _set(volume["hostPath"], type="")
-
-
 def _pod(obj: Json) -> None:
     spec = _spec(obj)
     pod_spec(spec)
-    _set(spec, enableServiceLinks=True)
+    set_missing(spec, enableServiceLinks=True)
     status = obj.get("status") or {}
     _condition_times(status, "lastProbeTime", "lastTransitionTime")
     if status.get("podIP") and not status.get("podIPs"):
@@ -138,34 +46,34 @@ def _template(spec: Json) -> None:
 def _deployment(obj: Json) -> None:
     spec = _spec(obj)
     _template(spec)
-    _set(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600, strategy={})
+    set_missing(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600, strategy={})
     strategy = spec["strategy"]
-    _set(strategy, type="RollingUpdate")
+    set_missing(strategy, type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
-        _set(strategy, rollingUpdate={})
-        _set(strategy["rollingUpdate"], maxUnavailable="25%", maxSurge="25%")
+        set_missing(strategy, rollingUpdate={})
+        set_missing(strategy["rollingUpdate"], maxUnavailable="25%", maxSurge="25%")
 
 
 def _replica_set(obj: Json) -> None:
     spec = _spec(obj)
     _template(spec)
-    _set(spec, replicas=1)
+    set_missing(spec, replicas=1)
 
 
 def _replication_controller(obj: Json) -> None:
     spec = _spec(obj)
     _template(spec)
     labels = spec["template"]["metadata"].get("labels")
-    _set(spec, replicas=1)
+    set_missing(spec, replicas=1)
     if labels:
-        _set(spec, selector=dict(labels))
-        _set(obj["metadata"], labels=dict(labels))
+        set_missing(spec, selector=dict(labels))
+        set_missing(obj["metadata"], labels=dict(labels))
 
 
 def _stateful_set(obj: Json) -> None:
     spec = _spec(obj)
     _template(spec)
-    _set(
+    set_missing(
         spec,
         replicas=1,
         revisionHistoryLimit=10,
@@ -173,36 +81,40 @@ def _stateful_set(obj: Json) -> None:
         updateStrategy={},
         persistentVolumeClaimRetentionPolicy={},
     )
-    _set(spec["persistentVolumeClaimRetentionPolicy"], whenDeleted="Retain", whenScaled="Retain")
-    _set(spec["updateStrategy"], type="RollingUpdate")
+    set_missing(
+        spec["persistentVolumeClaimRetentionPolicy"], whenDeleted="Retain", whenScaled="Retain"
+    )
+    set_missing(spec["updateStrategy"], type="RollingUpdate")
     if spec["updateStrategy"]["type"] == "RollingUpdate":
-        _set(spec["updateStrategy"], rollingUpdate={})
-        _set(spec["updateStrategy"]["rollingUpdate"], partition=0)
+        set_missing(spec["updateStrategy"], rollingUpdate={})
+        set_missing(spec["updateStrategy"]["rollingUpdate"], partition=0)
     for claim in spec.get("volumeClaimTemplates", []):
-        _set(claim, apiVersion="v1", kind="PersistentVolumeClaim", status={"phase": "Pending"})
+        set_missing(
+            claim, apiVersion="v1", kind="PersistentVolumeClaim", status={"phase": "Pending"}
+        )
         _claim(claim)
 
 
 def _daemon_set(obj: Json) -> None:
     spec = _spec(obj)
     _template(spec)
-    _set(spec, revisionHistoryLimit=10, updateStrategy={})
+    set_missing(spec, revisionHistoryLimit=10, updateStrategy={})
     annotations = obj["metadata"].setdefault("annotations", {})
     annotations.setdefault("deprecated.daemonset.template.generation", "1")
     strategy = spec["updateStrategy"]
-    _set(strategy, type="RollingUpdate")
+    set_missing(strategy, type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
-        _set(strategy, rollingUpdate={})
-        _set(strategy["rollingUpdate"], maxUnavailable=1, maxSurge=0)
+        set_missing(strategy, rollingUpdate={})
+        set_missing(strategy["rollingUpdate"], maxUnavailable=1, maxSurge=0)
 
 
 def _job(obj: Json) -> None:
     spec = _spec(obj)
     _template(spec)
     if spec.get("completions") is None and spec.get("parallelism") is None:
-        _set(spec, completions=1)
+        set_missing(spec, completions=1)
     is_per_index = spec.get("backoffLimitPerIndex") is not None
-    _set(
+    set_missing(
         spec,
         parallelism=1,
         backoffLimit=2**31 - 1 if is_per_index else 6,
@@ -217,7 +129,7 @@ def _cron_job(obj: Json) -> None:
     made = _spec(obj).setdefault("jobTemplate", {})
     made.setdefault("metadata", {})
     _template(made.setdefault("spec", {}))
-    _set(
+    set_missing(
         _spec(obj),
         concurrencyPolicy="Allow",
         suspend=False,
@@ -228,34 +140,34 @@ def _cron_job(obj: Json) -> None:
 
 def _service(obj: Json) -> None:
     spec = _spec(obj)
-    _set(spec, type="ClusterIP", sessionAffinity="None")
+    set_missing(spec, type="ClusterIP", sessionAffinity="None")
     if spec["type"] != "ExternalName":
-        _set(spec, internalTrafficPolicy="Cluster")
+        set_missing(spec, internalTrafficPolicy="Cluster")
     if spec["type"] in ("NodePort", "LoadBalancer"):
-        _set(spec, externalTrafficPolicy="Cluster")
+        set_missing(spec, externalTrafficPolicy="Cluster")
     if spec["type"] == "LoadBalancer":
-        _set(spec, allocateLoadBalancerNodePorts=True)
+        set_missing(spec, allocateLoadBalancerNodePorts=True)
     for port in spec.get("ports", []):
-        _set(port, protocol="TCP", targetPort=port.get("port"))
+        set_missing(port, protocol="TCP", targetPort=port.get("port"))
 
 
 def _claim(obj: Json) -> None:
-    _set(_spec(obj), volumeMode="Filesystem")
+    set_missing(_spec(obj), volumeMode="Filesystem")
 
 
 def _volume_object(obj: Json) -> None:
-    _set(_spec(obj), persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
+    set_missing(_spec(obj), persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem")
     host = obj["spec"].get("hostPath")
     if isinstance(host, dict):
-        _set(host, type="")
+        set_missing(host, type="")
 
 
 def _storage_class(obj: Json) -> None:
-    _set(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
+    set_missing(obj, reclaimPolicy="Delete", volumeBindingMode="Immediate")
 
 
 def _priority_class(obj: Json) -> None:
-    _set(obj, preemptionPolicy="PreemptLowerPriority", value=0)
+    set_missing(obj, preemptionPolicy="PreemptLowerPriority", value=0)
 
 
 def _namespace(obj: Json) -> None:
@@ -273,7 +185,7 @@ def _node(obj: Json) -> None:
 
 
 def _secret(obj: Json) -> None:
-    _set(obj, type="Opaque")
+    set_missing(obj, type="Opaque")
     if obj.get("stringData"):
         data = obj.setdefault("data", {})
         for name, text in obj.pop("stringData").items():
@@ -288,7 +200,7 @@ def _csi_node(obj: Json) -> None:
 def _endpoints(obj: Json) -> None:
     for subset in obj.get("subsets") or []:
         for port in subset.get("ports") or []:
-            _set(port, protocol="TCP")
+            set_missing(port, protocol="TCP")
 
 
 def _limit_range(obj: Json) -> None:
@@ -300,15 +212,23 @@ def _limit_range(obj: Json) -> None:
             limit["defaultRequest"] = {**amounts, **(limit.get("defaultRequest") or {})}
 
 
+def _definition(obj: Json) -> None:
+    spec = _spec(obj)
+    set_missing(spec, conversion={"strategy": "None"})
+    names = spec.get("names")
+    if isinstance(names, dict) and names.get("kind"):
+        set_missing(names, singular=names["kind"].lower(), listKind=f"{names['kind']}List")
+
+
 _RBAC = "rbac.authorization.k8s.io"
 
 
 def _role_binding(obj: Json) -> None:
     if isinstance(obj.get("roleRef"), dict):
-        _set(obj["roleRef"], apiGroup=_RBAC)
+        set_missing(obj["roleRef"], apiGroup=_RBAC)
     for subject in obj.get("subjects") or []:
         if subject.get("kind") in ("User", "Group"):
-            _set(subject, apiGroup=_RBAC)
+            set_missing(subject, apiGroup=_RBAC)
 
 
 def _device_claim(obj: Json) -> None:
@@ -325,18 +245,18 @@ def _devices(spec: Json) -> None:
     for request in (spec.get("devices") or {}).get("requests") or []:
         for one in (request.get("exactly"), *(request.get("firstAvailable") or [])):
             if isinstance(one, dict):
-                _set(one, allocationMode="ExactCount")
+                set_missing(one, allocationMode="ExactCount")
                 if one["allocationMode"] == "ExactCount":
-                    _set(one, count=1)
+                    set_missing(one, count=1)
 
 
 def _network_policy(obj: Json) -> None:
     spec = _spec(obj)
-    _set(spec, policyTypes=["Ingress", "Egress"] if spec.get("egress") else ["Ingress"])
+    set_missing(spec, policyTypes=["Ingress", "Egress"] if spec.get("egress") else ["Ingress"])
 
 
 def _csi_driver(obj: Json) -> None:
-    _set(
+    set_missing(
         _spec(obj),
         attachRequired=True,
         podInfoOnMount=False,
@@ -355,6 +275,7 @@ _BY_RESOURCE: dict[str, Callable[[Json], None]] = {
     "secrets": _secret,
     "services": _service,
     "endpoints": _endpoints,
+    "customresourcedefinitions.apiextensions.k8s.io": _definition,
     "limitranges": _limit_range,
     "rolebindings.rbac.authorization.k8s.io": _role_binding,
     "clusterrolebindings.rbac.authorization.k8s.io": _role_binding,

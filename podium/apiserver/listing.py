@@ -51,6 +51,8 @@ def list_page(api: Api, target: Target, query: Query) -> Page:
     if not selection.is_everything:
         items = [item for item in items if selection.matches(item)]
     meta: Json = {"resourceVersion": str(listing.version)}
+    if target.kind.custom:
+        meta = {"continue": "", **meta}
     if limit and len(items) > limit:
         left, items = len(items) - limit, items[:limit]
         meta["continue"] = Continue(listing.version, items[-1].key).encode()

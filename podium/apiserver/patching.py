@@ -37,7 +37,7 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
     """Change an object in place, by the rules of the patch's type."""
     accepted = tuple(one for one in _TYPES if not (target.kind.custom and one == STRATEGIC))
     if change.media not in accepted:
-        raise statuses.unsupported_patch_type()
+        raise statuses.unsupported_patch_type(accepted if target.kind.custom else ())
     if change.media == APPLY:
         return _apply(api, target, change, call)
     if "force" in change.query:

@@ -112,6 +112,13 @@ def _start_node(node: Json) -> None:
     status["nodeInfo"] = {**_EMPTY_NODE_INFO, **(status.get("nodeInfo") or {})}
 
 
+def _start_definition(definition: Json) -> None:
+    versions = definition["spec"].get("versions") or []
+    stored = [one.get("name") for one in versions if one.get("storage")]
+    names = {"plural": "", "kind": ""}
+    definition["status"] = {"conditions": [], "acceptedNames": names, "storedVersions": stored}
+
+
 def _start_claim(claim: Json) -> None:
     claim["status"] = {"phase": "Pending"}
 
@@ -140,6 +147,7 @@ _STARTS: dict[str, Callable[[Json], None]] = {
     "namespaces": _start_namespace,
     "services": _start_service,
     "events": _start_event,
+    "customresourcedefinitions.apiextensions.k8s.io": _start_definition,
     "persistentvolumeclaims": _start_claim,
     "statefulsets.apps": _start_stateful_set,
 }

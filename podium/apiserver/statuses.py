@@ -183,7 +183,13 @@ def unsupported_media_type() -> ApiError:
     return ApiError(415, "UnsupportedMediaType", message)
 
 
-def unsupported_patch_type() -> ApiError:
+def unsupported_patch_type(accepted: Sequence[str] = ()) -> ApiError:
+    if accepted:
+        message = (
+            "the body of the request was in an unknown format - "
+            f"accepted media types include: {', '.join(accepted)}"
+        )
+        return ApiError(415, "UnsupportedMediaType", message)
     return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 

@@ -21,9 +21,9 @@ def workload_causes(obj: Json) -> Causes:
     template = spec.get("template") or {}
     labels = (template.get("metadata") or {}).get("labels") or None
     selector = spec.get("selector")
-    if selector is None:
+    if selector is None and obj["kind"] != "DaemonSet":
         yield statuses.required("spec.selector")
-    elif not selector:
+    elif selector == {}:
         detail = f"empty selector is invalid for {obj['kind'].lower()}"
         yield statuses.bad_value("spec.selector", {}, detail)
     if not _selects(selector or {}, labels or {}) and (selector is None or selector):

@@ -57,11 +57,17 @@ def _field(key, value):
     if key == "causes":  # some are told twice
         told = [normal(one) for one in value]
         return [one for at, one in enumerate(told) if one not in told[:at]]
+    if key == "managedFields" and isinstance(value, list):  # their order goes by whole seconds
+        return sorted(map(normal, value), key=_writer)
     if key == "cells":
         return [
             _AGE.sub("<age>", one) if isinstance(one, str) else one for one in map(normal, value)
         ]
     return normal(value)
+
+
+def _writer(entry):
+    return tuple(entry.get(name, "") for name in ("manager", "operation", "subresource"))
 
 
 def _without_prose(found):

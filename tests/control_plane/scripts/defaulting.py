@@ -48,15 +48,6 @@ def default_pods(ask):
             },
         },
         {"name": "ephemeral", "ephemeral": {"volumeClaimTemplate": {"spec": claim("")["spec"]}}},
-        {
-            "name": "iscsi",
-            "iscsi": {"targetPortal": "1.2.3.4", "iqn": "iqn.2001-04.com.example:x", "lun": 0},
-        },
-        {"name": "rbd", "rbd": {"monitors": ["a"], "image": "b"}},
-        {
-            "name": "azure",
-            "azureDisk": {"diskName": "a", "diskURI": "https://a.blob.core.windows.net/b/c.vhd"},
-        },
         {"name": "image", "image": {"reference": "nginx"}},
     ]
     ask.create(path, pod("volumes", volumes=volumes, serviceAccountName="robot"))
