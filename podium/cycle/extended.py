@@ -49,7 +49,8 @@ async def _run(cycle: Cycle, extenders: Extenders) -> Outcome:
 async def _find_feasible(cycle: Cycle, extenders: Extenders) -> tuple[Found, bool]:
     """The nodes that plugins and extenders leave; and whether extenders took some away."""
     found = cycle.find_feasible()
-    if found.feasible.names == [cycle.pod.nominated_node_name]:  # the fast path
+    nominated = cycle.pod.nominated_node_name
+    if nominated and found.feasible.names == [nominated]:  # the fast path
         try:
             narrowed, _ = await _narrow(cycle, extenders, found)
         except AttemptFailed as failure:

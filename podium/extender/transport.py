@@ -59,10 +59,14 @@ class Transport:
         """Made at the first call: a session belongs to the loop that runs then."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(ssl=self._context),
+                connector=aiohttp.TCPConnector(limit=0, ssl=self._context),
                 timeout=_NO_TIMEOUT,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+                headers={
+                    "Accept-Encoding": "identity",
+                    "Content-Type": "application/json",
+                    "User-Agent": "podium",
+                },
             )
         return self._session
 

@@ -142,6 +142,13 @@ def test_a_failing_filter(answer, message, ignorable):
         assert (outcome.diagnosis, outcome.nominate) == (None, fwk.Nominate(""))
 
 
+def test_after_an_ignorable_extender_that_fails_the_next_is_asked():
+    failing = ToyExtender("1", filter=DOWN, ignorable=True)
+    working = ToyExtender("2", filter=["b"], ignorable=True)
+
+    assert Extended(failing, working).attempt(WEB).node_name == "b"
+
+
 # --- the nominated node --------------------------------------------------------------------------
 
 
