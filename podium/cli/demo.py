@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import logging
 import sys
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,7 +17,6 @@ from podium.apiserver.state_file import StateFile
 from podium.cli import demo_show, demo_workload, up
 from podium.clock import sleep
 from podium.errors import PodiumError
-from podium.live import event_loop
 
 if TYPE_CHECKING:
     from podium.apiserver.up import EmbeddedCluster
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             place = up.Place(context_file, file, None)
             options = ClusterOptions(NODES)
             schedule = config.default(app.in_tree())
-            return event_loop.run(up.serve(options, schedule, place, show))
+            return asyncio.run(up.serve(options, schedule, place, show))
     except PodiumError as error:
         print(error, file=sys.stderr)
         return up.BAD_INPUT

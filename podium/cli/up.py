@@ -22,7 +22,6 @@ from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.state_file import AlreadyRunning, RunningCluster, StateFile
 from podium.errors import PodiumError
-from podium.live import event_loop
 
 if TYPE_CHECKING:
     from podium.apiserver.up import ClusterOptions, EmbeddedCluster
@@ -114,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
         options = ClusterOptions(args.nodes, template, args.port, args.speed)
         with StateFile(path) as file:
             place = Place(context_file, file, args.ready_fd)
-            return event_loop.run(serve(options, schedule, place))
+            return asyncio.run(serve(options, schedule, place))
     except AlreadyRunning as error:
         print(error, file=sys.stderr)
         return FAILED
