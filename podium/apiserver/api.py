@@ -389,4 +389,7 @@ def _count_generation(kind: Kind, old: Json, new: Json) -> None:
     hidden = ("metadata", "status")
     before = {name: value for name, value in old.items() if name not in hidden}
     after = {name: value for name, value in new.items() if name not in hidden}
+    if kind.resource == "deployments.apps":  # its controller reads some of them
+        before["annotations"] = old["metadata"].get("annotations") or {}
+        after["annotations"] = new["metadata"].get("annotations") or {}
     new["metadata"]["generation"] = old["metadata"].get("generation", 1) + (before != after)

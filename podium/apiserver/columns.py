@@ -56,6 +56,10 @@ def _node_roles(node: Json) -> str:
     return ",".join(sorted(found)) or NONE
 
 
+def _node_info(name: str) -> Cell:
+    return lambda node: at(node, f"status.nodeInfo.{name}") or "<unknown>"
+
+
 def _address(kind: str) -> Cell:
     def cell(node: Json) -> str:
         for one in at(node, "status.addresses") or []:
@@ -220,11 +224,9 @@ _COLUMNS: dict[str, list[Column]] = {
         _path("Version", "status.nodeInfo.kubeletVersion"),
         column("Internal-IP", _address("InternalIP"), wide=True),
         column("External-IP", _address("ExternalIP"), wide=True),
-        _path("OS-Image", "status.nodeInfo.osImage", "<unknown>", wide=True),
-        _path("Kernel-Version", "status.nodeInfo.kernelVersion", "<unknown>", wide=True),
-        _path(
-            "Container-Runtime", "status.nodeInfo.containerRuntimeVersion", "<unknown>", wide=True
-        ),
+        column("OS-Image", _node_info("osImage"), wide=True),
+        column("Kernel-Version", _node_info("kernelVersion"), wide=True),
+        column("Container-Runtime", _node_info("containerRuntimeVersion"), wide=True),
     ],
     "namespaces": [_path("Status", "status.phase"), _AGE],
     "services": [
@@ -320,7 +322,7 @@ _COLUMNS: dict[str, list[Column]] = {
     "cronjobs.batch": [
         _path("Schedule", "spec.schedule"),
         _path("Timezone", "spec.timeZone", NONE),
-        column("Suspend", _Flag("spec.suspend"), kind="boolean"),
+        column("Suspend", lambda o: str(bool(at(o, "spec.suspend")))),
         column("Active", lambda o: len(at(o, "status.active") or []), kind="integer"),
         Column(
             "Last Schedule",

@@ -59,6 +59,8 @@ def find_target(kinds: Kinds, parts: list[str]) -> Target | None:
         return None  # an object of a namespaced kind is found in its namespace only
     name, subresource = (*rest[1:3], "", "")[:2]
     if subresource and subresource not in kind.subresources:
+        if kind.custom and subresource in ("scale", "status"):
+            raise statuses.not_found(kind.resource, name)
         return None
     return Target(kind, namespace, name, subresource, watch)
 
