@@ -25,6 +25,10 @@ class Logger:
         """For faults: the traceback of this one, or of the exception being handled, comes along."""
         self._log(logging.ERROR, event, data, exc_info=fault or True)
 
+    def misuse(self, event: str, **data: Any) -> None:
+        """For errors that a person must mend: the data say what is wrong, a traceback would not."""
+        self._log(logging.ERROR, event, data)
+
     def v(self, verbosity: int, event: str, **data: Any) -> None:
         """A line for those who ask for this much: ``-v 2`` shows verbosity 0 to 2."""
         self._log(level_of(verbosity), event, data)

@@ -16,7 +16,7 @@ from podium.client.api_client import ApiClient
 from podium.client.event_series import IDLE_SECONDS, EventSeries, Occurrence
 from podium.client.times import micro_time_text
 from podium.clock import Clock, Deadline, sleep
-from podium.errors import ApiError, Conflict, NotFound, Unreachable
+from podium.errors import ApiError, Conflict, Forbidden, NotFound, Unreachable
 from podium.framework.handle import EventNote
 from podium.logs import get_logger
 
@@ -43,6 +43,7 @@ class EventSender:
         self._waiting: asyncio.Queue[Occurrence] = asyncio.Queue(MOST_WAITING)
         self._unwritten = 0  # waiting, or on their way
         self._nanoseconds = 0
+        self._is_forbidden = False
         self.dropped = 0
 
     def stamp(self) -> tuple[str, str]:
@@ -113,10 +114,18 @@ class EventSender:
                 await sleep(self._clock, seconds)
                 seconds = RETRY_SECONDS
             except ApiError as refusal:
-                log.debug("event refused", name=occurrence.name, why=str(refusal))
+                self._on_refusal(occurrence, refusal)
                 return
             else:
                 return
+
+    def _on_refusal(self, occurrence: Occurrence, refusal: ApiError) -> None:
+        """A missing right is told once: it will be missing for the next event as well."""
+        if isinstance(refusal, Forbidden) and not self._is_forbidden:
+            self._is_forbidden = True
+            log.warning("no right to write events", why=str(refusal), without="reasons in events")
+        else:
+            log.debug("event refused", name=occurrence.name, why=str(refusal))
 
     async def _write(self, occurrence: Occurrence) -> None:
         count = occurrence.count

@@ -18,6 +18,7 @@ from yarl import URL
 from podium.client.answers import error_of
 from podium.client.endpoint import Endpoint
 from podium.client.rate_limit import TokenBucket
+from podium.client.trouble import Troubles
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
 from podium.tls import Certificate, show
@@ -81,6 +82,7 @@ class Connection:
     ) -> None:
         self.endpoint = endpoint
         self.clock = clock
+        self.troubles = Troubles()
         self._options = options
         self._observe = observe
         self._limit = TokenBucket(options.qps, options.burst, clock)

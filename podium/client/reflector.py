@@ -82,7 +82,7 @@ class Reflector(Generic[T]):
         self._backoff = Backoff(chance)
         self._version = ""  # of the list or the last event; "" when a list is due
         self._verb = "list"
-        self.trouble = Trouble(resource)
+        self.trouble = Trouble(resource, connection.troubles)
         self.synced = asyncio.Event()
         self.listed_at = float("-inf")
         self.heard_at = float("-inf")

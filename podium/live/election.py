@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 
 from podium.clock import Clock
 from podium.config import LeaderElection
-from podium.errors import ApiError, ConfigError, ConfigProblem, NotFound
+from podium.errors import (
+    ApiError,
+    ConfigError,
+    ConfigProblem,
+    Forbidden,
+    NotFound,
+    Unauthorized,
+)
 from podium.logs import get_logger
 from podium.metrics import Metrics
 
@@ -112,6 +119,8 @@ class Elector:
         self._lock = f"{settings.resource_namespace}/{settings.resource_name}"
         self._observed: Record | None = None  # read or written last
         self._observed_at = 0.0
+        self._told_holder = ""
+        self._complaint = ""  # about the last request, if it failed
         self._read: Record | None = None  # read last: what a newly read one is compared with
         metrics.leading.set(0, settings.resource_name)
 
@@ -195,12 +204,12 @@ class Elector:
         except NotFound:
             return (yield from self._write(Create(mine, self._timeout(deadline))))
         except ApiError as fault:
-            log.warning("Error retrieving lease lock", lock=self._lock, why=str(fault))
+            self._complain("Error retrieving lease lock", fault)
             return False
         assert found is not None
         self._look_at(found)
         if found.holder and self._is_valid(now) and not self.is_leader:
-            log.v(4, "Lease is held and has not yet expired", lock=self._lock, holder=found.holder)
+            self._stand_by(found.holder)
             return False
         if self.is_leader:
             self._metrics.slow_renewals.inc(self.settings.resource_name)
@@ -209,12 +218,32 @@ class Elector:
             mine = replace(mine, transitions=found.transitions + 1)
         return (yield from self._write(Update(mine, self._timeout(deadline))))
 
+    def _stand_by(self, holder: str) -> None:
+        """Each holder is told once: who wonders why nothing is scheduled looks there."""
+        self._complaint = ""
+        if holder != self._told_holder:
+            self._told_holder = holder
+            log.info("Standing by: another process leads", lock=self._lock, holder=holder)
+        log.v(4, "Lease is held and has not yet expired", lock=self._lock, holder=holder)
+
+    def _complain(self, event: str, fault: ApiError) -> None:
+        """The same fault is told once, not every retry period."""
+        data = {"lock": self._lock, "why": str(fault)}
+        if str(fault) == self._complaint:
+            log.v(4, event, **data)
+        elif isinstance(fault, Forbidden | Unauthorized):
+            log.misuse(event, **data)
+        else:
+            log.warning(event, **data)
+        self._complaint = str(fault)
+
     def _write(self, step: Create | Update) -> Generator[Step, Answer, bool]:
         try:
             yield step
         except ApiError as fault:
-            log.warning("Failed to update lease", lock=self._lock, why=str(fault))
+            self._complain("Failed to update lease", fault)
             return False
+        self._complaint = ""
         self._observe(step.record)
         return True
 

@@ -230,6 +230,21 @@ async def test_a_refusal_is_final(world):
 
 
 @with_world
+async def test_a_missing_right_is_one_warning(world, caplog):
+    events, sender = recorder(world)
+    world.front.instead("events", *[answering(403, "events is forbidden")] * 3)
+
+    for name in ("a", "b", "c"):
+        events.record(subject(name), None, SCHEDULED)
+    await written(world, sender)
+
+    (warning,) = caplog.records
+    assert warning.getMessage() == (
+        "no right to write events why='events is forbidden' without='reasons in events'"
+    )
+
+
+@with_world
 async def test_recording_never_waits(world, monkeypatch, caplog):
     monkeypatch.setattr(event_recorder, "MOST_WAITING", 3)
     events, sender = recorder(world, run=False)

@@ -1,10 +1,12 @@
 """The protocol of leader election, step by step; the expected steps are client-go's."""
 
+import logging
+
 import pytest
 
 from podium.clock import FakeClock
 from podium.config import LeaderElection
-from podium.errors import ConfigError, Conflict, NotFound, Unreachable
+from podium.errors import ConfigError, Conflict, Forbidden, NotFound, Unreachable
 from podium.live.election import (
     Create,
     Elector,
@@ -293,3 +295,32 @@ def test_health_of_a_standby_is_good():
 def test_durations_that_cannot_work_are_refused(durations, message):
     with pytest.raises(ConfigError, match=message):
         check(LeaderElection(True, *durations))
+
+
+def told(caplog, level):
+    return [one.getMessage() for one in caplog.records if one.levelno >= level]
+
+
+def test_each_holder_is_told_once(caplog):
+    caplog.set_level(logging.INFO)
+    steps = Steps()
+    for holder in ("other", "other", "third"):
+        steps.answer(Record(holder, 15, START, steps.clock.now(), 4))
+        steps.wait()
+
+    assert [line for line in told(caplog, logging.INFO) if "Standing by" in line] == [
+        f"Standing by: another process leads lock='kube-system/kube-scheduler' holder='{holder}'"
+        for holder in ("other", "third")
+    ]
+
+
+def test_the_same_fault_is_told_once(caplog):
+    steps = Steps()
+    for fault in [Forbidden("no right")] * 3 + [Unreachable("cut")] * 2:
+        steps.fail(fault)
+        steps.wait()
+
+    assert told(caplog, logging.WARNING) == [
+        f"Error retrieving lease lock lock='kube-system/kube-scheduler' why={why!r}"
+        for why in ("no right", "cut")
+    ]

@@ -1,0 +1,70 @@
+"""What keeps informers from their work is told once: for each kind, and for all of them."""
+
+import logging
+
+import pytest
+
+from podium.client.resources import BUDGETS, NODES, PODS
+from podium.client.trouble import REMEDY, Trouble, Troubles
+from podium.errors import Forbidden, Unauthorized, Unreachable
+
+DOWN = "podium: kubeconfig: http://127.0.0.1:9: cannot be reached"
+EXPIRED = "podium: kubeconfig: https://127.0.0.1:9 does not accept these credentials"
+
+
+def told(caplog, level=logging.INFO):
+    return [(one.levelname, one.getMessage()) for one in caplog.records if one.levelno >= level]
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [(Unreachable(DOWN), "WARNING"), (Unauthorized(EXPIRED), "ERROR")],
+    ids=["unreachable", "expired"],
+)
+def test_what_all_kinds_suffer_from_is_told_by_the_first_and_the_last(error, level, caplog):
+    caplog.set_level(logging.INFO)
+    shared = Troubles()
+    kinds = [Trouble(resource, shared) for resource in (NODES, PODS, BUDGETS)]
+    for _ in range(3):
+        for kind in kinds:
+            kind.begin(error, "list")
+    for kind in kinds:
+        kind.end()
+
+    why = f"kind not followed kind='nodes' verb='list' why={str(error)!r}"
+    again = "kind followed again kind='poddisruptionbudgets.policy'"
+    assert told(caplog) == [(level, why), ("INFO", again)]
+
+
+def test_what_one_kind_lacks_is_told_for_it(caplog):
+    shared = Troubles()
+    for resource in (NODES, PODS):
+        error = Forbidden(f"{resource.name} is forbidden")
+        Trouble(resource, shared).begin(error, "watch")
+
+    remedy = f"remedy={REMEDY!r}"
+    assert told(caplog) == [
+        (
+            "ERROR",
+            f"kind not followed kind={name!r} verb='watch' why='{name} is forbidden' {remedy}",
+        )
+        for name in ("nodes", "pods")
+    ]
+
+
+def test_a_trouble_that_comes_back_is_told_again(caplog):
+    caplog.set_level(logging.INFO)
+    trouble = Trouble(NODES, Troubles())
+    for _ in range(2):
+        trouble.begin(Unreachable(DOWN), "list")
+        trouble.end()
+
+    assert [level for level, _ in told(caplog)] == ["WARNING", "INFO"] * 2
+
+
+def test_another_sort_of_trouble_is_told(caplog):
+    trouble = Trouble(NODES, Troubles())
+    trouble.begin(Unreachable(DOWN), "list")
+    trouble.begin(Unauthorized(EXPIRED), "list")
+
+    assert [level for level, _ in told(caplog)] == ["WARNING", "ERROR"]
