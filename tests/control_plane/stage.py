@@ -63,14 +63,17 @@ class Stage:
 
     def nodes(self, *names, **status):
         """Nodes that are ready, and known to the scheduler when this returns."""
-        for name in names:
-            self.create(NODES, node(name, **status))
-            # An API server taints new nodes until somebody finds them ready.
-            self.patch(f"{NODES}/{name}", {"spec": {"taints": None}})
+        self.ready_nodes(*names, **status)
         for name in names:
             self.pod("probe", nodeSelector={"kubernetes.io/hostname": name}, requests={})
             self.until_bound("probe")
             self.delete(self.core("pods/probe"))
+
+    def ready_nodes(self, *names, **status):
+        for name in names:
+            self.create(NODES, node(name, **status))
+            # An API server taints new nodes until somebody finds them ready.
+            self.patch(f"{NODES}/{name}", {"spec": {"taints": None}})
 
     def pod(self, name, labels=None, requests=None, **spec):
         resources = {"requests": {"cpu": "100m"} if requests is None else requests}

@@ -1,0 +1,201 @@
+"""Users who lack a right of kube-scheduler: one line that names it, and no flood of requests.
+
+What the scheduler asked for is read in the audit log of kube-apiserver.
+"""
+
+import contextlib
+import itertools
+import json
+from datetime import datetime
+
+import pytest
+
+from tests.control_plane import sides
+from tests.control_plane.plane import ControlPlane
+from tests.control_plane.schedulers import podium
+from tests.control_plane.stage import Stage
+
+pytestmark = pytest.mark.cluster
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "rules": [{"level": "Metadata", "omitStages": ["RequestReceived"]}],
+}
+# A kind that can be done without is asked for again after five minutes, far beyond a test.
+ONCE = 1
+# The first pauses of an informer are 0.8 and 1.6 seconds at least; servers round times.
+LEAST_PAUSE_SECONDS = 0.7
+
+
+class AuditedPlane:
+    """A control plane whose requests can be read afterwards, and users with chosen rights."""
+
+    def __init__(self, plane, log):
+        self.plane = plane
+        self.side = sides.real(plane)
+        self._log = log
+
+    def requests(self, user):
+        lines = self._log.read_text().splitlines()
+        events = map(json.loads, filter(lambda line: line.endswith("}"), lines))
+        return [event for event in events if event["user"]["username"] == user]
+
+    def refused(self, user, resource):
+        return [
+            event
+            for event in self.requests(user)
+            if event["responseStatus"]["code"] == 403 and event["objectRef"]["resource"] == resource
+        ]
+
+    def user_without(self, user, *resources):
+        """kube-scheduler's rights but those on some resources; returns a kubeconfig."""
+        bound = ["system:kube-scheduler", "system:volume-scheduler"]
+        for role in bound:
+            rules = self._ask("GET", f"clusterroles/{role}")["rules"]
+            kept = [without(rule, resources) for rule in rules]
+            name = f"{user}:{role}"
+            body = {"metadata": {"name": name}, "rules": [each for each in kept if each]}
+            self._ask("POST", "clusterroles", body)
+            reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole"}
+            binding = {
+                "metadata": {"name": name},
+                "roleRef": {**reference, "name": name},
+                "subjects": [{"kind": "User", "name": user}],
+            }
+            self._ask("POST", "clusterrolebindings", binding)
+        return self.plane.kubeconfig_for(user)
+
+    def _ask(self, method, rest, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        kind = {"Content-Type": "application/json"}
+        code, answer, _ = self.side.request(method, f"{RBAC}/{rest}", data, **kind)
+        assert code < 300, answer
+        return answer
+
+
+def without(rule, resources):
+    kept = [each for each in rule["resources"] if each not in resources]
+    return {**rule, "resources": kept} if kept else None
+
+
+@pytest.fixture(scope="module")
+def audited(binaries, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    policy, log = folder / "policy.json", folder / "audit.log"
+    policy.write_text(json.dumps(POLICY))
+    flags = (f"--audit-policy-file={policy}", f"--audit-log-path={log}")
+    with ControlPlane(binaries, flags) as plane:
+        yield AuditedPlane(plane, log)
+
+
+@contextlib.contextmanager
+def standing(scheduler):
+    """A scheduler that need not come to lead."""
+    try:
+        yield scheduler
+    finally:
+        scheduler.stop()
+
+
+def complaints(scheduler):
+    return [
+        line for line in scheduler.said.splitlines() if " WARNING " in line or " ERROR " in line
+    ]
+
+
+def paused(requests):
+    """The shortest time between two requests."""
+    times = [datetime.fromisoformat(each["requestReceivedTimestamp"]) for each in requests]
+    return min((b - a).total_seconds() for a, b in itertools.pairwise(times))
+
+
+@pytest.mark.parametrize(
+    ("resource", "kind"),
+    [
+        ("csistoragecapacities", "csistoragecapacities.storage.k8s.io"),
+        ("poddisruptionbudgets", "poddisruptionbudgets.policy"),
+        ("services", "services"),
+        ("storageclasses", "storageclasses.storage.k8s.io"),
+    ],
+)
+def test_a_kind_it_can_do_without_is_one_warning(resource, kind, audited, tmp_path):
+    user = f"without-{resource}"
+    stage = Stage(audited.side, user)
+    with podium(tmp_path, audited.user_without(user, resource)) as scheduler:
+        stage.nodes("a")  # a pod is bound to it
+        stage.clear()
+
+    (warning,) = complaints(scheduler)
+    assert f"optional kind not followed kind='{kind}' verb='list'" in warning
+    assert f'cannot list resource "{resource}"' in warning
+    assert "without='" in warning
+    assert len(audited.refused(user, resource)) == ONCE
+
+
+def test_events_it_may_not_write_are_one_warning(audited, tmp_path):
+    stage = Stage(audited.side, "without-events")
+    kubeconfig = audited.user_without("without-events", "events")
+    with podium(tmp_path, kubeconfig) as scheduler:
+        stage.nodes("a", "b", "c")
+        stage.clear()
+
+    (warning,) = complaints(scheduler)
+    assert "no right to write events" in warning
+    assert 'cannot create resource "events"' in warning
+
+
+@pytest.mark.parametrize("resource", ["pods", "nodes"])
+def test_a_kind_it_needs_is_one_error_and_asked_for_with_pauses(resource, audited, tmp_path):
+    user = f"without-{resource}"
+    kubeconfig = audited.user_without(user, resource)
+    with standing(podium(tmp_path, kubeconfig)) as scheduler:
+        scheduler.wait_until(lambda: len(audited.refused(user, resource)) >= 3)
+
+    (error,) = complaints(scheduler)
+    assert f"ERROR podium.client.trouble kind not followed kind='{resource}' verb='list'" in error
+    assert "remedy='grant the rights of ClusterRole system:kube-scheduler to this user'" in error
+    assert "Traceback" not in scheduler.said
+    assert paused(audited.refused(user, resource)) >= LEAST_PAUSE_SECONDS
+
+
+def test_a_lease_it_may_not_read_is_one_error(audited, tmp_path):
+    user = "without-leases"
+    kubeconfig = audited.user_without(user, "leases")
+    with standing(podium(tmp_path, kubeconfig)) as scheduler:
+        scheduler.wait_until(lambda: len(audited.refused(user, "leases")) >= 2)
+
+    (error,) = complaints(scheduler)
+    assert "Error retrieving lease lock lock='kube-system/kube-scheduler'" in error
+    assert 'cannot get resource "leases"' in error
+    assert paused(audited.refused(user, "leases")) >= LEAST_PAUSE_SECONDS
+
+
+def test_bindings_it_may_not_write_fail_with_backoff(audited, tmp_path):
+    user = "without-bindings"
+    stage = Stage(audited.side, user)
+    kubeconfig = audited.user_without(user, "bindings", "pods/binding")
+    with podium(tmp_path, kubeconfig) as scheduler:
+        stage.pod("web")
+        stage.ready_nodes("a")
+        scheduler.wait_until(lambda: len(audited.refused(user, "pods")) >= 3)
+        outcome = stage.outcome("web")
+    stage.clear()
+
+    (condition,) = outcome["conditions"]
+    assert condition.startswith("False SchedulerError ")
+    assert 'cannot create resource "pods/binding" in API group ""' in condition
+    assert paused(audited.refused(user, "pods")) >= LEAST_PAUSE_SECONDS
+
+
+def test_an_idle_scheduler_only_renews_its_lease(audited, tmp_path):
+    user = "idle"
+    with podium(tmp_path, audited.user_without(user)) as scheduler:
+        begun = len(audited.requests(user))
+        scheduler.wait_until(lambda: len(audited.requests(user)) >= begun + 5)
+        since = audited.requests(user)[begun:]
+
+    renewals = [each for each in since if each["verb"] == "update"]
+    assert {each["objectRef"]["resource"] for each in renewals} == {"leases"}
+    assert paused(renewals) >= LEAST_PAUSE_SECONDS
