@@ -27,6 +27,8 @@ from podium.apiserver.schemas import ANYTHING, Schema, blank
 from podium.apiserver.statuses import Json
 
 APPLY, UPDATE = "Apply", "Update"
+KUBECTL = "kubectl"  # who applies, unless told otherwise
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class Manager(NamedTuple):
@@ -78,8 +80,8 @@ class Ownership:
                 "fieldsType": "FieldsV1",
                 "fieldsV1": fields,
             }
-            if manager.subresource == "scale":  # a scale has no times of its own
-                del entry["time"]
+            if manager.subresource == "scale" or not entry["time"]:
+                del entry["time"]  # a scale has no times of its own, nor who changed nothing
             if manager.subresource:
                 entry["subresource"] = manager.subresource
             entries.append(entry)
@@ -145,26 +147,63 @@ def apply(live: Json, config: Json, schema: Schema, writer: Writer, force: bool)
     wanted = fields_of(config, schema)
     merged: Json = merge(live, config, schema)
     changed, _ = changes(live, merged, schema)
-    _settle_conflicts(ownership, intersection(wanted, changed), writer.manager, force)
+    touched = intersection(wanted, changed)
+    free = inherited(live, schema) if writer.manager.name == KUBECTL else {}
+    _settle_conflicts(ownership, touched, free, writer.manager if not force else None)
+    ownership.take(touched, writer.manager)
     dropped = difference(closed(ownership.fields.get(writer.manager, {})), closed(wanted))
     others = ownership.of_others(writer.manager)
     for path in sorted(members(dropped)):
         if not holds(others, path):
             merged = _without(merged, path, schema)
-    ownership.set(writer.manager, wanted, writer.now)
+    ownership.fields[writer.manager] = wanted
+    if not wanted:
+        del ownership.fields[writer.manager]
+    if merged != live:
+        ownership.times[writer.manager] = writer.now
+    merged["metadata"] = {**merged["metadata"]}
     merged["metadata"]["managedFields"] = ownership.write()
+    if writer.manager.name == KUBECTL and LAST_APPLIED in _annotations(live):
+        merged["metadata"]["annotations"] = {**_annotations(merged), LAST_APPLIED: _noted(config)}
     return merged
 
 
-def _settle_conflicts(ownership: Ownership, touched: Fields, manager: Manager, force: bool) -> None:
+def _annotations(obj: Json) -> Json:
+    return (obj.get("metadata") or {}).get("annotations") or {}
+
+
+def _noted(config: Json) -> str:
+    """What kubectl would note of a configuration, had it applied it by itself."""
+    return msgspec.json.encode(config, order="sorted").decode() + "\n"
+
+
+def inherited(live: Json, schema: Schema) -> Fields:
+    """The fields that kubectl applied before servers could, and that nobody has changed since:
+    applied on the server now, they are its own all the same."""
+    try:
+        last = msgspec.json.decode(_annotations(live).get(LAST_APPLIED, "{}"))
+    except (msgspec.DecodeError, TypeError):
+        return {}
+    if not isinstance(last, dict):
+        return {}
+    changed, gone = changes(last, live, schema)
+    return difference(difference(fields_of(last, schema), changed), gone)
+
+
+def _settle_conflicts(
+    ownership: Ownership, touched: Fields, free: Fields, manager: Manager | None
+) -> None:
+    """Raise 409 where others own what is touched and not free; without a manager, force wins."""
+    if manager is None:
+        return
+    held = difference(touched, free)
     found = {
         other: sorted(map(shown, members(both)))
         for other, fields in ownership.fields.items()
-        if other != manager and (both := intersection(touched, fields))
+        if other != manager and (both := intersection(held, fields))
     }
-    if found and not force:
+    if found:
         raise _conflicts(found)
-    ownership.take(touched, manager)
 
 
 def _conflicts(found: dict[Manager, list[str]]) -> statuses.ApiError:

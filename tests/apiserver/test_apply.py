@@ -1,5 +1,7 @@
 """Server-side apply: who owns which field, and what happens when two want the same one."""
 
+import json
+
 import pytest
 
 from podium.apiserver.builtin_kinds import builtin_kinds
@@ -136,7 +138,41 @@ async def test_the_same_value_is_shared(client):
     status, shared = await apply(client, applied(x="1"), "two")
 
     assert status == 200
-    assert [one["manager"] for one in shared["metadata"]["managedFields"]] == ["one", "two"]
+    entries = shared["metadata"]["managedFields"]
+    # Who changed nothing has no time, and so comes first.
+    assert [(one["manager"], "time" in one) for one in entries] == [("two", False), ("one", True)]
+
+
+NOTE = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+async def noted(client, **data):
+    """A map as `kubectl apply` leaves it, with a note of what it applied."""
+    note = {NOTE: json.dumps(applied(**data))}
+    path = f"{CONFIG_MAPS}?fieldManager=kubectl-client-side-apply"
+    return await client.create(path, config_map("c", data, annotations=note))
+
+
+@with_server
+async def test_what_kubectl_applied_itself_it_may_apply_on_the_server(client):
+    await noted(client, x="1", y="1")
+
+    status, taken = await apply(client, applied(x="2"), "kubectl")
+
+    assert (status, taken["data"]["x"]) == (200, "2")
+    assert json.loads(taken["metadata"]["annotations"][NOTE])["data"] == {"x": "2"}
+
+
+@pytest.mark.parametrize("manager", ["kubectl", "other"])
+@with_server
+async def test_what_others_changed_since_conflicts(client, manager):
+    await noted(client, x="1")
+    if manager == "kubectl":
+        await client.call("PATCH", f"{CONFIG_MAPS}/c", {"data": {"x": "9"}}, MERGE)
+
+    status, _ = await apply(client, applied(x="2"), manager)
+
+    assert status == 409
 
 
 @with_server

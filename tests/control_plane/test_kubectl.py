@@ -109,6 +109,14 @@ apply --server-side --field-manager=b -f changed.yaml
 apply --server-side --field-manager=b --force-conflicts -f changed.yaml
 get deploy web -o yaml --show-managed-fields
 apply view-last-applied deploy/web
+apply -f web.yaml
+apply --server-side -f changed.yaml
+get deploy web -o yaml --show-managed-fields
+apply -f web.yaml
+scale deploy web --replicas=7
+apply --server-side -f changed.yaml
+apply --server-side -f web.yaml --force-conflicts
+get deploy web -o yaml --show-managed-fields
 apply -f invalid.yaml
 apply -f unknown.yaml
 create -f unknown.yaml --validate=strict
@@ -124,7 +132,7 @@ apply -f foo.yaml
 apply -f foo.yaml
 apply --server-side -f foo.yaml
 get fo
-get foos f1 -o jsonpath={.spec}
+get foos f1 -o yaml
 explain foo.spec
 patch foo f1 --type=merge -p {"spec":{"size":5}}
 patch foo f1 -p {"spec":{"size":5}}
