@@ -19,11 +19,12 @@ class Aspect:
     IMAGES: Final = 1 << 7
     FEATURES: Final = 1 << 8
     NODE: Final = 1 << 9  # anything else of the node object but its heartbeat
+    POD_OBJECTS: Final = 1 << 10  # anything else of the pods there: what kubelets write
     # Not of one node: these stand in the journal with row NOWHERE.
-    NAMESPACES: Final = 1 << 10
-    WORKLOADS: Final = 1 << 11  # services and the owners of pods
-    STORAGE: Final = 1 << 12  # volumes, claims, classes, CSI objects
-    ALL: Final = (1 << 13) - 1
+    NAMESPACES: Final = 1 << 11
+    WORKLOADS: Final = 1 << 12  # services and the owners of pods
+    STORAGE: Final = 1 << 13  # volumes, claims, classes, CSI objects
+    ALL: Final = (1 << 14) - 1
 
 
 NOWHERE: Final = -1

@@ -53,14 +53,19 @@ class Assumed(Generic[T]):
             del self._by_key[obj.key]
             self._announce()
 
-    def check_against(self, stored: T | None, key: str) -> None:
-        """The API has shown the object, or that it is gone: end an assumption that is outdated."""
+    def check_against(self, stored: T | None, key: str) -> bool:
+        """The API has shown the object, or that it is gone: end an assumption that is outdated.
+
+        True when one ended: the caller announces it.
+        """
         assumed = self._by_key.get(key)
         if assumed is None:
-            return
+            return False
         # A version shown again is a resync. Without versions nothing tells one from a change.
-        if stored is None or not _version(stored) or _version(stored) != _version(assumed):
+        outdated = stored is None or not _version(stored) or _version(stored) != _version(assumed)
+        if outdated:
             del self._by_key[key]
+        return outdated
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._by_key.values())

@@ -38,7 +38,7 @@ from podium.state.assumed import Assumed
 from podium.state.invariants import check_invariants
 from podium.state.label_columns import LabelColumn
 from podium.state.node_table import NodeTable
-from podium.state.objects import Store
+from podium.state.objects import Store, says_the_same
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodGroups, PodQuery
 from podium.state.pod_info import UNPLACED, PodInfo
@@ -168,7 +168,7 @@ class ClusterState:
         info = self._checked(pod)
         if known is not None:
             self._assumed.discard(pod.uid)
-            if known.row == self.table.row_of(pod.node_name) and info.counts_like(known):
+            if self._is_like(known, info):
                 known.pod = pod  # as assumed: nothing that anyone has looked at changes
                 return known
             self._displace(known)
@@ -185,6 +185,11 @@ class ClusterState:
         if pod.uid in self._assumed:
             raise CacheError(f"assumed pod {pod.uid}({pod.key}) should not be updated")
         info = self._checked(pod)
+        if self._is_like(known, info):
+            if pod.has_raw or not says_the_same(known.pod, pod):
+                self.journal.record(known.row, Aspect.POD_OBJECTS)
+            known.pod = pod
+            return known
         self._displace(known)
         self._place(info)
         return info
@@ -227,9 +232,10 @@ class ClusterState:
         if self._store(kind).is_late(obj):
             return
         old = self._store(kind).set(obj)
-        if kind in self._assumptions:
-            self._assumptions[kind].check_against(obj, obj.key)
-        self._announce(kind, old, obj)
+        assumptions = self._assumptions.get(kind)
+        ended = assumptions is not None and assumptions.check_against(obj, obj.key)
+        if ended or old is None or not says_the_same(old, obj):
+            self._announce(kind, old, obj)
 
     def remove_object(self, kind: type[ApiObject], key: str) -> None:
         old = self._store(kind).remove(key)
@@ -257,6 +263,10 @@ class ClusterState:
 
     def _announce_assumption(self) -> None:
         self.journal.record(NOWHERE, Aspect.STORAGE)
+
+    def _is_like(self, known: PodInfo, info: PodInfo) -> bool:
+        """Whether the new version of a placed pod counts where and as the known one does."""
+        return known.row == self.table.row_of(info.pod.node_name) and info.counts_like(known)
 
     def _checked(self, pod: Pod) -> PodInfo:
         if not pod.node_name:

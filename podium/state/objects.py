@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
+import msgspec
+
 from podium.api.meta import ApiObject
 
 T = TypeVar("T", bound=ApiObject)
@@ -61,3 +63,11 @@ def is_newer(obj: ApiObject, than: ApiObject) -> bool:
     """Whether this is the later of two versions; what is no number cannot be compared."""
     one, other = obj.metadata.resource_version, than.metadata.resource_version
     return one.isdecimal() and other.isdecimal() and int(one) > int(other)
+
+
+def says_the_same(old: ApiObject, new: ApiObject) -> bool:
+    """Whether two versions differ in nothing but their number, as after a write to what no struct
+    has: a status, managed fields."""
+    version = new.metadata.resource_version
+    metadata = msgspec.structs.replace(old.metadata, resource_version=version)
+    return msgspec.structs.replace(old, metadata=metadata) == new

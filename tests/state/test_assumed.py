@@ -78,6 +78,15 @@ def test_the_api_ends_an_assumption(assumed_version, shown, holds):
     assert (assumed.get("pv").spec.claim_ref is not None) is holds
 
 
+def test_an_assumption_that_ends_is_told_even_if_the_object_is_as_before():
+    cluster, assumed = prepared(volume(version="1"))
+    assumed.assume(volume(version="1", claim=claim()))
+    mark = cluster.journal.end
+
+    cluster.set_object(volume(version="2"))
+    assert cluster.journal.since(mark) == [(NOWHERE, Aspect.STORAGE)]
+
+
 def test_a_deletion_ends_it():
     cluster, assumed = prepared(volume())
     assumed.assume(volume(claim=claim()))

@@ -1,8 +1,10 @@
 """What ClusterState accepts, what it refuses, and what it says has changed."""
 
+import msgspec
 import pytest
 
-from podium.api.objects import Namespace, ObjectMeta, PodDisruptionBudget, Service
+from podium.api.objects import Namespace, ObjectMeta, Pod, PodDisruptionBudget, Service, decode
+from podium.api.workloads import ServiceSpec
 from podium.errors import CacheError, InvalidObject
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
@@ -227,10 +229,68 @@ def test_a_node_that_comes_or_goes_changes_everything(state):
 )
 def test_what_a_pod_changes(state, fields, aspects):
     web = pod("web", node="a", **fields)
+    larger = pod("web", node="a", cpu="2", **fields)
 
     assert changes(state, lambda s: s.add_pod(web)) == [("a", aspects)]
-    assert set(changes(state, lambda s: s.update_pod(web))) == {("a", aspects)}
+    assert set(changes(state, lambda s: s.update_pod(larger))) == {("a", aspects)}
     assert changes(state, lambda s: s.remove_pod(web)) == [("a", aspects)]
+
+
+RUNNING = {
+    "phase": "Running",
+    "start_time": "2026-01-01T00:00:00Z",
+    "conditions": ({"type": "Ready", "status": "True"},),
+}
+RESIZED = {"container_statuses": ({"name": "main", "resources": {"requests": {"cpu": "3"}}},)}
+STARTED = {"container_statuses": ({"name": "main", "resources": {"requests": {"cpu": "1"}}},)}
+CLAIM = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
+
+
+@pytest.mark.parametrize(
+    ("new", "expected"),
+    [
+        pytest.param({}, 0, id="nothing"),
+        pytest.param({"resource_version": "9"}, 0, id="version"),
+        pytest.param({"status": RUNNING}, Aspect.POD_OBJECTS, id="status"),
+        pytest.param({"status": STARTED}, Aspect.POD_OBJECTS, id="status-of-containers"),
+        pytest.param({"annotations": {"a": "1"}}, Aspect.POD_OBJECTS, id="annotation"),
+        pytest.param({"tolerates": "x:"}, Aspect.POD_OBJECTS, id="toleration"),
+        pytest.param({"status": RESIZED}, OF_A_POD, id="resize"),
+        pytest.param({"cpu": "2"}, OF_A_POD, id="requests"),
+        pytest.param({"labels": "app=db"}, OF_A_POD, id="labels"),
+        pytest.param({"deletion_timestamp": "2026-01-01T00:00:00Z"}, OF_A_POD, id="its-end"),
+        pytest.param({"priority": 3}, OF_A_POD, id="priority"),
+        pytest.param({"host_ports": (80,)}, OF_A_POD | Aspect.PORTS, id="port"),
+        pytest.param({"volumes": (CLAIM,)}, OF_A_POD | Aspect.VOLUMES, id="volume"),
+        pytest.param({"affinity": {"podAffinity": {}}}, OF_A_POD | Aspect.AFFINITY, id="affinity"),
+    ],
+)
+def test_what_an_update_changes(state, new, expected):
+    old = {"cpu": "1", "labels": "app=web"}
+    state.add_pod(pod("web", node="a", **old))
+    newer = pod("web", node="a", **{**old, **new})
+
+    found = changes(state, lambda s: s.update_pod(newer))
+
+    told = 0
+    for name, aspects in found:
+        assert name == "a"
+        told |= aspects
+    assert told == expected
+    assert state.pods["uid-web"].pod is newer
+    state.check_invariants()
+
+
+def test_of_a_pod_with_its_json_nobody_knows_what_is_read(state):
+    """Versions that differ in the JSON alone are equal, and yet a plugin may look there."""
+    manifest = {"metadata": {"name": "web", "uid": "u"}, "spec": {"nodeName": "a"}}
+    old, new = (
+        decode(Pod, {**manifest, "status": {"podIPs": [{"ip": ip}]}}, keep_raw=True) for ip in "12"
+    )
+    assert old == new
+    state.add_pod(old)
+
+    assert changes(state, lambda s: s.update_pod(new)) == [("a", Aspect.POD_OBJECTS)]
 
 
 def test_what_an_update_changes_is_of_both_versions(state):
@@ -247,6 +307,12 @@ def test_what_other_objects_change(state):
 
     assert changes(state, lambda s: s.set_object(team)) == [("", Aspect.NAMESPACES)]
     assert changes(state, lambda s: s.set_object(web)) == [("", Aspect.WORKLOADS)]
+    assert changes(state, lambda s: s.set_object(web)) == []
+    newer = Service(metadata=ObjectMeta(name="web", namespace="default", resource_version="2"))
+    assert changes(state, lambda s: s.set_object(newer)) == []
+    assert state.objects(Service).get("default/web") is newer
+    other = msgspec.structs.replace(newer, spec=ServiceSpec(selector={"app": "web"}))
+    assert changes(state, lambda s: s.set_object(other)) == [("", Aspect.WORKLOADS)]
     removed = changes(state, lambda s: s.remove_object(Service, "default/web"))
     assert removed == [("", Aspect.WORKLOADS)]
     assert changes(state, lambda s: s.remove_object(Service, "default/web")) == []
