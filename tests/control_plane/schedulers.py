@@ -12,6 +12,9 @@ LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-schedul
 
 # Longer than a retry period and a second; see docs/leader-election.md.
 LEASE_SECONDS, RENEW_SECONDS, RETRY_SECONDS = 4, 3, 1
+# client-go's bound: a look to see the last renewal, the lease, a look to see that it ran out, each
+# with a pause of up to 2.2 retry periods before it; and two requests of the longest kind.
+MOST_TAKEOVER_SECONDS = LEASE_SECONDS + 2 * 2.2 * RETRY_SECONDS + 2 * RENEW_SECONDS / 2
 
 _PACKING = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
