@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from podium.api.objects import Pod
+from podium.app.profiles import Draft, ProfileBuilder
 from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
-from podium.config.model import Profile as ProfileConfig
 from podium.cycle.cycle import Cycle
 from podium.cycle.extenders import Extenders
 from podium.cycle.reuse import Kinds
-from podium.cycle.services import ProfileHandle, Services
+from podium.cycle.services import Services
 from podium.errors import ConfigError, ConfigProblem
 from podium.framework.extender import Extender
-from podium.framework.handle import Client, EventNote, EventRecorder
+from podium.framework.handle import Client, EventNote
 from podium.framework.offline import OfflineClient
+from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
@@ -71,9 +72,11 @@ class Core:
     nominates.
     """
 
-    def __init__(self, services: Services, configuration: Configuration) -> None:
+    configuration: Configuration
+
+    def __init__(self, services: Services, builder: ProfileBuilder) -> None:
         self.services = services
-        self.configuration = configuration
+        self.builder = builder
         self.cluster = services.cluster
         self.nominator = services.nominator
         self.records = services.records
@@ -90,16 +93,17 @@ class Core:
         cycle.percentage = self._percentages[name]
         return cycle
 
-    def add_profiles(self, registry: Registry, events: Mapping[str, EventRecorder]) -> None:
-        """Build the plugins; each profile records its events under its own name."""
-        for wanted in self.configuration.profiles:
-            name, percentage = wanted.scheduler_name, wanted.percentage_of_nodes_to_score
+    def adopt(self, draft: Draft) -> list[Plugin]:
+        """Use these profiles from the next cycle on; returns the plugins that are left behind."""
+        self.configuration = draft.configuration
+        self.profiles.update(draft.profiles)
+        self.services.kinds.clear()
+        for wanted in draft.configuration.profiles:
+            percentage = wanted.percentage_of_nodes_to_score
             if percentage is None:
-                percentage = self.configuration.percentage_of_nodes_to_score
-            handle = ProfileHandle(self.services, name)
-            handle.events = events[name]
-            self.profiles[name] = _profile(handle, registry, wanted)
-            self._percentages[name] = percentage
+                percentage = draft.configuration.percentage_of_nodes_to_score
+            self._percentages[wanted.scheduler_name] = percentage
+        return self.builder.adopt(draft)
 
 
 class OfflineCore(Core):
@@ -109,10 +113,8 @@ class OfflineCore(Core):
     and whoever owns the pods removes them.
     """
 
-    def __init__(
-        self, services: Services, configuration: Configuration, background: Background
-    ) -> None:
-        super().__init__(services, configuration)
+    def __init__(self, services: Services, builder: ProfileBuilder, background: Background) -> None:
+        super().__init__(services, builder)
         self.background = background
 
     def cycle(self, queued: QueuedPod) -> Cycle:
@@ -149,9 +151,9 @@ def build(  # noqa: PLR0913  # all that a core can be given, each by its name
         spawn=background.add,
         activate=no_queue,
     )
-    core = OfflineCore(services, configuration, background)
     everyone = dict.fromkeys((each.scheduler_name for each in configuration.profiles), events)
-    core.add_profiles(registry or in_tree_with_legacy(), everyone)
+    core = OfflineCore(services, ProfileBuilder(services, everyone), background)
+    core.adopt(core.builder.draft(configuration, registry or in_tree_with_legacy()))
     return core
 
 
@@ -160,15 +162,6 @@ def _refuse_http(configuration: Configuration) -> None:
         text = "only a running scheduler calls extenders over HTTP: leave them out here"
         problem = ConfigProblem("extenders", None, text)
         raise ConfigError("<config>", [problem])
-
-
-def _profile(handle: ProfileHandle, registry: Registry, wanted: ProfileConfig) -> Profile:
-    names = {name for names in wanted.plugins.values() for name in names}
-    built = {name: registry.build(name, wanted.args[name], handle) for name in sorted(names)}
-    plugins = {point: [built[name] for name in names] for point, names in wanted.plugins.items()}
-    profile = Profile(wanted.scheduler_name, plugins, wanted.weights)
-    handle.profile = profile
-    return profile
 
 
 def no_queue(pods: Iterable[Pod]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from podium import extender
 from podium.api.objects import Node, Pod
 from podium.app.core import Core, in_tree_with_legacy, no_queue
+from podium.app.exchange import Exchange, rules_of, watched
+from podium.app.profiles import ProfileBuilder
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
@@ -90,19 +92,19 @@ class _Live:
             spawn=self.background.spawn,
             activate=no_queue,  # until there is one
         )
-        self.core = Core(self.services, configuration)
+        builder = ProfileBuilder(self.services, self.recorders, metrics)
+        self.core = Core(self.services, builder)
 
     def build(self, registry: Registry, slices: Slices) -> RunningScheduler:
-        self.core.add_profiles(registry, self.recorders)
-        rules = {
-            name: ProfileRules.of(profile, has_extenders=bool(self.services.extenders))
-            for name, profile in self.core.profiles.items()
-        }
+        self.core.adopt(self.core.builder.draft(self.configuration, registry))
+        profiles = self.core.profiles
+        rules = rules_of(profiles, has_extenders=bool(self.services.extenders))
         queue = self._queue(rules)
         self.services.activate = lambda pods: self.gate.pass_through(queue.activate, pods)
-        handlers = EventHandlers(self.gate, self.services, queue, self.core.profiles)
-        events = (event for each in rules.values() for event in each.events())
-        watching = Watching(self.connection, handlers, events, self._nodes_and_pods())
+        handlers = EventHandlers(self.gate, self.services, queue, profiles)
+        names = (*watched(profiles, rules), *self.services.listed)
+        watching = Watching(self.connection, handlers, names, self._nodes_and_pods())
+        self.services.custom = watching.custom
         scheduler = self._scheduler(queue, watching, slices)
         gauges = Gauges(self.metrics, self.clock, queue, self.services.cluster)
         gauges.follow(scheduler.bindings)
@@ -111,8 +113,16 @@ class _Live:
             gauges=gauges,
             watching=watching,
             events=self.events,
-            profiles=tuple(self.core.profiles.values()),
+            profiles=profiles,
+            calls=self.core.builder.calls,
             debugger=Debugger(self.services.cluster, queue, self.services.nominator, watching),
+            exchange=Exchange(
+                core=self.core,
+                gate=self.gate,
+                queue=queue,
+                watching=watching,
+                bindings=scheduler.bindings,
+            ),
             watches=Tasks(self.clock),
             background=self.background,
         )
@@ -146,5 +156,6 @@ class _Live:
             slices=slices,
             events=events,
             metrics=metrics,
+            calls=self.core.builder.calls,
             start_cycle=self.core.start_cycle,
         )

@@ -24,6 +24,7 @@ from podium.client.http import Connection, Options
 from podium.clock import LoopClock
 from podium.config import Configuration
 from podium.config.view import effective
+from podium.framework.registry import Registry
 from podium.live import event_loop
 from podium.live.collector import Collector
 from podium.live.election import Elector
@@ -56,17 +57,22 @@ class ProcessOptions:
     secure_port: int = DEFAULT_PORT
 
 
-def run(configuration: Configuration, options: ProcessOptions) -> int:
+def run(configuration: Configuration, options: ProcessOptions, registry: Registry) -> int:
     """Schedule until a signal or a lost lease; returns the exit code."""
     with SideThread() as side:
-        return event_loop.run(_Process(configuration, options, side).run())
+        return event_loop.run(_Process(configuration, options, registry, side).run())
 
 
 class _Process:
     def __init__(
-        self, configuration: Configuration, options: ProcessOptions, side: SideThread
+        self,
+        configuration: Configuration,
+        options: ProcessOptions,
+        registry: Registry,
+        side: SideThread,
     ) -> None:
         self._configuration = configuration
+        self._registry = registry
         self._options = options
         self._side = side
         self._clock = LoopClock()
@@ -80,7 +86,11 @@ class _Process:
         async with self._connection() as connection:
             slices = Slices(self._collector.between_slices)
             scheduler = build_live(
-                self._configuration, connection, metrics=self._metrics, slices=slices
+                self._configuration,
+                connection,
+                registry=self._registry,
+                metrics=self._metrics,
+                slices=slices,
             )
             self._heed_signals(scheduler)
             elects = self._configuration.leader_election.leader_elect

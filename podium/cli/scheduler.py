@@ -6,12 +6,16 @@ import argparse
 import dataclasses
 import logging
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from podium import app, config, durations
+from podium import config, durations
+from podium.app import plugin_loading
+from podium.cli import plugin_options
 from podium.config import Configuration
 from podium.errors import PodiumError
+from podium.framework.registry import Registry
 from podium.logs import level_of
 
 BAD_INPUT = 2
@@ -23,6 +27,7 @@ examples:
   podium scheduler --kubeconfig ~/.kube/config          schedule that cluster, under leader election
   podium scheduler --config scheduler.yaml              in a pod: with its service account
   podium scheduler --kubeconfig F --leader-elect=false  alone, without a lease
+  podium scheduler --kubeconfig F --plugin ./rack.py    with a plugin of your own
   podium scheduler --kubeconfig F -v 3                  tell the story of each attempt
 """
 
@@ -36,6 +41,11 @@ def add_parser(subparsers: Subparsers) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_options(parser)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What ``podium.main`` shares with the command."""
     parser.add_argument("--config", metavar="FILE", type=Path, help="a KubeSchedulerConfiguration")
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach the cluster")
     parser.add_argument("--master", metavar="URL", default="", help="the API server's address")
@@ -48,6 +58,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "-v", "--v", metavar="LEVEL", type=int, default=0, help="how much to log (default: 0)"
     )
+    plugin_options.add(parser)
     _add_election(parser)
 
 
@@ -62,7 +73,8 @@ def _add_election(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--leader-elect-{name}", metavar="NAME")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
+    """``plugins`` are those of a program that calls ``podium.main``."""
     from podium.app import process  # loads the client and the server, as few commands need
 
     level = level_of(args.v)
@@ -74,14 +86,14 @@ def run(args: argparse.Namespace) -> int:
             bind_address=args.bind_address,
             secure_port=args.secure_port,
         )
-        return process.run(_configuration(args), options)
+        registry = plugin_loading.registry(args.plugin, plugins)
+        return process.run(_configuration(args, registry), options, registry)
     except PodiumError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
 
 
-def _configuration(args: argparse.Namespace) -> Configuration:
-    registry = app.in_tree_with_legacy()
+def _configuration(args: argparse.Namespace, registry: Registry) -> Configuration:
     found = config.load_file(args.config, registry) if args.config else config.default(registry)
     election = dataclasses.replace(found.leader_election, **_election(args))
     return dataclasses.replace(found, leader_election=election)

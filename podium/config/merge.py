@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from podium.config import upstream, wire
 from podium.config.versions.version import Defaults, Version
+from podium.framework.registry import Registry
 
 ALL = "*"
+COMMAND_LINE = "--plugin"
 
 FIELDS_OF_KEYS = dict(
     zip(wire.Plugins.__struct_encode_fields__, wire.Plugins.__struct_fields__, strict=True)
@@ -91,6 +93,20 @@ def appended(custom: PluginSet, default: PluginSet) -> PluginSet:
     """The default set as versions before v1beta2 changed it: nothing is replaced in place."""
     kept = [entry for entry in default.enabled if not {entry.name, ALL} & {*custom.disabled}]
     return PluginSet((*kept, *custom.enabled))
+
+
+def with_command_line(sets: PluginSets, custom: wire.Plugins, registry: Registry) -> PluginSets:
+    """The sets with what the registry enables in multiPoint, unless the file names it anywhere."""
+    written = wire_sets(custom).values()
+    named = {each.name for one in written for each in (*one.enabled, *one.disabled)}
+    added = [
+        Entry(each.name, each.weight, COMMAND_LINE)
+        for each in registry.enabled
+        if each.name not in named
+    ]
+    before = sets[upstream.MULTI_POINT]
+    after = PluginSet((*before.enabled, *added), before.disabled)
+    return {**sets, upstream.MULTI_POINT: after}
 
 
 def enabled_names(sets: PluginSets) -> Iterable[str]:

@@ -5,7 +5,16 @@ from dataclasses import dataclass, replace
 
 from podium.config import expand, upstream, wire
 from podium.config.catalog import Catalog
-from podium.config.merge import ALL, PluginSet, PluginSets, enabled_names, merged_plugins, wire_sets
+from podium.config.merge import (
+    ALL,
+    COMMAND_LINE,
+    PluginSet,
+    PluginSets,
+    enabled_names,
+    merged_plugins,
+    wire_sets,
+    with_command_line,
+)
 from podium.config.model import DEFAULT_ORIGIN, Extender, Profile
 from podium.config.plugin_args import (
     decode_plugin_config,
@@ -53,7 +62,7 @@ def build_profiles(
 def _draft(given: wire.Profile, path: str, defaults: Defaults, catalog: Catalog) -> Draft:
     where = f"{path}.plugins"
     sets = merged_plugins(given.plugins, where, catalog.version, defaults)
-    return Draft(path, given, sets)
+    return Draft(path, given, with_command_line(sets, given.plugins, catalog.registry))
 
 
 def _check_rejected_names(draft: Draft, catalog: Catalog, problems: Problems) -> None:
@@ -98,6 +107,8 @@ def _origins(
 def _origin(sets: PluginSets, key: str, name: str, problems: Problems) -> str:
     entries = sets[key].enabled + sets[upstream.MULTI_POINT].enabled
     entry = next(each for each in entries if each.name == name)
+    if entry.path == COMMAND_LINE:
+        return COMMAND_LINE
     written = problems.written(entry.path).removesuffix("]").rpartition("[")[0]
     listed_at = written.removesuffix(".enabled").rpartition(".")[2]
     return listed_at if entry.is_listed and listed_at else DEFAULT_ORIGIN

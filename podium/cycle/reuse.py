@@ -72,5 +72,9 @@ class Kinds:
         if signature is not None:
             self._kinds.pop(signature, None)
 
+    def clear(self) -> None:
+        """Forget all: plugins were exchanged."""
+        self._kinds.clear()
+
     def __len__(self) -> int:
         return len(self._kinds)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from podium.api.objects import Pod
 from podium.clock import Clock
@@ -14,7 +14,7 @@ from podium.cycle.record import Records
 from podium.cycle.reuse import Kinds
 from podium.cycle.scoreboard import Scoreboard
 from podium.framework.cycle_state import CycleState
-from podium.framework.handle import Client, EventRecorder
+from podium.framework.handle import Client, EventRecorder, Lister
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Scores, Statuses
@@ -27,9 +27,21 @@ from podium.state.cluster import ClusterState
 from podium.state.rows import PodsOnRows, Rows
 
 
+class Objects(Protocol):
+    """The objects of one kind, plain dicts."""
+
+    def get(self, key: str) -> Mapping[str, Any] | None: ...
+    def objects(self) -> Iterator[Mapping[str, Any]]: ...
+
+
+def _nothing(resource: str) -> Objects | None:
+    """Where there is no API server there are no other objects."""
+    return None
+
+
 @dataclass(slots=True, kw_only=True)
 class Services:
-    """The parts that cycles work with; a shell provides the last four."""
+    """The parts that cycles work with; a shell provides the last five."""
 
     cluster: ClusterState
     kinds: Kinds
@@ -45,6 +57,24 @@ class Services:
     events: EventRecorder
     spawn: Callable[[str, Coroutine[Any, Any, None]], None]
     activate: Callable[[Iterable[Pod]], None]
+    custom: Callable[[str], Objects | None] = _nothing  # those of kinds that the state lacks
+    listed: set[str] = field(default_factory=set)  # the kinds that plugins look up so
+
+
+class CustomLister:
+    """Looks up objects when it is asked: a plugin gets it before anything is watched."""
+
+    def __init__(self, services: Services, resource: str) -> None:
+        self._services = services
+        self._resource = resource
+
+    def get(self, key: str) -> Mapping[str, Any] | None:
+        known = self._services.custom(self._resource)
+        return None if known is None else known.get(key)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        known = self._services.custom(self._resource)
+        return iter(()) if known is None else known.objects()
 
 
 class ProfileHandle:
@@ -91,6 +121,10 @@ class ProfileHandle:
 
     def follows_pods(self, state: CycleState) -> bool:
         return self._profile.follows_pods(state)
+
+    def lister(self, resource: str) -> Lister:
+        self._services.listed.add(resource)
+        return CustomLister(self._services, resource)
 
     def activate(self, pods: Iterable[Pod]) -> None:
         self._services.activate(pods)

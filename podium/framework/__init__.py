@@ -5,7 +5,7 @@ from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import NodeStatuses, fit_message
 from podium.framework.events import ClusterEvent, Hint, Registration, on
 from podium.framework.extender import Extender, Filtered
-from podium.framework.handle import Client, EventNote, EventRecorder, Handle
+from podium.framework.handle import Client, EventNote, EventRecorder, Handle, Lister
 from podium.framework.plugin import (
     BindPlugin,
     EnqueueExtensions,
@@ -75,6 +75,7 @@ __all__ = [
     "Handle",
     "Hint",
     "LabelView",
+    "Lister",
     "NoArgs",
     "NodeInfo",
     "NodeStatuses",

@@ -8,7 +8,7 @@ awaits. All of it belongs to the event loop's thread.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -85,6 +85,15 @@ class EventRecorder(Protocol):
     def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None: ...
 
 
+class Lister(Protocol):
+    """The objects of one kind as the API server has them, plain dicts as in a manifest."""
+
+    def get(self, key: str) -> Mapping[str, Any] | None:
+        """By ``namespace/name``, or by the name of an object without a namespace."""
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]: ...
+
+
 class Handle(Protocol):
     """Given to every plugin when it is built."""
 
@@ -126,6 +135,13 @@ class Handle(Protocol):
 
     def follows_pods(self, state: CycleState) -> bool:
         """Whether ``add_pods`` and ``remove_pods`` reach any plugin in this cycle."""
+
+    def lister(self, resource: str) -> Lister:
+        """The objects of a kind such as ``foos.v1.example.com``: it is watched from then on.
+
+        Ask for it in the constructor. What it says is no part of a signature: a plugin that reads
+        it in a cycle must not have one.
+        """
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Move these pods to the active queue, if they wait elsewhere."""

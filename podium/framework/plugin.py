@@ -40,6 +40,9 @@ class Plugin:
     name: ClassVar[str] = ""
     Args: ClassVar[type[Args]] = NoArgs
 
+    # Of its scores, where `--plugin` enables it; what a configuration says comes first.
+    weight: ClassVar[int] = 1
+
     # What a pod must share with the last one for this plugin to answer the same on an unchanged
     # cluster; ``None`` for the class means that it cannot tell, which switches reuse off.
     sign: ClassVar[Callable[..., Hashable] | None] = None

@@ -1,83 +1,153 @@
-"""Plugin names to classes. In-tree plugins are handed in by ``app``; nothing is imported here."""
+"""Plugin names to what builds them. In-tree plugins are handed in by ``app``; nothing is imported
+here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from podium.errors import PluginError
 from podium.framework.args import Args, NoArgs
-from podium.framework.cycle_state import Cloneable
-from podium.framework.plugin import Plugin, Point, PreFilterExtensions, points_of
+from podium.framework.calls import source_of
+from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
+from podium.framework.plugin import Plugin, Point, points_of
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
 
-Factory = Callable[[Any, "Handle"], Plugin]
+IN_TREE: Final = "podium"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How one plugin is built and what it is known to implement."""
+    """How one plugin is built, what it is known to implement, and how it came here.
+
+    ``origin`` is where it was named: podium itself, an entry point, ``--plugin``, a program.
+    ``is_enabled`` puts it into every profile that does not name it, with this weight.
+    """
 
     name: str
     build: Factory
     args: type[Args]
     points: frozenset[Point]
+    source: str
+    origin: str = IN_TREE
+    is_enabled: bool = False
+    weight: int = 1
+
+
+class _Offer(NamedTuple):
+    load: Callable[[], object]
+    origin: str
 
 
 class Registry:
     """The plugins that a configuration may name."""
 
-    def __init__(self, plugins: Iterable[type[Plugin]] = ()) -> None:
+    def __init__(self, plugins: Iterable[object] = ()) -> None:
         self._entries: dict[str, Entry] = {}
+        self._offers: dict[str, _Offer] = {}
         for plugin in plugins:
             self.register(plugin)
 
     def register(
-        self, plugin: type[Plugin], *, name: str = "", build: Factory | None = None
-    ) -> None:
-        """Add a plugin class, under its own name or another; ``build`` replaces its constructor."""
-        name = name or plugin.name
+        self, plugin: object, *, name: str = "", origin: str = IN_TREE, enable: bool = False
+    ) -> Entry:
+        """Add a class, a factory or a decorated function, under its own name or another."""
+        definition = definition_of(plugin)
+        name = name or definition.kind.name
         if not name:
-            raise PluginError(f"{plugin.__module__}.{plugin.__qualname__} has no name")
-        if name in self._entries:
-            raise PluginError(f"a plugin named {name} already exists")
-        if issubclass(plugin, PreFilterExtensions):
-            _check_state_type(plugin)
-        entry = Entry(name, build or plugin, plugin.Args, points_of(plugin))
+            kind = definition.kind.__qualname__
+            hint = f'write name = "{kind}" into it'
+            raise PluginError(f"{source_of(definition.kind)} has no name: {hint}")
+        check(definition)
+        if enable:
+            check_points(definition)
+        if name in self:
+            raise PluginError(self._taken(name, definition))
+        entry = Entry(
+            name,
+            definition.build,
+            definition.kind.Args,
+            points_of(definition.kind),
+            source_of(definition.kind),
+            origin,
+            enable,
+            definition.kind.weight,
+        )
         self._entries[name] = entry
+        return entry
+
+    def offer(self, name: str, load: Callable[[], object], origin: str) -> None:
+        """Add what is loaded only when somebody asks for it by name."""
+        if name in self:
+            raise PluginError(f"{origin}: a plugin named {name} already exists")
+        self._offers[name] = _Offer(load, origin)
+
+    def _taken(self, name: str, definition: Definition) -> str:
+        offer, source = self._offers.get(name), source_of(definition.kind)
+        known = offer.origin if offer else self._entries[name].source
+        return f"{source}: a plugin named {name} already exists ({known}): choose another name"
+
+    def copy(self) -> Registry:
+        """For a registry that is to have more."""
+        other = Registry()
+        other._entries, other._offers = dict(self._entries), dict(self._offers)
+        return other
 
     def __contains__(self, name: str) -> bool:
-        return name in self._entries
+        return name in self._entries or name in self._offers
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter([*self._entries, *self._offers])
+
+    def entry(self, name: str) -> Entry:
+        """``LookupError`` for a name that nobody registered."""
+        offer = self._offers.pop(name, None)
+        if offer is None:
+            return self._entries[name]
+        try:
+            return self.register(offer.load(), name=name, origin=offer.origin)
+        except BaseException:
+            self._offers[name] = offer
+            raise
+
+    @property
+    def enabled(self) -> list[Entry]:
+        """What runs in every profile that does not name it."""
+        return [entry for entry in self._entries.values() if entry.is_enabled]
 
     def points(self, name: str) -> frozenset[Point]:
-        return self._entries[name].points
+        return self.entry(name).points
 
     def args_type(self, name: str) -> type[Args]:
         """The plugin's own arguments type; ``NoArgs`` for one that takes none."""
-        return self._entries[name].args
+        return self.entry(name).args
 
     def build(self, name: str, args: Args, handle: Handle) -> Plugin:
         """Make the plugin; what its constructor raises names the plugin."""
-        entry = self._entries.get(name)
-        if entry is None:
+        if name not in self:
             raise PluginError(f"no plugin {name} is registered: build with the registry it is in")
+        entry = self.entry(name)
         try:
-            return entry.build(args, handle)
+            plugin = entry.build(args, handle)
+            _check_built(plugin, entry)
         except Exception as fault:
             raise PluginError(f'initializing plugin "{name}": {fault}') from fault
+        if plugin.name != name:
+            setattr(plugin, "name", name)  # noqa: B010  # one class under several names
+        return plugin
 
 
-def _check_state_type(plugin: type[PreFilterExtensions]) -> None:
-    """A dry run changes copies only: the state behind add_pod and remove_pod must be copyable."""
-    kind = getattr(plugin, "State", None)
-    if not isinstance(kind, type) or not issubclass(kind, Cloneable):
-        raise PluginError(f"{plugin.name}.State must be a type with a clone() method")
+def _check_built(plugin: object, entry: Entry) -> None:
+    """A factory may build what it likes, as long as it does what was promised."""
+    if not isinstance(plugin, Plugin):
+        raise TypeError(f"its factory returned {plugin!r}, which is no plugin")
+    missing = entry.points - points_of(type(plugin))
+    if missing:
+        lacks = ", ".join(sorted(point.value for point in missing))
+        raise TypeError(f"its factory returned a {type(plugin).__name__} without {lacks}")
 
 
-__all__ = ["Entry", "Factory", "NoArgs", "Registry"]
+__all__ = ["IN_TREE", "Entry", "Factory", "NoArgs", "Registry"]

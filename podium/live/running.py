@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from podium.client.event_recorder import EventSender
+from podium.config.model import Configuration
+from podium.framework.calls import Calls
 from podium.framework.profile import Profile
+from podium.framework.registry import Registry
 from podium.live.debugger import Debugger
 from podium.live.gauges import Gauges
 from podium.live.scheduler import Scheduler
@@ -27,9 +30,11 @@ class RunningScheduler:
     scheduler: Scheduler
     watching: Watching
     events: EventSender
-    profiles: Sequence[Profile]
+    profiles: Mapping[str, Profile]
+    calls: Mapping[str, Calls]  # of plugins, by profile
     debugger: Debugger
     gauges: Gauges
+    exchange: Callable[[Configuration, Registry], None]  # for other plugins
     watches: Tasks  # what runs from start to stop
     background: Tasks  # what plugins and failures spawn
 
@@ -75,7 +80,7 @@ class RunningScheduler:
         await self.events.flush(seconds)
         await self.watches.cancel()
         await self.scheduler.services.extenders.close()
-        for profile in self.profiles:
+        for profile in self.profiles.values():
             _close(profile)
 
 

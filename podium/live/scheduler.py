@@ -17,6 +17,7 @@ from podium.cycle.record import Record
 from podium.cycle.services import Services
 from podium.errors import CacheError
 from podium.framework.binding import run_unreserve
+from podium.framework.calls import Calls
 from podium.framework.handle import EventNote, EventRecorder
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
@@ -47,6 +48,7 @@ class Scheduler:
     slices: Slices
     events: Mapping[str, EventRecorder]  # by profile: whose pods are ours
     metrics: Metrics
+    calls: Mapping[str, Calls]  # of plugins, by profile
     start_cycle: Callable[[QueuedPod], Cycle]
 
     async def run(self) -> None:
@@ -93,6 +95,7 @@ class Scheduler:
             return failed(Status.error(fault), record)
 
     def _observe(self, outcome: Outcome) -> None:
+        self.calls[outcome.record.profile].tell()
         if (seconds := outcome.record.seconds.get("cycle")) is not None:
             self.metrics.algorithm_seconds.observe(seconds)
 

@@ -6,13 +6,15 @@ Each piece is supervised: a fault is logged under its name and ends nothing else
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
 from podium.clock import Clock
 from podium.logs import get_logger
 
 log = get_logger(__name__)
+
+REFUSAL_SECONDS: Final = 1.0
 
 
 class Tasks:
@@ -40,6 +42,20 @@ class Tasks:
         if fault is not None:
             log.error("background work failed", fault, work=task.get_name())
 
+    def after_these(self, call: Callable[[], None]) -> None:
+        """Call this once all that runs now has ended; at once if nothing does."""
+        left = set(self._running)
+        if not left:
+            call()
+
+        def ended(task: asyncio.Task[None]) -> None:
+            left.discard(task)
+            if not left:
+                call()
+
+        for task in list(left):
+            task.add_done_callback(ended)
+
     async def drain(self, seconds: float) -> int:
         """Wait for all of it, but not longer than this; returns how much is left."""
         is_over = False
@@ -57,8 +73,9 @@ class Tasks:
         return len(self._running)
 
     async def cancel(self) -> None:
-        """End what still runs, and wait until it has ended."""
-        running = list(self._running)
-        for task in running:
+        """End what still runs, and wait until it has ended; but not for what refuses to."""
+        for task in list(self._running):
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        if await self.drain(REFUSAL_SECONDS):
+            names = sorted(task.get_name() for task in self._running)
+            log.warning("background work does not end when cancelled", work=names)

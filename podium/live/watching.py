@@ -27,7 +27,6 @@ from podium.api.objects import (
 from podium.client.http import Connection
 from podium.client.informer import Informer
 from podium.client.resources import NODES, PODS, Resource, custom_resource, resource_of
-from podium.framework.events import ClusterEvent
 from podium.live.event_handlers import EventHandlers
 from podium.live.tasks import Tasks
 from podium.logs import get_logger
@@ -71,7 +70,7 @@ class Watching:
         self,
         connection: Connection,
         handlers: EventHandlers,
-        events: Iterable[ClusterEvent],
+        names: Iterable[str],
         nodes_and_pods: tuple[Resource[Node], Resource[Pod]] = (NODES, PODS),
     ) -> None:
         self._connection = connection
@@ -85,12 +84,21 @@ class Watching:
         self.informers: list[Informer[Any]] = [self._nodes, self._pods]
         for kind in LOOKED_UP:
             self._keep(kind, kind.__name__)
-        wanted = dict.fromkeys(event.resource for event in events)
-        for name in wanted:
-            self._follow(name)
+        self._followed: dict[str, Informer[Any] | None] = {}
+        self._tasks: Tasks | None = None
+        self.follow(names)
+
+    def follow(self, names: Iterable[str]) -> None:
+        """Watch what plugins know by these names, if it is not watched already."""
+        known = len(self.informers)
+        for name in names:
+            if name not in self._followed:
+                self._followed[name] = None
+                self._follow(name)
+        if self._tasks is not None:
+            self._run(self.informers[known:], self._tasks)
 
     def _follow(self, name: str) -> None:
-        """Watch what plugins know by this name."""
         if name in KEPT:
             self._keep(KEPT[name], name)
         elif name in UNKEPT or name.count(".") >= 2:
@@ -98,6 +106,7 @@ class Watching:
             informer: Informer[Any] = Informer(self._connection, resource)
             informer.subscribe(self._handlers.on_unkept(name))
             self.informers.append(informer)
+            self._followed[name] = informer
         elif name not in _ALWAYS:
             log.warning("Incorrect event registration", gvk=name)
 
@@ -107,7 +116,11 @@ class Watching:
         self.informers.append(informer)
 
     def start(self, tasks: Tasks) -> None:
-        for informer in self.informers:
+        self._tasks = tasks
+        self._run(self.informers, tasks)
+
+    def _run(self, informers: Iterable[Informer[Any]], tasks: Tasks) -> None:
+        for informer in informers:
             tasks.spawn(f"watch of {informer.resource.name}", informer.run())
 
     async def wait_synced(self) -> None:
@@ -127,6 +140,10 @@ class Watching:
             if informer.resource.needed and informer.silent_seconds > STALE_SECONDS:
                 return f"{informer.resource.name}: silent for {informer.silent_seconds:.0f} s"
         return None
+
+    def custom(self, name: str) -> Informer[Any] | None:
+        """A kind that the state does not keep, if it is watched."""
+        return self._followed.get(name)
 
     def nodes(self) -> Iterable[Node]:
         return self._nodes.objects()

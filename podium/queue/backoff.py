@@ -26,8 +26,15 @@ class Backoff:
         self._initial = initial
         self._maximum = maximum
         self._now = now
-        self._rejected = PodHeap(lambda queued: (self.expiry(queued), order(queued)))
+        self._rejected = PodHeap(self._by_expiry_and(order))
         self._failed = PodHeap(self.expiry)
+
+    def _by_expiry_and(self, order: Order) -> Order:
+        return lambda queued: (self.expiry(queued), order(queued))
+
+    def sort_by(self, order: Order) -> None:
+        """The active pods have another order now."""
+        self._rejected.sort_by(self._by_expiry_and(order))
 
     def __len__(self) -> int:
         return len(self._rejected) + len(self._failed)

@@ -34,6 +34,15 @@ class PodHeap:
         self._heap: list[_Entry] = []
         self._numbers = itertools.count()
 
+    def sort_by(self, order: Order) -> None:
+        """From now on by another order; equals stay as they came."""
+        self._order = order
+        self._entries = {
+            key: entry._replace(order=order(entry.queued)) for key, entry in self._entries.items()
+        }
+        self._heap = list(self._entries.values())
+        heapq.heapify(self._heap)
+
     def __len__(self) -> int:
         return len(self._entries)
 

@@ -38,6 +38,7 @@ BACKOFF_COMPLETE = "BackoffComplete"
 POPPED_EARLY = "PopFromBackoffQ"
 FORCE_ACTIVATE = "ForceActivate"
 TIMEOUT = "UnschedulableTimeout"
+OTHER_PLUGINS = "PluginsExchanged"
 _WILDCARD = ClusterEvent("*", ACTIONS["All"])
 
 BACKOFF_FLUSH = 1.0
@@ -98,6 +99,18 @@ class SchedulingQueue:
         self._flush.stop()
         self._leftovers.stop()
         self._something_to_pop.set()
+
+    def use(self, profiles: Mapping[str, ProfileRules]) -> None:
+        """Other plugins: pods that the old ones rejected or gated are tried again."""
+        self._profiles = profiles
+        self._requeueing = Requeueing(profiles, self._observer)
+        order = next(iter(profiles.values())).queue_sort.sort_key
+        self._active.sort_by(order)
+        self._backoff.sort_by(order)
+        happening = Happening(_WILDCARD, OTHER_PLUGINS)
+        for queued in list(self._unschedulable):
+            self._reconsider(queued, happening)
+        self._in_flight.record(happening)
 
     # --- pending pods come, change and go --------------------------------------------------------
 

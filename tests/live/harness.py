@@ -82,6 +82,7 @@ class Desk:
             slices=Slices(),
             events=events,
             metrics=self.metrics,
+            calls={PROFILE: self.profile.calls},
             start_cycle=lambda queued: Cycle(self.services, self.profile, queued),
         )
 

@@ -1,0 +1,123 @@
+"""Profiles with their plugins, built from a configuration; and built anew while pods are scheduled.
+
+A plugin whose code and arguments are the same stays the same object, with all that it keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from podium.config.model import Configuration
+from podium.config.model import Profile as ProfileConfig
+from podium.cycle.services import ProfileHandle, Services
+from podium.framework.args import Args
+from podium.framework.calls import Calls, Observer
+from podium.framework.handle import EventRecorder
+from podium.framework.plugin import Plugin
+from podium.framework.profile import Profile
+from podium.framework.registry import Factory, Registry
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+
+class Built(NamedTuple):
+    """A plugin, and what it was made from."""
+
+    factory: Factory
+    args: Args
+    plugin: Plugin
+
+
+BuiltByName = dict[str, Built]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Profiles that nobody uses yet."""
+
+    configuration: Configuration
+    profiles: Mapping[str, Profile]
+    built: Mapping[str, BuiltByName]  # by profile
+
+
+class ProfileBuilder:
+    """``events`` are by profile; with an observer, calls of plugins are told to it."""
+
+    def __init__(
+        self,
+        services: Services,
+        events: Mapping[str, EventRecorder],
+        observer: Observer | None = None,
+    ) -> None:
+        self._built: Mapping[str, BuiltByName] = {}
+        self._handles = {name: ProfileHandle(services, name) for name in events}
+        clock = None if observer is None else services.clock
+        self.calls = {name: Calls(name, observer, clock) for name in events}
+        for name, handle in self._handles.items():
+            handle.events = events[name]
+
+    def draft(self, configuration: Configuration, registry: Registry) -> Draft:
+        """Build what is new; what is raised leaves everything as it was."""
+        built: dict[str, BuiltByName] = {}
+        try:
+            for wanted in configuration.profiles:
+                plugins = built[wanted.scheduler_name] = {}
+                self._build(plugins, wanted, registry)
+        except BaseException:
+            close(self._new(built), "draft")
+            raise
+        profiles = {
+            each.scheduler_name: self._profile(each, built[each.scheduler_name])
+            for each in configuration.profiles
+        }
+        return Draft(configuration, profiles, built)
+
+    def _build(self, plugins: BuiltByName, wanted: ProfileConfig, registry: Registry) -> None:
+        before = self._built.get(wanted.scheduler_name, {})
+        handle = self._handles[wanted.scheduler_name]
+        for name in sorted({name for names in wanted.plugins.values() for name in names}):
+            args = wanted.args[name]
+            old = before.get(name)
+            factory = registry.entry(name).build if name in registry else None
+            if old is not None and (old.factory, old.args) == (factory, args):
+                plugins[name] = old
+            else:
+                plugin = registry.build(name, args, handle)
+                plugins[name] = Built(registry.entry(name).build, args, plugin)
+
+    def _profile(self, wanted: ProfileConfig, built: BuiltByName) -> Profile:
+        plugins = {
+            point: [built[name].plugin for name in names] for point, names in wanted.plugins.items()
+        }
+        name = wanted.scheduler_name
+        return Profile(name, plugins, wanted.weights, self.calls[name])
+
+    def adopt(self, draft: Draft) -> list[Plugin]:
+        """The draft is in use from now on; returns the plugins that are not, for ``close``."""
+        left = [
+            each.plugin
+            for name, plugins in self._built.items()
+            for each in plugins.values()
+            if each not in draft.built.get(name, {}).values()
+        ]
+        self._built = draft.built
+        for name, profile in draft.profiles.items():
+            self._handles[name].profile = profile
+        return left
+
+    def _new(self, built: Mapping[str, BuiltByName]) -> list[Plugin]:
+        known = {id(each.plugin) for one in self._built.values() for each in one.values()}
+        found = (each.plugin for one in built.values() for each in one.values())
+        return [plugin for plugin in found if id(plugin) not in known]
+
+
+def close(plugins: Iterable[Plugin], profile: str) -> None:
+    """Let plugins release what they hold."""
+    for plugin in plugins:
+        try:
+            plugin.close()
+        except Exception:
+            log.error("plugin failed to close", plugin=plugin.name, profile=profile)

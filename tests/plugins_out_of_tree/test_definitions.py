@@ -1,0 +1,86 @@
+"""What can only fail in the middle of a cycle is refused when a plugin is registered."""
+
+import pytest
+
+from podium import framework as fwk
+from podium.errors import PluginError
+from podium.framework.registry import Registry
+
+
+class Nothing:
+    """Of no base class."""
+
+
+class Pointless(fwk.Plugin):
+    name = "Pointless"
+
+
+class Lacking(fwk.FilterPlugin, fwk.ReservePlugin):
+    name = "Lacking"
+
+    def reserve(self, state, pod, node_name):
+        return None
+
+
+class Narrow(fwk.FilterPlugin):
+    name = "Narrow"
+
+    def filter(self, pod, node):
+        return None
+
+
+class Asynchronous(fwk.ScorePlugin):
+    name = "Asynchronous"
+
+    async def score(self, state, pod, node):
+        return 1
+
+
+class Closed(fwk.ScorePlugin):
+    name = "Closed"
+
+    def __init__(self):
+        """Takes nothing."""
+
+    def score(self, state, pod, node):
+        return 1
+
+
+def unannotated(args, handle):
+    return None
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        pytest.param(Nothing, ".Nothing is no plugin: write a class that inherits", id="class"),
+        pytest.param(unannotated, ".unannotated is no plugin: write a class", id="function"),
+        pytest.param(3, "3 is no plugin", id="value"),
+        pytest.param(Pointless, "class Pointless: takes part at no extension point", id="no-point"),
+        pytest.param(
+            Lacking,
+            "class Lacking: lacks the method filter(self, state: 'CycleState'",
+            id="abstract",
+        ),
+        pytest.param(
+            Lacking, "lacks the method unreserve(self, state: 'CycleState'", id="two-at-once"
+        ),
+        pytest.param(
+            Narrow, "class Narrow: filter(self, pod, node) must take (self, state:", id="parameters"
+        ),
+        pytest.param(Asynchronous, "score cannot be async: all pods would wait for it", id="async"),
+        pytest.param(Closed, "its constructor must take (self, args, handle)", id="constructor"),
+    ],
+)
+def test_refused(written, expected):
+    with pytest.raises(PluginError) as refused:
+        Registry().register(written, enable=True)
+
+    assert expected in str(refused.value)
+
+
+def test_a_file_is_named():
+    with pytest.raises(PluginError) as refused:
+        Registry().register(Pointless, enable=True)
+
+    assert str(refused.value).startswith(f"{__file__}, class Pointless: ")
