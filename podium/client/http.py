@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -26,7 +27,9 @@ from podium.tls import Certificate, show
 MOST_TRIES = 10
 RECONNECT_SECONDS = 0.1
 RECONNECT_TRIES = 2
-CONNECTIONS = 512  # a watch takes one for itself, a request for its duration
+# Each is a connection, and on a real server its handshake costs as much as ten requests: a burst
+# is spread over few. Watches have connections of their own, beside these.
+IN_FLIGHT = 64
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # time is the clock's
 
 # The next bytes of an answer, b"" at its end.
@@ -86,6 +89,7 @@ class Connection:
         self._options = options
         self._observe = observe
         self._limit = TokenBucket(options.qps, options.burst, clock)
+        self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._tls = self._tls_context()
         self._shown: Certificate | None = endpoint.tls.certificate
         self._session: aiohttp.ClientSession | None = None
@@ -130,12 +134,15 @@ class Connection:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     async def _once(self, request: Request) -> bytes:
-        _, body = await self._exchange(request)
+        await self._limit.wait()
+        async with self._slots:  # before its time begins: who waits in line is not late
+            _, body = await self._exchange(request)
         return body
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[Read]:
         """An answer without an end, chunk by chunk; it is not tried again when it breaks off."""
+        await self._limit.wait()
         try:
             answer, _ = await self._exchange(Request("GET", path), whole=False)
         except _RetryLater as later:
@@ -157,7 +164,6 @@ class Connection:
         self, request: Request, whole: bool = True
     ) -> tuple[aiohttp.ClientResponse, bytes]:
         """A successful answer; its body is read as well, unless it has no end."""
-        await self._limit.wait()
         begun, code = self.clock.now(), 0
         try:
             async with Deadline(self.clock, self._options.timeout_seconds):
@@ -214,7 +220,7 @@ class Connection:
         """Made at the first request: a session belongs to the loop that runs then."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=self._tls or False),
+                connector=aiohttp.TCPConnector(limit=0, ssl=self._tls or False),
                 timeout=_NO_TIMEOUT,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={

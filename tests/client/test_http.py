@@ -10,10 +10,17 @@ import pytest
 from aiohttp import web
 
 from podium.client.endpoint import Endpoint, FixedLogin
-from podium.client.http import MOST_TRIES, RECONNECT_TRIES, Connection, Options, Request
+from podium.client.http import (
+    IN_FLIGHT,
+    MOST_TRIES,
+    RECONNECT_TRIES,
+    Connection,
+    Options,
+    Request,
+)
 from podium.client.kubeconfig import endpoint_of, load
 from podium.client.token_file import TokenFile
-from podium.clock import FakeClock
+from podium.clock import FakeClock, sleep
 from podium.errors import (
     ApiError,
     Conflict,
@@ -322,3 +329,38 @@ def test_a_kubeconfig_with_certificates(tmp_path):
 def test_certificates_that_cannot_be_used(tls, expected):
     with pytest.raises(CredentialsError, match=f"podium: here: {expected}"):
         Connection(Endpoint("https://127.0.0.1", "here", tls), FakeClock(), UNLIMITED)
+
+
+@with_world
+async def test_a_burst_waits_in_line_and_is_not_late(world):
+    waits = UNLIMITED.timeout_seconds * 2 / 3
+    world.front.instead("/version", *[after(waits)] * (2 * IN_FLIGHT))
+    burst = [world.start(world.connection.get("/version")) for _ in range(2 * IN_FLIGHT)]
+    await world.until(lambda: len(world.front.requests) == IN_FLIGHT)
+    await world.quiet()
+
+    assert len(world.front.requests) == IN_FLIGHT
+    world.clock.advance(waits)
+    await world.until(lambda: len(world.front.requests) == 2 * IN_FLIGHT)
+    await world.quiet()
+    world.clock.advance(waits)  # by now, later than anybody may answer the first ones
+    assert await asyncio.gather(*burst) == [b"late"] * (2 * IN_FLIGHT)
+
+
+@with_world
+async def test_a_watch_passes_requests_that_wait(world):
+    world.front.instead("/version", *[never] * IN_FLIGHT)
+    for _ in range(IN_FLIGHT):
+        world.start(world.connection.get("/version"))
+    await world.until(lambda: len(world.front.requests) == IN_FLIGHT)
+
+    async with world.connection.stream("/api/v1/pods?watch=true"):
+        assert world.front.requests[-1].path == "/api/v1/pods?watch=true"
+
+
+def after(seconds):
+    async def handler(front, request):
+        await sleep(front.clock, seconds)
+        return web.Response(text="late")
+
+    return handler
