@@ -39,37 +39,37 @@ async def run_extended(cycle: Cycle) -> Outcome:
 
 
 async def _run(cycle: Cycle, extenders: Extenders) -> Outcome:
-    found, was_narrowed = await _find_feasible(cycle, extenders)
+    found, were_asked = await _find_feasible(cycle, extenders)
     cycle.note(found)
     if not len(found.feasible):
-        return await _post_filter(cycle, extenders, found, was_narrowed)
+        return await _post_filter(cycle, extenders, found, were_asked)
     return cycle.settle(await _choose(cycle, extenders, found))
 
 
 async def _find_feasible(cycle: Cycle, extenders: Extenders) -> tuple[Found, bool]:
-    """The nodes that plugins and extenders leave; and whether extenders took some away."""
+    """The nodes that plugins and extenders leave; and whether plugins left any to ask about."""
     found = cycle.find_feasible()
     nominated = cycle.pod.nominated_node_name
     if nominated and found.feasible.names == [nominated]:  # the fast path
         try:
-            narrowed, _ = await _narrow(cycle, extenders, found)
+            narrowed = await _narrow(cycle, extenders, found)
         except AttemptFailed as failure:
             log.warning("nominated node not tried", pod=cycle.pod.key, why=failure.status.message)
         else:
             if len(narrowed.feasible):
-                return narrowed, False
+                return narrowed, True
         found = cycle.find_feasible(fast_path=False)
-    return await _narrow(cycle, extenders, found)
-
-
-async def _narrow(cycle: Cycle, extenders: Extenders, found: Found) -> tuple[Found, bool]:
     if not len(found.feasible):
         return found, False
+    return await _narrow(cycle, extenders, found), True
+
+
+async def _narrow(cycle: Cycle, extenders: Extenders, found: Found) -> Found:
     nodes, statuses = await extenders.filter(cycle.pod, found.feasible)
     if nodes is found.feasible and not statuses:
-        return found, False
+        return found
     explained = _explained(found.statuses, _gone(found.feasible, nodes), statuses)
-    return found.narrowed(nodes, explained), len(nodes) < len(found.feasible)
+    return found.narrowed(nodes, explained)
 
 
 def _gone(before: Rows, after: Rows) -> set[int]:
@@ -130,10 +130,10 @@ def _record_added(cycle: Cycle, added: Mapping[str, int]) -> None:
 
 
 async def _post_filter(
-    cycle: Cycle, extenders: Extenders, found: Found, was_narrowed: bool
+    cycle: Cycle, extenders: Extenders, found: Found, were_asked: bool
 ) -> Rejected:
     diagnosis = cycle.diagnose(found)
-    if was_narrowed:
+    if were_asked:  # and took away what plugins had left
         diagnosis.unschedulable_plugins.add(EXTENDER)
     if not cycle.profile.post_filters:
         return cycle.post_filter(diagnosis)

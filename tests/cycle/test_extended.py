@@ -15,6 +15,7 @@ from tests.toy_extenders import Extended, ToyExtender
 
 WEB = pod("web")
 DOWN = ExtenderError("it is down")
+MOST = (2**63 - 1) // 10
 
 
 def by_name(scores):
@@ -109,11 +110,13 @@ def test_an_extender_that_takes_nothing_away_is_not_blamed():
 
 
 def test_what_is_said_of_nodes_that_were_not_asked_about_is_not_heard():
-    answer = fwk.Filtered([], {"a": "no", "z": "no", "": "no"})
+    full = fwk.Status.unschedulable("full")
+    refuse_b = toys.Filter("F", lambda pod, node: full if node.name == "b" else None)
+    answer = fwk.Filtered([], {"a": "no", "b": "no", "z": "no", "": "no"}, {"b": "never"})
 
-    outcome = Extended(ToyExtender(filter=answer), nodes="ab").attempt(WEB)
+    outcome = Extended(ToyExtender(filter=answer), refuse_b, nodes="ab").attempt(WEB)
 
-    assert outcome.message == "0/2 nodes are available: 1 no."
+    assert outcome.message == "0/2 nodes are available: 1 full, 1 no."
 
 
 UNKNOWN_NODE = 'extender "X" claims a filtered node "z" which is not found in the input node list'
@@ -190,6 +193,7 @@ def test_all_nodes_are_tried_when_an_extender_refuses_the_nominated_one(answer):
         pytest.param({"a": 9, "b": 0, "c": 0}, [DOWN, {"c": 1}], "c", 10, id="one-fails"),
         pytest.param({"a": 9, "b": 0, "c": 0}, [{"b": "10"}], "a", 9, id="no-number"),
         pytest.param({"a": 9, "b": 0, "c": 0}, [{"b": 2**62}], "a", 9, id="wraps-around"),
+        pytest.param({"a": 9, "b": 0, "c": 0}, [{"b": MOST}] * 2, "a", 9, id="sum-wraps-around"),
     ],
 )
 def test_scores_are_added(plugin, extenders, node, total):

@@ -3,7 +3,7 @@
 import pytest
 
 from podium import framework as fwk
-from podium.errors import ExtenderError
+from podium.errors import ExtenderError, StateNotFound
 from podium.framework.preemption import Candidate
 from podium.state.pod_info import PodInfo
 from tests import toys
@@ -95,6 +95,21 @@ def test_without_preemption_plugins_nobody_is_asked():
     assert Extended(nowhere(), extender).attempt(WEB).nominate == fwk.Nominate("")
     assert Extended(nowhere(), extender, post_filter).attempt(WEB).nominate == fwk.Nominate("a")
     assert extender.asked == []
+
+
+def test_what_post_filter_leaves_in_the_state_is_not_there_for_the_next_pod():
+    class Noting(toys.PostFilter):
+        def post_filter(self, state, pod, statuses):
+            with pytest.raises(StateNotFound):
+                state.get(list)
+            state.put([pod.name])
+            return super().post_filter(state, pod, statuses)
+
+    plugin = Noting("P", (None, fwk.SUCCESS))
+    scheduler = Extended(nowhere(), plugin, ToyExtender())
+    for name in ("one", "two"):
+        assert scheduler.attempt(pod(name)).post_filter.ok
+    assert plugin.asked == ["P", "P"]
 
 
 def test_nodes_that_an_extender_refused_are_open_to_preemption():

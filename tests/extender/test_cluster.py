@@ -17,16 +17,17 @@ IMPORTANT = {
 }
 
 
-def play(scene, *extenders, cluster=SimulatedCluster):
+def play(scene, *extenders, **fields):
     """Run ``scene(cluster)`` with these entries of ``extenders`` in its configuration."""
     value = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
         "extenders": extenders,
+        **fields,
     }
 
     async def run():
-        async with cluster(config.from_value(value, app.in_tree())) as made:
+        async with SimulatedCluster(config.from_value(value, app.in_tree())) as made:
             await scene(made)
 
     asyncio.run(run())
@@ -88,7 +89,7 @@ def test_an_extender_chooses_whom_to_preempt(server, capable):
 
     async def scene(cluster):
         await cluster.create(node("n1", cpu="1"), node("n2", cpu="1"))
-        await cluster.create(pod("low-1", cpu="1"), pod("low-2", cpu="1"))
+        await cluster.create(pod("low-1", cpu="1", hostname="h"), pod("low-2", cpu="1"))
         await cluster.settle()
         victim = cluster.get("pods", "low-1")
         name, uid = victim["spec"]["nodeName"], victim["metadata"]["uid"]
@@ -101,7 +102,7 @@ def test_an_extender_chooses_whom_to_preempt(server, capable):
         victims = asked["NodeNameToMetaVictims" if capable else "NodeNameToVictims"]
         assert victims.keys() == {"n1", "n2"}
         if not capable:
-            assert victims[name]["Pods"][0]["spec"]["containers"][0]["image"] == "app:1"
+            assert victims[name]["Pods"][0]["spec"]["hostname"] == "h"
 
         await cluster.wait(40)
         await until(cluster, told, lambda: cluster.node_of("high") == name)
@@ -130,6 +131,21 @@ def test_an_extender_binds_the_pods_whose_resource_it_manages(server):
 
     managed = [{"name": "example.com/gpu", "ignoredByScheduler": True}]
     play(scene, {"urlPrefix": told.url, "bindVerb": "bind", "managedResources": managed})
+
+
+def test_parallelism_bounds_bindings(server):
+    told = server.told(bind="hang")
+
+    async def scene(cluster):
+        await cluster.create(node("n1"), pod("one"), pod("two"))
+        await until(cluster, told, told.calls)
+        await until(cluster, told, lambda: cluster.scheduler.scheduler.queue.pending().total == 0)
+        assert len(told.calls()) == 1
+
+        await cluster.wait(5)
+        await until(cluster, told, lambda: len(told.calls()) == 2)
+
+    play(scene, {"urlPrefix": told.url, "bindVerb": "bind"}, parallelism=1)
 
 
 def test_a_hanging_extender_costs_its_timeout_and_no_more(server):
