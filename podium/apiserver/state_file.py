@@ -25,6 +25,7 @@ class RunningCluster(msgspec.Struct, frozen=True):
     url: str
     kubeconfig: str
     nodes: int = 0
+    scheduler: str = ""  # where its scheduler serves metrics; nowhere if it has none
 
 
 class AlreadyRunning(PodiumError):

@@ -31,6 +31,7 @@ from podium.live.election import Elector
 from podium.live.health import Health
 from podium.live.leader_election import Callbacks, LeaderElection, new_identity
 from podium.live.lease_lock import LeaseLock
+from podium.live.plugin_stats import stats
 from podium.live.running import DRAIN_SECONDS, RunningScheduler
 from podium.live.serving import Server
 from podium.live.side_thread import SideThread
@@ -203,7 +204,12 @@ class _Process:
             event_loop=watchdog.failing,
             election=election.failing if election is not None else None,
         )
-        server = Server(health, self._metrics, lambda: effective(self._configuration))
+        server = Server(
+            health,
+            self._metrics,
+            lambda: effective(self._configuration),
+            lambda: stats(scheduler.profiles, scheduler.calls),
+        )
         if self._options.secure_port:
             started = server.start(self._options.bind_address, self._options.secure_port)
             host, port = await asyncio.wrap_future(self._side.spawn(started))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.console import Console
 from rich.live import Live
 
-from podium import app, config
+from podium import config
 from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.state_file import StateFile
 from podium.cli import demo_show, demo_workload, up
@@ -49,6 +49,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from podium.apiserver.up import ClusterOptions  # see up.run()
+    from podium.app.embedded import Schedule
 
     path = args.state_file or state_file.default_path()
     context_file = (args.kubeconfig or kubeconfig.default_path()).absolute()
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         with StateFile(path) as file:
             place = up.Place(context_file, file, None)
             options = ClusterOptions(NODES)
-            schedule = config.default(app.in_tree())
+            schedule = Schedule(config.default)
             return asyncio.run(up.serve(options, schedule, place, show))
     except PodiumError as error:
         print(error, file=sys.stderr)

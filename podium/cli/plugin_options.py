@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from podium.app.plugin_loading import Source
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -13,3 +15,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="load plugins and run them in every profile that does not name them; may be repeated",
     )
+
+
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--watch", action="store_true", help="load the files of --plugin again when they are saved"
+    )
+
+
+def absolute(source: str) -> str:
+    """The same ``--plugin`` from any directory; a module is found by its name everywhere."""
+    found = Source.parse(source)
+    if found.file is None:
+        return source
+    return f"{found.file.absolute()}:{found.name}" if found.name else str(found.file.absolute())

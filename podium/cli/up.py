@@ -12,20 +12,22 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rich.console import Console
 
-from podium import app, config
+from podium import config
 from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.state_file import AlreadyRunning, RunningCluster, StateFile
+from podium.cli import plugin_options
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
     from podium.apiserver.up import ClusterOptions, EmbeddedCluster
-    from podium.config import Configuration
+    from podium.app.embedded import Embedded, Schedule
     from podium.live.running import RunningScheduler
 
     Visit = Callable[[EmbeddedCluster, RunningScheduler], Coroutine[Any, Any, None]]
@@ -44,6 +46,7 @@ examples:
   podium up --node-template big.yaml          nodes made after the Node in a file
   podium up --kubeconfig ./podium.yaml        leave kubectl's own file alone
   podium up --config scheduler.yaml           schedule as a KubeSchedulerConfiguration says
+  podium up --plugin rack.py --watch          with your own plugin, loaded again on save
   podium up --no-scheduler                    pods wait for a scheduler of your own
   podium up --speed 60                        a minute of the cluster's time passes each second
 """
@@ -77,6 +80,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--no-scheduler", action="store_true", help="leave pods to a scheduler of your own"
     )
+    plugin_options.add(parser)
+    plugin_options.add_watch(parser)
     parser.add_argument("--detach", action="store_true", help="return when the cluster is ready")
     add_kubeconfig(parser)
     add_state_file(parser)
@@ -122,12 +127,17 @@ def run(args: argparse.Namespace) -> int:
         return BAD_INPUT
 
 
-def _schedule(args: argparse.Namespace) -> Configuration | None:
+def _schedule(args: argparse.Namespace) -> Schedule | None:
     """How to schedule; ``None`` for not at all."""
+    from podium.app.embedded import Schedule  # see run()
+
     if args.no_scheduler:
         return None
-    registry = app.in_tree_with_legacy()
-    return config.load_file(args.config, registry) if args.config else config.default(registry)
+    path = args.config
+    read = partial(config.load_file, path) if path else config.default
+    schedule = Schedule(read, tuple(args.plugin), args.watch)
+    schedule.load()  # what is wrong is told before anything starts
+    return schedule
 
 
 class Place(NamedTuple):
@@ -140,7 +150,7 @@ class Place(NamedTuple):
 
 async def serve(
     options: ClusterOptions,
-    schedule: Configuration | None,
+    schedule: Schedule | None,
     place: Place,
     visit: Visit | None = None,
 ) -> int:
@@ -152,14 +162,20 @@ async def serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    async with EmbeddedCluster(options) as cluster, _scheduler(cluster, schedule) as scheduler:
+    async with EmbeddedCluster(options) as cluster, _scheduler(cluster, schedule) as embedded:
         kubeconfig.add_context(place.kubeconfig, cluster.url)
         try:
-            running = RunningCluster(os.getpid(), cluster.url, str(place.kubeconfig), options.nodes)
+            running = RunningCluster(
+                os.getpid(),
+                cluster.url,
+                str(place.kubeconfig),
+                options.nodes,
+                embedded.address if embedded else "",
+            )
             place.state_file.write(running)
             _say_ready(running, place.ready_fd)
-            if visit is not None and scheduler is not None:
-                await unless(stopped, visit(cluster, scheduler))
+            if visit is not None and embedded is not None:
+                await unless(stopped, visit(cluster, embedded.scheduler))
             await stopped.wait()
         finally:
             kubeconfig.remove_context(place.kubeconfig, cluster.url)
@@ -168,16 +184,19 @@ async def serve(
 
 @asynccontextmanager
 async def _scheduler(
-    cluster: EmbeddedCluster, schedule: Configuration | None
-) -> AsyncIterator[RunningScheduler | None]:
+    cluster: EmbeddedCluster, schedule: Schedule | None
+) -> AsyncIterator[Embedded | None]:
     if schedule is None:
         yield None
         return
-    from podium.app.live import build_live, embedded_connection  # see run()
+    from podium.app.embedded import embedded_scheduler  # see run()
 
-    connection = embedded_connection(cluster.url, cluster.clock)
-    async with connection, build_live(schedule, connection) as scheduler:
-        yield scheduler
+    async with embedded_scheduler(schedule, cluster.url, cluster.clock, _say) as embedded:
+        yield embedded
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)  # for whoever follows the log of a detached cluster
 
 
 async def unless(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
@@ -245,6 +264,9 @@ def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
         command.append(f"--node-template={args.node_template.absolute()}")
     if args.config:
         command.append(f"--config={args.config.absolute()}")
+    command += [f"--plugin={plugin_options.absolute(source)}" for source in args.plugin]
+    if args.watch:
+        command.append("--watch")
     if args.no_scheduler:
         command.append("--no-scheduler")
     if args.kubeconfig:

@@ -26,14 +26,20 @@ Configuration = Mapping[str, Any]
 
 
 class Server:
-    """``start`` and ``stop`` on one event loop; ``configuration`` is asked for at each request."""
+    """``start`` and ``stop`` on one event loop; ``configuration`` and ``plugins``, what these have
+    cost so far, are asked for at each request."""
 
     def __init__(
-        self, health: Health, metrics: Metrics, configuration: Callable[[], Configuration]
+        self,
+        health: Health,
+        metrics: Metrics,
+        configuration: Callable[[], Configuration],
+        plugins: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self._checks = health.checks()
         self._metrics = metrics
         self._configuration = configuration
+        self._plugins = plugins
         self._runner: web.AppRunner | None = None
 
     async def start(self, host: str, port: int) -> tuple[str, int]:
@@ -64,6 +70,7 @@ class Server:
         app.router.add_get("/metrics", self._show_metrics)
         app.router.add_delete("/metrics", self._reset_metrics)
         app.router.add_get("/configz", self._show_configuration)
+        app.router.add_get("/debug/plugins", self._show_plugins)
         return app
 
     async def _all_checks(self, request: web.Request) -> web.Response:
@@ -88,6 +95,9 @@ class Server:
 
     async def _show_configuration(self, request: web.Request) -> web.Response:
         return web.json_response({"componentconfig": self._configuration()})
+
+    async def _show_plugins(self, request: web.Request) -> web.Response:
+        return web.json_response(self._plugins())
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

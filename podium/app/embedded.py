@@ -1,0 +1,81 @@
+"""The scheduler of an embedded cluster, in the same process: `podium up` runs it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from podium.app import plugin_loading
+from podium.app.live import build_live, embedded_connection
+from podium.app.plugin_watch import PluginWatch, files_of
+from podium.clock import Clock
+from podium.config.model import Configuration
+from podium.config.view import effective
+from podium.framework.registry import Registry
+from podium.live.health import Health
+from podium.live.plugin_stats import stats
+from podium.live.running import RunningScheduler
+from podium.live.serving import Server
+from podium.metrics import Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How to schedule: ``configure`` reads a configuration with the plugins it is given."""
+
+    configure: Callable[[Registry], Configuration]
+    sources: Sequence[str] = ()  # what --plugin names
+    is_watching: bool = False
+
+    def load(self) -> tuple[Configuration, Registry]:
+        """Read everything anew; what is wrong is raised."""
+        if self.is_watching:
+            files_of(self.sources)
+        registry = plugin_loading.registry(self.sources)
+        return self.configure(registry), registry
+
+
+class Embedded(NamedTuple):
+    """A running scheduler, and where it serves metrics and what its plugins cost."""
+
+    scheduler: RunningScheduler
+    address: str
+
+
+@asynccontextmanager
+async def embedded_scheduler(
+    schedule: Schedule, url: str, clock: Clock, say: Callable[[str], None] = print
+) -> AsyncIterator[Embedded]:
+    """Schedule the cluster at this address until the block ends."""
+    configuration, registry = schedule.load()
+    metrics = Metrics()
+    connection = embedded_connection(url, clock)
+    running = build_live(configuration, connection, registry=registry, metrics=metrics)
+    async with connection, running:
+        server = Server(
+            _health(running),
+            metrics,
+            lambda: effective(configuration),
+            lambda: stats(running.profiles, running.calls),
+        )
+        host, port = await server.start("127.0.0.1", 0)
+        if schedule.is_watching:
+            watch = PluginWatch(
+                files_of(schedule.sources), lambda: running.exchange(*schedule.load()), say
+            )
+            running.watches.spawn("watch of plugins", watch.run(clock))
+        try:
+            yield Embedded(running, f"http://{host}:{port}")
+        finally:
+            await server.stop()
+
+
+def _health(running: RunningScheduler) -> Health:
+    return Health(
+        is_stopping=lambda: False,
+        is_synced=lambda: running.watching.has_synced,
+        watches=running.watching.failing,
+        event_loop=lambda: None,  # whoever gets an answer knows that it runs
+    )
