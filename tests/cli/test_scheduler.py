@@ -11,12 +11,6 @@ import yaml
 
 from podium.cli import main
 
-ELECTION = (
-    "--leader-elect-lease-duration=3s",
-    "--leader-elect-renew-deadline=2s",
-    "--leader-elect-retry-period=500ms",
-)
-
 
 class Cluster:
     """An embedded cluster, and the schedulers that a test starts on it."""
@@ -85,20 +79,6 @@ def cluster(tmp_path):
     made.up()
     yield made
     made.down()
-
-
-def test_a_standby_takes_over_when_the_leader_is_killed(cluster):
-    leader = cluster.scheduler(*ELECTION)
-    wait_for(leader, "Successfully acquired lease")
-    standby = cluster.scheduler(*ELECTION)
-    wait_for(standby, "Attempting to acquire leader lease")
-    cluster.create(*(f"early-{number}" for number in range(20)))
-    leader.kill()  # under load: some pods are bound, some under way, some wait
-    cluster.create(*(f"late-{number}" for number in range(20)))
-
-    wait_for(standby, "Successfully acquired lease")
-    seen = cluster.bindings(40)
-    assert {len(nodes) for nodes in seen.values()} == {1}
 
 
 def test_a_leader_that_is_asked_to_end_releases_its_lease(cluster):

@@ -50,9 +50,9 @@ class ControlPlane:
         """The certificates to trust when talking to ``url``."""
         return self.folder / "serving" / "apiserver.crt"
 
-    def kubeconfig_for(self, user, groups=()):
+    def kubeconfig_for(self, user, groups=(), days=2):
         """A kubeconfig of any user; what they may do is up to RBAC (system:masters: everything)."""
-        certificate, key = self._credentials.issue(user, groups)
+        certificate, key = self._credentials.issue(user, groups, days)
         cluster = {"server": self.url, "certificate-authority": str(self.authority)}
         credentials = {"client-certificate": str(certificate), "client-key": str(key)}
         return write_kubeconfig(certificate.with_suffix(".kubeconfig"), cluster, credentials)
@@ -116,14 +116,14 @@ class Credentials:
         curve = ("-name", "prime256v1", "-genkey", "-noout")
         _openssl("ecparam", *curve, "-out", self.service_account_key)
 
-    def issue(self, user, groups=()):
-        """A certificate of a user, and its key."""
+    def issue(self, user, groups=(), days=2):
+        """A certificate of a user that is valid for so many days, and its key."""
         stem = "-".join((user, *groups)).replace(":", "_").replace("/", "_")
         paths = [self._folder / f"{stem}.{suffix}" for suffix in ("crt", "key", "csr")]
         certificate, key, request = paths
         subject = "".join(f"/O={group}" for group in groups) + f"/CN={user}"
         _openssl("req", "-subj", subject, *_NEW_KEY, "-keyout", key, "-out", request)
-        signing = ("-CA", self.authority, "-CAkey", self._key, "-CAcreateserial", "-days", "2")
+        signing = ("-CA", self.authority, "-CAkey", self._key, "-CAcreateserial", "-days", days)
         _openssl("x509", "-req", "-in", request, *signing, "-out", certificate)
         return certificate, key
 

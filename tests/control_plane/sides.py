@@ -77,7 +77,7 @@ def real(plane):
 
 
 @contextlib.contextmanager
-def embedded(folder):
+def embedded(folder, **options):
     """podium's server in a thread, without controllers and kubelets, as the real one has none."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="embedded server")
@@ -87,7 +87,7 @@ def embedded(folder):
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(_DEADLINE_SECONDS)
 
     async def start():
-        server = EmbeddedServer(new_api(LoopClock()))
+        server = EmbeddedServer(new_api(LoopClock()), **options)
         await server.start()
         return server
 

@@ -1,0 +1,155 @@
+"""`podium scheduler` where something is wrong: it says what, and goes on once that is mended."""
+
+import json
+import socket
+
+import pytest
+
+from podium.apiserver.server import Access
+from podium.cli import main
+from tests.control_plane import sides
+from tests.control_plane.plane import free_port, write_kubeconfig
+from tests.control_plane.schedulers import LEASE, podium
+from tests.control_plane.stage import Stage
+
+LEASES = LEASE.rpartition("/")[0]
+HELD = {
+    "metadata": {"name": "kube-scheduler"},
+    "spec": {
+        "holderIdentity": "elsewhere_1",
+        "leaseDurationSeconds": 3600,
+        "acquireTime": "2026-01-01T00:00:00.000000Z",
+        "renewTime": "2026-01-01T00:00:00.000000Z",
+        "leaseTransitions": 3,
+    },
+}
+
+
+def complaints(scheduler):
+    return [
+        line for line in scheduler.said.splitlines() if " WARNING " in line or " ERROR " in line
+    ]
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Start a scheduler that need not come to lead; it ends with the test."""
+    running = []
+
+    def start(kubeconfig):
+        running.append(podium(tmp_path, kubeconfig))
+        return running[-1]
+
+    yield start
+    for scheduler in running:
+        scheduler.stop()
+
+
+def test_a_server_that_cannot_be_reached_is_one_warning(started, tmp_path):
+    port = free_port()
+    cluster = {"server": f"http://127.0.0.1:{port}"}
+    scheduler = started(write_kubeconfig(tmp_path / "kubeconfig", cluster, {}))
+    scheduler.until_said("cannot be reached")
+
+    with sides.embedded(tmp_path, port=port):
+        scheduler.until_said("Successfully acquired lease")
+        (warning,) = complaints(scheduler)
+        scheduler.stop()
+
+    assert f"podium: {tmp_path / 'kubeconfig'}, context it: http://127.0.0.1:{port}: " in warning
+    assert "does it run, is the address right?" in warning
+
+
+def test_credentials_that_have_expired_are_one_error(started, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("expired")
+    with sides.embedded(tmp_path, access=Access(tokens=("fresh",))) as side:
+        cluster, user = {"server": side.url}, {"tokenFile": str(token)}
+        scheduler = started(write_kubeconfig(tmp_path / "kubeconfig", cluster, user))
+        scheduler.until_said("does not accept these credentials")
+        token.write_text("fresh")
+        scheduler.until_said("Successfully acquired lease")
+        (error,) = complaints(scheduler)
+        scheduler.stop()
+
+    assert f"podium: {tmp_path / 'kubeconfig'}, context it: {side.url} does not accept" in error
+    assert "they are wrong or have expired; renew them" in error
+    assert "Traceback" not in scheduler.said
+
+
+def test_a_lease_that_another_one_holds(started, tmp_path):
+    with sides.embedded(tmp_path) as side:
+        stage = Stage(side, "standby")
+        stage.create(LEASES, HELD)
+        scheduler = started(side.kubeconfig)
+        scheduler.until_said("Standing by: another process leads")
+        assert "lock='kube-system/kube-scheduler' holder='elsewhere_1'" in scheduler.said
+        assert "Successfully acquired lease" not in scheduler.said
+
+        stage.patch(LEASE, {"spec": {"holderIdentity": ""}})
+        scheduler.until_said("Successfully acquired lease")
+        assert stage.get(LEASE)["spec"]["leaseTransitions"] == 4
+        scheduler.stop()
+
+    assert complaints(scheduler) == []
+
+
+def config(**changes):
+    whole = {
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "it", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "it",
+    }
+    return {**whole, **changes}
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        pytest.param(
+            config(**{"current-context": ""}),
+            "no context is current; choose among: it",
+            id="no-context-is-current",
+        ),
+        pytest.param(
+            config(**{"current-context": "other"}),
+            'context "other" is not there; choose among: it',
+            id="context-of-another-file",
+        ),
+        pytest.param(
+            config(clusters=[]),
+            'cluster "c" is not there; there is no cluster at all',
+            id="no-cluster",
+        ),
+        pytest.param(
+            config(users=[]), 'user "u" is not there; there is no user at all', id="no-user"
+        ),
+        pytest.param({}, "no context is current; there is no context at all", id="empty"),
+    ],
+)
+def test_a_kubeconfig_that_leads_nowhere(written, told, tmp_path, capsys):
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(written))
+
+    assert main(["scheduler", f"--kubeconfig={path}", "--secure-port=0"]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken(tmp_path, capsys):
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config()))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        port = address.rpartition(":")[2]
+        assert main(["scheduler", f"--kubeconfig={path}", f"--secure-port={port}"]) == 2
+
+    told = capsys.readouterr().err
+    assert f"{address} is taken, most likely by another scheduler: end that one, " in told
+
+
+def test_neither_a_kubeconfig_nor_a_pod(monkeypatch, capsys):
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+
+    assert main(["scheduler", "--secure-port=0"]) == 2
+    assert "give a kubeconfig with --kubeconfig, or run in a pod" in capsys.readouterr().err
