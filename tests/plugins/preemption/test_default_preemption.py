@@ -240,3 +240,13 @@ def test_enough_candidates_end_the_search_but_one_must_break_no_budget():
 )  # fmt: skip
 def test_args(args, paths):
     assert [problem.path for problem in DefaultPreemption.Args(**args).validate()] == paths
+
+
+def test_when_extenders_leave_no_candidate_the_nomination_stays():
+    attempt = Attempt(node("a", cpu="2"), pod("low", cpu="2", node="a"), preemptor=high())
+
+    assert attempt.plugin.choose(attempt.pod, []) == (
+        None,
+        fwk.Status.unschedulable("preemption: no candidate node for preemption"),
+    )
+    assert attempt.handle.spawned == []
