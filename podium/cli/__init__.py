@@ -10,7 +10,19 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol, TypeAlias
 
-from podium.cli import apply, bench, config, conformance, delete, demo, down, get, scheduler, up
+from podium.cli import (
+    apply,
+    bench,
+    config,
+    conformance,
+    delete,
+    demo,
+    down,
+    get,
+    plugin,
+    scheduler,
+    up,
+)
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -37,6 +49,7 @@ COMMANDS: Mapping[str, Command] = {
     "get": get,
     "delete": delete,
     "config": config,
+    "plugin": plugin,
     "conformance": conformance,
     "bench": bench,
 }

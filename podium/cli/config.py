@@ -12,14 +12,14 @@ import yaml
 from rich.console import Console
 from rich.markup import escape
 
-from podium import app
-from podium.cli import config_text
+from podium.app import plugin_loading
+from podium.cli import config_text, plugin_options
 from podium.config import Configuration
 from podium.config.convert import convert
 from podium.config.diff import differences
 from podium.config.load import Reading, default, read, text_of
 from podium.config.view import effective
-from podium.errors import ConfigError, ConfigProblem
+from podium.errors import ConfigError, ConfigProblem, PluginError
 from podium.framework.registry import Registry
 
 DIFFERENT = 1
@@ -32,6 +32,7 @@ _EXAMPLES = """examples:
   podium config convert old.yaml > new.yaml           v1beta3 and older, or a Policy, as v1
   podium config diff scheduler.yaml                   against the default configuration
   podium config diff old.yaml new.yaml
+  podium config show scheduler.yaml --plugin rack.py  with a plugin of your own
 """
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -79,17 +80,18 @@ def _add_diff(commands: Subparsers) -> None:
 
 
 def _action(commands: Subparsers, name: str, summary: str) -> argparse.ArgumentParser:
-    return commands.add_parser(
+    parser = commands.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    plugin_options.add(parser)
+    return parser
 
 
 def run(args: argparse.Namespace) -> int:
-    registry = app.in_tree_with_legacy()
     actions: dict[str, Callable[[argparse.Namespace, Registry], int]] = {
         "validate": _validate,
         "show": _show,
@@ -97,8 +99,8 @@ def run(args: argparse.Namespace) -> int:
         "diff": _diff,
     }
     try:
-        return actions[args.action](args, registry)
-    except ConfigError as error:
+        return actions[args.action](args, plugin_loading.registry(args.plugin))
+    except (ConfigError, PluginError) as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
 

@@ -1,0 +1,56 @@
+"""What plugins there are and where they run, for `podium plugin list`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from podium.config.model import Configuration, Profile
+from podium.errors import PluginError
+from podium.framework.plugin import Point
+from podium.framework.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A plugin in one profile; without a profile it is registered and runs nowhere."""
+
+    name: str
+    origin: str
+    source: str
+    points: tuple[str, ...]  # where it runs in the profile, else all that it implements
+    profile: str = ""
+    weight: int | None = None
+    args: dict[str, Any] | None = None
+    trouble: str = ""  # why it cannot be used
+
+
+def listing(registry: Registry, configuration: Configuration) -> list[Listed]:
+    """Everything that is registered: what comes from outside first, then by name."""
+    found = [each for name in registry for each in _rows(name, registry, configuration)]
+    return sorted(found, key=lambda each: (each.origin == "podium", each.name, each.profile))
+
+
+def _rows(name: str, registry: Registry, configuration: Configuration) -> Iterator[Listed]:
+    try:
+        entry = registry.entry(name)
+    except PluginError as error:  # an installed package that does not load
+        yield Listed(name, "an installed package", "", (), trouble=str(error))
+        return
+    profiles = [each for each in configuration.profiles if _points(name, each)]
+    for profile in profiles:
+        args = msgspec.to_builtins(profile.args[name]) or None
+        weight = profile.weights.get(name) if Point.SCORE in _points(name, profile) else None
+        points = tuple(point.value for point in _points(name, profile))
+        where = profile.scheduler_name
+        yield Listed(name, entry.origin, entry.source, points, where, weight, args)
+    if not profiles:
+        points = tuple(point.value for point in Point if point in entry.points)
+        yield Listed(name, entry.origin, entry.source, points)
+
+
+def _points(name: str, profile: Profile) -> list[Point]:
+    return [point for point, names in profile.plugins.items() if name in names]
