@@ -3,7 +3,7 @@
 Called by ``app`` and by the commands. Whatever is wrong is raised once, as one ``ConfigError``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -11,6 +11,7 @@ from podium.config import config_map, defaults, document, upstream, validate
 from podium.config.catalog import Catalog
 from podium.config.decode import decode
 from podium.config.document import Unreadable
+from podium.config.feature_gates import FeatureGates
 from podium.config.model import Configuration
 from podium.config.plain import plain
 from podium.config.problems import Problems, did_you_mean, in_file_order, show
@@ -20,6 +21,8 @@ from podium.errors import ConfigError, ConfigProblem
 from podium.framework.registry import Registry
 
 SOURCE = "<config>"
+NOTHING = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
+NO_CHOICE = FeatureGates()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +52,40 @@ def text_of(path: str | PathLike[str]) -> str:
         raise ConfigError(fspath(path), [ConfigProblem("", None, str(error))]) from error
 
 
-def read(text: str, registry: Registry, *, source: str = SOURCE) -> Reading:
+def read(
+    text: str, registry: Registry, *, source: str = SOURCE, gates: FeatureGates = NO_CHOICE
+) -> Reading:
     """The same as ``load``, for who must know the version and what the file itself says."""
     value, problems = document.read(text)
-    return _reading(value, registry, problems, source)
+    return _reading(value, registry, problems, source, gates)
+
+
+def read_value(
+    value: Any, registry: Registry, *, source: str = SOURCE, gates: FeatureGates = NO_CHOICE
+) -> Reading:
+    """The same for a value as a JSON parser returns it; its problems have no lines."""
+    problems = Problems()
+    return _reading(plain(value, "", problems), registry, problems, source, gates)
+
+
+def read_default(registry: Registry, *, gates: FeatureGates = NO_CHOICE) -> Reading:
+    """What an empty file configures."""
+    return read_value(dict(NOTHING), registry, gates=gates)
 
 
 def from_value(value: Any, registry: Registry, *, source: str = SOURCE) -> Configuration:
     """The configuration in a value as a JSON parser returns it; its problems have no lines."""
-    problems = Problems()
-    return _reading(plain(value, "", problems), registry, problems, source).configuration
+    return read_value(value, registry, source=source).configuration
 
 
 def default(registry: Registry) -> Configuration:
     """What an empty file configures."""
-    return from_value({"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}, registry)
+    return read_default(registry).configuration
 
 
-def _reading(value: Any, registry: Registry, problems: Problems, source: str) -> Reading:
+def _reading(
+    value: Any, registry: Registry, problems: Problems, source: str, gates: FeatureGates
+) -> Reading:
     if config_map.is_one(value):
         value, problems = config_map.policy_in(value, problems)
     if value is None:
@@ -76,7 +95,7 @@ def _reading(value: Any, registry: Registry, problems: Problems, source: str) ->
         raise ConfigError(source, in_file_order(problems.found))
     given = decode(value, version.written, "", problems) or version.written()
     notes = Notes(problems, Problems(problems.lines, problems.moved))
-    meaning = version.translate(given, notes)
+    meaning = _without_gated(version.translate(given, notes), gates)
     configuration = _build(meaning, Catalog(registry, version), notes)
     validate.check(configuration, problems)
     problems.raise_if_any(source)
@@ -139,6 +158,18 @@ def _build(meaning: Meaning, catalog: Catalog, notes: Notes) -> Configuration:
         warnings=tuple(in_file_order(notes.warnings.found)),
         **defaults.top_level(given),
     )
+
+
+def _without_gated(meaning: Meaning, gates: FeatureGates) -> Meaning:
+    """Default plugins that are named after the gate that turns them on."""
+    off = {name for name in upstream.GATED_PLUGINS if not gates.enabled(name)}
+    if not off:
+        return meaning
+    left = {
+        key: {name: weight for name, weight in weights.items() if name not in off}
+        for key, weights in meaning.defaults.items()
+    }
+    return replace(meaning, defaults=left)
 
 
 def _warn_of_age(version: Version, notes: Notes) -> None:

@@ -91,6 +91,9 @@ DEFAULT_WEIGHTS = MappingProxyType(
     }
 )
 
+# Of these, the plugins that a feature gate of the same name turns on.
+GATED_PLUGINS = frozenset({"NodeDeclaredFeatures"})
+
 ARGS_KINDS = MappingProxyType(
     {
         name: f"{name}Args"

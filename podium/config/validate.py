@@ -47,7 +47,15 @@ def check_leader_election(election: LeaderElection, problems: Problems) -> None:
         # The value shown is the other one, as upstream has it.
         detail = "must be greater than `RenewDeadline`"
         _invalid_duration("leaderElection.leaseDuration", election.renew_deadline, detail, problems)
-    if election.resource_lock != "leases":
+    names = {
+        "resourceLock": election.resource_lock,
+        "resourceName": election.resource_name,
+        "resourceNamespace": election.resource_namespace,
+    }
+    for name, text in names.items():
+        if not text:
+            problems.required(f"leaderElection.{name}")
+    if election.resource_lock not in ("leases", ""):
         detail = 'resourceLock value must be "leases"'
         problems.invalid("leaderElection.resourceLock", election.resource_lock, detail)
 

@@ -1,0 +1,49 @@
+"""Feature gates that kube-scheduler v1.36 accepts and that are none of a scheduler's business.
+
+They come along where all components of a cluster are given the same gates.
+"""
+
+_NAMES = """
+    APIResponseCompression APIServerIdentity APIServingWithRoutine
+    AllowParsingUserUIDFromCertAuth AllowUnsafeMalformedObjectDeletion AtomicFIFO
+    AuthorizePodWebsocketUpgradeCreatePermission CBORServingAndStorage
+    CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
+    CRIListStreaming CSIVolumeHealth ClientsAllowCARotation ClientsAllowCBOR
+    ClientsAllowTLSCacheGC ClientsPreferCBOR
+    CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook
+    ClusterTrustBundle ClusterTrustBundleProjection ConcurrentWatchObjectDecode
+    ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules ContainerStopSignals
+    CrossNamespaceVolumeDataSource DRAResourcePoolStatus DeclarativeValidationBeta
+    DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency EnvFiles EventedPLEG
+    ExtendWebSocketsToKubelet GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority
+    HPAConfigurableTolerance HPAScaleToZero HostnameOverride ImageVolumeWithDigest
+    InOrderInformersBatchProcess InPlacePodVerticalScalingExclusiveCPUs
+    InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers
+    KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletInUserNamespace
+    KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot
+    LocalStorageCapacityIsolationFSQuotaMonitoring ManifestBasedAdmissionControlConfig
+    MaxUnavailableStatefulSet MemoryQoS MutablePVNodeAffinity
+    MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs
+    NativeHistograms OpenAPIEnums PLEGOnDemandRelist PersistentVolumeClaimUnusedSinceTime
+    PodAndContainerStatsFromCRI PodCertificateRequest PodDeletionCost PodLevelResourceManagers
+    PodLogsQuerySplitStreams PodReadyToStartContainersCondition PodTopologyLabelsAdmission
+    PodsAPI PortForwardWebsockets PreventStaticPodAPIReferences QOSReserved
+    ReduceDefaultCrashLoopBackOffDecay RelaxedServiceNameValidation ReloadKubeletClientCAFile
+    ReloadKubeletServerCertificateFile RemoteRequestHeaderUID ResourceHealthStatus
+    ResourceHealthStatusMessage RestartAllContainersOnContainerExits
+    RotateKubeletServerCertificate RuntimeClassInImageCriApi SELinuxMount
+    ServiceAccountNodeAudienceRestriction ShardedListAndWatch SizeBasedListCostEstimate
+    StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob
+    StaleControllerConsistencyReplicaSet StaleControllerConsistencyStatefulSet
+    StatefulSetSemanticRevisionComparison StorageVersionAPI StorageVersionHash
+    StorageVersionMigrator StrictIPCIDRValidation
+    StructuredAuthenticationConfigurationEgressSelector
+    StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
+    TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions
+    TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation
+    UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO
+    UserNamespacesHostNetworkSupport WatchCacheInitializationPostStartHook WatchList
+    WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown WorkloadWithJob
+"""
+
+OTHER_COMPONENTS = frozenset(_NAMES.split())

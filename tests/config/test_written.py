@@ -1,0 +1,108 @@
+"""The written form, beside what kube-scheduler v1.36 writes for the same files."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import yaml
+
+from podium import app
+from podium import framework as fwk
+from podium.config.convert import convert
+from podium.config.feature_gates import FeatureGates
+from podium.config.load import from_value, read, read_default, text_of
+from podium.config.model import ClientConnection
+from podium.config.written import as_yaml, written
+from podium.errors import ConfigError
+from podium.framework.registry import Registry
+from podium.plugins import IN_TREE
+
+FILES = Path(__file__).with_name("written")
+EXAMPLES = sorted(Path(__file__).with_name("examples").rglob("*.yaml"))
+REGISTRY = app.in_tree_with_legacy()
+
+
+class Mine(fwk.FilterPlugin):
+    name = "Mine"
+
+    def filter(self, state, pod, node):
+        return fwk.SUCCESS
+
+
+def reading_of(path):
+    return read(text_of(path), REGISTRY, source=path.name)
+
+
+def written_of(reading, configuration=None, registry=REGISTRY):
+    return written(reading, configuration or reading.configuration, registry, "test.yaml")
+
+
+def test_default():
+    assert as_yaml(written_of(read_default(REGISTRY))) == (FILES / "default.yaml").read_text()
+
+
+def test_file():
+    """Merged plugins, arguments, extenders and what is left out, to the letter."""
+    ours = as_yaml(written_of(reading_of(FILES / "given.yaml")))
+
+    assert ours == (FILES / "written.yaml").read_text()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_what_is_written_means_what_was_read(path):
+    reading = reading_of(path)
+    v1 = in_v1(reading)
+    if v1 is None:
+        with pytest.raises(ConfigError):
+            written_of(reading)
+        return
+    value = written_of(reading)
+
+    again = from_value(yaml.safe_load(as_yaml(value)), REGISTRY)
+    assert bare(again) == bare(v1)
+    assert written_of(read(as_yaml(value), REGISTRY)) == value
+
+
+def in_v1(reading):
+    """What v1 makes of it; ``None`` for the few files that it has no words for."""
+    try:
+        return from_value(convert(reading, REGISTRY).value, REGISTRY)
+    except ConfigError:
+        return None
+
+
+def bare(configuration):
+    """Without warnings, which tell the lines of a file."""
+    return dataclasses.replace(configuration, warnings=())
+
+
+def test_most_examples_can_be_written():
+    assert sum(in_v1(reading_of(path)) is None for path in EXAMPLES) * 4 < len(EXAMPLES)
+
+
+def test_flags_change_what_is_written():
+    reading = read_default(REGISTRY)
+    client = ClientConnection(kubeconfig="other.conf", qps=2.5)
+    changed = dataclasses.replace(reading.configuration, client_connection=client)
+
+    found = written_of(reading, changed)["clientConnection"]
+
+    assert (found["kubeconfig"], found["qps"]) == ("other.conf", 2.5)
+
+
+def test_plugins_of_the_command_line_are_in_it():
+    registry = Registry(IN_TREE)
+    registry.register(Mine, enable=True)
+    [profile] = written_of(read_default(registry), registry=registry)["profiles"]
+
+    last = profile["plugins"]["multiPoint"]["enabled"][-1]
+    assert last == {"name": "Mine", "weight": 1}
+
+
+def test_a_plugin_behind_a_gate_is_no_default_without_it():
+    gates = FeatureGates({"NodeDeclaredFeatures": False})
+    [profile] = written_of(read_default(REGISTRY, gates=gates))["profiles"]
+
+    names = [entry["name"] for entry in profile["plugins"]["multiPoint"]["enabled"]]
+    assert "NodeDeclaredFeatures" not in names
+    assert len(names) == 19
