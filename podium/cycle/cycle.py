@@ -120,6 +120,7 @@ class Cycle:
     def note(self, found: Found) -> None:
         self.record.feasible = len(found.feasible)
         self.record.rejected = found.rejections()
+        self.profile.count_refusals(self.record.rejected)
 
     @property
     def state(self) -> CycleState:

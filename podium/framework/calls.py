@@ -45,7 +45,7 @@ class Call(NamedTuple):
 
 
 class CallCount:
-    """One plugin at one point. ``rejections`` counts nodes at Filter and pods elsewhere."""
+    """One plugin at one point. ``rejections`` counts pods, at Filter the nodes of each attempt."""
 
     __slots__ = (
         "_calls", "_limit", "calls", "errors", "evaluations", "longest", "plugin", "point",

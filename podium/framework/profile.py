@@ -25,7 +25,7 @@ from podium.framework.answers import (
 )
 from podium.framework.calls import Calls, fault_of
 from podium.framework.cycle_state import CycleState
-from podium.framework.diagnosis import NodeStatuses
+from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.plugin import (
     FilterPlugin,
     NotSignable,
@@ -236,10 +236,7 @@ class Profile:
         except Exception as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
         verdicts = verdicts_of(plugin, statuses)
-        refused = 0
-        if len(verdicts.values) > 1 or not verdicts.values[0].ok:
-            refused = int(np.count_nonzero(refusals(verdicts)))
-        self._filtering[plugin.name].note(begin, Code.SUCCESS, len(nodes), refused)
+        self._filtering[plugin.name].note(begin, Code.SUCCESS, len(nodes))
         return verdicts
 
     def filter_one(
@@ -251,9 +248,14 @@ class Profile:
             status = as_status(plugin.filter(state, pod, node))
         except Exception as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
-        verdict = verdict_of(plugin, status)
-        self._filtering[plugin.name].note(begin, Code.SUCCESS, 1, not verdict.ok)
-        return verdict
+        self._filtering[plugin.name].note(begin, Code.SUCCESS)
+        return verdict_of(plugin, status)
+
+    def count_refusals(self, rejections: Rejections) -> None:
+        """How many nodes each filter refused in an attempt, kept answers included."""
+        for (plugin, _), nodes in rejections.items():
+            if plugin:  # an extender is none
+                self._filtering[plugin].rejections += nodes
 
     def _filter_failed(
         self, plugin: Plugin, pod: Pod, fault: Exception, begin: float

@@ -19,6 +19,7 @@ from podium.framework.calls import Calls, source_of
 from podium.framework.profile import AttemptFailed, Profile
 from tests import toys
 from tests.builders import node, pod
+from tests.cycle.harness import Scheduler
 from tests.fakes import FakeHandle
 
 REFUSED = fwk.Status.unschedulable("no")
@@ -80,7 +81,18 @@ def test_filter_counts_nodes(nodes):
     profile.filter_one(profile.filters[0], fwk.CycleState(), pod(), nodes.at(0))
     profile.filter_one(profile.filters[0], fwk.CycleState(), pod(), nodes.at(5))
 
-    assert numbers(profile, "Filter") == (3, 8, 3, 0)
+    assert numbers(profile, "Filter") == (3, 8, 0, 0)
+
+
+def test_refusals_are_counted_by_attempt():
+    refuse = toys.Filter("F", lambda _, node: REFUSED if node.name < "c" else None)
+    scheduler = Scheduler(refuse, nodes="abcd")
+
+    scheduler.attempt(pod("web-1"))
+    scheduler.attempt(pod("web-2"))
+
+    (count,) = scheduler.profile.calls.at("Filter").values()
+    assert count.rejections == 4
 
 
 def test_score_counts_nodes(nodes):
