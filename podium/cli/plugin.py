@@ -22,6 +22,7 @@ from podium.errors import PodiumError
 BAD_INPUT = 2
 _SCHEDULER = "http://127.0.0.1:10259"
 _TIMEOUT_SECONDS = 10
+_NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # it is on loopback
 _WIDE = 200  # characters, for pipes
 
 _EXAMPLES = """\
@@ -114,7 +115,7 @@ def _running(path: Path | None) -> str:
 def _ask(server: str) -> Any:
     url = f"{server.rstrip('/')}/debug/plugins"
     try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as answer:
+        with _NO_PROXY.open(url, timeout=_TIMEOUT_SECONDS) as answer:
             return msgspec.json.decode(answer.read())
     except (OSError, ValueError, msgspec.DecodeError) as error:
         why = getattr(error, "reason", None) or error

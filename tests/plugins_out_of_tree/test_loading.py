@@ -55,22 +55,6 @@ def helper():
 """
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Writes a file into the current directory."""
-    monkeypatch.chdir(tmp_path)
-    before = set(sys.modules)
-
-    def write_it(text, name="rack.py"):
-        (tmp_path / name).write_text(text)
-        return name
-
-    yield write_it
-    for name in set(sys.modules) - before:
-        if name.startswith(("podium_plugin_", "a_package")):
-            del sys.modules[name]
-
-
 def in_file(registry):
     return [name for name in registry if registry.entry(name).origin.startswith("--plugin")]
 
@@ -143,8 +127,8 @@ def test_a_file_that_does_not_load(write, text, expected):
         (
             "nowhere.racks",
             (
-                "podium: --plugin nowhere.racks: no module named nowhere; for a file write its path, "
-                "such as ./nowhere.py"
+                "podium: --plugin nowhere.racks: no module named nowhere; "
+                "for a file write its path, such as ./nowhere.py"
             ),
         ),
     ],
