@@ -1,9 +1,34 @@
-"""get_logger(): an event and keyword data, on the standard library's logging."""
+"""get_logger(): an event and keyword data, on the standard library's logging.
+
+``write_logs`` decides for a process where its lines go: text for people, JSON for programs.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-from typing import Any
+import sys
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TextIO
+
+TEXT: Final = "text"
+JSON: Final = "json"
+
+_TEXT_LINE: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
+_PACKAGE: Final = Path(__file__).parent
+
+
+class Line(NamedTuple):
+    """What is logged: an event and its data, put into words by whoever writes it."""
+
+    event: str
+    data: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        pairs = (f" {key}={value!r}" for key, value in self.data.items())
+        return f"{self.event}{''.join(pairs)}"
 
 
 class Logger:
@@ -41,8 +66,7 @@ class Logger:
         self, level: int, event: str, data: dict[str, Any], exc_info: BaseException | bool = False
     ) -> None:
         if self._logger.isEnabledFor(level):
-            pairs = "".join(f" {key}={value!r}" for key, value in data.items())
-            self._logger.log(level, "%s%s", event, pairs, exc_info=exc_info)
+            self._logger.log(level, Line(event, data), exc_info=exc_info, stacklevel=3)
 
 
 def level_of(verbosity: int) -> int:
@@ -52,3 +76,54 @@ def level_of(verbosity: int) -> int:
 
 def get_logger(name: str) -> Logger:
     return Logger(name)
+
+
+def write_logs(verbosity: int, form: str = "", modules: Mapping[str, int] | None = None) -> None:
+    """Write lines up to this verbosity to stderr, in the form given or the one that suits it.
+
+    ``modules`` are patterns with a verbosity of their own, for modules of podium by the last part
+    of their name, as klog has them for files.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    is_json = (form or suitable_form(sys.stderr)) == JSON
+    handler.setFormatter(JsonFormatter() if is_json else logging.Formatter(_TEXT_LINE))
+    logging.basicConfig(level=level_of(verbosity), handlers=[handler])
+    for name in _module_names() if modules else ():
+        own = [level for pattern, level in (modules or {}).items() if _matches(name, pattern)]
+        if own:
+            logging.getLogger(name).setLevel(level_of(own[0]))
+
+
+def suitable_form(stream: TextIO) -> str:
+    """A terminal is read by a person; a file or a pipe most likely is not."""
+    return TEXT if stream.isatty() else JSON
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.rpartition(".")[2], pattern)
+
+
+def _module_names() -> Iterable[str]:
+    """Every module of podium; some are loaded only later."""
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        yield ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
+
+
+class JsonFormatter(logging.Formatter):
+    """One object per line with the keys of kube-scheduler's: ts, caller, msg, v, then the data."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = record.msg if isinstance(record.msg, Line) else Line(record.getMessage(), {})
+        fields: dict[str, Any] = {
+            "ts": round(record.created * 1000, 3),
+            "level": record.levelname.lower(),
+            "caller": f"{record.name}:{record.lineno}",
+            "msg": line.event,
+        }
+        if record.levelno <= logging.INFO:
+            fields["level"], fields["v"] = "info", logging.INFO - record.levelno
+        if record.exc_info and record.exc_info[1]:
+            fields["err"] = str(record.exc_info[1])
+            fields["stacktrace"] = self.formatException(record.exc_info)
+        # Whatever data are called, they do not change what a line is.
+        return json.dumps({**fields, **line.data, **fields}, default=str)
