@@ -106,9 +106,11 @@ class Writer:
         """Delete all of a kind: in a namespace everything, elsewhere what has this run's label."""
         resource, namespace = place
         selector = "" if namespace else f"{LABEL}={run_id}"
-        names = await self.names(resource, namespace, selector)
         within = f"{namespace}/" if namespace else ""
-        await at_once((f"{within}{name}" for name in names), lambda key: self.delete(resource, key))
+        for _ in range(2):  # a creation that was called off may come through a moment later
+            names = await self.names(resource, namespace, selector)
+            keys = (f"{within}{name}" for name in names)
+            await at_once(keys, lambda key: self.delete(resource, key))
 
 
 async def at_once(things: Iterable[T], work: Callable[[T], Awaitable[object]]) -> None:
