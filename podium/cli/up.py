@@ -104,6 +104,7 @@ def add_state_file(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     # Loaded here: all other commands would start half a second later with the API server.
     from podium.apiserver.up import ClusterOptions, read_template
+    from podium.live import event_loop
 
     path = args.state_file or state_file.default_path()
     try:
@@ -118,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         options = ClusterOptions(args.nodes, template, args.port, args.speed)
         with StateFile(path) as file:
             place = Place(context_file, file, args.ready_fd)
-            return asyncio.run(serve(options, schedule, place))
+            return event_loop.run(serve(options, schedule, place), fast=False)
     except AlreadyRunning as error:
         print(error, file=sys.stderr)
         return FAILED

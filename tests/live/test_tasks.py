@@ -76,3 +76,54 @@ def test_a_slice_ends_when_its_time_is_used_up():
         await task
 
     asyncio.run(run())
+
+
+def test_what_refuses_to_end_is_named_and_not_waited_for(caplog):
+    async def run():
+        clock, stubborn = FakeClock(), True
+
+        async def refuses():
+            while stubborn:
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    continue
+
+        tasks = Tasks(clock)
+        tasks.spawn("refuses", refuses())
+        await give_way()
+        cancelled = asyncio.ensure_future(tasks.cancel())
+        for _ in range(3):
+            await give_way()
+        assert not cancelled.done()
+        clock.advance(1)
+        await cancelled
+        assert len(tasks) == 1
+        stubborn = False
+        await tasks.cancel()
+        assert len(tasks) == 0
+
+    asyncio.run(run())
+    assert "does not end when cancelled work=['refuses']" in caplog.text
+
+
+def test_after_these_means_what_runs_now():
+    async def run():
+        clock, called = FakeClock(), []
+        tasks = Tasks(clock)
+        tasks.after_these(lambda: called.append("at once"))
+        assert called == ["at once"]
+
+        tasks.spawn("old", sleep(clock, 1))
+        await give_way()
+        tasks.after_these(lambda: called.append("later"))
+        tasks.spawn("new", sleep(clock, 60))
+        await give_way()
+        assert called == ["at once"]
+        clock.advance(1)
+        for _ in range(5):
+            await give_way()
+        assert called == ["at once", "later"]
+        await tasks.cancel()
+
+    asyncio.run(run())
