@@ -1,0 +1,158 @@
+"""Plugins that misbehave for one pod: it is told why, by name, and other pods are scheduled."""
+
+import asyncio
+
+import pytest
+
+from podium import framework as fwk
+from podium.testing import SimulatedCluster
+from tests.scenarios.harness import configured, node, play, pod, reasons
+
+BAD = "bad"
+
+
+class Bad(fwk.Plugin):
+    """Misbehaves for the pod ``bad`` and lets all others pass."""
+
+    name = "Bad"
+
+    def behave(self, subject):
+        return self.misbehave(subject) if subject.name == BAD else None
+
+
+class Filter(Bad, fwk.FilterPlugin):
+    def filter(self, state, subject, node):
+        return self.behave(subject)
+
+
+class Score(Bad, fwk.ScorePlugin):
+    def score(self, state, subject, node):
+        return self.behave(subject) or 0
+
+
+class Permit(Bad, fwk.PermitPlugin):
+    def permit(self, state, subject, node_name):
+        return self.behave(subject)
+
+
+class PreBind(Bad, fwk.PreBindPlugin):
+    async def pre_bind(self, state, subject, node_name):
+        answer = self.behave(subject)
+        return await answer if asyncio.iscoroutine(answer) else answer
+
+
+def raises(self, subject):
+    raise ZeroDivisionError("oops")
+
+
+def answers(value):
+    return lambda self, subject: value
+
+
+def changes(self, subject):
+    subject.spec.node_name = "mine"
+
+
+FILTERING = 'running "Bad" filter plugin: '
+SCORING = 'running Score plugins: plugin "Bad" failed with: '
+OUT_OF_RANGE = (
+    'applying score defaultWeights on Score plugins: plugin "Bad" returns an invalid score '
+)
+
+
+@pytest.mark.parametrize(
+    ("base", "misbehave", "message"),
+    [
+        pytest.param(Filter, raises, f"{FILTERING}oops", id="raises"),
+        pytest.param(
+            Filter, answers(3), f"{FILTERING}it answered 3, which is no Status", id="wrong-type"
+        ),
+        pytest.param(
+            Filter,
+            changes,
+            f"{FILTERING}it tried to change PodSpec, but objects are read-only for plugins: "
+            "write through handle.client, or keep it in the state",
+            id="changes-the-pod",
+        ),
+        pytest.param(Score, raises, f"{SCORING}oops", id="score-raises"),
+        pytest.param(
+            Score, answers("much"), f"{SCORING}invalid literal for int() with base 10: 'much'",
+            id="score-is-no-number",
+        ),
+        pytest.param(
+            Score, answers(101),
+            f"{OUT_OF_RANGE}101, it should in the range of [0, 100] after normalizing",
+            id="score-out-of-range",
+        ),
+        pytest.param(Permit, raises, 'running Permit plugin "Bad": oops', id="permit-raises"),
+        pytest.param(
+            Permit, answers(True),
+            'running Permit plugin "Bad": it answered True, which is no Status', id="permit-type",
+        ),
+        pytest.param(PreBind, raises, 'running PreBind plugin "Bad": oops', id="pre-bind-raises"),
+    ],
+)  # fmt: skip
+def test_the_pod_is_told_and_others_are_scheduled(base, misbehave, message, caplog):
+    kind = type("Bad", (base,), {"misbehave": misbehave, "__module__": __name__})
+
+    async def scene(cluster):
+        await cluster.create(node("a"), node("b"), pod(BAD), pod("good"))
+        await cluster.settle()
+        assert cluster.node_of(BAD) is None
+        assert cluster.why_pending(BAD) == message
+        assert ("FailedScheduling", message) in reasons(cluster, BAD)
+        assert cluster.node_of("good") in ("a", "b")
+
+    play(scene, kind)
+    assert f"source='{__file__}, class Bad'" in caplog.text
+
+
+def test_one_that_never_returns_is_named_and_does_not_keep_the_scheduler(caplog):
+    async def for_ever():
+        await asyncio.Event().wait()
+
+    kind = type("Bad", (PreBind,), {"misbehave": lambda self, subject: for_ever()})
+
+    async def scene(cluster):
+        await cluster.create(node("a"), pod(BAD), pod("good"))
+        await cluster.wait(29)
+        assert "has not returned" not in caplog.text
+        assert cluster.node_of("good") == "a"
+        await cluster.wait(2)
+        assert (
+            "a plugin has not returned yet; only its own pod waits for it "
+            "plugin='Bad' point='PreBind' pod='default/bad' seconds=30.0"
+        ) in caplog.text
+        await cluster.create(pod("later"))
+        await cluster.settle()
+        assert cluster.node_of("later") == "a"
+
+    play(scene, kind)  # it ends
+    assert "bindings were cut off count=1" in caplog.text
+
+
+def test_one_that_refuses_to_be_cancelled_does_not_keep_the_scheduler(caplog):
+    let_go = []
+
+    async def refuses():
+        while not let_go:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                continue
+
+    class Refusing(fwk.PostBindPlugin):
+        name = "Refusing"
+
+        async def post_bind(self, state, subject, node_name):
+            await refuses()
+
+    async def run():
+        async with SimulatedCluster(*configured(Refusing)) as cluster:
+            await cluster.create(node("a"), pod("web"))
+            await cluster.settle()
+            assert cluster.node_of("web") == "a"
+        let_go.append(True)  # only so that this test's own loop can end
+
+    asyncio.run(run())
+    assert "background work does not end when cancelled work=['binding']" in caplog.text
