@@ -9,10 +9,12 @@ from typing import Any
 
 from podium import framework as fwk
 from podium.api.objects import Condition, Pod
+from podium.clock import sleep
 from podium.errors import NotFound, PodiumError
 from podium.plugins.preemption.evaluator import REASON
 
 IN_MEMORY = " (in kube-scheduler memory)."
+RETRY_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -51,19 +53,32 @@ class Evictions:
     async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
         """All but the last at once, then the last: its deletion is what wakes the pod."""
         underway = self._underway[pod.uid]
+        result = "error"
         try:
             await self._clear_lower_nominations(pod, node)
             *others, last = victims
             await _all(self._evict(pod, node, info.pod) for info in others)
             underway.last = last
             await self._evict(pod, node, last.pod)
+            result = "success"
+        except PodiumError as fault:
+            self._handle.log.warning("preemption failed", pod=pod.key, node=node, why=str(fault))
         except Exception:
             self._handle.log.error("preemption failed", pod=pod.key, node=node)
-            self._handle.activate([pod])
         finally:
             # The pod may be tried again before the last answer is in, and preempt elsewhere.
             if self._underway.get(pod.uid) is underway:
                 del self._underway[pod.uid]
+        if result == "error":
+            self._handle.spawn(f"another attempt of {pod.key}", self._try_again(pod))
+
+    async def _try_again(self, pod: Pod) -> None:
+        """No event tells of victims that stay, so the pod is woken from here.
+
+        Not at once: without the right to delete pods, kube-scheduler asks 575 times a second.
+        """
+        await sleep(self._handle.clock, RETRY_SECONDS)
+        self._handle.activate([pod])
 
     async def _clear_lower_nominations(self, pod: Pod, node: str) -> None:
         """Pods of lower priority that waited for this node must look elsewhere."""

@@ -5,23 +5,39 @@ import asyncio
 import pytest
 
 from podium import framework as fwk
+from podium.clock import give_way
 from podium.errors import NotFound, PodiumError
 from podium.framework.preemption import Candidate
 from podium.framework.waiting_pods import WaitingPod
 from podium.plugins.preemption import DefaultPreemption
-from podium.plugins.preemption.eviction import Evictions
+from podium.plugins.preemption.eviction import RETRY_SECONDS, Evictions
 from tests.builders import node, pod
 from tests.fakes import FakeHandle
 
 PREEMPTOR = pod("high", priority=10)
 
 
-def run_spawned(handle):
+def run_spawned_later(handle):
+    """What was spawned runs to its end, in the time that it takes to try again."""
+
     async def everything():
-        await asyncio.gather(*(work for _, work in handle.spawned))
+        tasks = [asyncio.ensure_future(work) for _, work in handle.spawned]
+        await give_way()
+        handle.clock.advance(RETRY_SECONDS)
+        await asyncio.gather(*tasks)
 
     asyncio.run(everything())
     handle.spawned.clear()
+
+
+def run_spawned(handle):
+    spawned = [work for _, work in handle.spawned]
+    handle.spawned.clear()
+
+    async def everything():
+        await asyncio.gather(*spawned)
+
+    asyncio.run(everything())
 
 
 def started(*names, leaving=()):
@@ -115,6 +131,8 @@ def test_faults(fault, activated, events):
 
     handle.client.patch_pod_condition = refuse
     run_spawned(handle)
+    assert not handle.activated
+    run_spawned_later(handle)
     assert [activated.key for activated in handle.activated] == activated
     assert len(handle.events.recorded) == events
     assert not evictions.holds(PREEMPTOR)
