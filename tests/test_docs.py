@@ -1,5 +1,6 @@
 """The pages in docs/plugins tell all there is to know about each plugin: its place in the cycle,
-its arguments, and everything that it can say to people. docs/metrics.md tells of each metric."""
+its arguments, and everything that it can say to people. docs/metrics.md tells of each metric, and
+docs/running.md what is lost without a right."""
 
 import gzip
 import json
@@ -11,7 +12,9 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
+from podium.client.resources import resource_of
 from podium.framework.plugin import points_of
+from podium.live.watching import KEPT, LOOKED_UP, UNKEPT
 from podium.metric_families import growing
 from podium.metrics import Metrics
 from podium.plugins import IN_TREE, LEGACY
@@ -162,3 +165,12 @@ def bounds(text):
         return numbers
     start, factor, count = numbers
     return growing(start, factor, int(count))
+
+
+def test_page_has_every_kind_that_podium_can_do_without():
+    page = (ROOT / "docs" / "running.md").read_text()
+    kinds = [resource_of(kind) for kind in (*LOOKED_UP, *KEPT.values())] + list(UNKEPT.values())
+
+    assert set(re.findall(r"^\| `([\w.]+)` \| ([^|]+) \|$", page, re.MULTILINE)) == {
+        (kind.name, kind.without) for kind in kinds
+    }

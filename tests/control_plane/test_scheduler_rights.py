@@ -13,7 +13,7 @@ import pytest
 from tests.control_plane import sides
 from tests.control_plane.plane import ControlPlane
 from tests.control_plane.schedulers import podium
-from tests.control_plane.stage import Stage
+from tests.control_plane.stage import PRIORITIES, Stage
 
 pytestmark = pytest.mark.cluster
 
@@ -27,6 +27,8 @@ POLICY = {
 ONCE = 1
 # The first pauses of an informer are 0.8 and 1.6 seconds at least; servers round times.
 LEAST_PAUSE_SECONDS = 0.7
+
+_numbers = itertools.count()
 
 
 class AuditedPlane:
@@ -49,12 +51,12 @@ class AuditedPlane:
             if event["responseStatus"]["code"] == 403 and event["objectRef"]["resource"] == resource
         ]
 
-    def user_without(self, user, *resources):
-        """kube-scheduler's rights but those on some resources; returns a kubeconfig."""
+    def user_without(self, user, *rights):
+        """kube-scheduler's rights but some: on "pods", or to "delete pods". Gives a kubeconfig."""
         bound = ["system:kube-scheduler", "system:volume-scheduler"]
         for role in bound:
             rules = self._ask("GET", f"clusterroles/{role}")["rules"]
-            kept = [without(rule, resources) for rule in rules]
+            kept = [without(rule, rights) for rule in rules]
             name = f"{user}:{role}"
             body = {"metadata": {"name": name}, "rules": [each for each in kept if each]}
             self._ask("POST", "clusterroles", body)
@@ -75,9 +77,10 @@ class AuditedPlane:
         return answer
 
 
-def without(rule, resources):
-    kept = [each for each in rule["resources"] if each not in resources]
-    return {**rule, "resources": kept} if kept else None
+def without(rule, rights):
+    kept = [each for each in rule["resources"] if each not in rights]
+    verbs = [verb for verb in rule["verbs"] if f"{verb} {','.join(kept)}" not in rights]
+    return {**rule, "resources": kept, "verbs": verbs} if kept and verbs else None
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +91,13 @@ def audited(binaries, tmp_path_factory):
     flags = (f"--audit-policy-file={policy}", f"--audit-log-path={log}")
     with ControlPlane(binaries, flags) as plane:
         yield AuditedPlane(plane, log)
+
+
+@pytest.fixture
+def stage(audited):
+    stage = Stage(audited.side, f"rights-{next(_numbers)}")
+    yield stage
+    stage.clear()
 
 
 @contextlib.contextmanager
@@ -120,12 +130,10 @@ def paused(requests):
         ("storageclasses", "storageclasses.storage.k8s.io"),
     ],
 )
-def test_a_kind_it_can_do_without_is_one_warning(resource, kind, audited, tmp_path):
+def test_a_kind_it_can_do_without_is_one_warning(resource, kind, audited, stage, tmp_path):
     user = f"without-{resource}"
-    stage = Stage(audited.side, user)
     with podium(tmp_path, audited.user_without(user, resource)) as scheduler:
         stage.nodes("a")  # a pod is bound to it
-        stage.clear()
 
     (warning,) = complaints(scheduler)
     assert f"optional kind not followed kind='{kind}' verb='list'" in warning
@@ -134,12 +142,10 @@ def test_a_kind_it_can_do_without_is_one_warning(resource, kind, audited, tmp_pa
     assert len(audited.refused(user, resource)) == ONCE
 
 
-def test_events_it_may_not_write_are_one_warning(audited, tmp_path):
-    stage = Stage(audited.side, "without-events")
+def test_events_it_may_not_write_are_one_warning(audited, stage, tmp_path):
     kubeconfig = audited.user_without("without-events", "events")
     with podium(tmp_path, kubeconfig) as scheduler:
         stage.nodes("a", "b", "c")
-        stage.clear()
 
     (warning,) = complaints(scheduler)
     assert "no right to write events" in warning
@@ -172,20 +178,45 @@ def test_a_lease_it_may_not_read_is_one_error(audited, tmp_path):
     assert paused(audited.refused(user, "leases")) >= LEAST_PAUSE_SECONDS
 
 
-def test_bindings_it_may_not_write_fail_with_backoff(audited, tmp_path):
+def test_bindings_it_may_not_write_fail_with_backoff(audited, stage, tmp_path):
     user = "without-bindings"
-    stage = Stage(audited.side, user)
     kubeconfig = audited.user_without(user, "bindings", "pods/binding")
     with podium(tmp_path, kubeconfig) as scheduler:
         stage.pod("web")
         stage.ready_nodes("a")
         scheduler.wait_until(lambda: len(audited.refused(user, "pods")) >= 3)
         outcome = stage.outcome("web")
-    stage.clear()
 
     (condition,) = outcome["conditions"]
     assert condition.startswith("False SchedulerError ")
     assert 'cannot create resource "pods/binding" in API group ""' in condition
+    assert paused(audited.refused(user, "pods")) >= LEAST_PAUSE_SECONDS
+
+
+def test_conditions_it_may_not_write_leave_the_events(audited, stage, tmp_path):
+    user = "without-conditions"
+    with podium(tmp_path, audited.user_without(user, "pods/status")) as scheduler:
+        stage.nodes("a")
+        stage.pod("web", requests={"cpu": "9"})
+        stage.until_told("web", "FailedScheduling")
+        scheduler.until_said('cannot patch resource "pods/status"')
+        outcome = stage.outcome("web")
+
+    assert outcome["conditions"] == []
+
+
+def test_victims_it_may_not_delete_are_asked_for_with_pauses(audited, stage, tmp_path):
+    user = "without-delete"
+    for name, value in (("low", 10), ("high", 1000)):
+        stage.create(PRIORITIES, {"metadata": {"name": name}, "value": value})
+    with podium(tmp_path, audited.user_without(user, "delete pods")) as scheduler:
+        stage.nodes("a", cpu="2")
+        stage.pod("victim", requests={"cpu": "2"}, priorityClassName="low")
+        stage.until_bound("victim")
+        stage.pod("boss", requests={"cpu": "2"}, priorityClassName="high")
+        scheduler.wait_until(lambda: len(audited.refused(user, "pods")) >= 3)
+
+    assert 'cannot delete resource "pods"' in scheduler.said
     assert paused(audited.refused(user, "pods")) >= LEAST_PAUSE_SECONDS
 
 
