@@ -45,6 +45,7 @@ from podium.framework.status import (
     skip,
     wait,
 )
+from podium.framework.waiting_pods import WaitingPod
 from podium.state.aspects import Aspect
 from podium.state.column import Column, packed
 from podium.state.overlay import Overlay
@@ -113,6 +114,7 @@ __all__ = [
     "Status",
     "Statuses",
     "Wait",
+    "WaitingPod",
     "fit_message",
     "idiv",
     "on",

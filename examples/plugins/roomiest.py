@@ -1,0 +1,30 @@
+"""Roomiest: prefer the nodes with most free memory; for one node, and for all nodes at once.
+
+Both forms call one rule. At 5,000 nodes the form over all nodes is many times as fast.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from podium import framework as fwk
+from podium.api.objects import Pod
+
+
+class Roomiest(fwk.ScorePlugin):
+    name = "Roomiest"
+    sign = fwk.pod_fields()  # it looks at nothing in a pod: all pods are alike
+
+    def reads(self, pod: Pod) -> fwk.Reads:
+        return fwk.reads(node=fwk.Aspect.RESOURCES)
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        return room(node.free("memory"), node.allocatable("memory"))
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        return room(nodes.free("memory"), nodes.allocatable("memory"))
+
+
+def room(free: Any, there: Any) -> Any:
+    """Percent of the memory that is free: of one node, or of many."""
+    return np.clip(100 * free // np.maximum(there, 1), 0, 100)
