@@ -49,11 +49,12 @@ class Takeover:
         return (self.acquired - self.last_renewal).total_seconds()
 
 
-def play(side, kubeconfig, folder):
+def play(side, kubeconfig, folder, start_leader=podium):
+    """``start_leader`` is called as `podium`, which is the standby in any case."""
     stage = Stage(side, "takeover")
     stage.ready_nodes(*(f"n{number}" for number in range(5)), cpu="64")
     bindings = Bindings()
-    leader = podium(folder, kubeconfig, "-v=3", name="leader")
+    leader = start_leader(folder, kubeconfig)
     with leader, standing_by(podium(folder, kubeconfig, "-v=3", name="standby")) as standby:
         watch = in_thread(side.wait_for, f"{stage.core('pods')}?watch=true", bindings.see)
         load = in_thread(create_pods, stage)

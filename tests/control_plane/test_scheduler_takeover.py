@@ -1,16 +1,37 @@
-"""Two `podium scheduler` processes on a real control plane, one of which is killed."""
+"""Two schedulers on a real control plane, the first of which is killed: podium's, or a
+kube-scheduler whose lease podium inherits."""
+
+import functools
 
 import pytest
 
 from tests.control_plane import sides, takeover
+from tests.control_plane.binaries import NoControlPlane
 from tests.control_plane.plane import ControlPlane
-from tests.control_plane.schedulers import LEASE_SECONDS, MOST_TAKEOVER_SECONDS, USER
+from tests.control_plane.schedulers import (
+    LEASE_SECONDS,
+    MOST_TAKEOVER_SECONDS,
+    USER,
+    kube_scheduler,
+    podium,
+)
 
 pytestmark = pytest.mark.cluster
 
 
-def test_the_standby_takes_over_and_no_pod_is_bound_twice_or_forgotten(binaries, tmp_path):
+def stock(binaries):
+    try:
+        binaries["kube-scheduler"]
+    except NoControlPlane as missing:
+        pytest.skip(str(missing))
+    return functools.partial(kube_scheduler, binaries)
+
+
+@pytest.mark.parametrize("leader", ["podium", "kube-scheduler"])
+def test_podium_takes_over_and_no_pod_is_bound_twice_or_forgotten(leader, binaries, tmp_path):
+    start = podium if leader == "podium" else stock(binaries)
     with ControlPlane(binaries) as plane:
-        happened = takeover.play(sides.real(plane), plane.kubeconfig_for(USER), tmp_path)
+        user = plane.kubeconfig_for(USER)
+        happened = takeover.play(sides.real(plane), user, tmp_path, start)
 
     takeover.check(happened, LEASE_SECONDS, MOST_TAKEOVER_SECONDS)
