@@ -44,7 +44,7 @@ def test_plugin_has_a_page(plugin):
 
 
 def test_page_has_a_plugin():
-    assert {path.name for path in PAGES.iterdir()} == {
+    assert {path.name for path in PAGES.iterdir()} - {"writing.md"} == {
         page_of(plugin.name).name for plugin in PLUGINS
     }
 
