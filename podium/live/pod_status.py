@@ -7,7 +7,7 @@ from typing import Protocol
 from weakref import WeakValueDictionary
 
 from podium.api.objects import Condition, Pod
-from podium.errors import PodiumError
+from podium.errors import Forbidden, PodiumError
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -27,6 +27,7 @@ class PodStatuses:
     def __init__(self, client: StatusClient) -> None:
         self._client = client
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._is_forbidden = False
 
     async def write(
         self, pod: Pod, condition: Condition | None, nominated_node_name: str | None
@@ -39,7 +40,16 @@ class PodStatuses:
             try:
                 await self._client.patch_pod_status(pod, condition, nominated_node_name)
             except PodiumError as error:
-                log.warning("Error updating pod", pod=pod.key, err=str(error))
+                self._tell(pod, error)
+
+    def _tell(self, pod: Pod, error: PodiumError) -> None:
+        """A missing right is told once: it will be missing for the next pod as well."""
+        if not isinstance(error, Forbidden):
+            log.warning("Error updating pod", pod=pod.key, err=str(error))
+        elif not self._is_forbidden:
+            self._is_forbidden = True
+            without = "conditions, nominations and preemption"
+            log.warning("no right to write the status of pods", why=str(error), without=without)
 
     async def settled(self, uid: str) -> None:
         """Wait for writes under way: one that came after the binding would belie it."""

@@ -197,11 +197,14 @@ def test_conditions_it_may_not_write_leave_the_events(audited, stage, tmp_path):
     user = "without-conditions"
     with podium(tmp_path, audited.user_without(user, "pods/status")) as scheduler:
         stage.nodes("a")
-        stage.pod("web", requests={"cpu": "9"})
-        stage.until_told("web", "FailedScheduling")
-        scheduler.until_said('cannot patch resource "pods/status"')
-        outcome = stage.outcome("web")
+        for name in ("one", "two", "three"):
+            stage.pod(name, requests={"cpu": "9"})
+            stage.until_told(name, "FailedScheduling")
+        scheduler.wait_until(lambda: len(audited.refused(user, "pods")) >= 3)
+        outcome = stage.outcome("three")
 
+    (warning,) = complaints(scheduler)
+    assert 'cannot patch resource "pods/status"' in warning
     assert outcome["conditions"] == []
 
 
