@@ -12,10 +12,11 @@ from podium.api.objects import Pod
 from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
 from podium.cycle.judgement import Judgement
 from podium.cycle.outcome import Outcome, Placed, Rejected
-from podium.cycle.ranking import Ranking, break_tie
+from podium.cycle.ranking import Ranking
 from podium.cycle.record import Record, ScoredNode
 from podium.cycle.sampling import nodes_to_find, take_first
 from podium.cycle.services import Services
+from podium.cycle.tied import Tied
 from podium.errors import CacheError
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
 from podium.framework.cycle_state import CycleState, PodsToActivate
@@ -234,12 +235,12 @@ class Cycle:
         if len(found.feasible) == 1:
             return int(found.feasible.index[0])
         ranking = self.score(found.feasible, found.version)
-        return self.pick(ranking, ranking.best())
+        board = ranking.scoreboard
+        return self.pick(ranking, ranking.best() if board is None else board.best(ranking.nodes))
 
-    def pick(self, ranking: Ranking, best: NDArray[np.intp]) -> int:
+    def pick(self, ranking: Ranking, best: Tied) -> int:
         """One of the best rows."""
-        key = f"{self.services.seed}/{self.pod.uid}/{self.queued.attempts}"
-        row = break_tie(self.services.cluster.table, best, key)
+        row = best.choose(f"{self.services.seed}/{self.pod.uid}/{self.queued.attempts}")
         self._record_best(ranking, best, row)
         return row
 
@@ -255,8 +256,8 @@ class Cycle:
             raise
         return Ranking(feasible, feasible.take(board.total), board)
 
-    def _record_best(self, ranking: Ranking, best: NDArray[np.intp], chosen: int) -> None:
-        rows = [chosen, *(row for row in best[:_BEST_RECORDED].tolist() if row != chosen)]
+    def _record_best(self, ranking: Ranking, best: Tied, chosen: int) -> None:
+        rows = [chosen, *[row for row in best.rows[:_BEST_RECORDED].tolist() if row != chosen]]
         if len(rows) < _BEST_RECORDED:
             rows += ranking.runners_up(_BEST_RECORDED - len(rows))
         board, table = ranking.scoreboard, self.services.cluster.table
@@ -264,12 +265,10 @@ class Cycle:
         if board is None:
             return
         self.record.best = tuple(
-            ScoredNode(
-                table.names[row],
-                board.total.item(row),
-                {name: share.normalized.item(row) for name, share in board.shares.items()},
-            )
-            for row in rows[:_BEST_RECORDED]
+            [
+                ScoredNode(table.names[row], board.total.item(row), board.scores_of(row))
+                for row in rows[:_BEST_RECORDED]
+            ]
         )
 
     # --- PostFilter ------------------------------------------------------------------------------

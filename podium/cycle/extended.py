@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from podium.cycle.cycle import Cycle, Found
 from podium.cycle.extenders import Extenders
 from podium.cycle.outcome import Outcome, Rejected
 from podium.cycle.ranking import Ranking
+from podium.cycle.tied import Tied
 from podium.errors import ExtenderError
 from podium.framework.diagnosis import NodeStatuses
 from podium.framework.extender import EXTENDER
@@ -108,12 +108,12 @@ async def _choose(cycle: Cycle, extenders: Extenders, found: Found) -> int:
     return row
 
 
-def _best(ranking: Ranking, added: Mapping[str, int]) -> NDArray[np.intp]:
+def _best(ranking: Ranking, added: Mapping[str, int]) -> Tied:
     """The rows with the highest total; among equals those that an extender named, as upstream."""
     best = ranking.best()
-    names = ranking.nodes.table.names
-    named = [row for row in best.tolist() if names[row] in added]
-    return np.array(named, np.intp) if named else best
+    table = ranking.nodes.table
+    named = [row for row in best.rows.tolist() if table.names[row] in added]
+    return Tied.of(table, np.array(named, np.intp)) if named else best
 
 
 def _record_added(cycle: Cycle, added: Mapping[str, int]) -> None:

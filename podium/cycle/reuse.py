@@ -15,10 +15,11 @@ from podium.state.cluster import ClusterState
 log = get_logger(__name__)
 
 KEPT_BYTES: Final = 64 << 20
-# By row: judgement and total, a plugin's scores, and what plugins keep in the cycle state.
+# By row: judgement and total, a plugin's scores, what plugins keep in the cycle state, the best.
 _JUDGED_BYTES: Final = 32
 _SCORED_BYTES: Final = 10
 _STATE_BYTES: Final = 64
+_TIED_BYTES: Final = 16
 
 
 class Kind:
@@ -39,6 +40,7 @@ class Kinds:
         self._cluster = cluster
         self._enabled = enabled
         self._kinds: dict[Hashable, Kind] = {}  # in order of use, oldest first
+        self._latest: Kind | None = None
 
     def of(self, profile: Profile, pod: Pod) -> tuple[Hashable | None, Kind]:
         """The pod's kind and its signature; a new one when the pod cannot be signed."""
@@ -52,8 +54,9 @@ class Kinds:
 
     def keep(self, signature: Hashable | None, kind: Kind) -> None:
         """Remember an up-to-date kind; the longest unused ones make room."""
-        if signature is None:
+        if signature is None or kind is self._latest:
             return
+        self._latest = kind
         before = self._kinds.pop(signature, None)
         self._kinds[signature] = kind
         kind.is_known = True
@@ -64,11 +67,12 @@ class Kinds:
 
     def _reckoned_bytes(self, kind: Kind) -> int:
         scores = len(kind.judgement.profile.scores)
-        a_row = _JUDGED_BYTES + _SCORED_BYTES * scores + _STATE_BYTES
+        a_row = _JUDGED_BYTES + _SCORED_BYTES * scores + _STATE_BYTES + _TIED_BYTES
         return a_row * (1 + self._cluster.table.size)
 
     def drop(self, signature: Hashable | None) -> None:
         """Forget a kind whose refresh was broken off."""
+        self._latest = None
         if signature is not None:
             self._kinds.pop(signature, None)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
+from podium.cycle.tied import Tied
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile, check_range
@@ -68,6 +69,8 @@ class Scoreboard:
         self._state: CycleState | None = None  # where the PreScores have put what they found
         self._version = UNTRACKED
         self._far_reaching = _far_reaching(profile, reads)
+        self._tied: Tied | None = None  # the feasible rows with the highest total, while known
+        self._top = 0
 
     def refresh(
         self, state: CycleState, pod: Pod, feasible: Places, version: FeasibleVersion
@@ -83,6 +86,8 @@ class Scoreboard:
         if outdated.moved or self._far_reaching & changes.aspects:
             self._pre_score(state, pod, nodes, outdated)
             self._take_part(state)
+        if outdated.moved:
+            self._tied = None
         for share in self.shares.values():
             if outdated.is_near(share):
                 for row, aspects in changes.rows.items():
@@ -90,6 +95,28 @@ class Scoreboard:
                         self._touch_up(state, pod, nodes, share, row)
             else:
                 self._score(state, pod, nodes, share, outdated)
+        for row in changes.rows:
+            self._untie(row)
+
+    def best(self, nodes: Rows) -> Tied:
+        """Those with the highest total among the nodes that were scored last."""
+        if self._tied is None:
+            totals = nodes.take(self.total)
+            self._top = int(totals.max())
+            places = (totals == self._top).nonzero()[0]
+            rows = places if len(totals) == len(self.total) else nodes.index.take(places)
+            self._tied = Tied.of(self.cluster.table, rows)
+        return self._tied
+
+    def scores_of(self, row: int) -> dict[str, int]:
+        """Every plugin's normalized score, before the weight."""
+        return {name: share.normalized.item(row) for name, share in self.shares.items()}
+
+    def _untie(self, row: int) -> None:
+        """A changed row may have left the best, or stand above them now."""
+        if self._tied is not None and row < len(self.total):
+            is_below = self.total.item(row) < self._top
+            self._tied = self._tied.without(row) if is_below else None
 
     def _start_over(self) -> Changes:
         self.total = np.zeros(self.cluster.table.size, np.int64)
@@ -134,6 +161,7 @@ class Scoreboard:
             if name in state.skip_score:
                 share = self.shares.pop(name, None)
                 if share is not None:
+                    self._tied = None
                     self.total -= share.weight * share.normalized.astype(np.int64)
             elif name not in self.shares:
                 weight, size = self.profile.weights[name], len(self.total)
@@ -184,12 +212,14 @@ class Scoreboard:
         """Put these scores into the total, in the place of the old ones."""
         where = self._places(rows)
         if share.is_new:
+            self._tied = None
             share.is_new = False
             self.total[where] += scores if share.weight == 1 else share.weight * scores
             share.normalized[where] = scores
             return
         more = scores - share.normalized[where]
         if more.any():
+            self._tied = None
             self.total[where] += share.weight * more
             share.normalized[where] = scores
 

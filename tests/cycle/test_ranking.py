@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium import framework as fwk
-from podium.cycle.ranking import Ranking, break_tie
+from podium.cycle.ranking import Ranking
+from podium.cycle.tied import Tied
 from tests.builders import node, pod
 from tests.cycle.harness import Scheduler
 from tests.toys import Filter, Score
@@ -17,7 +18,7 @@ NAMES = [f"node-{number}" for number in range(10)]
 
 def chosen(names, key):
     nodes = fwk.Rows.of(*map(node, names))
-    return nodes.table.names[break_tie(nodes.table, nodes.index, key)]
+    return nodes.table.names[Tied.of(nodes.table, nodes.index).choose(key)]
 
 
 @given(st.permutations(NAMES), st.text())
@@ -33,7 +34,7 @@ def test_removed_nodes_do_not_matter():
     rows = nodes.cluster.rows()
 
     for key in map(str, range(20)):
-        name = rows.table.names[break_tie(rows.table, rows.index, key)]
+        name = rows.table.names[Tied.of(rows.table, rows.index).choose(key)]
         assert name == chosen(NAMES, key)
 
 
@@ -78,7 +79,7 @@ def test_best_of_a_ranking():
     nodes = fwk.Rows.of(*map(node, "cab"))
     ranking = Ranking(nodes, np.array([7, 3, 7]))
 
-    assert ranking.best().tolist() == [0, 2]
+    assert ranking.best().rows.tolist() == [0, 2]
     assert ranking.best_names() == ["b", "c"]
     assert ranking.names == ["c", "a", "b"]
     assert ranking.by_plugin == {}
@@ -97,3 +98,15 @@ def test_scores_of_a_ranking_are_of_its_nodes():
         "S": [1, 2],
         "T": [2, 2],
     }
+
+
+@given(st.lists(st.integers(0, 9), unique=True, min_size=1).map(sorted), st.integers(0, 9))
+def test_the_tied_but_one(rows, row):
+    nodes = fwk.Rows.of(*map(node, NAMES))
+    rest = [each for each in rows if each != row]
+
+    left = Tied.of(nodes.table, np.array(rows)).without(row)
+
+    assert (left and left.rows.tolist()) == (rest or None)
+    if left:
+        assert left.choose("key") == Tied.of(nodes.table, np.array(rest)).choose("key")

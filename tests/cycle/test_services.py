@@ -1,5 +1,7 @@
 """The handle that a profile's plugins get, and how much is kept for equal pods."""
 
+from functools import partial
+
 import pytest
 
 from podium import framework as fwk
@@ -85,10 +87,11 @@ def test_scores_can_be_asked_for():
 def test_the_longest_unused_kinds_make_room():
     scheduler = Scheduler(Score("S", 0), nodes=[f"n{number}" for number in range(2000)])
     kinds = Kinds(scheduler.cluster)
-    kind = Kind(scheduler.profile, scheduler.cluster, pod())
-    for signature in range(5000):
-        kinds.keep(0, kind)  # used all the time
-        kinds.keep(signature, kind)
+    new = partial(Kind, scheduler.profile, scheduler.cluster, pod())
+    always = new()
+    for signature in range(1, 5000):
+        kinds.keep(0, always)  # used all the time
+        kinds.keep(signature, new())
     kept = len(kinds)
     kinds.drop(1)  # is gone already
     assert len(kinds) == kept < 5000

@@ -57,7 +57,8 @@ class NodeAffinity(
 
     def sign(self, pod: Pod) -> Hashable:
         # As written: which nodes are in question depends on terms that compiling drops.
-        return tuple(sorted(pod.spec.node_selector.items())), affinity_of(pod)
+        selector = pod.spec.node_selector
+        return tuple(sorted(selector.items())) if selector else (), affinity_of(pod)
 
     def reads(self, pod: Pod) -> fwk.Reads:
         looks = self.requires(pod) or self.prefers(pod)
