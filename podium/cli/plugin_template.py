@@ -88,8 +88,8 @@ def write(name: str, directory: Path) -> tuple[Path, Path]:
 
 def _check(name: str) -> None:
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name) or keyword.iskeyword(name):
-        words = [word.capitalize() for word in re.findall(r"[A-Za-z0-9]+", name)]
-        better = re.sub(r"^[0-9]+", "", "".join(words)) or "EmptiestRack"
+        words = re.findall(r"[A-Za-z][A-Za-z0-9]*", name)
+        better = "".join(word[0].upper() + word[1:] for word in words) or "EmptiestRack"
         text = f'"{name}" cannot be the name of a plugin: letters and digits, first a capital'
         raise PodiumError(f"podium: {text}, such as {better}")
     if name in app.in_tree_with_legacy():
