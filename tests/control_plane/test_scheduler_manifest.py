@@ -51,5 +51,6 @@ def test_a_second_scheduler(binaries, tmp_path):
     assert note == "Successfully assigned second/ours to a"
     assert theirs["node"] is None
     assert lease["spec"]["holderIdentity"] == "", "released at the end"
+    assert " INFO " in scheduler.said
     assert " WARNING " not in scheduler.said
     assert " ERROR " not in scheduler.said
