@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.framework.calls import fault_of, source_of
@@ -25,8 +28,31 @@ class AttemptFailed(Exception):
         self.status = status
 
 
-def check_size(size: int, nodes: Rows) -> None:
-    if size != len(nodes):
+def check_statuses(statuses: Statuses, nodes: Rows) -> None:
+    """Raise unless each node has a status: one without would count as feasible."""
+    index = statuses.index
+    _check_size(index, nodes)
+    if index.dtype != np.intp:
+        raise TypeError(f"its column has an index of {index.dtype}; it must be of intp")
+    if len(index) and int(index.view(np.uintp).max()) >= len(statuses.values):
+        count = len(statuses.values)
+        raise IndexError(f"its column has {count} statuses, and an index beyond them")
+
+
+def as_scores(answer: object, nodes: Rows) -> Scores:
+    """What ``score_all`` or ``normalize_score`` answered; fractions are refused, not cut off."""
+    scores = np.asarray(answer)
+    if scores.dtype.kind not in "iu" and scores.size:
+        raise TypeError(
+            f"it answered {scores.ravel()[:1].tolist()[0]!r}; a score is a whole number"
+        )
+    _check_size(scores, nodes)
+    return scores.astype(np.int64, copy=False)
+
+
+def _check_size(answer: NDArray[Any], nodes: Rows) -> None:
+    if answer.shape != (len(nodes),):
+        size = "x".join(map(str, answer.shape))
         raise ValueError(f"it answered for {size} instead of {len(nodes)} nodes")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import index
 from typing import Any, ClassVar, TypeVar, overload
 
 from podium.api.objects import Pod
@@ -23,6 +22,7 @@ from podium.framework.plugin import (
     PreBindPlugin,
     PreEnqueuePlugin,
     ScorePlugin,
+    as_score,
 )
 from podium.framework.status import SUCCESS, Status, Wait
 from podium.state.rows import NodeInfo
@@ -67,7 +67,7 @@ class _Score(_OneFunction, ScorePlugin):
     offers = ("pod", "node", "state")
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        return whole(self._ask({"pod": pod, "node": node, "state": state}))
+        return as_score(self._ask({"pod": pod, "node": node, "state": state}))
 
 
 class _Permit(_OneFunction, PermitPlugin):
@@ -107,14 +107,6 @@ def verdict(answer: object, reason: str) -> Status:
     if isinstance(answer, Status):
         return answer
     raise TypeError(f"it answered {answer!r}; it may answer None, True, False, a text or a Status")
-
-
-def whole(answer: object) -> int:
-    try:
-        return index(answer)  # type: ignore[arg-type]  # what is no number is refused just so
-    except TypeError:
-        text = f"it answered {answer!r}; a score is a whole number from 0 to 100"
-        raise TypeError(text) from None
 
 
 def _made_of(function: F, base: type[_OneFunction], name: str, weight: int) -> F:

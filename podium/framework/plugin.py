@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
 from functools import cmp_to_key
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 Statuses = Column[Status]
 Scores = NDArray[np.int64]
+
+
+def as_score(answer: object) -> int:
+    """What a plugin answered for one node; a fraction is refused, not cut off."""
+    try:
+        return index(answer)  # type: ignore[arg-type]  # what is no number is refused just so
+    except TypeError:
+        text = f"it answered {answer!r}; a score is a whole number"
+        raise TypeError(text) from None
 
 
 class Plugin:
@@ -203,9 +213,8 @@ class ScorePlugin(Plugin, ABC):
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         """``score`` for all feasible nodes."""
-        return np.fromiter(
-            (self.score(state, pod, node) for node in nodes), np.int64, count=len(nodes)
-        )
+        scores = (as_score(self.score(state, pod, node)) for node in nodes)
+        return np.fromiter(scores, np.int64, count=len(nodes))
 
     def normalize_score(self, state: CycleState, pod: Pod, scores: Scores, nodes: Rows) -> Scores:
         """Bring the scores of all feasible nodes into 0..100. The default leaves them alone."""

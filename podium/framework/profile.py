@@ -17,8 +17,9 @@ from podium.api.objects import Pod
 from podium.framework.answers import (
     MAX_SCORE,
     AttemptFailed,
+    as_scores,
     check_range,
-    check_size,
+    check_statuses,
     told_fault,
     verdict_of,
     verdicts_of,
@@ -40,6 +41,7 @@ from podium.framework.plugin import (
     ScorePlugin,
     Scores,
     Statuses,
+    as_score,
 )
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered
 from podium.framework.preemption import (
@@ -49,7 +51,7 @@ from podium.framework.preemption import (
     preempting,
     unasked,
 )
-from podium.framework.reads import EVERYTHING, Reads
+from podium.framework.reads import EVERYTHING, Reads, as_reads
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
@@ -123,7 +125,7 @@ class Profile:
         found: dict[str, Reads] = {}
         for plugin in self.judges:
             try:
-                found[plugin.name] = plugin.reads(pod)
+                found[plugin.name] = as_reads(plugin.reads(pod))
             except Exception as fault:
                 fault_of(plugin, "Reads", pod, fault)
                 found[plugin.name] = EVERYTHING
@@ -232,7 +234,7 @@ class Profile:
         begin = self._now()
         try:
             statuses = plugin.filter_all(state, pod, nodes).map(as_status)
-            check_size(len(statuses), nodes)
+            check_statuses(statuses, nodes)
         except Exception as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
         verdicts = verdicts_of(plugin, statuses)
@@ -318,10 +320,10 @@ class Profile:
         begin = self._now()
         try:
             if len(nodes) <= _FEW:
-                scores = np.array([plugin.score(state, pod, node) for node in nodes], np.int64)
+                few = [as_score(plugin.score(state, pod, node)) for node in nodes]
+                scores = np.array(few, np.int64)
             else:
-                scores = np.asarray(plugin.score_all(state, pod, nodes), np.int64)
-            check_size(len(scores), nodes)
+                scores = as_scores(plugin.score_all(state, pod, nodes), nodes)
         except Exception as fault:
             raise self._score_failed(plugin, pod, fault, begin) from fault
         self._scoring[plugin.name].note(begin, Code.SUCCESS, len(nodes))
@@ -331,7 +333,7 @@ class Profile:
         """One node, for a plugin that does not normalize: checked to be in 0..100."""
         begin = self._now()
         try:
-            score = int(plugin.score(state, pod, node))
+            score = as_score(plugin.score(state, pod, node))
         except Exception as fault:
             raise self._score_failed(plugin, pod, fault, begin) from fault
         self._scoring[plugin.name].note(begin, Code.SUCCESS)
@@ -352,8 +354,7 @@ class Profile:
         """Normalized scores, checked to be in 0..100."""
         begin, count = self._now(), self.calls.at("ScoreExtensionNormalize")[plugin.name]
         try:
-            normalized = np.asarray(plugin.normalize_score(state, pod, scores, nodes), np.int64)
-            check_size(len(normalized), nodes)
+            normalized = as_scores(plugin.normalize_score(state, pod, scores, nodes), nodes)
         except Exception as fault:
             count.note(begin, Code.ERROR)
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '

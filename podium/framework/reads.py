@@ -31,6 +31,15 @@ NOTHING = Reads()
 EVERYTHING = Reads(node=Aspect.ALL, cluster=Aspect.ALL, feasible=True)
 
 
+def as_reads(answer: object) -> Reads:
+    """What a plugin said that it reads; anything else is a fault of the plugin."""
+    if isinstance(answer, Reads):
+        aspects = (answer.node, answer.cluster, answer.for_scores)
+        if all(isinstance(bits, int) for bits in aspects):
+            return answer
+    raise TypeError(f"it reads {answer!r}, which is no Reads of aspects")
+
+
 def reads(
     *, node: int = 0, cluster: int = 0, feasible: bool = False, scoring: int | None = None
 ) -> Reads:

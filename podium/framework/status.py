@@ -73,7 +73,7 @@ class Status:
     def reasons(self) -> tuple[str, ...]:
         if self.cause is None:
             return self.details
-        return (str(self.cause) or type(self.cause).__name__, *self.details)
+        return (text_of(self.cause), *self.details)
 
     @property
     def message(self) -> str:
@@ -92,6 +92,14 @@ class Status:
 
 SUCCESS = Status(Code.SUCCESS)
 SKIP = Status(Code.SKIP)
+
+
+def text_of(fault: BaseException) -> str:
+    """What a fault says of itself, or its type: a plugin's own exception may fail even at that."""
+    try:
+        return str(fault) or type(fault).__name__
+    except Exception:
+        return type(fault).__name__
 
 
 def as_status(answer: object) -> Status:

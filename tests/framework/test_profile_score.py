@@ -105,11 +105,57 @@ def test_one_nodes_score_must_be_in_range(score):
         profile(plugin).score_one(plugin, fwk.CycleState(), pod(), FEW.at(0))
 
 
-def test_one_nodes_score_is_a_whole_number_too():
-    plugin = Score("S", 7.9)
+def one_score(plugin):
+    return profile(plugin).score_one(plugin, fwk.CycleState(), pod(), FEW.at(0))
 
-    assert profile(plugin).score_one(plugin, fwk.CycleState(), pod(), FEW.at(0)) == 7
-    assert score(plugin, FEW).tolist() == [7, 7]
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda: one_score(Score("S", 7.9)), id="one-node"),
+        pytest.param(lambda: score(Score("S", 7.9), FEW), id="few"),
+        pytest.param(lambda: score(Score("S", 7.9), MANY), id="many"),
+        pytest.param(lambda: score(Whole("S", np.full(len(MANY), 7.9)), MANY), id="at-once"),
+        pytest.param(lambda: normalize(scaling(lambda raw: raw + 0.9), [7, 7]), id="normalized"),
+    ],
+)
+def test_fractions_are_refused(ask):
+    with pytest.raises(AttemptFailed, match=r"it answered 7\.9; a score is a whole number$"):
+        ask()
+
+
+def scaling(normalized):
+    plugin = Normalizing("S", 0)
+    plugin.normalized = normalized
+    return plugin
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(np.full(len(MANY), 7, np.uint8), id="small-integers"),
+        pytest.param([7] * len(MANY), id="list"),
+    ],
+)
+def test_any_whole_numbers_are_scores(answer):
+    scores = score(Whole("S", answer), MANY)
+
+    assert (scores.dtype, scores.tolist()) == (np.int64, [7] * len(MANY))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(["7"] * len(MANY), id="texts"),
+        pytest.param([None] * len(MANY), id="none"),
+        pytest.param(np.ones(len(MANY), np.bool_), id="booleans"),
+        pytest.param([2**70] * len(MANY), id="beyond-64-bits"),
+        pytest.param(np.full((len(MANY), 2), 7), id="a-table"),
+    ],
+)
+def test_nothing_else_is(answer):
+    with pytest.raises(AttemptFailed, match=r'plugin "S" failed with: it answered '):
+        score(Whole("S", answer), MANY)
 
 
 def test_scores_for_other_nodes_are_a_fault():

@@ -1,10 +1,13 @@
 """A plugin that answers with what is no status fails its pod, by name, and nobody else."""
 
+import numpy as np
 import pytest
 
 from podium import framework as fwk
 from podium.framework.binding import Target, run_permit, run_pre_flight, run_reserve
 from podium.framework.profile import AttemptFailed
+from podium.framework.reads import EVERYTHING
+from podium.state.column import Column
 from tests import toys
 from tests.builders import node, pod
 from tests.fakes import FakeHandle
@@ -76,6 +79,59 @@ def test_in_a_cycle(wrong):
     assert profile.run_pre_enqueue(pod()).code is fwk.Code.ERROR
     none = fwk.NodeStatuses.none(nodes, fwk.SUCCESS)
     assert profile.run_post_filters(state, pod(), none)[1].code is fwk.Code.ERROR
+
+
+NO = fwk.Status.unschedulable("no")
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        pytest.param(lambda n: Column([None], np.full(n, 1)), "beyond", id="index-past-the-end"),
+        pytest.param(lambda n: Column([None, NO], np.full(n, -1)), "beyond", id="negative-index"),
+        pytest.param(lambda n: Column([], np.zeros(n, np.intp)), "beyond", id="no-statuses"),
+        pytest.param(lambda n: Column([None], np.zeros(n)), "intp", id="index-of-fractions"),
+        pytest.param(lambda n: Column([None], np.zeros((n, 2), np.intp)), "6x2", id="a-table"),
+        pytest.param(lambda n: Column([None], np.zeros(n - 1, np.intp)), "for 5", id="too-few"),
+        pytest.param(lambda n: [None] * n, "map", id="no-column"),
+    ],
+)
+def test_columns_that_leave_nodes_without_a_status(column, reason):
+    class Gaps(toys.Filter):
+        def filter_all(self, state, pod, nodes):
+            return column(len(nodes))
+
+    profile, nodes = toys.profile(Gaps("Gaps")), fwk.Rows.of(*(node(name) for name in "abcdef"))
+    with pytest.raises(AttemptFailed, match=f'^running "Gaps" filter plugin: .*{reason}'):
+        profile.run_filters(fwk.CycleState(), pod(), nodes)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(None, id="none"),
+        pytest.param(7, id="number"),
+        pytest.param(fwk.reads(node="labels"), id="text-for-aspects"),
+        pytest.param(fwk.reads(scoring=0.5), id="fraction-for-aspects"),
+    ],
+)
+def test_who_cannot_say_what_it_reads_reads_everything(wrong, caplog):
+    plugin = toys.Filter("F", reads=wrong)
+
+    assert toys.profile(plugin).reads(pod()) == {"F": EVERYTHING}
+    assert "no Reads of aspects" in caplog.text
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("not even that")
+
+
+def test_an_exception_that_cannot_be_told_is_named():
+    plugin = toys.Filter("F", Mute())
+
+    with pytest.raises(AttemptFailed, match=r'^running "F" filter plugin: Mute$'):
+        toys.profile(plugin).run_filters(fwk.CycleState(), pod(), fwk.Rows.of(node("a")))
 
 
 @every_wrong_answer
