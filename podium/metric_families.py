@@ -72,7 +72,26 @@ class Family(Generic[S]):
 
 
 class Counter(Family[float]):
+    """``read_from`` makes its values be asked for when it is printed: others count them anyway."""
+
     kind = "counter"
+    _source: Callable[[], Mapping[Labels, float]] | None = None
+    _at_reset: Mapping[Labels, float] = {}
+
+    def read_from(self, source: Callable[[], Mapping[Labels, float]]) -> None:
+        """It is called in the thread of the server, and returns what was counted ever since."""
+        self._source = source
+
+    def series(self) -> dict[Labels, float]:
+        if self._source is None:
+            return super().series()
+        counted = {**super().series(), **self._source()}
+        return {labels: n - self._at_reset.get(labels, 0) for labels, n in counted.items()}
+
+    def reset(self) -> None:
+        super().reset()
+        if self._source is not None:
+            self._at_reset = self._source()
 
     def inc(self, *labels: str, by: float = 1) -> None:
         value = self._series.get(labels)

@@ -270,6 +270,14 @@ class Metrics:
         if after_flush:
             self.scheduled_after_flush.inc()
 
+    def preempted(self, victims: int) -> None:
+        self.victims.observe(victims)
+
+    def evicted(self, result: str, seconds: float) -> None:
+        """The victims of one preemption are gone, or are not: ``success`` or ``error``."""
+        self.preemptions.inc(result)
+        self.preemption_seconds.observe(seconds, result)
+
     def point(self, profile: str, point: str, status: str, seconds: float) -> None:
         self.point_seconds.observe(seconds, point, status, profile)
 

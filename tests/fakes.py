@@ -7,6 +7,7 @@ import msgspec
 
 from podium.api.objects import Condition, Pod
 from podium.clock import FakeClock
+from podium.cycle.services import Uncounted
 from podium.errors import NotFound
 from podium.framework.cycle_state import CycleState
 from podium.framework.handle import EventNote
@@ -84,6 +85,7 @@ class FakeHandle:
         self.clock = FakeClock()
         self.client = FakeClient()
         self.events = FakeEvents()
+        self.metrics = Uncounted()
         self.log = get_logger("tests")
         self.activated: list[Pod] = []
         self.spawned: list[tuple[str, Coroutine[Any, Any, None]]] = []

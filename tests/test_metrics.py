@@ -150,6 +150,17 @@ def test_reset_keeps_gauges():
     assert samples['leader_election_master_status{name="kube-scheduler"}'] == 1
 
 
+def test_a_counter_may_be_read_from_who_counts_anyway():
+    counter = Counter(Declared("calls_total", "Calls.", ("of",)))
+    counted = {("a",): 3}
+    counter.read_from(counted.copy)
+    assert counter.series() == {("a",): 3}
+
+    counter.reset()
+    counted |= {("a",): 5, ("b",): 1}
+    assert counter.series() == {("a",): 2, ("b",): 1}
+
+
 def test_schedulers_in_one_process_do_not_meet():
     one, other = Metrics(), Metrics()
 

@@ -89,6 +89,7 @@ class _Live:
             clock=self.clock,
             client=self.client,
             events=self.recorders[names[0]],
+            metrics=metrics,
             spawn=self.background.spawn,
             activate=no_queue,  # until there is one
         )
@@ -101,13 +102,13 @@ class _Live:
         rules = rules_of(profiles, has_extenders=bool(self.services.extenders))
         queue = self._queue(rules)
         self.services.activate = lambda pods: self.gate.pass_through(queue.activate, pods)
-        handlers = EventHandlers(self.gate, self.services, queue, profiles)
+        handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics)
         names = (*watched(profiles, rules), *self.services.listed)
         watching = Watching(self.connection, handlers, names, self._nodes_and_pods())
         self.services.custom = watching.custom
         scheduler = self._scheduler(queue, watching, slices)
         gauges = Gauges(self.metrics, self.clock, queue, self.services.cluster)
-        gauges.follow(scheduler.bindings)
+        gauges.follow(scheduler.bindings, scheduler.calls)
         return RunningScheduler(
             scheduler=scheduler,
             gauges=gauges,

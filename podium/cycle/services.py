@@ -14,7 +14,7 @@ from podium.cycle.record import Records
 from podium.cycle.reuse import Kinds
 from podium.cycle.scoreboard import Scoreboard
 from podium.framework.cycle_state import CycleState
-from podium.framework.handle import Client, EventRecorder, Lister
+from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Scores, Statuses
@@ -39,6 +39,16 @@ def _nothing(resource: str) -> Objects | None:
     return None
 
 
+class Uncounted:
+    """Metrics where nobody reads any."""
+
+    def preempted(self, victims: int) -> None:
+        """Nobody counts."""
+
+    def evicted(self, result: str, seconds: float) -> None:
+        """Nobody counts."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Services:
     """The parts that cycles work with; a shell provides the last five."""
@@ -50,6 +60,7 @@ class Services:
     pods_in_pre_bind: PodsInPreBind = field(default_factory=PodsInPreBind)
     records: Records = field(default_factory=Records)
     extenders: Extenders = field(default_factory=Extenders)
+    metrics: PluginMetrics = field(default_factory=Uncounted)
     seed: int = 0
     next_start: int = 0  # where the next walk over a sample of the nodes begins
     clock: Clock
@@ -91,6 +102,7 @@ class ProfileHandle:
         self.clock = services.clock
         self.client = services.client
         self.events = services.events
+        self.metrics = services.metrics
         self.log: Logger = get_logger(f"podium.plugins.{profile_name}")
 
     @property

@@ -147,7 +147,8 @@ class Calls:
         for call in calls:
             name = _WHOLE.get(call.point, call.point)
             code, seconds = points.get(name, (Code.SUCCESS.value, 0.0))
-            is_news = call.code not in (Code.SUCCESS, Code.SKIP)
+            # At PostFilter the first that helps decides, whatever others said before.
+            is_news = call.code not in (Code.SUCCESS, Code.SKIP) or name == "PostFilter"
             points[name] = call.code.value if is_news else code, seconds + call.seconds
         for name, (code, seconds) in points.items():
             if name not in _TOLD_BY_THE_QUEUE:

@@ -85,6 +85,16 @@ class EventRecorder(Protocol):
     def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None: ...
 
 
+class PluginMetrics(Protocol):
+    """What plugins of podium count in a running scheduler; elsewhere nobody does."""
+
+    def preempted(self, victims: int) -> None:
+        """A preemption is carried out, and evicts so many pods."""
+
+    def evicted(self, result: str, seconds: float) -> None:
+        """Its evictions ended, with ``success`` or ``error``."""
+
+
 class Lister(Protocol):
     """The objects of one kind as the API server has them, plain dicts as in a manifest."""
 
@@ -115,6 +125,8 @@ class Handle(Protocol):
     def client(self) -> Client: ...
     @property
     def events(self) -> EventRecorder: ...
+    @property
+    def metrics(self) -> PluginMetrics: ...
     @property
     def log(self) -> Logger: ...
 

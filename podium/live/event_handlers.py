@@ -5,8 +5,9 @@ Each handler takes (old, new): no old is an addition, no new a deletion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
+from time import perf_counter
 
 import msgspec
 
@@ -17,6 +18,7 @@ from podium.errors import CacheError, PodiumError
 from podium.framework.events import ClusterEvent, node_events, pod_events
 from podium.live.gate import Gate
 from podium.logs import get_logger
+from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
 
 log = get_logger(__name__)
@@ -25,16 +27,22 @@ ASSIGNED_POD_ADD = ClusterEvent.named("AssignedPod", "Add")
 ASSIGNED_POD_DELETE = ClusterEvent.named("AssignedPod", "Delete")
 NODE_ADD = ClusterEvent.named("Node", "Add")
 NODE_DELETE = ClusterEvent.named("Node", "Delete")
+# Names in metrics; to other pods these are no events.
+PENDING_ADD = ClusterEvent.named("UnschedulablePod", "Add").label
+PENDING_UPDATE = ClusterEvent.named("UnschedulablePod", "Update").label
+PENDING_DELETE = ClusterEvent.named("UnschedulablePod", "Delete").label
 
 
 @dataclass(frozen=True, slots=True)
 class EventHandlers:
-    """``profiles`` are the scheduler names that are ours."""
+    """``profiles`` are the scheduler names that are ours; ``timer`` times the handling."""
 
     gate: Gate
     services: Services
     queue: SchedulingQueue
     profiles: Container[str]
+    metrics: Metrics
+    timer: Callable[[], float] = perf_counter
 
     # --- what informers call ---------------------------------------------------------------------
 
@@ -56,7 +64,7 @@ class EventHandlers:
         """The handler of a kind that the state does not keep: only its events count."""
 
         def handle(old: object | None, new: object | None) -> None:
-            self.gate.pass_through(self.queue.on_event, _event(resource, old, new), old, new)
+            self.gate.pass_through(self._unkept, resource, old, new)
 
         return handle
 
@@ -82,7 +90,9 @@ class EventHandlers:
             self._assigned_added(pod)
         elif self._is_ours(pod):
             log.v(3, "Add event for unscheduled pod", pod=pod.key)
+            begin = self.timer()
             self.queue.add(pod)
+            self._timed(begin, PENDING_ADD)
 
     def _pod_deleted(self, pod: Pod | None) -> None:
         if pod is None:
@@ -94,11 +104,12 @@ class EventHandlers:
 
     def _assigned_added(self, pod: Pod) -> None:
         log.v(3, "Add event for scheduled pod", pod=pod.key)
+        begin = self.timer()
         try:
             self.services.cluster.add_pod(pod)
         except PodiumError:
             log.error("Scheduler cache AddPod failed", pod=pod.key)
-        self.queue.on_event(ASSIGNED_POD_ADD, None, pod)
+        self._happened(begin, [ASSIGNED_POD_ADD], None, pod)
 
     def _bound(self, old: Pod, new: Pod) -> None:
         self._assigned_added(new)
@@ -107,20 +118,21 @@ class EventHandlers:
 
     def _assigned_updated(self, old: Pod, new: Pod) -> None:
         log.v(4, "Update event for scheduled pod", pod=new.key)
+        begin = self.timer()
         try:
             self.services.cluster.update_pod(new)
         except PodiumError:
             log.error("Scheduler cache UpdatePod failed", pod=new.key)
-        for event in pod_events(old, new):
-            self.queue.on_event(event, old, new)
+        self._happened(begin, pod_events(old, new), old, new)
 
     def _assigned_deleted(self, pod: Pod) -> None:
         log.v(3, "Delete event for scheduled pod", pod=pod.key)
+        begin = self.timer()
         try:
             self.services.cluster.remove_pod(pod)
         except CacheError:
             log.error("Scheduler cache RemovePod failed", pod=pod.key)
-        self.queue.on_event(ASSIGNED_POD_DELETE, pod, None)
+        self._happened(begin, [ASSIGNED_POD_DELETE], pod, None)
 
     def _pending_updated(self, old: Pod, new: Pod) -> None:
         if new.metadata.resource_version and _version(old) == _version(new):
@@ -129,18 +141,22 @@ class EventHandlers:
             if new.is_terminating and not old.is_terminating:
                 self._assumed_deleted(new)
             return
+        begin = self.timer()
         self.queue.update(old, new)
         nominated = old.nominated_node_name
         if nominated and nominated != new.nominated_node_name:
             self._room_left(old)
+        self._timed(begin, PENDING_UPDATE)
 
     def _pending_deleted(self, pod: Pod) -> None:
         log.v(3, "Delete event for unscheduled pod", pod=pod.key)
+        begin = self.timer()
         self.queue.delete(pod)
         if self.services.cluster.is_assumed(pod.uid):
             self._assumed_deleted(pod)
         elif pod.nominated_node_name:
             self._room_left(pod)
+        self._timed(begin, PENDING_DELETE)
 
     def _room_left(self, pod: Pod) -> None:
         """The pod gave up the node it was nominated to: pods no more important may want it."""
@@ -165,30 +181,51 @@ class EventHandlers:
             if old is not None:
                 self._node_deleted(old)
             return
+        begin = self.timer()
         self.services.cluster.set_node(new)
         if old is None:
             log.v(3, "Add event for node", node=new.name)
-            self.queue.on_event(NODE_ADD, None, new)
+            self._happened(begin, [NODE_ADD], None, new)
         else:
-            for event in node_events(old, new):
-                self.queue.on_event(event, old, new)
+            self._happened(begin, node_events(old, new), old, new)
 
     def _node_deleted(self, node: Node) -> None:
         log.v(3, "Delete event for node", node=node.name)
+        begin = self.timer()
         self.queue.on_event(NODE_DELETE, node, None)  # before the state forgets it, as upstream
         try:
             self.services.cluster.remove_node(node.name)
         except CacheError:
             log.error("Scheduler cache RemoveNode failed", node=node.name)
+        self._timed(begin, NODE_DELETE.label)
 
     # --- everything else -------------------------------------------------------------------------
 
     def _object(self, resource: str, old: ApiObject | None, new: ApiObject | None) -> None:
+        begin = self.timer()
         if new is not None:
             self.services.cluster.set_object(new)
         elif old is not None:
             self.services.cluster.remove_object(type(old), old.key)
-        self.queue.on_event(_event(resource, old, new), old, new)
+        self._happened(begin, [_event(resource, old, new)], old, new)
+
+    def _unkept(self, resource: str, old: object | None, new: object | None) -> None:
+        self._happened(self.timer(), [_event(resource, old, new)], old, new)
+
+    # --- telling ---------------------------------------------------------------------------------
+
+    def _happened(
+        self, begin: float, events: Iterable[ClusterEvent], old: object | None, new: object | None
+    ) -> None:
+        """Tell the queue. Each event took as long as noting the change, and its own way."""
+        noted = self.timer() - begin
+        for event in events:
+            start = self.timer()
+            self.queue.on_event(event, old, new)
+            self._timed(start - noted, event.label)
+
+    def _timed(self, begin: float, label: str) -> None:
+        self.metrics.event_seconds.observe(self.timer() - begin, label)
 
 
 def _event(resource: str, old: object | None, new: object | None) -> ClusterEvent:

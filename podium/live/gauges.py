@@ -1,14 +1,19 @@
-"""Gauges of the running scheduler: how much waits, is known, is under way.
+"""Gauges of the running scheduler: how much waits, is known, is under way; and counts that others
+keep anyway, such as the calls of plugins.
 
-Lengths are read when somebody asks, in the thread of the server; what must be counted is counted
-on the scheduler's loop every few seconds.
+Lengths and counts are read when somebody asks, in the thread of the server; what must be summed up
+is summed up on the scheduler's loop every few seconds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+import numpy as np
+
 from podium.clock import Clock, Timer
+from podium.framework.calls import EVALUATED, CallCount, Calls
 from podium.live.tasks import Tasks
 from podium.metric_families import Gauge
 from podium.metrics import Metrics
@@ -16,6 +21,9 @@ from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.cluster import ClusterState
 
 COUNT_SECONDS: Final = 5.0
+
+# What VolumeBinding's faults are called where it meets them.
+VOLUME_STAGES: Final = {"Filter": "predicate", "Reserve": "assume", "PreBind": "bind"}
 
 Values = dict[tuple[str, ...], float]
 
@@ -35,12 +43,18 @@ class Gauges:
             lambda: {
                 "assumed_pods": cluster.assumed_count,
                 "pods": len(cluster.pods),
-                "nodes": len(cluster.table.live_rows()),
+                # Not by live_rows(), which keeps its answer: that is for the loop's thread.
+                "nodes": int(np.count_nonzero(cluster.table.live)),
             }
         )
 
-    def follow(self, bindings: Tasks) -> None:
-        self._metrics.goroutines.read_from(lambda: {"binding": len(bindings)})
+    def follow(self, bindings: Tasks, calls: Mapping[str, Calls]) -> None:
+        """``calls`` of plugins are by profile."""
+        metrics = self._metrics
+        metrics.goroutines.read_from(lambda: {"binding": len(bindings)})
+        metrics.evaluations.read_from(lambda: _evaluations(calls))
+        metrics.preemption_attempts.read_from(lambda: {(): _preemptions(calls)})
+        metrics.volume_errors.read_from(lambda: _volume_errors(calls))
 
     def start(self) -> None:
         self._count()
@@ -56,6 +70,34 @@ class Gauges:
         _set_all(self._metrics.in_flight_events, events)
         _set_all(self._metrics.unschedulable_pods, rejections)
         self._timer = self._clock.call_later(COUNT_SECONDS, self._count)
+
+
+def _evaluations(calls: Mapping[str, Calls]) -> Values:
+    return {
+        (count.plugin, count.point, profile): count.evaluations
+        for profile, counts in calls.items()
+        for count in counts
+        if count.point in EVALUATED and count.evaluations
+    }
+
+
+def _counts(calls: Mapping[str, Calls], plugin: str) -> Iterator[CallCount]:
+    """Those of one plugin, in all profiles."""
+    return (count for counts in calls.values() for count in counts if count.plugin == plugin)
+
+
+def _preemptions(calls: Mapping[str, Calls]) -> int:
+    counts = _counts(calls, "DefaultPreemption")
+    return sum(count.calls for count in counts if count.point == "PostFilter")
+
+
+def _volume_errors(calls: Mapping[str, Calls]) -> Values:
+    found: Values = {}
+    for count in _counts(calls, "VolumeBinding"):
+        stage = VOLUME_STAGES.get(count.point)
+        if stage is not None and count.errors:
+            found[stage,] = found.get((stage,), 0) + count.errors
+    return found
 
 
 def _set_all(gauge: Gauge, values: Values) -> None:

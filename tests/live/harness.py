@@ -64,7 +64,7 @@ class Desk:
         rules = {PROFILE: ProfileRules.of(self.profile)}
         self.queue = SchedulingQueue(self.clock, rules, self.services.nominator)
         self.known: dict[str, Any] = {}
-        self.handlers = EventHandlers(self.gate, self.services, self.queue, {PROFILE})
+        self.handlers = EventHandlers(self.gate, self.services, self.queue, {PROFILE}, self.metrics)
         self.scheduler = self._scheduler()
 
     def _scheduler(self) -> Scheduler:

@@ -1,6 +1,10 @@
 """Gauges follow the queue, the state and the bindings."""
 
+import pytest
+
 from podium import framework as fwk
+from podium.framework.calls import Calls
+from podium.framework.status import Code
 from podium.live.gauges import COUNT_SECONDS, Gauges
 from tests import toys
 from tests.builders import pod
@@ -24,7 +28,7 @@ def test_gauges_say_what_is():
 
     async def scene(desk):
         gauges = Gauges(desk.metrics, desk.clock, desk.queue, desk.cluster)
-        gauges.follow(desk.tasks)
+        gauges.follow(desk.tasks, desk.scheduler.calls)
         gauges.start()
         desk.see_nodes("n1")
         desk.see(pod("big"))
@@ -53,3 +57,49 @@ def test_gauges_say_what_is():
         assert shown['scheduler_goroutines{operation="binding"}'] == 0
 
     play(scene, full, Permit("Hold", fwk.wait(60)), toys.Bind("Bind"))
+
+
+@pytest.mark.parametrize(
+    ("plugin", "point", "code", "shown"),
+    [
+        (
+            "VolumeBinding", "Filter", Code.ERROR,
+            {'volume_scheduling_stage_error_total{operation="predicate"}': 2},
+        ),
+        (
+            "VolumeBinding", "Reserve", Code.ERROR,
+            {'volume_scheduling_stage_error_total{operation="assume"}': 2},
+        ),
+        (
+            "VolumeBinding", "PreBind", Code.ERROR,
+            {'volume_scheduling_stage_error_total{operation="bind"}': 2},
+        ),
+        ("VolumeBinding", "PreBind", Code.SUCCESS, {}),
+        ("Other", "PreBind", Code.ERROR, {}),
+        ("DefaultPreemption", "PostFilter", Code.UNSCHEDULABLE, {"preemption_attempts_total": 2}),
+        ("DefaultPreemption", "PostFilter", Code.SUCCESS, {"preemption_attempts_total": 2}),
+        ("DefaultPreemption", "PreEnqueue", Code.SUCCESS, {}),
+        (
+            "NodeName", "PreFilter", Code.SUCCESS,
+            {
+                f'plugin_evaluation_total{{extension_point="PreFilter",plugin="NodeName",'
+                f'profile="{profile}"}}': 1
+                for profile in ("one", "other")
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_calls_of_plugins_are_counted_once(plugin, point, code, shown):
+    async def scene(desk):
+        gauges = Gauges(desk.metrics, desk.clock, desk.queue, desk.cluster)
+        calls = {name: Calls(name) for name in ("one", "other")}
+        gauges.follow(desk.tasks, calls)
+        for each in calls.values():
+            each.at(point)[plugin].note(0, code, evaluations=point == "PreFilter")
+
+        watched = ("volume_scheduling", "preemption_attempts", "plugin_evaluation")
+        found = {name.removeprefix("scheduler_"): n for name, n in samples(desk.metrics).items()}
+        told = {name: n for name, n in found.items() if name.startswith(watched) and n}
+        assert told == shown
+
+    play(scene, toys.Bind("Bind"))

@@ -33,6 +33,7 @@ class Evictions:
 
     def start(self, pod: Pod, candidate: fwk.Candidate) -> None:
         """Evict the candidate's victims in the background, but for those on their way out."""
+        self._handle.metrics.preempted(len(candidate.victims))
         victims = [info for info in candidate.victims if not info.pod.is_terminating]
         if not victims:
             return
@@ -53,7 +54,7 @@ class Evictions:
     async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
         """All but the last at once, then the last: its deletion is what wakes the pod."""
         underway = self._underway[pod.uid]
-        result = "error"
+        begin, result = self._handle.clock.now(), "error"
         try:
             await self._clear_lower_nominations(pod, node)
             *others, last = victims
@@ -66,6 +67,7 @@ class Evictions:
         except Exception:
             self._handle.log.error("preemption failed", pod=pod.key, node=node)
         finally:
+            self._handle.metrics.evicted(result, self._handle.clock.now() - begin)
             # The pod may be tried again before the last answer is in, and preempt elsewhere.
             if self._underway.get(pod.uid) is underway:
                 del self._underway[pod.uid]

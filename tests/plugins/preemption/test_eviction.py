@@ -40,6 +40,19 @@ def run_spawned(handle):
     asyncio.run(everything())
 
 
+class Counted:
+    """Remembers what is to be counted."""
+
+    def __init__(self):
+        self.told = []
+
+    def preempted(self, victims):
+        self.told.append(victims)
+
+    def evicted(self, result, seconds):
+        self.told.append(result)
+
+
 def started(*names, leaving=()):
     """A handle with these victims on node a, and a preemption of all of them under way."""
     pods = [
@@ -47,6 +60,7 @@ def started(*names, leaving=()):
         for name in names
     ]
     handle = FakeHandle(node("a"), *pods)
+    handle.metrics = Counted()
     evictions = Evictions(handle)
     victims = tuple(handle.cluster.pods[victim.uid] for victim in pods)
     evictions.start(PREEMPTOR, Candidate("a", victims, 0))
@@ -77,6 +91,7 @@ def test_what_the_victim_is_told():
 def test_victims_on_their_way_out_are_left_alone():
     handle, evictions = started("v1", leaving=("v1",))
     assert not handle.spawned
+    assert handle.metrics.told == [1]
     assert not evictions.holds(PREEMPTOR)
 
 
@@ -135,6 +150,7 @@ def test_faults(fault, activated, events):
     run_spawned_later(handle)
     assert [activated.key for activated in handle.activated] == activated
     assert len(handle.events.recorded) == events
+    assert handle.metrics.told == [2, "error" if activated else "success"]
     assert not evictions.holds(PREEMPTOR)
 
 
