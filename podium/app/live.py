@@ -23,12 +23,14 @@ from podium.cycle.reuse import Kinds
 from podium.cycle.services import Services
 from podium.framework.extender import Extender
 from podium.framework.registry import Registry
+from podium.framework.waiting_pods import WaitingPods
 from podium.live.binding import Binder
 from podium.live.debugger import Debugger
 from podium.live.event_handlers import EventHandlers
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
 from podium.live.gauges import Gauges
+from podium.live.loop_thread import LoopThread
 from podium.live.pod_status import PodStatuses
 from podium.live.running import RunningScheduler
 from podium.live.scheduler import Scheduler
@@ -77,6 +79,7 @@ class _Live:
         self.clock = connection.clock
         self.client = ApiClient(connection)
         self.gate = Gate()
+        self.thread = LoopThread()
         self.background = Tasks(self.clock)
         names = [profile.scheduler_name for profile in configuration.profiles]
         self.events = EventSender(self.client, self.clock)
@@ -86,6 +89,7 @@ class _Live:
             cluster=cluster,
             kinds=Kinds(cluster),
             seed=random.getrandbits(32),
+            waiting_pods=WaitingPods(self.thread.call),
             clock=self.clock,
             client=self.client,
             events=self.recorders[names[0]],
@@ -101,7 +105,9 @@ class _Live:
         profiles = self.core.profiles
         rules = rules_of(profiles, has_extenders=bool(self.services.extenders))
         queue = self._queue(rules)
-        self.services.activate = lambda pods: self.gate.pass_through(queue.activate, pods)
+        self.services.activate = lambda pods: self.thread.call(
+            self.gate.pass_through, queue.activate, tuple(pods)
+        )
         handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics)
         names = (*watched(profiles, rules), *self.services.listed)
         watching = Watching(self.connection, handlers, names, self._nodes_and_pods())

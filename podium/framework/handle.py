@@ -3,7 +3,8 @@
 In a cycle (PreFilter to Permit) everything may be read: the cluster stands still. In a binding or a
 spawned task only ``client``, ``clock``, ``events``, ``waiting_pods``, ``activate`` and ``spawn``
 are valid, and single objects of the cluster as they are at the moment: it may change between two
-awaits. All of it belongs to the event loop's thread.
+awaits. All of it belongs to the event loop's thread, but for three things that plugins may do from
+threads of their own: ``activate``, look waiting pods up, and allow, reject or preempt them.
 """
 
 from __future__ import annotations
@@ -156,7 +157,7 @@ class Handle(Protocol):
         """
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Move these pods to the active queue, if they wait elsewhere."""
+        """Move these pods to the active queue, if they wait elsewhere. From any thread."""
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Run in the background: supervised, logged by name, cancelled when the scheduler stops."""

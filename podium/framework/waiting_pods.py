@@ -1,8 +1,12 @@
-"""Pods that Permit holds back until every waiting plugin allows them, or the wait ends."""
+"""Pods that Permit holds back until every waiting plugin allows them, or the wait ends.
+
+Plugins may look them up, allow, reject and preempt them from any thread.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 from podium import durations
 from podium.api.objects import Pod
@@ -12,12 +16,24 @@ from podium.framework.status import SUCCESS, Code, Status
 LONGEST_WAIT = 15 * 60.0
 
 
+class Caller(Protocol):
+    """Calls something on the thread that waiting pods belong to: now, or soon."""
+
+    def __call__(self, function: Callable[[], object], /) -> None: ...
+
+
+def call_now(function: Callable[[], object]) -> None:
+    """For shells with one thread."""
+    function()
+
+
 class WaitingPod:
     """One timer per plugin, void once that plugin allows; the first end wins."""
 
     def __init__(self, pod: Pod, waits: Mapping[str, float], clock: Clock) -> None:
         self.pod = pod
         self.outcome: Status | None = None
+        self.call: Caller = call_now
         self._timers: dict[str, Timer] = {}
         self._listeners: list[Callable[[Status], None]] = []
         for plugin, seconds in waits.items():
@@ -30,6 +46,9 @@ class WaitingPod:
 
     def allow(self, plugin: str) -> None:
         """This plugin no longer holds the pod."""
+        self.call(lambda: self._allow(plugin))
+
+    def _allow(self, plugin: str) -> None:
         timer = self._timers.pop(plugin, None)
         if timer is not None:
             timer.cancel()
@@ -38,11 +57,17 @@ class WaitingPod:
 
     def reject(self, plugin: str, message: str) -> bool:
         """End the wait with a rejection; false when it had ended before."""
-        return self._end(Status(Code.UNSCHEDULABLE, (message,), plugin))
+        return self._finish(Status(Code.UNSCHEDULABLE, (message,), plugin))
 
     def preempt(self, plugin: str, message: str) -> bool:
         """End the wait with an error, so that the pod is tried again instead of given up."""
-        return self._end(Status(Code.ERROR, (message,), plugin))
+        return self._finish(Status(Code.ERROR, (message,), plugin))
+
+    def _finish(self, status: Status) -> bool:
+        if self.outcome is not None:
+            return False
+        self.call(lambda: self._end(status))
+        return True
 
     def when_done(self, listener: Callable[[Status], None]) -> None:
         """Call the listener with the outcome, at once if there is one."""
@@ -56,24 +81,25 @@ class WaitingPod:
         text = f"rejected due to timeout after waiting {wait} at plugin {plugin}"
         return lambda: _ignore(self.reject(plugin, text))
 
-    def _end(self, status: Status) -> bool:
+    def _end(self, status: Status) -> None:
         if self.outcome is not None:
-            return False
+            return
         self.outcome = status
         for timer in self._timers.values():
             timer.cancel()
         for listener in self._listeners:
             listener(status)
-        return True
 
 
 class WaitingPods:
     """All waiting pods of a scheduler, by uid; profiles share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, call: Caller = call_now) -> None:
+        self._call = call
         self._pods: dict[str, WaitingPod] = {}
 
     def add(self, waiting: WaitingPod) -> None:
+        waiting.call = self._call
         self._pods[waiting.pod.uid] = waiting
 
     def remove(self, uid: str) -> None:

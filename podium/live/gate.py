@@ -6,6 +6,7 @@ so that the cluster stands still in it even when the cycle waits for an extender
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,9 +20,13 @@ P = ParamSpec("P")
 
 
 class Gate:
-    """Changes pass at once while it is open; while it is closed they wait in order."""
+    """Changes pass at once while it is open; while it is closed they wait in order.
+
+    It belongs to the thread that built it, as do the state and the queue behind it.
+    """
 
     def __init__(self) -> None:
+        self._thread = threading.get_ident()
         self._is_closed = False
         self._waiting: deque[Callable[[], None]] = deque()
 
@@ -35,6 +40,11 @@ class Gate:
 
     def pass_through(self, change: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
         """Make this change, now or when the cycle ends. What it raises is logged, not raised."""
+        if threading.get_ident() != self._thread:
+            raise RuntimeError(
+                "the scheduler's state belongs to its event loop; from a thread, call a plugin's"
+                " handle.activate, or allow or reject of a waiting pod"
+            )
         if self._is_closed or self._waiting:
             self._waiting.append(lambda: change(*args, **kwargs))
             return

@@ -1,6 +1,7 @@
 """Changes pass in order, none while a cycle is open, none lost."""
 
 import logging
+import threading
 
 import pytest
 from hypothesis import given
@@ -99,3 +100,21 @@ def test_the_order_of_arrival_is_the_order_of_change(story):
             assert made == before
 
     assert made == arrived
+
+
+def test_other_threads_are_sent_away():
+    gate, made, faults = Gate(), [], []
+
+    def call():
+        try:
+            gate.pass_through(made.append, 1)
+        except RuntimeError as fault:
+            faults.append(str(fault))
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+
+    assert made == []
+    assert len(faults) == 1
+    assert "handle.activate" in faults[0]
