@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator
 from podium.api import quantity
 from podium.api.meta import ApiObject, Quantity, ResourceList, parse_time
 from podium.api.nodes import Node
-from podium.api.pods import Pod, ResourceRequirements
+from podium.api.pods import Container, Pod, ResourceRequirements
 from podium.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from podium.api.workloads import PriorityClass
 from podium.errors import InvalidObject, InvalidQuantity, InvalidTime, Problem
 
 _INT32 = range(-(2**31), 2**31)
 _WEIGHTS = range(1, 101)
+_PORTS = range(65_536)  # 0: none
 
 Problems = Iterator[Problem]
 
@@ -62,6 +63,7 @@ def _pod(pod: Pod) -> Problems:
     yield from _priority(pod)
     yield from _spread(pod)
     yield from _affinity(pod)
+    yield from _ports(pod)
     yield from _pod_amounts(pod)
     yield from _time(pod.status.start_time, "status.startTime")
 
@@ -73,9 +75,25 @@ def _priority(pod: Pod) -> Problems:
 
 def _spread(pod: Pod) -> Problems:
     for index, constraint in enumerate(pod.spec.topology_spread_constraints):
-        if constraint.max_skew <= 0:
-            path = f"spec.topologySpreadConstraints[{index}].maxSkew"
-            yield Problem(path, f"must be greater than zero, not {constraint.max_skew}")
+        path = f"spec.topologySpreadConstraints[{index}]"
+        yield from _positive(constraint.max_skew, f"{path}.maxSkew")
+        if constraint.min_domains is not None:
+            yield from _positive(constraint.min_domains, f"{path}.minDomains")
+
+
+def _positive(value: int, path: str) -> Problems:
+    if value <= 0:
+        yield Problem(path, f"must be greater than zero, not {value}")
+    elif value not in _INT32:
+        yield Problem(path, f"must be a 32-bit integer, not {value}")
+
+
+def _ports(pod: Pod) -> Problems:
+    for path, container in _containers(pod):
+        for place, port in enumerate(container.ports):
+            if port.host_port not in _PORTS:
+                where = f"{path}.ports[{place}].hostPort"
+                yield Problem(where, f"must be from 0 to 65535, not {port.host_port}")
 
 
 def _affinity(pod: Pod) -> Problems:
@@ -99,15 +117,21 @@ def _weights(weights: Iterable[int], kind: str) -> Problems:
 
 def _pod_amounts(pod: Pod) -> Problems:
     spec, status = pod.spec, pod.status
-    groups = [("spec.containers", spec.containers), ("spec.initContainers", spec.init_containers)]
-    for path, containers in groups:
-        for index, container in enumerate(containers):
-            yield from _requirements(container.resources, f"{path}[{index}].resources")
+    for path, container in _containers(pod):
+        yield from _requirements(container.resources, f"{path}.resources")
     yield from _requirements(spec.resources, "spec.resources")
     yield from _amounts(spec.overhead, "spec.overhead")
     yield from _requirements(status.resources, "status.resources")
     yield from _amounts(status.allocated_resources, "status.allocatedResources")
     yield from _status_amounts(pod)
+
+
+def _containers(pod: Pod) -> Iterator[tuple[str, Container]]:
+    """The pod's containers, each with its path."""
+    for index, container in enumerate(pod.spec.containers):
+        yield f"spec.containers[{index}]", container
+    for index, container in enumerate(pod.spec.init_containers):
+        yield f"spec.initContainers[{index}]", container
 
 
 def _status_amounts(pod: Pod) -> Problems:

@@ -36,6 +36,11 @@ def preferring(kind, weight):
         pytest.param(pod({"priority": -(2**31)}), id="lowest-priority"),
         pytest.param(pod({"topologySpreadConstraints": [{"maxSkew": 1}]}), id="spread"),
         pytest.param(
+            pod({"topologySpreadConstraints": [{"maxSkew": 2**31 - 1, "minDomains": 2**31 - 1}]}),
+            id="largest-spread",
+        ),
+        pytest.param(pod({"containers": [{"ports": [{"hostPort": 65_535}]}]}), id="last-port"),
+        pytest.param(
             pod({"topologySpreadConstraints": [
                 {"maxSkew": 1, "labelSelector": {"matchLabels": {"!": "?"}}}
             ]}),
@@ -80,6 +85,30 @@ def test_valid(obj):
             pod({"topologySpreadConstraints": [{"maxSkew": 1}, {}]}),
             "Pod p: spec.topologySpreadConstraints[1].maxSkew: must be greater than zero, not 0",
             id="skew",
+        ),
+        pytest.param(
+            pod({"topologySpreadConstraints": [{"maxSkew": 2**31}]}),
+            "Pod p: spec.topologySpreadConstraints[0].maxSkew: must be a 32-bit integer, not 21",
+            id="enormous-skew",
+        ),
+        pytest.param(
+            pod({"topologySpreadConstraints": [{"maxSkew": 1, "minDomains": 0}]}),
+            "Pod p: spec.topologySpreadConstraints[0].minDomains: must be greater than zero, not 0",
+            id="domains",
+        ),
+        pytest.param(
+            pod({"topologySpreadConstraints": [{"maxSkew": 1, "minDomains": 2**31}]}),
+            "Pod p: spec.topologySpreadConstraints[0].minDomains: must be a 32-bit integer, not 21",
+            id="enormous-domains",
+        ),
+        *(
+            pytest.param(
+                pod({field: [{"ports": [{"containerPort": 80}, {"hostPort": port}]}]}),
+                f"Pod p: spec.{field}[0].ports[1].hostPort: must be from 0 to 65535, not {port}",
+                id=f"{field}-{port}",
+            )
+            for field in ("containers", "initContainers")
+            for port in (-1, 65_536)
         ),
         *(
             pytest.param(
