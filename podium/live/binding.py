@@ -125,15 +125,17 @@ class Binder:
         """The pod is bound: tell, run PostBind, wake the pods that waited for this one."""
         target, record, queued = placed.target, placed.record, attempt.queued
         pod, node, now = target.pod, target.node_name, self.services.clock.now()
+        seconds = now - attempt.start
         log.v(
             2, "Successfully bound pod to node", pod=pod.key, node=node,
             evaluatedNodes=record.nodes, feasibleNodes=record.feasible,
+            attempt=record.attempt, seconds=round(seconds, 3),
         )  # fmt: skip
         note = EventNote(
             "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {node}"
         )
         self.events[attempt.profile].record(pod, None, note)
-        self.metrics.observe_attempt(attempt.profile, "scheduled", now - attempt.start)
+        self.metrics.observe_attempt(attempt.profile, "scheduled", seconds)
         waited = None if queued.first_queued is None else now - queued.first_queued
         self.metrics.bound(queued.attempts, waited, queued.was_flushed)
         await run_post_bind(target)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -57,14 +58,14 @@ class FailureHandler:
             self._tell(pod, attempt, rejected)
 
     def _observe(self, attempt: Attempt, rejected: Rejected) -> None:
-        key, why = attempt.pod.key, rejected.message
+        seconds = self.services.clock.now() - attempt.start
+        told = _told(attempt, rejected) | {"seconds": round(seconds, 3)}
         if rejected.status.is_rejection:
             result = "unschedulable"
-            log.v(2, "Unable to schedule pod; no fit; waiting", pod=key, err=why)
+            log.v(2, "Unable to schedule pod; no fit; waiting", **told)
         else:
             result = "error"
-            log.warning("Error scheduling pod; retrying", pod=key, err=why)
-        seconds = self.services.clock.now() - attempt.start
+            log.warning("Error scheduling pod; retrying", **told)
         self.metrics.observe_attempt(attempt.profile, result, seconds)
 
     def _tell(self, pod: Pod, attempt: Attempt, rejected: Rejected) -> None:
@@ -81,6 +82,20 @@ class FailureHandler:
         nominated = rejected.nominate.node if rejected.nominate is not None else None
         work = self.statuses.write(pod, condition, nominated)
         self.services.spawn(f"status of {pod.key}", work)
+
+
+def _told(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:
+    """What the log says of a failure: all of it in one line."""
+    told: dict[str, Any] = {
+        "pod": attempt.pod.key,
+        "err": rejected.message,
+        "attempt": rejected.record.attempt,
+    }
+    if rejected.diagnosis is not None:
+        told["plugins"] = sorted(rejected.diagnosis.unschedulable_plugins)
+    if rejected.nominate is not None and rejected.nominate.node:
+        told["nominated"] = rejected.nominate.node
+    return told
 
 
 def _nominated(pod: Pod, nominate: Nominate | None) -> Pod:

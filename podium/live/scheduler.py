@@ -28,6 +28,7 @@ from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
 from podium.live.slices import Slices
 from podium.live.tasks import Tasks
+from podium.live.trace import trace
 from podium.logs import get_logger
 from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
@@ -95,7 +96,9 @@ class Scheduler:
             return failed(Status.error(fault), record)
 
     def _observe(self, outcome: Outcome) -> None:
-        self.calls[outcome.record.profile].tell()
+        calls = self.calls[outcome.record.profile]
+        trace(outcome.record, calls.untold or ())
+        calls.tell()
         if (seconds := outcome.record.seconds.get("cycle")) is not None:
             self.metrics.algorithm_seconds.observe(seconds)
 

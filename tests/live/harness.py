@@ -45,6 +45,8 @@ class StatusClient(FakeClient):
 class Desk:
     """One profile of these plugins. ``known`` are the pods as an informer would have them."""
 
+    cycle = Cycle
+
     def __init__(self, *plugins: Plugin) -> None:
         self.clock = FakeClock()
         self.gate = Gate()
@@ -83,7 +85,7 @@ class Desk:
             events=events,
             metrics=self.metrics,
             calls={PROFILE: self.profile.calls},
-            start_cycle=lambda queued: Cycle(self.services, self.profile, queued),
+            start_cycle=lambda queued: self.cycle(self.services, self.profile, queued),
         )
 
     # --- what the API server would do ------------------------------------------------------------
