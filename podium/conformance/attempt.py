@@ -6,7 +6,7 @@ from podium.api.objects import Pod
 from podium.conformance import filtering, post_filter, ranking, verdicts
 from podium.conformance.absence import Absence
 from podium.conformance.cases import AttemptCase, Verdict
-from podium.conformance.core import Workshop, parse
+from podium.conformance.core import Workshop, check_profile, parse
 from podium.conformance.outcome import Comparison
 from podium.conformance.trial import Trial
 from podium.cycle.outcome import Placed, Rejected
@@ -16,6 +16,7 @@ from podium.framework.profile import AttemptFailed
 def replay_attempt(case: AttemptCase, workshop: Workshop, compare: Comparison) -> None:
     pod = parse(Pod, case.pod)
     core = workshop.filled(case.config, case.cluster)
+    check_profile(core, pod)
     trial = Trial(core, pod, case.expect, Absence(core, pod), compare)
     if not _enters_queue(trial):
         return

@@ -88,6 +88,10 @@ class Step(Recorded, frozen=True):
     namespace: Raw = ABSENT
     expect: StepResult | None = None
 
+    def __post_init__(self) -> None:
+        if (self.op == "schedule") != (self.expect is not None):
+            raise ValueError("`schedule` steps have `expect`, and no others")
+
 
 class Event(Recorded, frozen=True):
     resource: str
@@ -130,6 +134,10 @@ class SequenceCase(Case, frozen=True, kw_only=True):
     cluster: Cluster
     steps: tuple[Step, ...]
     config: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if all(step.expect is None for step in self.steps):
+            raise ValueError("a sequence without a `schedule` step compares nothing")
 
 
 class HintCase(Case, frozen=True, kw_only=True):

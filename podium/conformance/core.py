@@ -33,6 +33,7 @@ from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
 from podium.conformance.cases import Cluster
 from podium.cycle.cycle import Cycle
+from podium.errors import InvalidObject, Problem
 from podium.framework.nominator import Nominator
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
@@ -102,7 +103,7 @@ class Workshop:
     def filled(self, config: Mapping[str, Any] | None, cluster: Cluster) -> Core:
         """A core that knows these objects; kinds that podium does not read are left out."""
         core = self.core(config)
-        for obj in _objects(cluster):
+        for obj in objects_of(cluster):
             feed(core, obj)
         return core
 
@@ -130,6 +131,13 @@ def parse(kind: type[T], raw: Raw) -> T:
     return decode(kind, bytes(raw))
 
 
+def check_profile(core: Core, pod: Pod) -> None:
+    """Raise unless one of the core's profiles schedules this pod."""
+    if pod.scheduler_name not in core.profiles:
+        reason = f'no profile is named "{pod.scheduler_name}"'
+        raise InvalidObject("Pod", pod.key, [Problem("spec.schedulerName", reason)])
+
+
 def feed(core: Core, obj: ApiObject) -> None:
     """Tell the core of one object, as its watch would."""
     if isinstance(obj, Node):
@@ -150,7 +158,8 @@ def profile_config(core: Core, pod: Pod) -> ProfileConfig:
     return next(found for found in profiles if found.scheduler_name == pod.scheduler_name)
 
 
-def _objects(cluster: Cluster) -> Iterator[ApiObject]:
+def objects_of(cluster: Cluster) -> Iterator[ApiObject]:
+    """The objects of the kinds that podium reads."""
     for key, kind in KINDS.items():
         for raw in cluster.get(key, ()):
             yield parse(kind, raw)

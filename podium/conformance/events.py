@@ -9,7 +9,14 @@ from msgspec import Raw
 from podium.api.meta import ApiObject
 from podium.api.objects import Node, Pod
 from podium.conformance.cases import HintCase, RegistrationCase, UpdateCase
-from podium.conformance.core import Core, Workshop, parse, resource_kind, unknown_kinds
+from podium.conformance.core import (
+    Core,
+    Workshop,
+    check_profile,
+    parse,
+    resource_kind,
+    unknown_kinds,
+)
 from podium.conformance.outcome import Comparison
 from podium.errors import InvalidRecording
 from podium.framework.events import (
@@ -38,6 +45,7 @@ def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None
         raise InvalidRecording(case.source, f"no known action: {case.event.action}")
     pod = parse(Pod, case.pod)
     core = workshop.filled(case.config, case.cluster)
+    check_profile(core, pod)
     plugin = _plugin(core, pod.scheduler_name, case.plugin)
     if plugin is None:
         compare.wait_for(["expect"], [case.plugin])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from podium.api.objects import Pod, validate
 from podium.conformance.attempt import replay_attempt
 from podium.conformance.cases import (
     AnyCase,
@@ -13,11 +14,11 @@ from podium.conformance.cases import (
     SequenceCase,
     UpdateCase,
 )
-from podium.conformance.core import Workshop
+from podium.conformance.core import Workshop, objects_of, parse
 from podium.conformance.events import replay_hint, replay_registrations, replay_update
 from podium.conformance.outcome import Comparison, Outcome
 from podium.conformance.sequence import replay_sequence
-from podium.errors import ConfigError, InvalidObject, InvalidRecording
+from podium.errors import CacheError, ConfigError, InvalidObject, InvalidRecording
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -33,14 +34,32 @@ def replay(case: AnyCase, workshop: Workshop) -> Outcome:
     compare = Comparison(outcome)
     try:
         _replay(case, workshop, compare)
+        if outcome.failed:
+            _check_objects(case)
     except InvalidRecording:
         raise
-    except (InvalidObject, ConfigError) as error:
+    except (CacheError, ConfigError, InvalidObject) as error:
         raise InvalidRecording(case.source, str(error)) from error
     except Exception as fault:
         log.error("replay failed", case=case.name)
         compare.differ("replay", "an outcome", f"{type(fault).__name__}: {fault}")
     return outcome
+
+
+def _check_objects(case: AnyCase) -> None:
+    """Raise for an object that no API server would store: it explains the differences.
+
+    A case that agrees is not looked at: kube-scheduler takes objects as they come, too.
+    """
+    match case:
+        case AttemptCase() | HintCase():
+            pods = [case.pod]
+        case SequenceCase():
+            pods = [step.pod for step in case.steps if step.expect is not None]
+        case _:
+            return
+    for obj in (*objects_of(case.cluster), *(parse(Pod, pod) for pod in pods)):
+        validate(obj)
 
 
 def _replay(case: AnyCase, workshop: Workshop, compare: Comparison) -> None:

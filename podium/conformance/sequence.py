@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from podium.api.objects import Namespace, Node, Pod, Service
 from podium.conformance.absence import Absence
 from podium.conformance.cases import SequenceCase, Step, StepResult
-from podium.conformance.core import Core, Workshop, feed, parse
+from podium.conformance.core import Core, Workshop, check_profile, feed, parse
 from podium.conformance.outcome import Comparison
 from podium.conformance.ranking import compare_totals
 from podium.conformance.trial import without
@@ -42,14 +42,14 @@ class Sequence:
             "updatePod": self._update_pod,
             "addNode": lambda step: feed(core, parse(Node, step.node)),
             "updateNode": lambda step: feed(core, parse(Node, step.node)),
-            "removeNode": lambda step: core.cluster.remove_node(_name(step.node)),
+            "removeNode": lambda step: core.cluster.remove_node(self._name(step.node)),
             "addService": lambda step: feed(core, parse(Service, step.service)),
-            "removeService": lambda step: core.cluster.remove_object(Service, _name(step.service)),
+            "removeService": self._remove_service,
             "updateNamespace": lambda step: feed(core, parse(Namespace, step.namespace)),
         }
 
     def take(self, step: Step, compare: Comparison) -> None:
-        if step.expect is not None:
+        if step.expect is not None:  # the reader leaves no other step with it
             self._schedule(parse(Pod, step.pod), step.expect, compare)
         elif step.op in self._changes:
             self._changes[step.op](step)
@@ -59,6 +59,7 @@ class Sequence:
     # --- one attempt -----------------------------------------------------------------------------
 
     def _schedule(self, pod: Pod, expect: StepResult, compare: Comparison) -> None:
+        check_profile(self._core, pod)
         queued = QueuedPod.of(pod)
         error: str | None = None
         try:
@@ -115,7 +116,10 @@ class Sequence:
     # --- everything else -------------------------------------------------------------------------
 
     def _delete(self, step: Step) -> None:
-        self._core.cluster.remove_pod(self._placed.pop(_name(step.pod)))
+        key = self._name(step.pod)
+        if key not in self._placed:
+            raise InvalidRecording(self._case.source, f"{key} is deleted, and no such pod is there")
+        self._core.cluster.remove_pod(self._placed.pop(key))
 
     def _add_pod(self, step: Step) -> None:
         pod = parse(Pod, step.pod)
@@ -127,6 +131,11 @@ class Sequence:
         self._core.cluster.update_pod(pod)
         self._placed[pod.key] = pod
 
+    def _remove_service(self, step: Step) -> None:
+        self._core.cluster.remove_object(Service, self._name(step.service))
 
-def _name(raw: Raw) -> str:
-    return msgspec.json.decode(raw, type=str)
+    def _name(self, raw: Raw) -> str:
+        try:
+            return msgspec.json.decode(raw, type=str)
+        except msgspec.MsgspecError as error:
+            raise InvalidRecording(self._case.source, f"no name of an object: {error}") from error

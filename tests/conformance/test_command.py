@@ -5,11 +5,24 @@ import json
 import pytest
 
 from podium.cli import main
-from tests.conformance.recordings import HINT, PLACED, changed
+from tests.conformance.recordings import HINT, PLACED, SEQUENCE, changed, pod
 
 DIFFERENT = changed(PLACED, "expect.best", ["b"])
 BAD_POD = changed(PLACED, "pod.spec.containers", "none")
 BAD_CONFIG = changed(PLACED, "config.kind", "Sheep")
+TWICE = [pod("first", 1, nodeName="a")] * 2
+NO_PROFILE = 'Pod default/web: spec.schedulerName: no profile is named "other"'
+ODD = [
+    ("no-steps", SEQUENCE, "steps", [], "not a recorded case: a sequence without a"),
+    ("no-profile", PLACED, "pod.spec.schedulerName", "other", NO_PROFILE),
+    ("no-profile-for-a-hint", HINT, "pod.spec.schedulerName", "other", NO_PROFILE),
+    ("a-pod-twice", PLACED, "cluster.pods", TWICE, "pod uid-first(default/first) was already"),
+    ("deleted-and-not-there", SEQUENCE, "steps.4.pod", "default/nobody", "default/nobody is"),
+    ("deleted-by-an-object", SEQUENCE, "steps.4.pod", {}, "no name of an object"),
+    ("unknown-step", SEQUENCE, "steps.4.op", "rename", "no known kind of step: rename"),
+    ("step-expects-nothing", SEQUENCE, "steps.0.expect", None, "not a recorded case: `schedule`"),
+    ("wrong-step-expects", SEQUENCE, "steps.0.op", "addPod", "not a recorded case: `schedule`"),
+]
 
 
 @pytest.fixture
@@ -63,6 +76,10 @@ def test_selection(run, options):
         pytest.param([{}], (), "cases.jsonl:1: ", id="no-case"),
         pytest.param([HINT, BAD_POD], (), "cases.jsonl:2: Pod default/web: ", id="bad-object"),
         pytest.param([BAD_CONFIG], (), "cases.jsonl:1: ", id="bad-configuration"),
+        *(
+            pytest.param([changed(case, path, value)], (), f"cases.jsonl:1: {said}", id=name)
+            for name, case, path, value, said in ODD
+        ),
     ],
 )
 def test_unusable_input(run, cases, options, said):

@@ -1,7 +1,14 @@
 """A difference in any recorded field is found and said; what agrees passes."""
 
+import json
+
 import pytest
 
+from podium.conformance import Workshop, replay
+from podium.conformance.reader import parse_line
+from podium.errors import InvalidRecording
+from podium.framework.registry import Registry
+from podium.plugins import IN_TREE
 from tests.conformance.recordings import (
     HINT,
     HOPELESS,
@@ -129,9 +136,24 @@ def test_nominated_pods_leave_room():
 
 
 def test_fault_of_the_core_is_a_difference():
-    unplaceable = changed(SEQUENCE, "steps.4.pod", "default/nobody")
+    def broken(configuration):
+        raise RuntimeError("no core today")
 
-    assert [found.field for found in replayed(unplaceable).differences] == ["replay"]
+    case = parse_line(json.dumps(PLACED).encode(), "a.jsonl:1")
+    outcome = replay(case, Workshop(Registry(IN_TREE), broken))
+
+    assert [(found.field, found.got) for found in outcome.differences] == [
+        ("replay", "RuntimeError: no core today")
+    ]
+
+
+def test_objects_that_nobody_would_store_explain_a_difference():
+    """Where there is none, they are taken as kube-scheduler took them."""
+    odd = changed(PLACED, "pod.spec.topologySpreadConstraints", [{"maxSkew": 0}])
+
+    assert replayed(odd).passed
+    with pytest.raises(InvalidRecording, match=r"^a.jsonl:1: Pod default/web: spec.topologySpread"):
+        replayed(changed(odd, "expect.best", ["b"]))
 
 
 @pytest.mark.parametrize("without", ["TaintToleration", "NodeResourcesFit"])
