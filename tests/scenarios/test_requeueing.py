@@ -1,11 +1,16 @@
 """A rejected pod is tried again when something happens that may help, and not otherwise."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from tests.scenarios.harness import node, play, pod
+from podium.framework.plugin import EnqueueExtensions
+from podium.plugins import IN_TREE
+from tests.client.front import holding
+from tests.scenarios.harness import LiedToCluster, node, play, pod
+from tests.scenarios.test_profiles import HIGH
 
 MOMENT = 12  # longer than any backoff, far from the five minutes after which all are tried
 
@@ -291,3 +296,59 @@ def test_a_rejected_pod_is_retried_by_what_may_help_alone(case):
         assert (cluster.node_of("web") is not None) == case.is_bound, cluster.why_pending("web")
 
     play(scene)
+
+
+OF_ITS_OWN = {
+    "SchedulingGates": "it keeps pods out of the queue: see below",
+    "DefaultPreemption": "the same",
+    "NodeName": "a pod that names a node is placed: no running scheduler ever judges it",
+}
+
+
+def test_no_plugin_is_forgotten():
+    woken = {plugin.name for plugin in IN_TREE if issubclass(plugin, EnqueueExtensions)}
+    assert woken == {case.plugin for case in CASES} | OF_ITS_OWN.keys()
+
+
+def test_a_gated_pod_is_tried_when_its_gates_are_gone_and_by_nothing_else():
+    async def scene(cluster):
+        await cluster.create(node(), pod("web", schedulingGates=[{"name": "later"}]))
+        for deed in [
+            ("create", node("n2")),
+            ("create", pod("other")),
+            ("delete", "pods", "other"),
+            ("update", "pods", "web", setting("metadata", "labels", "a", to="b")),
+        ]:
+            await do(cluster, deed)
+            assert attempts(cluster) == 0, deed
+
+        await do(cluster, ("update", "pods", "web", setting("spec", "schedulingGates", to=[])))
+        assert attempts(cluster) == 1
+        assert cluster.node_of("web")
+
+    play(scene)
+
+
+def test_a_pod_whose_victims_are_not_evicted_yet_is_tried_when_they_are():
+    released = asyncio.Event()
+
+    async def scene(cluster):
+        world = [HIGH, node(cpu="4"), pod("victim", cpu="3"), on_n1(pod("third", cpu="500m"))]
+        await cluster.create(*world)
+        await cluster.wait(MOMENT)
+        cluster.front.instead("/pods/victim/status", holding(released))
+        await cluster.create(pod("web", cpu="3500m", priorityClassName="high"))
+        await cluster.wait(MOMENT)
+        assert attempts(cluster) == 1
+
+        # What rejected it would try it again; the preemption under way says that it is too early.
+        for deed in [("delete", "pods", "third"), ("create", node("n2", cpu="1"))]:
+            await do(cluster, deed)
+            assert attempts(cluster) == 1, deed
+
+        released.set()
+        await cluster.wait(MOMENT)
+        assert cluster.get("pods", "victim") is None
+        assert cluster.node_of("web") == "n1"
+
+    play(scene, cluster=LiedToCluster)
