@@ -126,6 +126,7 @@ class Reflector(Generic[T]):
 
     async def _list(self) -> None:
         self._verb = "list"
+        log.v(3, "Listing and watching", kind=self._resource.name)
         try:
             version = await self._list_pages(f"limit={PAGE}")
         except Gone:  # it took so long that the server has forgotten where it began
