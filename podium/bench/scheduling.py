@@ -6,9 +6,8 @@ tried again with its nomination; other rejected pods wait until something may ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import perf_counter_ns
-from typing import Protocol
 
 import msgspec
 
@@ -16,41 +15,19 @@ from podium.api.objects import ApiObject, Node, Pod
 from podium.bench.measure import Meter
 from podium.bench.pending import Pending
 from podium.clock import Clock, FakeClock
-from podium.cycle.cycle import Cycle
+from podium.cycle.offline import OfflineCore
 from podium.cycle.outcome import Placed, Rejected
 from podium.errors import WorkloadFailed
 from podium.framework.handle import Client
-from podium.framework.nominator import Nominator
 from podium.framework.offline import OfflineClient
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
-from podium.state.cluster import ClusterState
 from podium.state.pod_info import PodInfo
 
 SECONDS_PER_PLACED_POD = 0.001
 
 
-class Background(Protocol):
-    """The work that plugins have spawned."""
-
-    def run(self) -> None: ...
-
-
-class Core(Protocol):
-    """What a run needs of the core that ``app`` builds."""
-
-    @property
-    def cluster(self) -> ClusterState: ...
-    @property
-    def profiles(self) -> Mapping[str, Profile]: ...
-    @property
-    def nominator(self) -> Nominator: ...
-    @property
-    def background(self) -> Background: ...
-    def cycle(self, queued: QueuedPod) -> Cycle: ...
-
-
-BuildCore = Callable[[Clock, Client], Core]
+BuildCore = Callable[[Clock, Client], OfflineCore]
 
 
 class Evictions(OfflineClient):

@@ -32,13 +32,9 @@ from podium.config.load import default, from_value
 from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
 from podium.conformance.cases import Cluster
-from podium.cycle.cycle import Cycle
+from podium.cycle.offline import OfflineCore
 from podium.errors import InvalidObject, Problem
-from podium.framework.nominator import Nominator
-from podium.framework.profile import Profile
-from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
-from podium.state.cluster import ClusterState
 from podium.state.pod_info import PodInfo
 
 T = TypeVar("T", bound=ApiObject)
@@ -66,27 +62,11 @@ RESOURCES: Mapping[str, type[ApiObject]] = {kind.__name__: kind for kind in _IN_
 _ENDED = ("Succeeded", "Failed")
 
 
-class Background(Protocol):
-    """Work that plugins started, such as evictions."""
+class Core(OfflineCore, Protocol):
+    """A core that tells which plugins its configuration names."""
 
-    def run(self) -> None: ...
-
-
-class Core(Protocol):
-    """The part of ``app.Core`` that replays use; ``app`` stands above this package."""
-
-    @property
-    def cluster(self) -> ClusterState: ...
-    @property
-    def nominator(self) -> Nominator: ...
-    @property
-    def profiles(self) -> Mapping[str, Profile]: ...
-    @property
-    def background(self) -> Background: ...
     @property
     def configuration(self) -> Configuration: ...
-
-    def cycle(self, queued: QueuedPod) -> Cycle: ...
 
 
 class Workshop:
