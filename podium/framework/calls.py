@@ -26,6 +26,11 @@ WAITING: Final = frozenset(("Unreserve", "PreBind", "Bind", "PostBind"))
 # A point in metrics, for what counts there as part of another.
 _WHOLE: Final = {"ScoreExtensionNormalize": "Score"}
 _TOLD_BY_THE_QUEUE: Final = frozenset(("PreEnqueue",))
+# Looking up a member of an enumeration takes as long as a dozen additions.
+_SUCCESS: Final = Code.SUCCESS
+_SKIP: Final = Code.SKIP
+_ERROR: Final = Code.ERROR
+_FAULT: Final = Status(Code.ERROR)
 EVALUATED: Final = frozenset(("PreFilter", "Filter", "PreScore", "Score"))
 
 
@@ -64,26 +69,37 @@ class CallCount:
         self._calls = calls
         self._limit = inf if point in WAITING else LONG_SECONDS
 
-    def note(self, begin: float, code: Code, evaluations: int = 1, rejections: int = 0) -> None:
-        """A call that began at this time of ``Calls.timer`` has ended."""
-        seconds = self._calls.timer() - begin
+    def note(self, begin: float, evaluations: int = 1) -> None:
+        """A call that began at this time of ``Calls.timer`` has ended well."""
+        calls = self._calls
+        seconds = calls.timer() - begin
         self.calls += 1
         self.seconds += seconds
         self.evaluations += evaluations
-        self.rejections += rejections
         if seconds > self.longest:
             self.longest = seconds
-            if seconds > self._limit:
-                self._warn(seconds)
-        if code is Code.ERROR:
-            self.errors += 1
-        if self._calls.untold is not None:
-            self._calls.untold.append(Call(self.plugin, self.point, code, seconds))
+        if seconds > self._limit:
+            self._warn(seconds)
+        if calls.untold is not None:
+            calls.untold.append(Call(self.plugin, self.point, _SUCCESS, seconds))
 
     def answered(self, begin: float, status: Status) -> None:
-        """The same for a call that was answered with one status."""
-        is_skip = status.code is Code.SKIP
-        self.note(begin, status.code, not is_skip, status.is_rejection)
+        """A call has ended with this status."""
+        code = status.code
+        self.note(begin, 0 if code is _SKIP else 1)
+        if code is _SUCCESS or code is _SKIP:
+            return
+        if code is _ERROR:
+            self.errors += 1
+        elif status.is_rejection:
+            self.rejections += 1
+        untold = self._calls.untold
+        if untold is not None:
+            untold[-1] = untold[-1]._replace(code=code)
+
+    def failed(self, begin: float) -> None:
+        """A call has ended with a fault."""
+        self.answered(begin, _FAULT)
 
     def _warn(self, seconds: float) -> None:
         log.warning(
@@ -143,19 +159,19 @@ class Calls:
             return
         observer, calls = self._observer, self.untold
         self.untold = []
-        points: dict[str, tuple[str, float]] = {}
-        for call in calls:
-            name = _WHOLE.get(call.point, call.point)
-            code, seconds = points.get(name, (Code.SUCCESS.value, 0.0))
+        points: dict[str, tuple[Code, float]] = {}
+        for _, point, code, seconds in calls:
+            name = _WHOLE.get(point, point)
+            before, so_far = points.get(name, (_SUCCESS, 0.0))
             # At PostFilter the first that helps decides, whatever others said before.
-            is_news = call.code not in (Code.SUCCESS, Code.SKIP) or name == "PostFilter"
-            points[name] = call.code.value if is_news else code, seconds + call.seconds
+            is_news = code not in (_SUCCESS, _SKIP) or name == "PostFilter"
+            points[name] = code if is_news else before, so_far + seconds
         for name, (code, seconds) in points.items():
             if name not in _TOLD_BY_THE_QUEUE:
-                observer.point(self.profile, name, code, seconds)
+                observer.point(self.profile, name, code.value, seconds)
         if observer.samples_plugins():
-            for call in calls:
-                observer.plugin(call.plugin, call.point, call.code.value, call.seconds)
+            for plugin, point, code, seconds in calls:
+                observer.plugin(plugin, point, code.value, seconds)
 
     async def awaited(self, count: CallCount, work: Awaitable[object], pod: Pod) -> object:
         """Wait for what a plugin does at an async point; say so when it takes long."""

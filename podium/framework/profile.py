@@ -70,7 +70,9 @@ class Profile:
         self.name = name
         self.calls = calls or Calls(name)
         self._now = self.calls.timer
+        self._pre_filtering = self.calls.at("PreFilter")
         self._filtering = self.calls.at("Filter")
+        self._pre_scoring = self.calls.at("PreScore")
         self._scoring = self.calls.at("Score")
         self.plugins = {point: tuple(plugins.get(point, ())) for point in Point}
         self.weights = dict(weights)
@@ -167,13 +169,13 @@ class Profile:
             status = as_status(answer)
         except Exception as fault:
             status = fault_of(plugin, "PreFilter", pod, fault)
-        self.calls.at("PreFilter")[plugin.name].answered(begin, status)
+        self._pre_filtering[plugin.name].answered(begin, status)
         if status.ok or status.is_skip:
             return names, status
         if status.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
             return None, status.by(plugin.name)
         text = f'running PreFilter plugin "{plugin.name}": {status.message}'
-        raise AttemptFailed(Status.error(text).by(plugin.name))
+        raise AttemptFailed(Status.error(text).by(plugin.name)) from status.cause
 
     def follows_pods(self, state: CycleState) -> bool:
         return any(True for _ in self._followers(state))
@@ -238,7 +240,7 @@ class Profile:
         except Exception as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
         verdicts = verdicts_of(plugin, statuses)
-        self._filtering[plugin.name].note(begin, Code.SUCCESS, len(nodes))
+        self._filtering[plugin.name].note(begin, len(nodes))
         return verdicts
 
     def filter_one(
@@ -250,7 +252,7 @@ class Profile:
             status = as_status(plugin.filter(state, pod, node))
         except Exception as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
-        self._filtering[plugin.name].note(begin, Code.SUCCESS)
+        self._filtering[plugin.name].note(begin)
         return verdict_of(plugin, status)
 
     def count_refusals(self, rejections: Rejections) -> None:
@@ -262,7 +264,7 @@ class Profile:
     def _filter_failed(
         self, plugin: Plugin, pod: Pod, fault: Exception, begin: float
     ) -> AttemptFailed:
-        self._filtering[plugin.name].note(begin, Code.ERROR)
+        self._filtering[plugin.name].failed(begin)
         text = f'running "{plugin.name}" filter plugin: '
         return AttemptFailed(told_fault(plugin, "Filter", pod, fault, text))
 
@@ -310,11 +312,11 @@ class Profile:
             status = as_status(plugin.pre_score(state, pod, nodes))
         except Exception as fault:
             status = fault_of(plugin, "PreScore", pod, fault)
-        self.calls.at("PreScore")[plugin.name].answered(begin, status)
+        self._pre_scoring[plugin.name].answered(begin, status)
         if status.ok or status.is_skip:
             return status
         text = f'running PreScore plugin "{plugin.name}": {status.message}'
-        raise AttemptFailed(Status.error(text).by(plugin.name))
+        raise AttemptFailed(Status.error(text).by(plugin.name)) from status.cause
 
     def score_all(self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         begin = self._now()
@@ -326,7 +328,7 @@ class Profile:
                 scores = as_scores(plugin.score_all(state, pod, nodes), nodes)
         except Exception as fault:
             raise self._score_failed(plugin, pod, fault, begin) from fault
-        self._scoring[plugin.name].note(begin, Code.SUCCESS, len(nodes))
+        self._scoring[plugin.name].note(begin, len(nodes))
         return scores
 
     def score_one(self, plugin: ScorePlugin, state: CycleState, pod: Pod, node: NodeInfo) -> int:
@@ -336,7 +338,7 @@ class Profile:
             score = as_score(plugin.score(state, pod, node))
         except Exception as fault:
             raise self._score_failed(plugin, pod, fault, begin) from fault
-        self._scoring[plugin.name].note(begin, Code.SUCCESS)
+        self._scoring[plugin.name].note(begin)
         if not 0 <= score <= MAX_SCORE:
             check_range(plugin, np.array([score], np.int64))
         return score
@@ -344,7 +346,7 @@ class Profile:
     def _score_failed(
         self, plugin: Plugin, pod: Pod, fault: Exception, begin: float
     ) -> AttemptFailed:
-        self._scoring[plugin.name].note(begin, Code.ERROR)
+        self._scoring[plugin.name].failed(begin)
         text = f'running Score plugins: plugin "{plugin.name}" failed with: '
         return AttemptFailed(told_fault(plugin, "Score", pod, fault, text))
 
@@ -356,10 +358,10 @@ class Profile:
         try:
             normalized = as_scores(plugin.normalize_score(state, pod, scores, nodes), nodes)
         except Exception as fault:
-            count.note(begin, Code.ERROR)
+            count.failed(begin)
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
             raise AttemptFailed(told_fault(plugin, "NormalizeScore", pod, fault, text)) from fault
-        count.note(begin, Code.SUCCESS)
+        count.note(begin)
         check_range(plugin, normalized)
         return normalized
 
