@@ -54,6 +54,48 @@ def test_a_binding_whose_answer_is_lost_is_found_out_by_the_watch():
     play(scene, cluster=LiedToCluster)
 
 
+def test_the_room_of_a_refused_binding_is_offered_to_others():
+    late = asyncio.Event()
+
+    async def refusing_late(front, request):
+        await late.wait()
+        return await answering(500, "busy")(front, request)
+
+    async def scene(cluster):
+        cluster.front.instead("/binding", refusing_late)
+        await cluster.create(node(cpu="1"), pod("web", cpu="1"))
+        await cluster.settle()
+        await cluster.create(pod("next", cpu="1"))
+        await cluster.wait(15)
+        assert "1 Insufficient cpu" in cluster.why_pending("next")
+
+        late.set()
+        await cluster.settle()
+        assert (cluster.node_of("web"), cluster.node_of("next")) == (None, "n1")
+
+    play(scene, cluster=LiedToCluster)
+
+
+def test_a_binding_that_the_watch_shows_before_its_answer_is_lost():
+    seen = asyncio.Event()
+
+    async def answering_late(front, request):
+        await front.forward(request, await request.read())
+        await seen.wait()
+        return await hanging_up(front, request)
+
+    async def scene(cluster):
+        cluster.front.instead("/binding", answering_late)
+        await cluster.create(node(), pod("web"))
+        await cluster.settle()
+        assert cluster.node_of("web") == "n1"
+        seen.set()
+        await cluster.settle()
+        assert cluster.scheduler.scheduler.queue.pending().total == 0
+
+    play(scene, cluster=LiedToCluster)
+
+
 def test_a_pod_deleted_while_its_binding_is_under_way_is_not_looked_for():
     held = asyncio.Event()
 

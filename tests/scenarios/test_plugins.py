@@ -246,32 +246,6 @@ def test_a_pod_deleted_while_it_is_being_bound_gives_its_room_back():
     play(scene, Slow)
 
 
-class FailsForWeb(Slow):
-    """The same, and then there is an error for ``web``."""
-
-    name = "FailsForWeb"
-
-    async def pre_bind(self, state, subject, node_name):
-        await super().pre_bind(state, subject, node_name)
-        return fwk.Status.error("no disk") if subject.name == "web" else None
-
-
-def test_the_room_of_a_failed_binding_is_offered_to_others():
-    async def scene(cluster):
-        await cluster.create(node(cpu="1"), pod("web", cpu="1"))
-        await cluster.settle()
-        await cluster.create(pod("next", cpu="1"))
-        await cluster.wait(15)
-        assert "1 Insufficient cpu" in cluster.why_pending("next")
-
-        FailsForWeb.gate("next").set()
-        FailsForWeb.gate("web").set()
-        await cluster.settle()
-        assert (cluster.node_of("web"), cluster.node_of("next")) == (None, "n1")
-
-    play(scene, FailsForWeb)
-
-
 def test_a_node_deleted_between_assume_and_bind_is_not_the_pods_end():
     async def scene(cluster):
         await cluster.create(node(), pod("web"))

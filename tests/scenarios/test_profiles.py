@@ -116,6 +116,23 @@ def test_preemption_waits_for_a_victim_that_takes_its_time():
     play(scene)
 
 
+def test_promised_room_is_taken_before_the_api_server_knows():
+    async def scene(cluster):
+        victim = slow_to_stop(pod("victim", cpu="3"), 20)
+        await cluster.create(HIGH, node(cpu="4"), victim)
+        await cluster.wait(5)
+        # Beside the victim there is room for the second, but not beside the first.
+        await cluster.create(pod("web", cpu="4", priorityClassName="high"), pod("low", cpu="1"))
+        await cluster.settle()
+        assert cluster.node_of("low") is None
+        assert "1 Insufficient cpu" in cluster.why_pending("low")
+
+        await cluster.wait(25)
+        assert (cluster.node_of("web"), cluster.node_of("low")) == ("n1", None)
+
+    play(scene)
+
+
 def test_a_nomination_that_is_given_up_wakes_the_pods_it_kept_out():
     async def scene(cluster):
         victim = slow_to_stop(pod("victim", cpu="3"), 10)
