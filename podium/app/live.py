@@ -82,7 +82,8 @@ class _Live:
         self.thread = LoopThread()
         self.background = Tasks(self.clock)
         names = [profile.scheduler_name for profile in configuration.profiles]
-        self.events = EventSender(self.client, self.clock)
+        self.for_events = connection.beside()  # a burst of events must not hold bindings back
+        self.events = EventSender(ApiClient(self.for_events), self.clock)
         self.recorders = {name: ApiEventRecorder(self.events, name) for name in names}
         cluster = ClusterState()
         self.services = Services(
@@ -120,6 +121,7 @@ class _Live:
             gauges=gauges,
             watching=watching,
             events=self.events,
+            for_events=self.for_events,
             profiles=profiles,
             calls=self.core.builder.calls,
             debugger=Debugger(self.services.cluster, queue, self.services.nominator, watching),

@@ -13,8 +13,10 @@ from collections.abc import AsyncIterator, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from podium.app.live import build_live
 from podium.client.api_client import ApiClient
@@ -84,7 +86,7 @@ class _Process:
         self._is_lost = False
 
     async def run(self) -> int:
-        async with self._connection() as connection:
+        async with self._connection("scheduler") as connection:
             slices = Slices(self._collector.between_slices)
             scheduler = build_live(
                 self._configuration,
@@ -158,20 +160,17 @@ class _Process:
         file = options.kubeconfig or (Path(configured) if configured else None)
         return find_endpoint(self._clock, file, master=options.master)
 
-    def _connection(self) -> Connection:
+    def _connection(self, name: str) -> Connection:
+        """One for each kind of work: as upstream's clients, each has the rate of its own."""
         settings = self._configuration.client_connection
         endpoint = self._endpoint()
-
-        def observe(method: str, code: int, seconds: float) -> None:
-            self._metrics.request(method, endpoint.server, code, seconds)
-
-        options = Options(settings.qps, settings.burst, "podium/scheduler")
+        observe = partial(self._metrics.request, urlsplit(endpoint.server).netloc)
+        options = Options(settings.qps, settings.burst, f"podium/{name}")
         return Connection(endpoint, self._clock, options, observe)
 
     def _election(self) -> LeaderElection:
         settings = self._configuration.leader_election
-        options = Options(user_agent="podium/leader-election")
-        self._election_connection = Connection(self._endpoint(), self._clock, options)
+        self._election_connection = self._connection("leader-election")
         client = ApiClient(self._election_connection)
         loop = asyncio.get_running_loop()
         callbacks = Callbacks(

@@ -105,6 +105,10 @@ class Connection:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def beside(self) -> Connection:
+        """Another one to the same server, with a rate limit and connections of its own."""
+        return Connection(self.endpoint, self.clock, self._options, self._observe)
+
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()

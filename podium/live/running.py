@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium.client.event_recorder import EventSender
+from podium.client.http import Connection
 from podium.config.model import Configuration
 from podium.framework.calls import Calls
 from podium.framework.profile import Profile
@@ -30,6 +31,7 @@ class RunningScheduler:
     scheduler: Scheduler
     watching: Watching
     events: EventSender
+    for_events: Connection
     profiles: Mapping[str, Profile]
     calls: Mapping[str, Calls]  # of plugins, by profile
     debugger: Debugger
@@ -79,6 +81,7 @@ class RunningScheduler:
         await self.background.cancel()
         await self.events.flush(seconds)
         await self.watches.cancel()
+        await self.for_events.close()
         await self.scheduler.services.extenders.close()
         for profile in self.profiles.values():
             _close(profile)

@@ -1,0 +1,27 @@
+"""A second connection to the same server: what it shares with the first, and what it does not."""
+
+import asyncio
+
+from podium.client.http import Connection, Options
+from podium.clock import give_way
+from tests.client.harness import with_world
+
+
+@with_world
+async def test_each_has_a_rate_of_its_own(world):
+    codes = []
+    options = Options(qps=0.1, burst=1, user_agent="podium/test")
+    endpoint = world.connection.endpoint
+    one = Connection(endpoint, world.clock, options, lambda *told: codes.append(told[:2]))
+    async with one, one.beside() as other:
+        await one.get("/version")
+        await other.get("/version")  # the first has used up its burst, the second has not
+        assert codes == [("GET", 200), ("GET", 200)]
+        assert world.front.requests[-1].headers["User-Agent"] == "podium/test"
+
+        late = asyncio.ensure_future(other.get("/version"))
+        for _ in range(20):
+            await give_way()
+        assert not late.done()
+        world.clock.advance(10)
+        await late
