@@ -33,7 +33,7 @@ _WAYS = (
     "def make(args, handle) -> ThatClass"
 )
 _INTERFACES: tuple[type[Plugin], ...] = (
-    *(point.interface for point in Point), PreFilterExtensions, EnqueueExtensions,
+    Plugin, *(point.interface for point in Point), PreFilterExtensions, EnqueueExtensions,
 )  # fmt: skip
 _MAY_WAIT = frozenset(("unreserve", "pre_bind", "bind", "post_bind"))
 
@@ -92,12 +92,21 @@ def _problems(definition: Definition) -> Iterator[str]:
         yield f"lacks the method {method}{inspect.signature(getattr(kind, method))}"
     for base in _INTERFACES:
         if issubclass(kind, base):
-            for method in sorted(getattr(base, "__abstractmethods__", ())):
+            for method in _methods(base):
                 yield from _wrong_form(kind, base, method)
     if definition.build is kind and not _takes(kind, 2):
         yield "its constructor must take (self, args, handle)"
     if issubclass(kind, PreFilterExtensions) and not _has_state(kind):
         yield "State must be a type with a clone() method: a dry run changes copies only"
+
+
+def _methods(base: type[Plugin]) -> list[str]:
+    """What the interface itself has authors write: the methods it asks for, and optional ones."""
+    return sorted(
+        name
+        for name, each in vars(base).items()
+        if inspect.isfunction(each) and not name.startswith("_")
+    )
 
 
 def _wrong_form(kind: type[Plugin], base: type[Plugin], method: str) -> Iterator[str]:

@@ -36,6 +36,16 @@ class Asynchronous(fwk.ScorePlugin):
         return 1
 
 
+class Old(fwk.ScorePlugin):
+    name = "Old"
+
+    def score(self, state, pod, node):
+        return 1
+
+    def normalize_score(self, state, pod, scores):
+        return scores
+
+
 class Closed(fwk.ScorePlugin):
     name = "Closed"
 
@@ -69,6 +79,9 @@ def unannotated(args, handle):
             Narrow, "class Narrow: filter(self, pod, node) must take (self, state:", id="parameters"
         ),
         pytest.param(Asynchronous, "score cannot be async: all pods would wait for it", id="async"),
+        pytest.param(
+            Old, "normalize_score(self, state, pod, scores) must take (self, state", id="optional"
+        ),
         pytest.param(Closed, "its constructor must take (self, args, handle)", id="constructor"),
     ],
 )

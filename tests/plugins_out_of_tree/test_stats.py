@@ -1,0 +1,81 @@
+"""What a running scheduler tells of its plugins, and how people see it."""
+
+import io
+
+from rich.console import Console
+
+from podium import app, config
+from podium import framework as fwk
+from podium.app import plugin_loading
+from podium.cli import plugin_text
+from podium.cycle.services import ProfileHandle
+from podium.live.plugin_stats import stats
+from tests.builders import node, pod
+
+
+class Choosy(fwk.FilterPlugin):
+    name = "Choosy"
+
+    def filter(self, state, pod, node):
+        if pod.name == "broken":
+            raise ValueError("broken")
+        return fwk.Status.unschedulable("no") if node.name == "a" else None
+
+
+class Signed(Choosy):
+    name = "Signed"
+    sign = fwk.pod_fields("metadata.name")
+
+
+def ran(plugin, *names):
+    registry = plugin_loading.registry(plugins=[plugin])
+    core = app.build(config.default(registry), registry=registry)
+    for each in ("a", "b", "c"):
+        core.cluster.set_node(node(each))
+    for name in names:
+        core.cycle(fwk.QueuedPod.of(pod(name))).run()
+    return stats(core.profiles, core.builder.calls)
+
+
+def text(found):
+    out = io.StringIO()
+    plugin_text.print_stats(found, Console(file=out, width=200))
+    return out.getvalue()
+
+
+def test_calls_by_plugin_and_point():
+    (profile,) = ran(Choosy, "web", "broken")["profiles"]
+    (row,) = [each for each in profile["calls"] if each["plugin"] == "Choosy"]
+
+    assert profile["name"] == "default-scheduler"
+    assert profile["withoutSignature"] == ["Choosy"]
+    assert (row["point"], row["calls"], row["rejections"], row["errors"]) == ("Filter", 2, 1, 1)
+    assert row["evaluations"] == 3 + 1
+    assert row["seconds"] >= row["longest"] > 0
+
+
+def test_who_keeps_equal_pods_from_being_judged_once():
+    assert "Every pod is judged from scratch: Choosy does not tell" in text(ran(Choosy, "web"))
+    assert "Equal pods are judged once" in text(ran(Signed, "web"))
+    assert ran(Signed, "web")["profiles"][0]["withoutSignature"] == []
+
+
+def test_the_most_expensive_comes_first():
+    shown = text(ran(Choosy, "web")).splitlines()
+    totals = [float(line.split()[4]) for line in shown[2:-1] if len(line.split()) == 9]
+
+    assert len(totals) > 10
+    assert totals == sorted(totals, reverse=True)
+
+
+def test_before_the_first_pod():
+    assert "no plugin was asked yet" in text(ran(Choosy))
+
+
+def test_without_an_api_server_listers_find_nothing():
+    core = app.build(config.default(app.in_tree()))
+    lister = ProfileHandle(core.services, "x").lister("foos.v1.example.com")
+
+    assert lister.get("a") is None
+    assert list(lister) == []
+    assert core.services.listed == {"foos.v1.example.com"}
