@@ -9,6 +9,7 @@ from podium import extender
 from podium.api.objects import Node, Pod
 from podium.app.core import Core, in_tree_with_legacy, no_queue
 from podium.app.exchange import Exchange, rules_of, watched
+from podium.app.gated import USUAL, LiveOptions
 from podium.app.profiles import ProfileBuilder
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
@@ -24,7 +25,6 @@ from podium.cycle.services import Services
 from podium.framework.extender import Extender
 from podium.framework.registry import Registry
 from podium.framework.waiting_pods import WaitingPods
-from podium.live.binding import Binder
 from podium.live.debugger import Debugger
 from podium.live.event_handlers import EventHandlers
 from podium.live.failure import FailureHandler
@@ -51,12 +51,13 @@ def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by i
     metrics: Metrics | None = None,
     slices: Slices | None = None,
     extenders: Iterable[Extender] = (),
+    options: LiveOptions = USUAL,
 ) -> RunningScheduler:
     """A scheduler for the cluster behind a connection; to be called on its event loop.
 
     ``extenders`` run in this process, beside those that the configuration names.
     """
-    live = _Live(configuration, connection, metrics or Metrics())
+    live = _Live(configuration, connection, metrics or Metrics(), options)
     configured = extender.build(configuration.extenders, live.clock)
     live.services.extenders = Extenders((*configured, *extenders), configuration.parallelism)
     return live.build(registry or in_tree_with_legacy(), slices or Slices())
@@ -71,9 +72,14 @@ class _Live:
     """The parts that the parts of a running scheduler share, while it is put together."""
 
     def __init__(
-        self, configuration: Configuration, connection: Connection, metrics: Metrics
+        self,
+        configuration: Configuration,
+        connection: Connection,
+        metrics: Metrics,
+        options: LiveOptions,
     ) -> None:
         self.configuration = configuration
+        self.options = options
         self.connection = connection
         self.metrics = metrics
         self.clock = connection.clock
@@ -88,7 +94,7 @@ class _Live:
         cluster = ClusterState()
         self.services = Services(
             cluster=cluster,
-            kinds=Kinds(cluster),
+            kinds=Kinds(cluster, enabled=options.reuses),
             seed=random.getrandbits(32),
             waiting_pods=WaitingPods(self.thread.call),
             clock=self.clock,
@@ -149,8 +155,10 @@ class _Live:
         options = QueueOptions(
             initial_backoff=self.configuration.pod_initial_backoff_seconds,
             max_backoff=self.configuration.pod_max_backoff_seconds,
+            max_in_unschedulable=self.options.max_in_unschedulable,
         )
-        return SchedulingQueue(self.clock, rules, self.services.nominator, options, self.metrics)
+        queue = self.options.queue
+        return queue(self.clock, rules, self.services.nominator, options, self.metrics)
 
     def _scheduler(self, queue: SchedulingQueue, watching: Watching, slices: Slices) -> Scheduler:
         services, gate, events, metrics = self.services, self.gate, self.recorders, self.metrics
@@ -159,7 +167,7 @@ class _Live:
             services=services,
             queue=queue,
             gate=gate,
-            binder=Binder(services, queue, gate, statuses, events, metrics),
+            binder=self.options.binder(services, queue, gate, statuses, events, metrics),
             failures=FailureHandler(services, queue, statuses, events, metrics, watching.pod),
             bindings=Tasks(self.clock),
             slices=slices,

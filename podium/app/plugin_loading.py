@@ -49,12 +49,15 @@ class Source(NamedTuple):
         return Path(self.place) if is_file else None
 
 
-def registry(sources: Sequence[str] = (), plugins: Iterable[object] = ()) -> Registry:
+def registry(
+    sources: Sequence[str] = (), plugins: Iterable[object] = (), own: Registry | None = None
+) -> Registry:
     """All that a configuration may name: podium's own plugins, what is installed, and these.
 
-    What is given here also runs in every profile that does not name it.
+    What is given here also runs in every profile that does not name it. ``own`` are podium's, where
+    feature gates chose others than usual.
     """
-    found = in_tree_with_legacy()
+    found = in_tree_with_legacy() if own is None else own.copy()
     for plugin in plugins:
         found.register(plugin, origin=PROGRAM, enable=True)
     for text in sources:

@@ -9,7 +9,7 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from podium.app.gated import USUAL, LiveOptions
 from podium.app.live import build_live
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
@@ -25,7 +26,6 @@ from podium.client.endpoints import find_endpoint
 from podium.client.http import Connection, Options
 from podium.clock import LoopClock
 from podium.config import Configuration
-from podium.config.view import effective
 from podium.framework.registry import Registry
 from podium.live import event_loop
 from podium.live.collector import Collector
@@ -52,12 +52,16 @@ FAILED: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessOptions:
-    """Where the cluster is, and where health and metrics are served; port 0 serves nothing."""
+    """What flags say and no configuration does; port 0 serves nothing.
 
-    kubeconfig: Path | None = None
+    ``configz`` is the configuration as it is shown to those who ask over HTTP.
+    """
+
+    configz: Mapping[str, Any]
     master: str = ""
     bind_address: str = "127.0.0.1"
     secure_port: int = DEFAULT_PORT
+    live: LiveOptions = USUAL
 
 
 def run(configuration: Configuration, options: ProcessOptions, registry: Registry) -> int:
@@ -94,6 +98,7 @@ class _Process:
                 registry=self._registry,
                 metrics=self._metrics,
                 slices=slices,
+                options=self._options.live,
             )
             self._heed_signals(scheduler)
             elects = self._configuration.leader_election.leader_elect
@@ -155,10 +160,9 @@ class _Process:
     # --- around it -------------------------------------------------------------------------------
 
     def _endpoint(self) -> Endpoint:
-        options = self._options
         configured = self._configuration.client_connection.kubeconfig
-        file = options.kubeconfig or (Path(configured) if configured else None)
-        return find_endpoint(self._clock, file, master=options.master)
+        file = Path(configured) if configured else None
+        return find_endpoint(self._clock, file, master=self._options.master)
 
     def _connection(self, name: str) -> Connection:
         """One for each kind of work: as upstream's clients, each has the rate of its own."""
@@ -206,7 +210,7 @@ class _Process:
         server = Server(
             health,
             self._metrics,
-            lambda: effective(self._configuration),
+            lambda: self._options.configz,
             lambda: stats(scheduler.profiles, scheduler.calls),
         )
         if self._options.secure_port:

@@ -23,6 +23,7 @@ from podium.cli import (
     scheduler,
     up,
 )
+from podium.cli.parser import Parser
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -79,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="podium", description="The Kubernetes scheduler as a Python program and library."
     )
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="print the version and exit")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Sequence
 
 from podium.cli import scheduler
+from podium.cli.parser import Parser
 
 
 def main(plugins: Iterable[object] = (), argv: Sequence[str] | None = None) -> int:
@@ -13,7 +13,8 @@ def main(plugins: Iterable[object] = (), argv: Sequence[str] | None = None) -> i
 
     They run in every profile that does not name them. Returns the exit code.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
+        allow_abbrev=False,
         description="The Kubernetes scheduler with plugins of this program. Without --kubeconfig "
         "and --master it uses the service account of the pod it runs in.",
     )

@@ -1,24 +1,26 @@
-"""``podium scheduler``: the scheduler process, for any cluster."""
+"""``podium scheduler``: the scheduler process, for any cluster, with kube-scheduler's flags."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
-import logging
 import sys
 from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Final, TypeAlias
 
-from podium import config, durations
 from podium.app import plugin_loading
-from podium.cli import plugin_options
-from podium.config import Configuration
-from podium.errors import PodiumError
-from podium.framework.registry import Registry
-from podium.logs import level_of
+from podium.cli import plugin_options, scheduler_flags, scheduler_flags_effect
+from podium.cli.scheduler_flags import REFERENCE, Given
+from podium.cli.scheduler_flags_effect import Configured
+from podium.config.feature_gates import FeatureGates
+from podium.config.written import as_yaml
+from podium.errors import ConfigError, ConfigProblem, PodiumError
+from podium.logs import get_logger, write_logs
 
-BAD_INPUT = 2
+log = get_logger(__name__)
+
+BAD_INPUT: Final = 2
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -29,6 +31,10 @@ examples:
   podium scheduler --kubeconfig F --leader-elect=false  alone, without a lease
   podium scheduler --kubeconfig F --plugin ./rack.py    with a plugin of your own
   podium scheduler --kubeconfig F -v 3                  tell the story of each attempt
+  podium scheduler --config F --write-config-to G       see what a configuration comes to
+  podium scheduler --kubeconfig F --feature-gates=StorageCapacityScoring=true
+
+Flags have kube-scheduler's names, types and defaults; docs/flags.md tells what becomes of each.
 """
 
 
@@ -36,88 +42,77 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "scheduler",
         help="run the scheduler process on a cluster",
+        usage="%(prog)s [flags]",
         description="Watch a cluster and bind its pods, as kube-scheduler does. Without "
         "--kubeconfig and --master it uses the service account of the pod it runs in.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     add_options(parser)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What ``podium.main`` shares with the command."""
-    parser.add_argument("--config", metavar="FILE", type=Path, help="a KubeSchedulerConfiguration")
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach the cluster")
-    parser.add_argument("--master", metavar="URL", default="", help="the API server's address")
-    parser.add_argument(
-        "--bind-address", metavar="IP", default="127.0.0.1", help="of health and metrics"
-    )
-    parser.add_argument(
-        "--secure-port", metavar="PORT", type=int, default=10259, help="0 serves nothing"
-    )
-    parser.add_argument(
-        "-v", "--v", metavar="LEVEL", type=int, default=0, help="how much to log (default: 0)"
-    )
     plugin_options.add(parser)
-    _add_election(parser)
-
-
-def _add_election(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("leader election", "what is given here wins over the file")
-    group.add_argument(
-        "--leader-elect", metavar="BOOL", type=_boolean, nargs="?", const=True, help="default: true"
-    )
-    for name in ("lease-duration", "renew-deadline", "retry-period"):
-        group.add_argument(f"--leader-elect-{name}", metavar="15s", type=_duration)
-    for name in ("resource-lock", "resource-name", "resource-namespace"):
-        group.add_argument(f"--leader-elect-{name}", metavar="NAME")
+    scheduler_flags.add_to(parser)
 
 
 def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
     """``plugins`` are those of a program that calls ``podium.main``."""
-    from podium.app import process  # loads the client and the server, as few commands need
-
-    level = level_of(args.v)
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    given = Given(args)
+    if given.value("version"):
+        print(f"podium {_version()}, as kube-scheduler v{REFERENCE}")
+        return 0
     try:
-        options = process.ProcessOptions(
-            kubeconfig=args.kubeconfig,
-            master=args.master,
-            bind_address=args.bind_address,
-            secure_port=args.secure_port,
-        )
-        registry = plugin_loading.registry(args.plugin, plugins)
-        return process.run(_configuration(args, registry), options, registry)
+        gates = scheduler_flags_effect.check(given)
+        write_logs(given.value("v"), given.value("logging-format"), dict(given.value("vmodule")))
+        configured = _configured(args, plugins, gates)
+        scheduler_flags_effect.tell(given, configured)
+        if given.value("write-config-to"):
+            return _write(configured, Path(given["write-config-to"]))
+        return _run(given, configured, gates)
     except PodiumError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
 
 
-def _configuration(args: argparse.Namespace, registry: Registry) -> Configuration:
-    found = config.load_file(args.config, registry) if args.config else config.default(registry)
-    election = dataclasses.replace(found.leader_election, **_election(args))
-    return dataclasses.replace(found, leader_election=election)
+def _configured(
+    args: argparse.Namespace, plugins: Iterable[object], gates: FeatureGates
+) -> Configured:
+    from podium.app.gated import own_plugins  # loads the running scheduler, as few commands need
+
+    registry = plugin_loading.registry(args.plugin, plugins, own_plugins(gates))
+    return scheduler_flags_effect.configure(Given(args), registry, gates)
 
 
-def _election(args: argparse.Namespace) -> dict[str, Any]:
-    """The fields that flags set; the flags are named after them."""
-    given = {
-        name.removeprefix("leader_elect_"): value
-        for name, value in vars(args).items()
-        if name.startswith("leader_elect_") and value is not None
-    }
-    return given if args.leader_elect is None else {"leader_elect": args.leader_elect, **given}
+def _run(given: Given, configured: Configured, gates: FeatureGates) -> int:
+    from podium.app import process
+    from podium.app.gated import LiveOptions
+
+    options = process.ProcessOptions(
+        configz=configured.shown(),
+        master=given.value("master"),
+        bind_address=given.value("bind-address"),
+        secure_port=given.value("secure-port"),
+        live=LiveOptions(gates, given.value("pod-max-in-unschedulable-pods-duration")),
+    )
+    return process.run(configured.configuration, options, configured.registry)
 
 
-def _boolean(text: str) -> bool:
-    values = {"true": True, "1": True, "t": True, "false": False, "0": False, "f": False}
-    if text.lower() not in values:
-        raise argparse.ArgumentTypeError(f"must be true or false, not {text!r}")
-    return values[text.lower()]
-
-
-def _duration(text: str) -> float:
+def _write(configured: Configured, path: Path) -> int:
+    text = as_yaml(configured.written())
     try:
-        return durations.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        problem = ConfigProblem("", None, f"cannot be written: {error.strerror or error}")
+        raise ConfigError(str(path), [problem]) from error
+    log.info("Wrote configuration", file=str(path))
+    return 0
+
+
+def _version() -> str:
+    try:
+        return version("podium")
+    except PackageNotFoundError:
+        return "(a tree that is not installed)"

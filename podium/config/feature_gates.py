@@ -113,6 +113,9 @@ class FeatureGates:
         return self.chosen.get(name, GATES[name].runs)
 
 
+NO_CHOICE: Final = FeatureGates()
+
+
 def parse(settings: Iterable[str]) -> FeatureGates:
     """The gates of texts such as ``[component:]Name=true``; what cannot be is one ``ConfigError``.
 

@@ -11,7 +11,7 @@ from podium.config import config_map, defaults, document, upstream, validate
 from podium.config.catalog import Catalog
 from podium.config.decode import decode
 from podium.config.document import Unreadable
-from podium.config.feature_gates import FeatureGates
+from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.config.model import Configuration
 from podium.config.plain import plain
 from podium.config.problems import Problems, did_you_mean, in_file_order, show
@@ -22,7 +22,6 @@ from podium.framework.registry import Registry
 
 SOURCE = "<config>"
 NOTHING = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
-NO_CHOICE = FeatureGates()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class QueuedPod:
     first_queued: float | None = None
     unschedulable_count: int = 0
     consecutive_errors: int = 0
-    backoff_expiry: int | None = None
+    backoff_expiry: float | None = None
     unschedulable_plugins: frozenset[str] = NOBODY
     pending_plugins: frozenset[str] = NOBODY
     gating_plugin: str = ""

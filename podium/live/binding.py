@@ -62,12 +62,10 @@ class Binder:
 
     async def _bind(self, placed: Placed) -> Rejected | None:
         target, record = placed.target, placed.record
-        flight, parallel = run_pre_flight(target)
+        waits = self.services.waiting_pods.get(target.pod.uid) is not None
+        flight, parallel = await self._prepare(target, waits)
         if flight.code is Code.ERROR:
             return failed(flight, record)
-        waits = self.services.waiting_pods.get(target.pod.uid) is not None
-        if waits or flight.ok:  # it may take a while: say where the pod is expected
-            await self.statuses.write(target.pod, None, target.node_name)
         status = await self._wait(target.pod) if waits else SUCCESS
         if status.is_rejection:
             return self._refused(status, record)
@@ -79,6 +77,13 @@ class Binder:
             await self.statuses.settled(target.pod.uid)
             status = await self._to_node(target)
         return None if status.ok else failed(status, record)
+
+    async def _prepare(self, target: Target, waits: bool) -> tuple[Status, frozenset[str]]:
+        """Ask which PreBinds have work; if it may take a while, say where the pod is expected."""
+        flight, parallel = run_pre_flight(target)
+        if flight.ok or (waits and flight.is_skip):
+            await self.statuses.write(target.pod, None, target.node_name)
+        return flight, parallel
 
     async def _to_node(self, target: Target) -> Status:
         """Bind. An extender that binds such pods comes before the Bind plugins."""

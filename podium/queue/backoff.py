@@ -72,13 +72,17 @@ class Backoff:
     def is_backing_off(self, queued: QueuedPod) -> bool:
         # Whole seconds on both sides: pods that expire in the same second are tried in their
         # own order, not in the order of their failures. The wait is up to a second longer.
-        return self.expiry(queued) >= math.floor(self._now())
+        return self.expiry(queued) >= self.window(self._now())
 
-    def expiry(self, queued: QueuedPod) -> int:
+    def window(self, moment: float) -> float:
+        """All that expires in one window expires at once."""
+        return math.floor(moment)
+
+    def expiry(self, queued: QueuedPod) -> float:
         """The second in which the wait ends, -1 without a wait. Kept until the next failure."""
         if queued.backoff_expiry is None:
             seconds = self.duration(queued)
-            queued.backoff_expiry = math.floor(queued.timestamp + seconds) if seconds else _NEVER
+            queued.backoff_expiry = self.window(queued.timestamp + seconds) if seconds else _NEVER
         return queued.backoff_expiry
 
     def duration(self, queued: QueuedPod) -> float:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
+from typing import ClassVar
 
 from podium.api.objects import Pod
 from podium.clock import Clock
@@ -60,6 +61,8 @@ class SchedulingQueue:
     ``profiles`` are by scheduler name; the first one's QueueSort orders all pods.
     """
 
+    backoff: ClassVar[type[Backoff]] = Backoff
+
     def __init__(
         self,
         clock: Clock,
@@ -75,7 +78,7 @@ class SchedulingQueue:
         self._observer = observer
         order = next(iter(profiles.values())).queue_sort.sort_key
         self._active = PodHeap(order)
-        self._backoff = Backoff(options.initial_backoff, options.max_backoff, order, clock.now)
+        self._backoff = self.backoff(options.initial_backoff, options.max_backoff, order, clock.now)
         self._unschedulable = UnschedulablePods()
         self._in_flight = InFlight()
         self._requeueing = Requeueing(profiles, observer)

@@ -36,7 +36,7 @@ class Cluster:
     def scheduler(self, *flags):
         command = [sys.executable, "-m", "podium", "scheduler", "--secure-port=0"]
         process = subprocess.Popen(
-            [*command, f"--kubeconfig={self.kubeconfig}", *flags],
+            [*command, f"--kubeconfig={self.kubeconfig}", "--logging-format=text", *flags],
             stderr=subprocess.PIPE,
             text=True,
         )

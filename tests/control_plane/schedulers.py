@@ -90,7 +90,8 @@ class Scheduler(Program):
 def podium(folder, kubeconfig, *flags, name="podium"):
     config = _written(folder, name, kubeconfig)
     command = [sys.executable, "-m", "podium", "scheduler", f"--config={config}"]
-    return Scheduler([*command, "--secure-port=0", *flags], folder / f"{name}.log")
+    usual = ["--secure-port=0", "--logging-format=text"]
+    return Scheduler([*command, *usual, *flags], folder / f"{name}.log")
 
 
 def kube_scheduler(binaries, folder, kubeconfig):

@@ -45,6 +45,8 @@ class StatusClient(FakeClient):
 class Desk:
     """One profile of these plugins. ``known`` are the pods as an informer would have them."""
 
+    binder = Binder
+
     cycle = Cycle
 
     def __init__(self, *plugins: Plugin) -> None:
@@ -76,7 +78,9 @@ class Desk:
             services=self.services,
             queue=self.queue,
             gate=self.gate,
-            binder=Binder(self.services, self.queue, self.gate, statuses, events, self.metrics),
+            binder=self.binder(
+                self.services, self.queue, self.gate, statuses, events, self.metrics
+            ),
             failures=FailureHandler(
                 self.services, self.queue, statuses, events, self.metrics, self.known.get
             ),
@@ -129,11 +133,11 @@ class Desk:
         return [write[2:] for write in self.client.writes if write[0] == "status"]
 
 
-def play(scene, *plugins: Plugin) -> None:
+def play(scene, *plugins: Plugin, kind: type[Desk] = Desk) -> None:
     """Run ``scene(desk)`` beside the scheduler's loop."""
 
     async def run() -> None:
-        desk = Desk(*plugins)
+        desk = kind(*plugins)
         desk.queue.start()
         loop = asyncio.ensure_future(desk.scheduler.run())
         try:

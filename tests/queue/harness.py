@@ -95,7 +95,7 @@ class Counting(Silent):
 class World:
     """The queue and all around it. ``plugins`` add to the toys that are always there."""
 
-    def __init__(self, *plugins, options=DEFAULTS):
+    def __init__(self, *plugins, options=DEFAULTS, queue=SchedulingQueue):
         self.clock = FakeClock(START)
         self.nominator = Nominator()
         self.seen = Counting()
@@ -111,7 +111,7 @@ class World:
             *plugins,
         ]
         rules = {"default-scheduler": ProfileRules.of(profile(*self.plugins))}
-        self.queue = SchedulingQueue(self.clock, rules, self.nominator, options, self.seen)
+        self.queue = queue(self.clock, rules, self.nominator, options, self.seen)
         self.queue.start()
 
     def add(self, *names, **rest):

@@ -117,9 +117,9 @@ async def podium_scheduler(
 ) -> AsyncIterator[TimedScheduler]:
     """``podium scheduler`` on this cluster, alone."""
     configuration = folder / "scheduler.json"
-    configuration.write_bytes(_configuration())
-    argv = ["scheduler", f"--kubeconfig={kubeconfig}", f"--config={configuration}"]
-    argv += ["--leader-elect=false", "--secure-port=0"]
+    configuration.write_bytes(_configuration(kubeconfig))
+    argv = ["scheduler", f"--config={configuration}"]
+    argv += ["--leader-elect=false", "--secure-port=0", "--logging-format=text"]
     scheduler = TimedScheduler(child=await _start(argv, folder / "scheduler.log", clock))
     try:
         yield scheduler
@@ -139,13 +139,13 @@ async def _start(argv: list[str], log: Path, clock: Clock) -> Child:
     return Child(process, log, clock)
 
 
-def _configuration() -> bytes:
+def _configuration(kubeconfig: Path) -> bytes:
     limits = {"qps": _REQUESTS_PER_SECOND, "burst": _REQUESTS_PER_SECOND}
     return msgspec.json.encode(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
-            "clientConnection": limits,
+            "clientConnection": {"kubeconfig": str(kubeconfig), **limits},
         }
     )
 

@@ -1,0 +1,41 @@
+"""The parser of every command: what it does not know, it compares with what it does.
+
+Flags may be written with underscores, as those of Kubernetes' programs may.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from podium.config.problems import did_you_mean
+
+
+class Parser(argparse.ArgumentParser):
+    def parse_known_args(  # type: ignore[override]  # the overloads of typeshed, in one
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        spelled = [self._spelled(word) for word in (sys.argv[1:] if args is None else args)]
+        found, unknown = super().parse_known_args(spelled, namespace)
+        if unknown:
+            self._refuse(unknown)
+        return found, unknown
+
+    def _spelled(self, word: str) -> str:
+        name, equals, value = word.partition("=")
+        hyphened = name.replace("_", "-")
+        known = name not in self._option_string_actions and hyphened in self._option_string_actions
+        return f"{hyphened}{equals}{value}" if known else word
+
+    def _refuse(self, unknown: list[str]) -> NoReturn:
+        flags = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+        if not flags:
+            self.error(f'"{self.prog}" does not take any arguments, got {json.dumps(unknown)}')
+        self.error(f"unknown flag: {flags[0]}{did_you_mean(flags[0], self._shown())}")
+
+    def _shown(self) -> list[str]:
+        options = self._option_string_actions.items()
+        return [name for name, action in options if action.help != argparse.SUPPRESS]

@@ -1,0 +1,167 @@
+"""What flags come to: checked, laid over the configuration, and refused where podium cannot follow.
+
+Everything that is wrong with a command line is told at once, as one ``ConfigError``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final, NamedTuple
+
+from podium.cli.scheduler_flags import PREVIOUS, REFERENCE, Fate, Flag, Given
+from podium.config import Configuration, feature_gates, validate, view
+from podium.config.feature_gates import FeatureGates
+from podium.config.load import Reading, read, read_default, text_of
+from podium.config.problems import Problems
+from podium.config.written import written
+from podium.errors import ConfigError
+from podium.framework.registry import Registry
+from podium.logs import JSON, TEXT, get_logger
+
+log = get_logger(__name__)
+
+SOURCE: Final = "the command line"
+MOST_PORTS: Final = 65535
+UNSERVED: Final = (
+    "podium serves plain HTTP on a loopback address and asks nobody who they are; "
+    "leave it out, or serve nothing with --secure-port=0"
+)
+
+_ELECTION: Final = "leader-elect"
+_EMULATED: Final = (REFERENCE, f"kube={REFERENCE}")
+_COMPATIBLE: Final = tuple(f"1.{minor}" for minor in range(33, 37))
+# By flag: the section and the field that it sets.
+_FIELDS: Final = {
+    "kubeconfig": ("client_connection", "kubeconfig"),
+    "kube-api-content-type": ("client_connection", "content_type"),
+    "kube-api-qps": ("client_connection", "qps"),
+    "kube-api-burst": ("client_connection", "burst"),
+    "profiling": ("", "enable_profiling"),
+    "contention-profiling": ("", "enable_contention_profiling"),
+}
+
+
+class Configured(NamedTuple):
+    """A configuration with flags laid over, and how it was read."""
+
+    configuration: Configuration
+    reading: Reading
+    source: str
+    registry: Registry
+
+    def written(self) -> dict[str, Any]:
+        """As kube-scheduler would write it; ``ConfigError`` when v1 cannot say it."""
+        return written(self.reading, self.configuration, self.registry, self.source)
+
+    def shown(self) -> dict[str, Any]:
+        """The same; or what there is to say about a configuration that v1 cannot express."""
+        try:
+            return self.written()
+        except ConfigError:
+            return view.effective(self.configuration)
+
+
+def check(given: Given) -> FeatureGates:
+    """Refuse what cannot be; the gates are the first thing that others need."""
+    problems = Problems()
+    serves = given.value("secure-port") != 0
+    for flag in given.of([Fate.REFUSED, *([Fate.UNSERVED] if serves else [])]):
+        why = f"{flag.help}; leave it out" if flag.fate is Fate.REFUSED else UNSERVED
+        problems.add(f"--{flag.name}", why)
+    _check_port(given.value("secure-port"), problems)
+    _check_logs(given, problems)
+    _check_versions(given, problems)
+    problems.raise_if_any(SOURCE)
+    return feature_gates.parse(given.value("feature-gates"))
+
+
+def _check_port(port: int, problems: Problems) -> None:
+    if not 0 <= port <= MOST_PORTS:
+        problems.add("--secure-port", f"{port} must be between 0 and {MOST_PORTS}, inclusive")
+
+
+def _check_logs(given: Given, problems: Problems) -> None:
+    form = given.value("logging-format")
+    if form not in ("", TEXT, JSON):
+        detail = f"Unsupported log format; use {TEXT} or {JSON}"
+        problems.invalid("--logging-format", form, detail)
+    if form == JSON and given.value("vmodule"):
+        problems.add("--vmodule", "Forbidden: Only supported for text log format")
+
+
+def _check_versions(given: Given, problems: Problems) -> None:
+    for version in given.value("emulated-version"):
+        if version not in _EMULATED:
+            problems.invalid("--emulated-version", version, f"podium behaves as {REFERENCE} only")
+    for version in given.value("min-compatibility-version"):
+        if version.removeprefix("kube=") not in _COMPATIBLE:
+            between = f"[{_COMPATIBLE[0]}, {_COMPATIBLE[-1]}]"
+            problems.invalid("--min-compatibility-version", version, f"is not between {between}")
+    hidden = given.value("show-hidden-metrics-for-version")
+    if hidden not in ("", PREVIOUS):
+        detail = f"must be omitted or have the value '{PREVIOUS}'; only the previous minor version"
+        problems.invalid("--show-hidden-metrics-for-version", hidden, f"{detail} is allowed")
+
+
+def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configured:
+    """The configuration of the file, or the default one, with flags laid over as upstream does."""
+    path = given.value("config")
+    if path:
+        reading = read(text_of(path), registry, source=path, gates=gates)
+    else:
+        reading = read_default(registry, gates=gates)
+    laid_over = reading.configuration
+    if not path:
+        laid_over = _with_fields(laid_over, given)
+    changed = dataclasses.replace(
+        laid_over,
+        leader_election=dataclasses.replace(laid_over.leader_election, **_election(given)),
+    )
+    if changed != reading.configuration:
+        problems = Problems()
+        validate.check(changed, problems)
+        problems.raise_if_any(SOURCE)
+    return Configured(changed, reading, path or SOURCE, registry)
+
+
+def _with_fields(configuration: Configuration, given: Given) -> Configuration:
+    for name in given.keys() & _FIELDS.keys():
+        section, field = _FIELDS[name]
+        if section:
+            inner = dataclasses.replace(getattr(configuration, section), **{field: given[name]})
+            configuration = dataclasses.replace(configuration, **{section: inner})
+        else:
+            configuration = dataclasses.replace(configuration, **{field: given[name]})
+    return configuration
+
+
+def _election(given: Given) -> dict[str, Any]:
+    """The fields that flags set; the flags are named after them."""
+    found = {
+        name.removeprefix(f"{_ELECTION}-").replace("-", "_"): value
+        for name, value in given.items()
+        if name.startswith(f"{_ELECTION}-")
+    }
+    return {"leader_elect": given[_ELECTION], **found} if _ELECTION in given else found
+
+
+def tell(given: Given, configured: Configured) -> None:
+    """What a person should know before anything runs."""
+    for warning in configured.configuration.warnings:
+        log.warning("configuration", file=configured.source, what=str(warning))
+    if given.value("config"):
+        for flag in given.of([Fate.FILE_DECIDES]):
+            log.warning("flag ignored: the file of --config decides", flag=_shown(flag))
+    deprecated = (
+        [Fate.DEPRECATED] if given.value("config") else [Fate.DEPRECATED, Fate.FILE_DECIDES]
+    )
+    for flag in given.of(deprecated):
+        log.info("flag is deprecated", flag=_shown(flag))
+    for flag in given.of([Fate.NO_EFFECT]):
+        log.v(1, "flag has no effect", flag=_shown(flag))
+    for name, value in given.items():
+        log.v(1, f'FLAG: --{name}="{value}"')
+
+
+def _shown(flag: Flag) -> str:
+    return f"--{flag.name}"

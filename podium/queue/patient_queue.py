@@ -1,0 +1,61 @@
+"""The scheduling queue without the feature SchedulerPopFromBackoffQ.
+
+Every pod waits out its backoff, also when nothing else is to be done. PreEnqueue is asked when a
+pod leaves backoff, and not when it enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from podium.api.objects import Pod
+from podium.framework.queued_pod import QueuedPod
+from podium.queue.backoff import Backoff
+from podium.queue.heap import Order
+from podium.queue.scheduling_queue import BACKOFF_COMPLETE, FORCE_ACTIVATE, SchedulingQueue
+
+
+class PatientBackoff(Backoff):
+    """By the moment of expiry alone; nothing is taken out before."""
+
+    @property
+    def can_pop_early(self) -> bool:
+        return False
+
+    def pop_early(self) -> QueuedPod | None:
+        return None
+
+    def window(self, moment: float) -> float:
+        return moment
+
+    def _by_expiry_and(self, order: Order) -> Order:
+        return self.expiry
+
+
+class PatientQueue(SchedulingQueue):
+    backoff: ClassVar[type[Backoff]] = PatientBackoff
+
+    def start(self) -> None:
+        """There are no windows to end on whole seconds: the clock ticks from now on."""
+        now = self._clock.now()
+        self._flush.start(origin=now)
+        self._leftovers.start(origin=now)
+
+    def activate(self, pods: Iterable[Pod]) -> None:
+        for pod in pods:
+            queued = self._backoff.remove(pod.key)
+            if queued is not None:
+                self._to_active(queued, FORCE_ACTIVATE)
+            else:
+                super().activate([pod])
+
+    def _flush_backoff(self) -> None:
+        for queued in self._backoff.pop_expired():
+            self._to_active(queued, BACKOFF_COMPLETE)
+
+    def _to_backoff(self, queued: QueuedPod, label: str) -> None:
+        self._unschedulable.remove(queued.key)
+        self._backoff.push(queued)
+        self._observer.incoming("backoff", label)
+        self._flush.arm()
