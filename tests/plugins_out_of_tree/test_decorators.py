@@ -64,7 +64,7 @@ def test_a_score_is_a_whole_number(answer):
         return answer
 
     rows = FakeHandle(node("a")).rows
-    with pytest.raises(TypeError, match="a score is a whole number$"):
+    with pytest.raises(TypeError, match=r"a score is a whole number$"):
         built(scoring).score(fwk.CycleState(), pod(), rows.at(0))
 
 

@@ -1,7 +1,6 @@
 """What ``--plugin`` names is loaded, registered and enabled; nothing else is."""
 
 import sys
-from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -166,34 +165,55 @@ def test_a_program_hands_over_plugins():
 # --- entry points --------------------------------------------------------------------------------
 
 
-def installed(monkeypatch, *points):
-    found = [EntryPoint(name, value, plugin_loading.GROUP) for name, value in points]
-    monkeypatch.setattr(plugin_loading, "entry_points", lambda group: found)
+@pytest.fixture
+def install(write, tmp_path, monkeypatch):
+    """Installs a package with these entry points, by name."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def install_it(**points):
+        info = tmp_path / "a_package-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: a-package\nVersion: 1.0\n")
+        lines = (f"{name} = {value}" for name, value in points.items())
+        (info / "entry_points.txt").write_text("\n".join(("[podium.plugins]", *lines)))
+
+    return install_it
 
 
-def test_an_entry_point_is_registered_and_loaded_when_named(write, monkeypatch):
+def test_an_entry_point_is_registered_and_loaded_when_named(write, install):
     write("raise RuntimeError('loaded')", "a_package_one.py")
     write(CLASSES, "a_package_two.py")
-    monkeypatch.syspath_prepend(".")
-    installed(monkeypatch, ("Broken", "a_package_one:X"), ("Rack", "a_package_two:Rack"))
+    install(Broken="a_package_one:X", Rack="a_package_two:Rack")
     registry = plugin_loading.registry()
 
     assert {"Broken", "Rack"} <= set(registry)
     assert "a_package_two" not in sys.modules
-    assert not registry.entry("Rack").is_enabled
-    with pytest.raises(
-        PluginError, match=r"\(a_package_one:X\) does not load: RuntimeError: loaded"
-    ):
+    entry = registry.entry("Rack")
+    assert (entry.origin, entry.is_enabled) == ("a-package (a_package_two:Rack)", False)
+    with pytest.raises(PluginError) as refused:
         registry.points("Broken")
+    assert str(refused.value) == (
+        "podium: a-package (a_package_one:X) does not load: RuntimeError: loaded"
+    )
     assert "Broken" in registry
 
 
-def test_an_entry_point_with_a_taken_name_is_left_out(monkeypatch, caplog):
-    installed(monkeypatch, ("NodeName", "nowhere:X"))
+def test_an_entry_point_runs_where_a_configuration_names_it(write, install):
+    write(CLASSES, "a_package_two.py")
+    install(Rack="a_package_two:Rack")
+    registry = plugin_loading.registry()
+
+    assert "Rack" not in profile(registry).plugins[Point.SCORE]
+    named = {"score": {"enabled": [{"name": "Rack"}]}}
+    assert "Rack" in profile(registry, plugins=named).plugins[Point.SCORE]
+
+
+def test_an_entry_point_with_a_taken_name_is_left_out(install, caplog):
+    install(NodeName="nowhere:X")
     registry = plugin_loading.registry()
 
     assert registry.entry("NodeName").origin == "podium"
-    assert "its name is taken" in caplog.text
+    assert "its name is taken plugin='NodeName' by='a-package (nowhere:X)'" in caplog.text
 
 
 # --- configurations ------------------------------------------------------------------------------

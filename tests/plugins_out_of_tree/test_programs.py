@@ -8,7 +8,6 @@ import podium
 from podium import framework as fwk
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
-from podium.app import process
 from podium.client.endpoint import Endpoint
 from podium.client.http import Connection, Options
 from podium.clock import FakeClock, give_way
@@ -119,22 +118,30 @@ def test_an_address_will_do():
     asyncio.run(run())
 
 
-def test_main_runs_the_command_with_plugins_of_the_program(monkeypatch):
-    given = []
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {filter: {enabled: [{name: last}]}}
+"""
 
-    def run(configuration, options, registry, *rest):
-        given.extend((configuration, options, registry))
-        return 0
 
-    monkeypatch.setattr(process, "run", run)
-    argv = ["--master", "http://127.0.0.1:1", "--leader-elect=false"]
+def test_main_is_the_command_with_plugins_of_the_program(tmp_path, capsys):
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    argv = ["--config", str(tmp_path / "config.yaml"), "--master", "http://127.0.0.1:1"]
 
-    assert podium.main(plugins=[last], argv=argv) == 0
-    configuration, options, registry = given
-    assert configuration.profiles[0].plugins[Point.SCORE][-1] == "last"
-    assert configuration.profiles[0].weights["last"] == 1000
-    assert options.master == "http://127.0.0.1:1"
-    assert registry.entry("last").origin == "this program"
+    assert podium.main(plugins=[last], argv=argv) != 0
+    assert (
+        'plugin "last" does not extend FilterPlugin plugin; it extends score'
+        in capsys.readouterr().err
+    )
+    assert podium.main(argv=argv) != 0
+    assert 'FilterPlugin "last" does not exist' in capsys.readouterr().err
+
+
+def test_main_tells_what_is_wrong_with_a_plugin(capsys):
+    assert podium.main(plugins=[3], argv=["--master", "http://127.0.0.1:1"]) == 2
+    assert "3 is no plugin" in capsys.readouterr().err
 
 
 def test_only_public_names_are_there():
