@@ -12,7 +12,9 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
+from podium.cli.scheduler_flags import FLAGS, GONE
 from podium.client.resources import resource_of
+from podium.config.feature_gates import GATES, OFF
 from podium.framework.plugin import points_of
 from podium.live.watching import KEPT, LOOKED_UP, UNKEPT
 from podium.metric_families import growing
@@ -174,3 +176,62 @@ def test_page_has_every_kind_that_podium_can_do_without():
     assert set(re.findall(r"^\| `([\w.]+)` \| ([^|]+) \|$", page, re.MULTILINE)) == {
         (kind.name, kind.without) for kind in kinds
     }
+
+
+def test_page_has_every_flag():
+    page = (ROOT / "docs" / "flags.md").read_text()
+
+    assert rows(page, "### ", "--", cells=5) == {
+        flag.name: (flag.kind.name, *default_of(flag), flag.help, flag.fate.value)
+        for flag in FLAGS.values()
+    }
+    assert rows(page, "## Flags that are gone", "--", cells=2) == {
+        name: (why,) for name, why in GONE.items()
+    }
+
+
+def default_of(flag):
+    """Where podium's own default depends on where it runs, or is safer than upstream's."""
+    told = {
+        "bind-address": "`127.0.0.1`; upstream `0.0.0.0`",
+        "logging-format": "`text` on a terminal, else `json`",
+    }
+    shown = f"`{flag.shown_default}`" if flag.shown_default else ""
+    return (told.get(flag.name, shown),)
+
+
+def rows(page, heading, prefix, cells):
+    """The other cells of each row below a heading, by the last name in its first one."""
+    found = {}
+    for row in re.findall(r"^\| `.+ \|$", page[page.index(heading) :], re.MULTILINE):
+        first, *rest = (cell.strip() for cell in row[1:-1].split("|"))
+        if len(rest) == cells - 1:
+            found[first.split("`")[-2].removeprefix(prefix)] = tuple(rest)
+    return found
+
+
+def test_page_has_every_feature_gate():
+    page = (ROOT / "docs" / "feature-gates.md").read_text()
+    documented = rows(page, "# Feature gates", "", cells=8)
+
+    assert {name: cells[:-1] for name, cells in documented.items()} == {
+        gate.name: (
+            gate.stage.value,
+            "on" if gate.default else "off",
+            "yes" if gate.is_locked else "no",
+            "yes" if True in gate.built else "no",
+            "yes" if False in gate.built else "no",
+            "on" if gate.runs else "off",
+        )
+        for gate in GATES.values()
+    }
+
+
+def test_gates_that_are_built_are_tested():
+    page = (ROOT / "docs" / "feature-gates.md").read_text()
+    tested = {name: cells[-1] for name, cells in rows(page, "# ", "", cells=8).items()}
+
+    for name, gate in GATES.items():
+        assert (tested[name] == "not built") is (gate.built == OFF), name
+    named = {path for text in tested.values() for path in re.findall(r"`(tests/[\w/.]+)`", text)}
+    assert [path for path in named if not (ROOT / path).exists()] == []

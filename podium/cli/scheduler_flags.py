@@ -76,7 +76,8 @@ NOTES: Final[Mapping[str, str]] = {
     "secure serving": "Those of TLS, which podium lacks, are refused unless --secure-port=0.",
     "authentication": _UNSERVED,
     "authorization": _UNSERVED,
-    "deprecated": "Beside --config all but the last are ignored: the file decides.",
+    "deprecated": "Beside --config the file decides. Then only the last of these counts, and the "
+    "first if the file names no kubeconfig.",
     "leader election": "What is given here wins over the file of --config.",
 }
 

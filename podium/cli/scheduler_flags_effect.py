@@ -110,9 +110,7 @@ def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configur
         reading = read(text_of(path), registry, source=path, gates=gates)
     else:
         reading = read_default(registry, gates=gates)
-    laid_over = reading.configuration
-    if not path:
-        laid_over = _with_fields(laid_over, given)
+    laid_over = _with_fields(reading.configuration, given, heeded(given, reading))
     changed = dataclasses.replace(
         laid_over,
         leader_election=dataclasses.replace(laid_over.leader_election, **_election(given)),
@@ -124,8 +122,17 @@ def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configur
     return Configured(changed, reading, path or SOURCE, registry)
 
 
-def _with_fields(configuration: Configuration, given: Given) -> Configuration:
-    for name in given.keys() & _FIELDS.keys():
+def heeded(given: Given, reading: Reading) -> set[str]:
+    """The deprecated flags that count: all without a file; beside one that names no kubeconfig,
+    the one that does. Upstream ignores that too, and looks for the service account of a pod."""
+    if not given.value("config"):
+        return given.keys() & _FIELDS.keys()
+    is_silent = not reading.configuration.client_connection.kubeconfig
+    return given.keys() & ({"kubeconfig"} if is_silent else set())
+
+
+def _with_fields(configuration: Configuration, given: Given, names: set[str]) -> Configuration:
+    for name in names:
         section, field = _FIELDS[name]
         if section:
             inner = dataclasses.replace(getattr(configuration, section), **{field: given[name]})

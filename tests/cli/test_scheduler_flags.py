@@ -220,6 +220,15 @@ def test_beside_a_file_election_wins_and_the_file_decides_the_rest(file):
     assert found.enable_profiling is False
 
 
+def test_a_file_without_a_kubeconfig_leaves_it_to_the_flag(tmp_path):
+    path = tmp_path / "scheduler.yaml"
+    path.write_text(FILE.replace("kubeconfig: of-the-file, ", ""))
+    found = effective(f"--config={path}", "--kubeconfig=of-the-flag", "--kube-api-qps=1")
+
+    client = found.client_connection
+    assert (client.kubeconfig, client.qps) == ("of-the-flag", 7)
+
+
 def test_flags_are_told_when_they_are_ignored_or_deprecated(file, caplog):
     caplog.set_level("INFO")
     for words in (
