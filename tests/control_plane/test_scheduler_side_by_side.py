@@ -1,0 +1,30 @@
+"""podium beside another scheduler on a real control plane: podium again, or kube-scheduler."""
+
+import pytest
+
+from tests.control_plane import side_by_side, sides
+from tests.control_plane.binaries import NoControlPlane
+from tests.control_plane.plane import ControlPlane
+from tests.control_plane.schedulers import USER, kube_scheduler, podium
+
+pytestmark = pytest.mark.cluster
+
+
+def start(other, binaries, folder, kubeconfig):
+    if other == "podium":
+        return podium(folder, kubeconfig)
+    try:
+        return kube_scheduler(binaries, folder, kubeconfig)
+    except NoControlPlane as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("other", ["podium", "kube-scheduler"])
+def test_each_binds_its_own_pods(other, binaries, tmp_path):
+    with ControlPlane(binaries) as plane:
+        first = start(other, binaries, tmp_path, plane.kubeconfig_for(USER))
+        # kube-scheduler's rights do not reach to another lease than its own.
+        with first, side_by_side.second(tmp_path, plane.admin):
+            happened = side_by_side.play(sides.real(plane))
+
+    side_by_side.check(*happened)
