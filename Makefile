@@ -7,13 +7,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cluster check format bench fuzz-apiserver clean
+.PHONY: help demo walkthrough test test-cluster check format bench fuzz-apiserver clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Watch 1,000 pods land on 100 simulated nodes; until Ctrl-C
 	$(BIN)/podium demo
+
+walkthrough: $(STAMP) ## Run a scheduler with a plugin of its own from manifests, see where a pod goes
+	$(BIN)/python examples/sample-plugin/play.py
 
 test: $(STAMP) ## Run the tests; the first run creates the environment
 	$(BIN)/python -m pytest

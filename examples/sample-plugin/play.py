@@ -3,8 +3,9 @@
     python play.py                               on an embedded cluster
     python play.py --kubeconfig ~/.kube/config   on that cluster, with the service account's rights
 
-The scheduler is a process on this machine in place of its Deployment's pod: it gets the flags of
-the one and the file of the ConfigMap. What was not there before is deleted at the end.
+The scheduler is a process on this machine in place of its Deployment's pod: with the same flags and
+the ConfigMap's file, to which only the way to the server is added. In the end everything is deleted
+that was not there before.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import contextlib
 import json
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from podium.errors import NotFound, PodiumError
 
 HERE = Path(__file__).resolve().parent
 SCHEDULER = "sample-scheduler"
+KUBECONFIG = "kubeconfig"
 TESTED = "default/test-scheduler-"
 DEADLINE_SECONDS = 120
 
@@ -133,11 +135,9 @@ def path_of(obj: Json) -> str:
 
 # --- the play ------------------------------------------------------------------------------------
 
-# The flags that tell the scheduler its server; it may write files into the folder.
-Login = Callable[[Api, Path], Awaitable[list[str]]]
 
-
-async def play(endpoint: Endpoint, login: Login) -> None:
+async def play(endpoint: Endpoint, has_tokens: bool = True) -> None:
+    """``has_tokens``: the scheduler shows one of its service account, as its pod would."""
     async with (
         asyncio.timeout(DEADLINE_SECONDS),
         Connection(endpoint, LoopClock()) as connection,
@@ -145,7 +145,8 @@ async def play(endpoint: Endpoint, login: Login) -> None:
     ):
         with tempfile.TemporaryDirectory(prefix="walkthrough-") as folder:
             flags = await set_up(api, Path(folder))
-            flags += await login(api, Path(folder))
+            token = await api.token() if has_tokens else ""
+            (Path(folder) / KUBECONFIG).write_text(json.dumps(as_kubeconfig(endpoint, token)))
             async with running(flags) as log:
                 lines = await follow(log, api)
         await judge(lines, api)
@@ -159,8 +160,8 @@ async def set_up(api: Api, folder: Path) -> list[str]:
         print(f"applied  {obj['kind']} {obj['metadata']['name']}")
     [config_map], [deployment] = manifest("config"), manifest("scheduler")
     await api.check(deployment)
-    for name, text in config_map["data"].items():
-        (folder / name).write_text(text)
+    [(name, text)] = config_map["data"].items()
+    (folder / name).write_text(f"{text}clientConnection: {{kubeconfig: {folder / KUBECONFIG}}}\n")
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     print(f"runs     {' '.join((*container['command'], *container['args']))}")
     [mount] = container["volumeMounts"]
@@ -175,9 +176,8 @@ def manifest(name: str) -> list[Json]:
 async def running(flags: list[str]) -> AsyncIterator[AsyncIterator[Json]]:
     """The scheduler as a process of its own; yields its log, line by line."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(HERE / "sample_plugin.py")),
-        *(*flags, "--secure-port=0", "--logging-format=json"),
-        stderr=asyncio.subprocess.PIPE,
+        *(sys.executable, str(HERE / "sample_plugin.py"), *flags, "--secure-port=0"),
+        stderr=asyncio.subprocess.PIPE,  # into a pipe it writes JSON
     )
     assert process.stderr is not None
     try:
@@ -243,23 +243,11 @@ def untold(lines: Iterable[Json], pod: str) -> str | None:
 
 async def on_embedded_cluster() -> None:
     async with EmbeddedCluster(ClusterOptions(nodes=3)) as cluster:
-
-        async def login(api: Api, folder: Path) -> list[str]:
-            return [f"--master={cluster.url}"]  # it asks nobody who they are
-
-        await play(Endpoint(cluster.url, "the embedded cluster"), login)
+        await play(Endpoint(cluster.url, "the embedded cluster"), has_tokens=False)
 
 
 async def on_cluster(kubeconfig: Path) -> None:
-    endpoint = find_endpoint(LoopClock(), kubeconfig)
-
-    async def login(api: Api, folder: Path) -> list[str]:
-        path = folder / "kubeconfig"
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(as_kubeconfig(endpoint, await api.token())))
-        return [f"--kubeconfig={path}"]
-
-    await play(endpoint, login)
+    await play(find_endpoint(LoopClock(), kubeconfig))
 
 
 def as_kubeconfig(endpoint: Endpoint, token: str) -> Json:
