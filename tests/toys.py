@@ -8,17 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podium import framework as fwk
-from podium.framework.plugin import Plugin, Point, points_of
+from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
 from podium.framework.reads import NOTHING
+from podium.testing.handle import profile_of
 
 
 def profile(*plugins: Plugin, weights: Mapping[str, int] | None = None) -> Profile:
     """Each plugin at every point it implements, in this order; weights are 1 unless given."""
-    by_point = {
-        point: [plugin for plugin in plugins if point in points_of(type(plugin))] for point in Point
-    }
-    return Profile("default-scheduler", by_point, {p.name: 1 for p in plugins} | (weights or {}))
+    return profile_of(plugins, weights)
 
 
 def reply(answer: Any, *given: Any) -> Any:

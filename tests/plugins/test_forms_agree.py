@@ -11,6 +11,7 @@ from podium.config import default
 from podium.framework.profile import AttemptFailed
 from podium.plugins import IN_TREE, LEGACY
 from podium.state.rows import PodsOnRows, Rows
+from podium.testing.forms import check_filters, check_scores
 from tests.clusters import NODE_NAMES, clusters, feed, pods
 from tests.legacy import with_legacy
 
@@ -42,11 +43,7 @@ def some_rows(draw, core):
 
 
 def assert_filters_agree(core, state, pod, nodes):
-    for plugin in core.profiles["default-scheduler"].filters:
-        if plugin.name in state.skip_filter:
-            continue
-        one_by_one = [plugin.filter(state, pod, node) or fwk.SUCCESS for node in nodes]
-        assert list(plugin.filter_all(state, pod, nodes)) == one_by_one, plugin.name
+    check_filters(core.profiles["default-scheduler"], (state, state), pod, nodes)
 
 
 @settings(max_examples=300, deadline=None)
@@ -97,18 +94,7 @@ def test_scores_agree(cluster, pod, data):
     state = prepared(core, pod)
     if state is None or not len(nodes):
         return
-    profile = core.profiles["default-scheduler"]
-    skipped = {
-        p.name for p in profile.pre_scores if profile.pre_score(p, state, pod, nodes).is_skip
-    }
-    for plugin in profile.scores:
-        if plugin.name in skipped:
-            continue
-        one_by_one = [plugin.score(state, pod, node) for node in nodes]
-        together = plugin.score_all(state, pod, nodes)
-        assert together.tolist() == one_by_one, plugin.name
-        normalized = plugin.normalize_score(state, pod, together, nodes)
-        assert ((normalized >= 0) & (normalized <= 100)).all(), plugin.name
+    check_scores(core.profiles["default-scheduler"], state, pod, nodes)
 
 
 @pytest.mark.parametrize("plugin", [*IN_TREE, *LEGACY], ids=lambda plugin: plugin.name)

@@ -1,0 +1,105 @@
+"""A simulated cluster for plain test functions: the event loop runs only inside its methods.
+
+The pytest fixture ``cluster`` is one; other test frameworks use it as a context manager.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping
+from os import PathLike
+from typing import Any, TypeVar
+
+from podium import config
+from podium.api.meta import ApiObject
+from podium.app import plugin_loading
+from podium.config import Configuration
+from podium.framework.registry import Registry
+from podium.testing.cluster import Change, Json, SimulatedCluster
+
+T = TypeVar("T")
+
+Written = Mapping[str, Any] | str | PathLike[str]
+
+
+class Cluster:
+    """``with Cluster(plugins=[Mine]) as cluster:`` an API server, nodes, a scheduler, fake time.
+
+    ``plugins`` are classes, factories or decorated functions; they run in every profile that does
+    not name them. ``configuration`` is a file of it, or its content as a dict. What is meant is
+    what ``simulated`` does, which says more about each method.
+    """
+
+    def __init__(
+        self, *, plugins: Iterable[object] = (), configuration: Written | None = None
+    ) -> None:
+        registry = plugin_loading.registry(plugins=plugins)
+        self.simulated = SimulatedCluster(_read(configuration, registry), registry)
+        self._loop = asyncio.Runner()
+
+    def __enter__(self) -> Cluster:
+        self._run(self.simulated.__aenter__())
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with self._loop:
+            self._run(self.simulated.__aexit__(*raised))
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._loop.run(work)
+
+    # --- what a user does ------------------------------------------------------------------------
+
+    def create(self, *objects: ApiObject | Json) -> None:
+        """Create what the builders make, or manifests; in ``default`` unless they say otherwise."""
+        self._run(self.simulated.create(*objects))
+
+    def update(self, kind: str, name: str, change: Change) -> None:
+        """``change`` alters the object that it is given: ``cluster.update("nodes", "a", cordon)``.
+
+        A ``name`` may have a namespace before it: ``other/web``.
+        """
+        self._run(self.simulated.update(kind, name, change))
+
+    def set_status(self, kind: str, name: str, change: Change) -> None:
+        """As ``update``, of the status."""
+        self._run(self.simulated.set_status(kind, name, change))
+
+    def delete(self, kind: str, name: str, **options: Any) -> None:
+        self._run(self.simulated.delete(kind, name, **options))
+
+    # --- what a user sees ------------------------------------------------------------------------
+
+    def get(self, kind: str, name: str) -> Json | None:
+        """The object as the API server has it; ``None`` if it has none."""
+        return self.simulated.get(kind, name)
+
+    def node_of(self, pod: str) -> str | None:
+        """The node that the pod is bound to."""
+        return self.simulated.node_of(pod)
+
+    def why_pending(self, pod: str) -> str:
+        """What the pod's condition says about why it has no node; nothing when it has one."""
+        return self.simulated.why_pending(pod)
+
+    def events_of(self, pod: str) -> list[Json]:
+        """The events about a pod, oldest first."""
+        return self.simulated.events_of(pod)
+
+    # --- time ------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Let everything happen that can without time passing."""
+        self._run(self.simulated.settle())
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, and everything happen at its time; the test itself waits for nothing."""
+        self._run(self.simulated.wait(seconds))
+
+
+def _read(written: Written | None, registry: Registry) -> Configuration:
+    if written is None:
+        return config.default(registry)
+    if isinstance(written, Mapping):
+        return config.from_value(dict(written), registry)
+    return config.load_file(written, registry)

@@ -1,0 +1,109 @@
+"""The plugin under test, and what it answers for a pod on a cluster: run_filter and run_score.
+
+Answers come about as in a scheduling cycle of a profile with this one plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from podium.api.meta import ApiObject
+from podium.api.objects import Pod
+from podium.cycle.reuse import Kind
+from podium.framework.answers import AttemptFailed
+from podium.framework.args import Args
+from podium.framework.plugin import Plugin
+from podium.framework.registry import Registry
+from podium.framework.status import Status
+from podium.testing.handle import FakeHandle
+
+Objects = Iterable[ApiObject]
+
+
+class Answers(NamedTuple):
+    """By name of the node: the verdict of each, and the score of those that are feasible."""
+
+    verdicts: dict[str, Status]
+    scores: dict[str, int]
+
+
+class Subject:
+    """A plugin in a profile of its own, on a cluster of its own.
+
+    ``written`` is whatever its author writes: a class, a factory, a decorated function; or a plugin
+    that the test has built, with the handle that it was built with as ``objects``.
+    """
+
+    def __init__(
+        self, written: Any, objects: Objects | FakeHandle = (), args: Args | None = None
+    ) -> None:
+        self.handle = objects if isinstance(objects, FakeHandle) else FakeHandle(*objects)
+        self.plugin = _built(written, args, self.handle)
+        self.handle.use(self.plugin)
+        self.cluster = self.handle.cluster
+        self.profile = self.handle.profile
+
+    def kind(self, pod: Pod) -> Kind:
+        """What is to be known of pods with this signature; nothing so far."""
+        return Kind(self.profile, self.cluster, pod)
+
+    def answers(self, pod: Pod, kind: Kind | None = None) -> Answers:
+        """From scratch, or by what a kind knows already."""
+        kind = kind or self.kind(pod)
+        judgement = kind.judgement
+        judgement.refresh(pod)
+        refused = judgement.pre.status
+        if not refused.ok:
+            return Answers(dict.fromkeys(self.handle.rows.names, refused.by("")), {})
+        statuses = judgement.verdicts()
+        verdicts = {node.name: statuses.of(node).by("") for node in self.handle.rows}
+        if not self.profile.scores or not len(judgement.feasible):
+            return Answers(verdicts, {})
+        board = kind.scoreboard
+        board.refresh(judgement.state, pod, judgement.feasible, judgement.version)
+        names = self.cluster.table.names
+        scores = {names[row]: board.total.item(row) for row in judgement.feasible.tolist()}
+        return Answers(verdicts, scores)
+
+
+def error_of(failed: AttemptFailed) -> str:
+    """What the plugin answered instead of a verdict; what it raised is raised again."""
+    if failed.__cause__ is not None:
+        raise failed.__cause__
+    return failed.status.message
+
+
+def _built(written: Any, args: Args | None, handle: FakeHandle) -> Plugin:
+    if isinstance(written, Plugin):
+        return written
+    registry = Registry([written])
+    (name,) = registry
+    return registry.build(name, registry.args_type(name)() if args is None else args, handle)
+
+
+def run_filter(
+    plugin: Any, pod: Pod, objects: Objects | FakeHandle, *, args: Args | None = None
+) -> dict[str, Status]:
+    """What the plugin's PreFilter and Filter say about each node, by its name.
+
+    ``objects`` are the nodes, and whatever else the cluster has: pods that run, claims, services;
+    or the handle of a plugin that is built already. A fault of the plugin is raised.
+    """
+    subject = Subject(plugin, objects, args)
+    if not subject.profile.filters and not subject.profile.pre_filters:
+        raise TypeError(f"{subject.plugin.name} has neither PreFilter nor Filter")
+    return subject.answers(pod).verdicts
+
+
+def run_score(
+    plugin: Any, pod: Pod, objects: Objects | FakeHandle, *, args: Args | None = None
+) -> dict[str, int]:
+    """The plugin's score of each node after normalizing, 0 to 100; ``objects`` as above.
+
+    A plugin that also filters scores only the nodes that it lets pass.
+    """
+    subject = Subject(plugin, objects, args)
+    if not subject.profile.scores:
+        raise TypeError(f"{subject.plugin.name} has no Score")
+    return subject.answers(pod).scores
