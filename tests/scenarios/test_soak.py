@@ -1,0 +1,43 @@
+"""Random days: faults of the API, of plugins, of nodes; in the end everything is in its place."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.scenarios.soak import EVILS, MOODS, Moody, MoodyJudge, play_day
+
+pods = st.sampled_from([f"p{n}" for n in range(7)])
+nodes = st.sampled_from(["n0", "n1", "n2"])
+values = st.sampled_from("ab")
+refusals = st.sampled_from([mood for mood in MOODS if mood != "wait"])
+paths = st.sampled_from(["/binding", "/binding", "/status", "/events", "/pods/p1", "/nodes"])
+
+
+def deed(verb, *arguments):
+    return st.tuples(st.just(verb), *arguments)
+
+
+deeds = st.one_of(
+    deed("add_pod", pods, st.integers(1, 20), st.booleans(), st.booleans()),
+    deed("add_pod", pods, st.integers(1, 20), st.booleans(), st.booleans()),
+    deed("delete_pod", pods),
+    deed("label_pod", pods, values),
+    deed("add_node", nodes, st.integers(5, 30)),
+    deed("delete_node", nodes),
+    deed("label_node", nodes, values),
+    deed("cordon", nodes, st.booleans()),
+    deed("grow", nodes),
+    deed("spoil", paths, st.sampled_from(list(EVILS))),
+    deed("cut"),
+    deed("upset", st.sampled_from(["reserve", "pre_bind", "filter"]), refusals),
+    deed("upset", st.just("permit"), st.sampled_from(list(MOODS))),
+    deed("upset", st.sampled_from(["unreserve", "post_bind"]), st.just("raise")),
+    deed("wait", st.integers(0, 20)),
+)
+
+
+@pytest.mark.parametrize("judge", [Moody, MoodyJudge], ids=lambda plugin: plugin.name)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(story=st.lists(deeds, min_size=5, max_size=40))
+def test_after_any_day_everything_is_in_its_place(judge, story):
+    play_day([("add_node", "n0", 20), ("add_node", "n1", 10), *story], judge)
