@@ -1,0 +1,73 @@
+"""kube-scheduler's command line beside ours: its flags, its gates, and what it writes."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from podium import app
+from podium.cli.scheduler_flags import FLAGS
+from podium.config.feature_gates import GATES
+from podium.config.load import read
+from podium.config.other_gates import OTHER_COMPONENTS
+from podium.config.versions import V1
+from podium.config.written import as_yaml, written
+from tests.control_plane.plane import free_port, write_kubeconfig
+
+pytestmark = pytest.mark.cluster
+
+FILES = Path(__file__).parent.parent / "config"
+REGISTRY = app.in_tree_with_legacy()
+
+
+def v1_files():
+    """Those that kube-scheduler reads, but for one that needs certificates."""
+    paths = sorted([*(FILES / "examples").rglob("*.yaml"), FILES / "written" / "given.yaml"])
+    texts = {path: path.read_text() for path in paths}
+    header = f"apiVersion: {V1.api_version}\nkind: {V1.kind}\n"
+    return [path for path, text in texts.items() if header in text and "caFile" not in text]
+
+
+@pytest.fixture(scope="module")
+def help_text(binaries):
+    command = [binaries["kube-scheduler"], "--help"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_flags(help_text):
+    theirs = set(re.findall(r"^ +(?:-\w, )?--([\w-]+)", help_text, re.MULTILINE))
+
+    assert theirs - {"help"} == FLAGS.keys()
+
+
+def test_gates(help_text):
+    """Those that are locked or generally available are not shown."""
+    theirs = dict(re.findall(r"kube:(\w+)=true\|false \(\w+ - default=(\w+)\)", help_text))
+    ours = {name: str(gate.default).lower() for name, gate in GATES.items()}
+
+    assert {name: ours[name] for name in ours.keys() & theirs.keys()} == {
+        name: theirs[name] for name in ours.keys() & theirs.keys()
+    }
+    assert theirs.keys() - ours.keys() == OTHER_COMPONENTS | {"AllAlpha", "AllBeta"}
+
+
+@pytest.mark.parametrize("path", v1_files(), ids=lambda path: path.stem)
+def test_written_configuration(path, binaries, tmp_path):
+    """Byte for byte, but for a line that means something else to podium."""
+    text = re.sub(r"(kubeconfig: )[^\s,}]+", r"\1scheduler.conf", path.read_text())
+    (tmp_path / "given.yaml").write_text(text)
+    write_kubeconfig(tmp_path / "scheduler.conf", {"server": "http://127.0.0.1:9"}, {})
+    files = ["--config=given.yaml", "--write-config-to=written.yaml", "--master=http://127.0.0.1:9"]
+    serving = ["--bind-address=127.0.0.1", f"--secure-port={free_port()}"]
+    command = [binaries["kube-scheduler"], *files, *serving, "--authentication-skip-lookup"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+    reading = read(text, REGISTRY)
+    ours = as_yaml(written(reading, reading.configuration, REGISTRY, path.name))
+    theirs = (tmp_path / "written.yaml").read_text().splitlines()
+    assert ours.splitlines() == [line for line in theirs if line != NOT_GIVEN]
+
+
+NOT_GIVEN = "percentageOfNodesToScore: 0"
