@@ -1,5 +1,6 @@
 """examples/sample-plugin: a project of its own, played on the embedded cluster as it stands."""
 
+import asyncio
 import importlib
 import importlib.util
 import re
@@ -94,6 +95,43 @@ def test_a_story_about_another_pod(play):
     told = lines(*play.STORY, pod="default/other")
 
     assert play.untold(told, "default/web") == "Attempting to schedule pod"
+
+
+class Answers:
+    """An API server that has the pod there, placed by them."""
+
+    def __init__(self, node, who):
+        self.node = node
+        self.who = who
+
+    async def node_of(self, pod):
+        return self.node
+
+    async def scheduled_by(self, pod):
+        return self.who
+
+
+@pytest.mark.parametrize(
+    ("node", "who", "why"),
+    [
+        pytest.param("b", "sample-scheduler", "has default/web on b, the log on a", id="elsewhere"),
+        pytest.param("a", "default-scheduler", "placed by default-scheduler", id="by-another"),
+    ],
+)
+def test_a_pod_that_was_placed_otherwise(play, node, who, why):
+    told = lines(*play.STORY)
+    told[-1]["node"] = "a"
+
+    with pytest.raises(play.Failed, match=why):
+        asyncio.run(play.judge(told, Answers(node, who)))
+
+
+def test_a_scheduler_that_ends_early(play):
+    async def log():
+        yield {"msg": "Starting", "level": "info"}
+
+    with pytest.raises(play.Failed, match="ended before it had placed the pod"):
+        asyncio.run(play.follow(log(), Answers("", "")))
 
 
 # --- the project ---------------------------------------------------------------------------------
