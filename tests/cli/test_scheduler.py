@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from podium.cli import main
+from tests.control_plane.plane import free_port
 
 
 class Cluster:
@@ -103,6 +104,27 @@ def test_without_election_it_ends_as_upstream_does(cluster):
     wait_for(alone, "Dump of scheduling queue summary='activeQ:0; backoffQ:0;")
     alone.send_signal(signal.SIGINT)
     assert alone.wait(30) == 1
+
+
+def test_other_features_a_log_for_programs_and_what_it_shows_of_itself(cluster):
+    gates = (
+        "SchedulerPopFromBackoffQ=false,NominatedNodeNameForExpectation=false,"
+        "OpportunisticBatching=false,NodeDeclaredFeatures=false,StorageCapacityScoring=true"
+    )
+    port = free_port()
+    serving = ("--leader-elect=false", f"--secure-port={port}")
+    alone = cluster.scheduler(f"--feature-gates={gates}", "--logging-format=json", *serving)
+    cluster.create("web", "db")
+    line = json.loads(next(line for line in alone.stderr if "Serving on" in line))
+    assert (line["msg"], line["v"]) == (f"Serving on 127.0.0.1:{port}", 0)
+    assert cluster.bindings(2).keys() == {"web", "db"}
+
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/configz", timeout=30) as answer:
+        shown = json.load(answer)["componentconfig"]
+    assert shown["clientConnection"]["kubeconfig"] == str(cluster.kubeconfig)
+    assert shown["leaderElection"]["leaderElect"] is False
+    [profile] = shown["profiles"]
+    assert len(profile["plugins"]["multiPoint"]["enabled"]) == 19
 
 
 @pytest.mark.parametrize(
