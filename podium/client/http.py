@@ -8,29 +8,35 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
 
+from podium.client.answer_parser import Answer, BadAnswer
 from podium.client.answers import error_of
 from podium.client.endpoint import Endpoint
 from podium.client.rate_limit import TokenBucket
 from podium.client.trouble import Troubles
+from podium.client.wire import CannotConnect, Wires
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
 from podium.tls import Certificate, show
 
 MOST_TRIES = 10
 RECONNECT_SECONDS = 0.1
-RECONNECT_TRIES = 2
+RECONNECT_TRIES = 4
 # Each is a connection, and on a real server its handshake costs as much as ten requests: a burst
 # is spread over few. Watches have connections of their own, beside these.
 IN_FLIGHT = 64
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # time is the clock's
+
+# What connections fail with, before it becomes an ``Unreachable``.
+_FAULTS = (aiohttp.ClientError, OSError, CannotConnect, BadAnswer)
 
 # The next bytes of an answer, b"" at its end.
 Read = Callable[[], Awaitable[bytes]]
@@ -92,6 +98,16 @@ class Connection:
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._tls = self._tls_context()
         self._shown: Certificate | None = endpoint.tls.certificate
+        server_name = endpoint.tls.server_name
+        self._wires = Wires(endpoint.server, self._tls, server_name, clock)
+        self._prefix = urlsplit(endpoint.server).path
+        self._fixed_headers = {
+            "Host": urlsplit(endpoint.server).netloc,
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": options.user_agent,
+            **endpoint.impersonate,
+        }
         self._session: aiohttp.ClientSession | None = None
 
     def _tls_context(self) -> ssl.SSLContext | None:
@@ -110,6 +126,7 @@ class Connection:
         return Connection(self.endpoint, self.clock, self._options, self._observe)
 
     async def close(self) -> None:
+        await self._wires.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -140,17 +157,19 @@ class Connection:
     async def _once(self, request: Request) -> bytes:
         await self._limit.wait()
         async with self._slots:  # before its time begins: who waits in line is not late
-            _, body = await self._exchange(request)
-        return body
+            answer = await self._in_time(request.method, self._exchange(request))
+        return answer.body
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[Read]:
         """An answer without an end, chunk by chunk; it is not tried again when it breaks off."""
         await self._limit.wait()
         try:
-            answer, _ = await self._exchange(Request("GET", path), whole=False)
+            opened: list[aiohttp.ClientResponse] = []
+            await self._in_time("GET", self._begin(path, opened))
         except _RetryLater as later:
             raise later.refusal from None
+        (answer,) = opened
         try:
             yield partial(self._chunk, answer)
         finally:
@@ -159,59 +178,73 @@ class Connection:
     async def _chunk(self, answer: aiohttp.ClientResponse) -> bytes:
         try:
             return await answer.content.readany()
-        except (aiohttp.ClientError, OSError) as error:
+        except _FAULTS as error:
             raise self._unreachable(error) from error
 
     # --- one exchange ----------------------------------------------------------------------------
 
-    async def _exchange(
-        self, request: Request, whole: bool = True
-    ) -> tuple[aiohttp.ClientResponse, bytes]:
-        """A successful answer; its body is read as well, unless it has no end."""
+    async def _in_time(self, method: str, work: Awaitable[Answer]) -> Answer:
+        """A successful answer; everything else is raised as one of podium's errors."""
         begun, code = self.clock.now(), 0
         try:
             async with Deadline(self.clock, self._options.timeout_seconds):
-                answer = await self._authorized(request)
-                code = answer.status
-                body = await answer.read() if whole or code >= 400 else b""
-        except (aiohttp.ClientError, OSError) as error:
+                answer = await work
+                code = answer.code
+        except _FAULTS as error:
             raise self._unreachable(error) from error
         finally:
             if self._observe is not None:
-                self._observe(request.method, code, self.clock.now() - begun)
+                self._observe(method, code, self.clock.now() - begun)
         if code >= 400:
-            raise self._refusal(answer, body)
-        return answer, body
-
-    async def _authorized(self, request: Request) -> aiohttp.ClientResponse:
-        """Once more with new credentials when the API refuses those we have."""
-        answer = await self._ask(request)
-        if answer.status == 401 and self.endpoint.login.refuse():
-            answer.release()
-            answer = await self._ask(request)
+            raise self._refusal(answer)
         return answer
 
-    async def _ask(self, request: Request) -> aiohttp.ClientResponse:
+    async def _exchange(self, request: Request) -> Answer:
+        """Once more with new credentials when the API refuses those we have."""
+        answer = await self._wires.exchange(await self._bytes_of(request))
+        if answer.code == 401 and self.endpoint.login.refuse():
+            answer = await self._wires.exchange(await self._bytes_of(request))
+        return answer
+
+    async def _bytes_of(self, request: Request) -> bytes:
+        headers = self._fixed_headers | await self._credentials()
+        body = request.body
+        if body is not None:
+            headers["Content-Type"] = request.content_type
+            headers["Content-Length"] = str(len(body))
+        lines = [f"{request.method} {self._prefix}{request.path} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        return "\r\n".join([*lines, "\r\n"]).encode() + (body or b"")
+
+    async def _begin(self, path: str, opened: list[aiohttp.ClientResponse]) -> Answer:
+        """The beginning of an answer without an end; a refusal is read to its end."""
+        answer = await self._open_stream(path)
+        if answer.status == 401 and self.endpoint.login.refuse():
+            answer.release()
+            answer = await self._open_stream(path)
+        opened.append(answer)
+        retry_after = answer.headers.get("Retry-After", "").encode()
+        body = await answer.read() if answer.status >= 400 else b""
+        return Answer(answer.status, {b"retry-after": retry_after}, body)
+
+    async def _open_stream(self, path: str) -> aiohttp.ClientResponse:
         return await self._open().request(
-            request.method,
-            URL(self.endpoint.server + request.path, encoded=True),
-            data=request.body,
-            headers=await self._headers(request),
+            "GET",
+            URL(self.endpoint.server + path, encoded=True),
+            headers={**self._fixed_headers, **await self._credentials()},
             allow_redirects=False,
             server_hostname=self.endpoint.tls.server_name or None,
         )
 
-    async def _headers(self, request: Request) -> Mapping[str, str]:
-        headers = dict(self.endpoint.impersonate)
+    async def _credentials(self) -> dict[str, str]:
         try:
-            if token := await self.endpoint.login.token():
-                headers["Authorization"] = f"Bearer {token}"
+            token = await self.endpoint.login.token()
             self._show_certificate()
         except CredentialsError as error:
             raise Unauthorized(str(error)) from error
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
-        return headers
+        if not token.isprintable():
+            raise Unauthorized(f"podium: {self.endpoint.source}: the token is no line of text")
+        return {"Authorization": f"Bearer {token}"} if token else {}
 
     def _show_certificate(self) -> None:
         """An exec plugin may bring a new one; connections to come present it."""
@@ -227,18 +260,13 @@ class Connection:
                 connector=aiohttp.TCPConnector(limit=0, ssl=self._tls or False),
                 timeout=_NO_TIMEOUT,
                 cookie_jar=aiohttp.DummyCookieJar(),
-                headers={
-                    "Accept": "application/json",
-                    "Accept-Encoding": "identity",
-                    "User-Agent": self._options.user_agent,
-                },
             )
         return self._session
 
     # --- what went wrong -------------------------------------------------------------------------
 
-    def _refusal(self, answer: aiohttp.ClientResponse, body: bytes) -> Exception:
-        refusal = error_of(answer.status, body)
+    def _refusal(self, answer: Answer) -> Exception:
+        refusal = error_of(answer.code, answer.body)
         if isinstance(refusal, Unauthorized):
             refusal = self._unauthorized(refusal)
         seconds = _retry_after(answer)
@@ -253,22 +281,35 @@ class Connection:
 
     def _unreachable(self, error: Exception) -> Unreachable:
         why = str(error) or type(error).__name__
-        match error:
-            case aiohttp.ClientConnectorCertificateError():
+        cause = _cause(error)
+        match cause:
+            case ssl.SSLCertVerificationError():
                 hint = "check certificate-authority-data and tls-server-name, and the server's name"
-                why = f"its certificate is not trusted: {error.certificate_error}; {hint}"
-            case aiohttp.ClientConnectorError():
-                why = f"cannot be reached: {error.os_error}; does it run, is the address right?"
+                why = f"its certificate is not trusted: {cause}; {hint}"
+            case OSError() if cause is not error:
+                why = f"cannot be reached: {cause}; does it run, is the address right?"
             case TimeoutError():
                 why = f"no answer within {self._options.timeout_seconds:g} s"
-        sent = not isinstance(error, aiohttp.ClientConnectorError)
+        sent = cause is error
         message = f"podium: {self.endpoint.source}: {self.endpoint.server}: {why}"
         return Unreachable(message, sent)
 
 
-def _retry_after(answer: aiohttp.ClientResponse) -> float | None:
+def _cause(error: Exception) -> Exception:
+    """Why no connection came about; the error itself when it came later."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return error.certificate_error
+        case aiohttp.ClientConnectorError():
+            return error.os_error
+        case CannotConnect(__cause__=OSError() as cause):
+            return cause
+    return error
+
+
+def _retry_after(answer: Answer) -> float | None:
     """When to come back, if the server names a time or is merely busy."""
-    text = answer.headers.get("Retry-After", "")
-    if text.isdecimal() and (answer.status == 429 or answer.status >= 500):
+    text = answer.headers.get(b"retry-after", b"")
+    if text.isdigit() and (answer.code == 429 or answer.code >= 500):
         return float(text)
-    return 1.0 if answer.status == 429 else None
+    return 1.0 if answer.code == 429 else None

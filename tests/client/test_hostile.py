@@ -12,7 +12,7 @@ from podium.client.resources import PODS
 from tests.client.front import EVIL
 from tests.client.harness import pod, with_world
 
-TRIES_EACH = 2 * RECONNECT_TRIES  # aiohttp tries reads a second time on its own
+TRIES_EACH = RECONNECT_TRIES  # of a list; of a watch two, which aiohttp makes
 
 
 def versions(world):

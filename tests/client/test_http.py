@@ -127,7 +127,7 @@ async def test_reads_survive_a_broken_connection(world):
 
 @with_world
 async def test_reads_give_up_in_the_end(world):
-    world.front.instead("/version", *[hanging_up] * 2 * RECONNECT_TRIES)
+    world.front.instead("/version", *[hanging_up] * RECONNECT_TRIES)
     asked = world.start(refusal(world.connection.get("/version")))
 
     await world.in_time(asked.done)
