@@ -95,7 +95,9 @@ def test_calls_of_plugins_are_counted_once(plugin, point, code, shown):
         calls = {name: Calls(name) for name in ("one", "other")}
         gauges.follow(desk.tasks, calls)
         for each in calls.values():
-            each.at(point)[plugin].note(0, code, evaluations=point == "PreFilter")
+            count = each.at(point)[plugin]
+            count.answered(0, fwk.Status(code))
+            count.evaluations = int(point == "PreFilter")
 
         watched = ("volume_scheduling", "preemption_attempts", "plugin_evaluation")
         found = {name.removeprefix("scheduler_"): n for name, n in samples(desk.metrics).items()}
