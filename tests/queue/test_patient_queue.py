@@ -37,6 +37,16 @@ def test_it_waits_to_the_moment_and_leaves_with_the_next_tick(world):
     assert world.place("a") == "active"
 
 
+def test_moments_count_and_not_seconds(world):
+    """From 1.25 to 2.25, seen at 2.5; by whole seconds it would be 2 until 3, seen at 3.5."""
+    world.advance(0.75)
+    world.fail("a", "F")
+    wake(world, "a")
+
+    world.advance(1.25)
+    assert world.place("a") == "active"
+
+
 def test_ticks_begin_when_it_starts(world):
     world.advance(0.25)
     world.fail("a", "F")
