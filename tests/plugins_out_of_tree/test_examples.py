@@ -9,6 +9,7 @@ import pytest
 from podium import config
 from podium import framework as fwk
 from podium.app import plugin_loading
+from podium.client.reflector import LASTING_SECONDS
 from podium.testing import SimulatedCluster
 from tests import builders
 from tests.fakes import FakeHandle
@@ -249,7 +250,7 @@ def test_the_cheapest_node_follows_the_prices():
 
     async def scene(cluster):
         await cluster.create(CRD)
-        await cluster.wait(60)  # until the kind is found
+        await cluster.wait(2 * LASTING_SECONDS)  # the longest until a new kind is found
         await cluster.create(
             node("small", {label: "s"}), node("large", {label: "l"}), price("s", 90), price("l", 96)
         )
