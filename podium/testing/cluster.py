@@ -172,6 +172,7 @@ class SimulatedCluster:
 
     async def wait(self, seconds: float) -> None:
         """Let time pass, and everything happen at its time."""
+        await self.settle()  # what can happen now must not find that time has passed
         end = self.clock.now() + seconds
         while (left := end - self.clock.now()) > _MOMENT:
             step = self.clock.until_next()

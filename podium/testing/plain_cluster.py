@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from podium import config
 from podium.api.meta import ApiObject
 from podium.app import plugin_loading
+from podium.clock import give_way
 from podium.config import Configuration
 from podium.framework.registry import Registry
 from podium.testing.cluster import Change, Json, SimulatedCluster
@@ -48,25 +49,35 @@ class Cluster:
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run(work)
 
+    def _act(self, work: Coroutine[Any, Any, None]) -> None:
+        self._run(self._acted(work))
+
+    async def _acted(self, work: Coroutine[Any, Any, None]) -> None:
+        """Stop where ``settle`` goes on: else the loop's last turn shows the scheduler a new node
+        before its kubelet has come to it."""
+        await work
+        await give_way()
+        self.simulated.clock.advance(0)
+
     # --- what a user does ------------------------------------------------------------------------
 
     def create(self, *objects: ApiObject | Json) -> None:
         """Create what the builders make, or manifests; in ``default`` unless they say otherwise."""
-        self._run(self.simulated.create(*objects))
+        self._act(self.simulated.create(*objects))
 
     def update(self, kind: str, name: str, change: Change) -> None:
         """``change`` alters the object that it is given: ``cluster.update("nodes", "a", cordon)``.
 
         A ``name`` may have a namespace before it: ``other/web``.
         """
-        self._run(self.simulated.update(kind, name, change))
+        self._act(self.simulated.update(kind, name, change))
 
     def set_status(self, kind: str, name: str, change: Change) -> None:
         """As ``update``, of the status."""
-        self._run(self.simulated.set_status(kind, name, change))
+        self._act(self.simulated.set_status(kind, name, change))
 
     def delete(self, kind: str, name: str, **options: Any) -> None:
-        self._run(self.simulated.delete(kind, name, **options))
+        self._act(self.simulated.delete(kind, name, **options))
 
     # --- what a user sees ------------------------------------------------------------------------
 

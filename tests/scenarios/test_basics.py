@@ -1,19 +1,17 @@
 """Pods find nodes: told through the API alone."""
 
-from tests.scenarios.harness import node, play, pod, reasons
+from podium.testing import node, pod
+from tests.scenarios.harness import reasons
 
 
-def test_a_pod_waits_until_a_node_fits():
-    async def scene(cluster):
-        await cluster.create(node("small", cpu="1"), pod("web", cpu="2"))
-        await cluster.settle()
-        assert cluster.node_of("web") is None
-        assert "1 Insufficient cpu" in cluster.why_pending("web")
+def test_a_pod_waits_until_a_node_fits(cluster):
+    cluster.create(node("small", cpu="1"), pod("web", cpu="2"))
+    cluster.settle()
+    assert cluster.node_of("web") is None
+    assert "1 Insufficient cpu" in cluster.why_pending("web")
 
-        await cluster.create(node("big", cpu="4"))
-        await cluster.wait(2)
-        assert cluster.node_of("web") == "big"
-        assert cluster.why_pending("web") == ""
-        assert [reason for reason, _ in reasons(cluster)] == ["FailedScheduling", "Scheduled"]
-
-    play(scene)
+    cluster.create(node("big", cpu="4"))
+    cluster.wait(2)
+    assert cluster.node_of("web") == "big"
+    assert cluster.why_pending("web") == ""
+    assert [reason for reason, _ in reasons(cluster)] == ["FailedScheduling", "Scheduled"]

@@ -312,9 +312,9 @@ def test_an_event_during_the_attempt_counts_when_the_attempt_fails():
         await cluster.create(node(cpu="1"), pod("web", cpu="500m"))
         await cluster.wait(5)
         await cluster.create(node("ready", cpu="64"))
-        await cluster.wait(5)
+        await cluster.wait(4)
         assert cluster.node_of("web") is None
-        await cluster.wait(3)
+        await cluster.wait(4)
         assert cluster.node_of("web") == "ready"
 
     play(scene, Full)
