@@ -59,49 +59,53 @@ def test_gauges_say_what_is():
     play(scene, full, Permit("Hold", fwk.wait(60)), toys.Bind("Bind"))
 
 
+def shown_of(calls, *starts):
+    """The samples that are not 0 of metrics with these names, once Gauges follow these calls."""
+    shown = {}
+
+    async def scene(desk):
+        Gauges(desk.metrics, desk.clock, desk.queue, desk.cluster).follow(desk.tasks, calls)
+        found = samples(desk.metrics).items()
+        shown.update({name: n for name, n in found if name.startswith(starts) and n})
+
+    play(scene, toys.Bind("Bind"))
+    return shown
+
+
+PREEMPTIONS = "scheduler_preemption_attempts_total"
+VOLUMES = "scheduler_volume_scheduling_stage_error_total"
+EVALUATIONS = "scheduler_plugin_evaluation_total"
+
+
 @pytest.mark.parametrize(
     ("plugin", "point", "code", "shown"),
     [
-        (
-            "VolumeBinding", "Filter", Code.ERROR,
-            {'volume_scheduling_stage_error_total{operation="predicate"}': 2},
-        ),
-        (
-            "VolumeBinding", "Reserve", Code.ERROR,
-            {'volume_scheduling_stage_error_total{operation="assume"}': 2},
-        ),
-        (
-            "VolumeBinding", "PreBind", Code.ERROR,
-            {'volume_scheduling_stage_error_total{operation="bind"}': 2},
-        ),
+        ("VolumeBinding", "Filter", Code.ERROR, {VOLUMES + '{operation="predicate"}': 2}),
+        ("VolumeBinding", "Reserve", Code.ERROR, {VOLUMES + '{operation="assume"}': 2}),
+        ("VolumeBinding", "PreBind", Code.ERROR, {VOLUMES + '{operation="bind"}': 2}),
         ("VolumeBinding", "PreBind", Code.SUCCESS, {}),
         ("Other", "PreBind", Code.ERROR, {}),
-        ("DefaultPreemption", "PostFilter", Code.UNSCHEDULABLE, {"preemption_attempts_total": 2}),
-        ("DefaultPreemption", "PostFilter", Code.SUCCESS, {"preemption_attempts_total": 2}),
+        ("DefaultPreemption", "PostFilter", Code.UNSCHEDULABLE, {PREEMPTIONS: 2}),
+        ("DefaultPreemption", "PostFilter", Code.SUCCESS, {PREEMPTIONS: 2}),
         ("DefaultPreemption", "PreEnqueue", Code.SUCCESS, {}),
-        (
-            "NodeName", "PreFilter", Code.SUCCESS,
-            {
-                f'plugin_evaluation_total{{extension_point="PreFilter",plugin="NodeName",'
-                f'profile="{profile}"}}': 1
-                for profile in ("one", "other")
-            },
-        ),
     ],
-)  # fmt: skip
-def test_calls_of_plugins_are_counted_once(plugin, point, code, shown):
-    async def scene(desk):
-        gauges = Gauges(desk.metrics, desk.clock, desk.queue, desk.cluster)
-        calls = {name: Calls(name) for name in ("one", "other")}
-        gauges.follow(desk.tasks, calls)
-        for each in calls.values():
-            count = each.at(point)[plugin]
-            count.answered(0, fwk.Status(code))
-            count.evaluations = int(point == "PreFilter")
+)
+def test_calls_of_plugins_are_counted_over_all_profiles(plugin, point, code, shown):
+    calls = {name: Calls(name) for name in ("one", "other")}
+    for each in calls.values():
+        each.at(point)[plugin].answered(0, fwk.Status(code))
 
-        watched = ("volume_scheduling", "preemption_attempts", "plugin_evaluation")
-        found = {name.removeprefix("scheduler_"): n for name, n in samples(desk.metrics).items()}
-        told = {name: n for name, n in found.items() if name.startswith(watched) and n}
-        assert told == shown
+    assert shown_of(calls, PREEMPTIONS, VOLUMES) == shown
 
-    play(scene, toys.Bind("Bind"))
+
+def test_evaluations_are_counted_by_profile():
+    calls = {name: Calls(name) for name in ("one", "other")}
+    calls["one"].at("Filter")["NodeName"].note(0, 7)
+    calls["other"].at("Filter")["NodeName"].note(0, 1)
+    calls["other"].at("Bind")["NodeName"].note(0, 1)
+
+    labels = 'extension_point="Filter",plugin="NodeName"'
+    assert shown_of(calls, EVALUATIONS) == {
+        f'{EVALUATIONS}{{{labels},profile="one"}}': 7,
+        f'{EVALUATIONS}{{{labels},profile="other"}}': 1,
+    }

@@ -15,22 +15,27 @@ QUIET_SECONDS = 400  # longer than any backoff, and than the five minutes after 
 
 
 class Moody(fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin, fwk.PostBindPlugin):
-    """Does nothing, or what it was told to do next at a point."""
+    """Keeps a reservation for each pod, and does what it was told to do next at a point."""
 
     name = "Moody"
     moods: dict[str, list] = {}  # noqa: RUF012  # one for all, set by each day
+    reserved: set[str] = set()  # noqa: RUF012  # the same
 
     def _at(self, point):
         moods = self.moods.get(point)
         mood = moods.pop() if moods else None
         if mood == "raise":
             raise RuntimeError(f"{self.name} at {point}")
+        if mood == "cancel":  # as when it awaits what somebody else has cancelled
+            raise asyncio.CancelledError
         return mood
 
     def reserve(self, state, subject, node_name):
+        self.reserved.add(subject.uid)
         return self._at("reserve")
 
     async def unreserve(self, state, subject, node_name):
+        self.reserved.discard(subject.uid)
         self._at("unreserve")
 
     def permit(self, state, subject, node_name):
@@ -40,6 +45,7 @@ class Moody(fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin, fwk.PostBind
         return self._at("pre_bind")
 
     async def post_bind(self, state, subject, node_name):
+        self.reserved.discard(subject.uid)
         self._at("post_bind")
 
 
@@ -56,6 +62,7 @@ MOODS = {
     "error": fwk.Status.error("broken"),
     "refuse": fwk.Status.unschedulable("not now"),
     "raise": "raise",
+    "cancel": "cancel",
     "wait": fwk.wait(7),
 }
 
@@ -87,6 +94,7 @@ class Day:
 
     async def run(self, deeds):
         Moody.moods = {}
+        Moody.reserved.clear()
         await self.cluster.create(HIGH)
         for verb, *given in deeds:
             await getattr(self, verb)(*given)
@@ -253,6 +261,7 @@ def play_day(deeds, judge):
         async with LiedToCluster(*configured(judge)) as cluster:
             await Day(cluster).run(deeds)
             check(cluster)
+            assert not Moody.reserved, "reserved for pods that are bound or given up"
         left = asyncio.all_tasks() - {asyncio.current_task()}
         assert not left, f"still running: {left}"
 
