@@ -12,7 +12,7 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 from podium.client.answer_parser import Answer, AnswerParser, BadAnswer
-from podium.clock import Clock
+from podium.clock import Clock, give_way
 
 # Well before servers hang up on their side: a request must not meet that.
 IDLE_SECONDS: Final = 15.0
@@ -119,7 +119,7 @@ class Wires:
     async def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
-        await asyncio.sleep(0)  # the loop takes the sockets down in its next turn
+        await give_way()  # the loop takes the sockets down in its next turn
 
     def _take(self) -> Wire | None:
         oldest = self._clock.now() - IDLE_SECONDS
