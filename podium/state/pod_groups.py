@@ -20,6 +20,7 @@ from podium.state.pod_info import PodInfo
 from podium.state.row_counts import RowCounts
 
 VIEW_BYTES = 64 << 20
+_FEW_KEYS = 16  # so many are kept without asking whether they are still in use
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,10 @@ class Group:
     rows: RowCounts = field(default_factory=RowCounts)
     views: list[View] = field(default_factory=list)
 
+    @property
+    def key(self) -> GroupKey:
+        return self.namespace, tuple(self.labels.items()), self.is_terminating
+
 
 @dataclass(slots=True, eq=False)
 class View:
@@ -78,14 +83,16 @@ class View:
         return self.query.matches(group.namespace, group.labels, group.is_terminating)
 
 
-GroupKey = tuple[str, tuple[str | None, ...], bool]
+GroupKey = tuple[str, tuple[tuple[str, str], ...], bool]
+"""Namespace, the labels that selectors use in order of their keys, whether terminating."""
 
 
 class PodGroups:
     """The groups and the queries in use over them."""
 
     def __init__(self) -> None:
-        self._keys: tuple[str, ...] = ()
+        self._keys: dict[str, None] = {}  # the labels that selectors use, in order
+        self._most_keys = _FEW_KEYS
         self._groups: dict[GroupKey, Group] = {}
         self._views: dict[PodQuery, View] = {}  # in order of use, oldest first
         self._capacity = 0
@@ -125,7 +132,7 @@ class PodGroups:
     def _view(self, query: PodQuery, pods: Iterable[PodInfo]) -> View:
         view = self._views.pop(query, None)
         if view is None:
-            if not query.keys <= frozenset(self._keys):
+            if not query.keys <= self._keys.keys():
                 self._project_on(query.keys, pods)
             view = self._new_view(query)
         self._views[query] = view
@@ -176,25 +183,54 @@ class PodGroups:
 
     def _key(self, info: PodInfo) -> GroupKey:
         pod = info.pod
-        labels = pod.labels
-        return (pod.namespace, tuple([labels.get(key) for key in self._keys]), pod.is_terminating)
+        labels, keys = pod.labels, self._keys
+        if len(labels) < len(keys):  # a pod has few labels; selectors may use a thousand
+            named = tuple([(key, labels[key]) for key in sorted(labels) if key in keys])
+        else:
+            named = tuple([(key, labels[key]) for key in keys if key in labels])
+        return (pod.namespace, named, pod.is_terminating)
 
     def _group_of(self, info: PodInfo) -> Group:
         key = self._key(info)
         group = self._groups.get(key)
         if group is None:
-            namespace, values, is_terminating = key
-            pairs = zip(self._keys, values, strict=True)
-            labels = {name: value for name, value in pairs if value is not None}
-            group = self._groups[key] = Group(namespace, labels, is_terminating)
+            namespace, named, is_terminating = key
+            group = self._groups[key] = Group(namespace, dict(named), is_terminating)
             group.views = [view for view in self._views.values() if view.wants(group)]
         return group
 
     def _project_on(self, keys: frozenset[str], pods: Iterable[PodInfo]) -> None:
-        """Tell pods apart by these keys too. Counts of the queries in use stay as they are."""
+        """Tell pods apart by these keys too. Counts of the queries in use stay as they are.
+
+        Only pods with such a label move: a thousand new keys that no pod has cost little.
+        """
+        new = keys - self._keys.keys()
+        placed = list(pods)
+        moving = [info for info in placed if not new.isdisjoint(info.pod.labels)]
+        # To move a pod costs about four times as much as to place it anew.
+        if len(self._keys) + len(new) > self._most_keys or 4 * len(moving) > len(placed):
+            self._start_over(keys, placed)
+            return
+        self._keys = dict.fromkeys(sorted({*self._keys, *new}))
+        for info in moving:
+            self._move(info)
+
+    def _start_over(self, keys: frozenset[str], pods: Iterable[PodInfo]) -> None:
+        """Forget the keys that no query in use names any more."""
         in_use: frozenset[str] = frozenset().union(*(query.keys for query in self._views))
-        self._keys = tuple(sorted(keys | in_use))
+        self._keys = dict.fromkeys(sorted(keys | in_use))
+        self._most_keys = max(_FEW_KEYS, 2 * len(self._keys))
         self._groups = {}
         for info in pods:
             group = info.group = self._group_of(info)
             group.rows.add(info.row, 1)
+
+    def _move(self, info: PodInfo) -> None:
+        old = info.group
+        if old is None:
+            raise AssertionError(f"{info.key} has no group")
+        group = info.group = self._group_of(info)
+        group.rows.add(info.row, 1)
+        old.rows.add(info.row, -1)
+        if not old.rows.total:
+            del self._groups[old.key]

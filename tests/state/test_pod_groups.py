@@ -125,6 +125,49 @@ def test_new_keys_split_the_groups_and_leave_counts_alone(state):
     assert len(state.groups._groups) == 0
 
 
+def test_keys_that_no_pod_has_leave_groups_alone(state):
+    for number in range(8):
+        state.add_pod(pod(f"x{number}", node="a", labels="app=web"))
+    state.add_pod(pod("y", node="b", labels="app=web tier=front"))
+    counts(state, query("app=web"))
+    [group] = state.groups._groups.values()
+
+    assert counts(state, query("zone=x")) == [0, 0, 0]
+    assert list(state.groups._groups.values()) == [group]
+    assert counts(state, query("tier=front")) == [0, 1, 0]
+    assert [found.rows.total for found in state.groups._groups.values()] == [8, 1]
+    assert group in state.groups._groups.values()  # the eight stayed where they were
+    state.update_pod(pod("y", node="b", labels="app=db zone=y"))
+    assert counts(state, query("id=1")) == [0, 0, 0]
+    state.update_pod(pod("y", node="b", labels="app=db zone=y hash=1"))
+    assert counts(state, query("hash=1")) == [0, 1, 0]
+    assert len(state.groups._groups) == 2  # the one that it left was empty, and is gone
+
+
+def test_the_order_of_labels_tells_no_pods_apart(state):
+    for key in ("a", "b", "c"):
+        counts(state, query(f"{key}=1"))
+    for number, labels in enumerate((("a", "b"), ("b", "a"), ("a", "b", "c", "d"))):
+        state.add_pod(pod(f"x{number}", node="a", labels=dict.fromkeys(labels, "1")))
+
+    assert counts(state, query("a=1 b=1")) == [3, 0, 0]
+    assert len(state.groups._groups) == 2
+
+
+def test_keys_that_are_in_use_no_more_are_forgotten(state, monkeypatch):
+    monkeypatch.setattr("podium.state.pod_groups.VIEW_BYTES", 0)  # the last query alone is kept
+    for number in range(3):
+        state.add_pod(pod(f"x{number}", node="a", labels=f"id={number} app=web"))
+    assert counts(state, query("id=1")) == [1, 0, 0]
+    assert len(state.groups._groups) == 3
+
+    for number in range(100):
+        assert counts(state, query(f"key{number}=x app=web")) == [0, 0, 0]
+    assert len(state.groups._keys) <= 16
+    assert len(state.groups._groups) == 1
+    assert counts(state, query("app=web")) == [3, 0, 0]
+
+
 def test_counts_grow_with_the_table(state):
     web = query("app=web")
     state.add_pod(pod("x", node="c", labels="app=web"))
