@@ -7,7 +7,6 @@ change and not once per look.
 from __future__ import annotations
 
 from collections.abc import Collection
-from operator import attrgetter
 
 import msgspec
 
@@ -210,6 +209,3 @@ def _nobody(namespace: str) -> str:
 
 def _nothing() -> None:
     """The index looks for itself."""
-
-
-by_name = attrgetter("metadata.name")
