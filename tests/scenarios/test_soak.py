@@ -1,7 +1,7 @@
 """Random days: faults of the API, of plugins, of nodes; in the end everything is in its place."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.scenarios.soak import EVILS, Moody, MoodyJudge, play_day
@@ -37,8 +37,28 @@ deeds = st.one_of(
 )
 
 
+A_BIT_OF_ALL = [
+    ("upset", "pre_bind", "cancel"),
+    ("add_pod", "p0", 5, False, False),
+    ("wait", 3),
+    ("upset", "pre_bind", "error"),
+    ("upset", "unreserve", "raise"),
+    ("add_pod", "p1", 5, False, True),
+    ("wait", 3),
+    ("spoil", "/binding", "lost-answer"),
+    ("add_pod", "p2", 20, True, True),
+    ("upset", "permit", "wait"),
+    ("add_pod", "p3", 3, False, False),
+    ("wait", 1),
+    ("cut",),
+    ("delete_pod", "p3"),
+    ("delete_node", "n1"),
+]
+
+
 @pytest.mark.parametrize("judge", [Moody, MoodyJudge], ids=lambda plugin: plugin.name)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@example(story=A_BIT_OF_ALL)
 @given(story=st.lists(deeds, min_size=5, max_size=40))
 def test_after_any_day_everything_is_in_its_place(judge, story):
     play_day([("add_node", "n0", 20), ("add_node", "n1", 10), *story], judge)
