@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from podium.api.node_labels import BETA_ZONE, ZONE
 from podium.api.storage import PersistentVolume
 from podium.api.volumes import Volume, VolumeSources
 
-_ZONES: Final = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_ZONES: Final = (BETA_ZONE, ZONE)
 _EBS_ID: Final = re.compile(r"vol-[^/]*")
 
 

@@ -15,6 +15,7 @@ import msgspec
 from podium.api import objects
 from podium.api.affinity_terms import affinity_terms
 from podium.api.manifests import load_yaml, read_text
+from podium.api.node_labels import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, Pod
 from podium.api.selectors import label_selector
 from podium.errors import InvalidSelector, PodiumError
@@ -22,7 +23,6 @@ from podium.errors import InvalidSelector, PodiumError
 Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
 
 _CREATED = "2026-01-01T00:00:00Z"
-HOSTNAME = "kubernetes.io/hostname"
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 _INDEX = re.compile(r"\{\{\s*\.Index\s*\}\}")

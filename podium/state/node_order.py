@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from podium.api.node_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from podium.api.objects import Node
 
-_REGIONS = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
-_ZONES = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_REGIONS = (BETA_REGION, REGION)
+_ZONES = (BETA_ZONE, ZONE)
 
 
 class NodeOrder:

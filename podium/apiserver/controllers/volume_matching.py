@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from podium.api import quantity
+from podium.api.node_labels import ZONE
 from podium.apiserver.controllers.owners import compile_selector
 from podium.apiserver.controllers.templates import storage_of
 from podium.apiserver.statuses import Json
@@ -95,9 +96,6 @@ def provisioned(claim: Json, class_: Json, node: Json | None) -> Json:
     return made
 
 
-_ZONE = "topology.kubernetes.io/zone"
-
-
 def _topology(class_: Json, node: Json | None) -> list[Json]:
     """Where a new volume can be used: the node's part of what the class allows, or its zone."""
     labels = ((node or {}).get("metadata") or {}).get("labels") or {}
@@ -111,8 +109,8 @@ def _topology(class_: Json, node: Json | None) -> list[Json]:
             return [_term({key: values[:1] for key, values in pairs.items()})]
         if pairs and all(labels.get(key) in values for key, values in pairs.items()):
             return [_term({key: [labels[key]] for key in pairs})]
-    if node is not None and _ZONE in labels:
-        return [_term({_ZONE: [labels[_ZONE]]})]
+    if node is not None and ZONE in labels:
+        return [_term({ZONE: [labels[ZONE]]})]
     return []
 
 

@@ -7,10 +7,11 @@ from typing import Any, Final, cast
 
 import msgspec
 
+from podium.api.node_labels import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, PersistentVolume, Pod, encode
 from podium.bench.nodes import prepared
 from podium.bench.ops import CreateNodes
-from podium.bench.templates import HOSTNAME, Template
+from podium.bench.templates import Template
 from podium.client.resources import Resource, decode_plain, resource_of
 
 Json = dict[str, Any]

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Iterator
 
 from podium import framework as fwk
 from podium.api.names import label_key_problems
+from podium.api.node_labels import HOSTNAME, ZONE
 from podium.api.objects import TopologySpreadConstraint
 
 HARD = "DoNotSchedule"
 SOFT = "ScheduleAnyway"
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
 
 SYSTEM = "System"
 LIST = "List"

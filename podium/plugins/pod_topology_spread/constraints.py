@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from podium.api.meta import HashedValue
+from podium.api.node_labels import HOSTNAME
 from podium.api.objects import Pod, TopologySpreadConstraint
 from podium.api.selectors import Selector, label_selector
-from podium.plugins.pod_topology_spread.args import HARD, HOSTNAME, SOFT, SpreadArgs
+from podium.plugins.pod_topology_spread.args import HARD, SOFT, SpreadArgs
 from podium.state.cluster import ClusterState
 from podium.state.pod_groups import Clause, PodQuery
 from podium.state.workload_selectors import default_selector

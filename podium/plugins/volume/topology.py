@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
+from podium.api.node_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from podium.api.objects import PersistentVolume
 from podium.api.selectors import Requirement
 
-ZONE = "topology.kubernetes.io/zone"
-REGION = "topology.kubernetes.io/region"
-BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
-BETA_REGION = "failure-domain.beta.kubernetes.io/region"
 KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
 # One way only: a volume with the new labels does not match a node that has the old ones.
 SUCCESSORS = {BETA_ZONE: ZONE, BETA_REGION: REGION}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.csi_migration import DRIVERS, migrated_driver, persistent_id
+from podium.api.node_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from podium.api.objects import (
     CSINode,
     NodeSelector,
@@ -26,11 +27,8 @@ from podium.state.cluster import ClusterState
 
 MIGRATED: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 
-_GA: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
-_BETA: Final = (
-    "failure-domain.beta.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region",
-)
+_GA: Final = (ZONE, REGION)
+_BETA: Final = (BETA_ZONE, BETA_REGION)
 # The drivers that may take over, with their label for a zone; without one nothing is translated.
 _ZONE_LABELS: Final[Mapping[str, str]] = {
     "ebs.csi.aws.com": "topology.ebs.csi.aws.com/zone",
