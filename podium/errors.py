@@ -34,13 +34,13 @@ class PodiumError(Exception):
 
 
 class Problem(NamedTuple):
-    """One thing wrong with an object: the path of the field, and the reason."""
+    """One thing wrong with an object or with arguments: the path of the field, and what."""
 
     path: str
-    reason: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}" if self.path else self.reason
+        return f"{self.path}: {self.message}" if self.path else self.message
 
 
 class InvalidObject(PodiumError):

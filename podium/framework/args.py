@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import msgspec
 
+from podium.errors import Problem
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing wrong with a configuration: where (a path below the args) and what."""
-
-    path: str
-    message: str
+__all__ = ["Args", "NoArgs", "Problem"]
 
 
 class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,7 +18,8 @@ class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """
 
     def validate(self) -> Iterable[Problem]:
-        """Everything wrong with these values; called when the configuration is loaded."""
+        """Everything wrong with these values, by paths below the args; called when the
+        configuration is loaded."""
         return ()
 
 
