@@ -12,7 +12,7 @@ STAMP := $(VENV)/.installed
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(STAMP) ## Watch 1,000 pods land on 100 simulated nodes; until Ctrl-C
+demo: $(STAMP) ## Watch 1,000 pods come to 100 simulated nodes; until Ctrl-C
 	$(BIN)/podium demo
 
 walkthrough: $(STAMP) ## Run a scheduler with a plugin of its own from manifests, see where a pod goes

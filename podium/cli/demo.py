@@ -29,7 +29,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _EXAMPLES = """\
 examples:
-  podium demo                                 watch 1,000 pods land on 100 nodes
+  podium demo                                 watch 1,000 pods come to 100 nodes
   podium demo --kubeconfig ./podium.yaml      leave kubectl's own file alone
 """
 
@@ -37,7 +37,7 @@ examples:
 def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
-        help="watch 1,000 pods land on 100 simulated nodes",
+        help="watch 1,000 pods come to 100 simulated nodes",
         description="Start a cluster as podium up does, create workloads, show where their pods "
         "land and why some do not, and keep the cluster running until Ctrl-C.",
         epilog=_EXAMPLES,

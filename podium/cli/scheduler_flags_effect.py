@@ -157,7 +157,10 @@ def tell(given: Given, configured: Configured) -> None:
     for warning in configured.configuration.warnings:
         log.warning("configuration", file=configured.source, what=str(warning))
     if given.value("config"):
+        counts = heeded(given, configured.reading)
         for flag in given.of([Fate.FILE_DECIDES]):
+            if flag.name in counts:
+                continue
             log.warning("flag ignored: the file of --config decides", flag=_shown(flag))
     deprecated = (
         [Fate.DEPRECATED] if given.value("config") else [Fate.DEPRECATED, Fate.FILE_DECIDES]

@@ -287,7 +287,7 @@ def say_next(running: RunningCluster, end: str) -> None:
     console.print("\n[bold]next[/]")
     for command in (
         f"kubectl{elsewhere} --context {CONTEXT} get nodes",
-        f"kubectl{elsewhere} --context {CONTEXT} create deployment web --image nginx --replicas 3",
+        f"kubectl{elsewhere} --context {CONTEXT} create deployment shop --image nginx --replicas 3",
         f"podium get pods{elsewhere}",
     ):
         console.print(f"  {command}", markup=False)

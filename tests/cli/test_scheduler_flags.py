@@ -245,6 +245,15 @@ def test_flags_are_told_when_they_are_ignored_or_deprecated(file, caplog):
     ]
 
 
+def test_a_kubeconfig_that_counts_is_not_told_to_be_ignored(tmp_path, caplog):
+    path = tmp_path / "file.yaml"
+    path.write_text(FILE.replace("kubeconfig: of-the-file, ", ""))
+    flags = given(f"--config={path}", "--kubeconfig=of-the-flag")
+    tell(flags, configure(flags, REGISTRY, check(flags)))
+
+    assert "ignored" not in caplog.text
+
+
 def test_warnings_of_the_file_are_told(tmp_path, caplog):
     path = tmp_path / "old.yaml"
     path.write_text(FILE.replace("/v1\n", "/v1beta3\n"))
