@@ -25,6 +25,7 @@ LIVE: Sequence[Column[LiveResult]] = (
     ("steady/s", 9, lambda result: f"{result.steady_pods_per_second:,.0f}"),
     ("p50 ms", 9, lambda result: f"{result.bind_p50_ms:,.0f}"),
     ("p99 ms", 9, lambda result: f"{result.bind_p99_ms:,.0f}"),
+    ("breaks", 8, lambda result: f"{result.watch_breaks}"),
     ("CPU s", 8, lambda result: _seconds(result.scheduler_cpu_seconds)),
     ("memory MB", 10, lambda result: _megabytes(result.peak_memory_bytes)),
 )

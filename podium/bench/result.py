@@ -43,12 +43,13 @@ class LiveResult(Figures, frozen=True, kw_only=True):
     steady_pods_per_second: float
     bind_p50_ms: float
     bind_p99_ms: float
+    watch_breaks: int  # of the watch that times pods; unless 0, times are not exact
     scheduler_cpu_seconds: float | None
 
 
 F = TypeVar("F", bound=Figures)
 
-_SAME_IN_ALL_RUNS = ("name", "nodes", "pods")
+_SAME_IN_ALL_RUNS = ("name", "nodes", "pods", "watch_breaks")
 
 
 def of_run(name: str, nodes: int, meter: Meter, reference: Reference) -> Result:
@@ -80,4 +81,7 @@ def median_of(results: Sequence[F]) -> F:
     middle = {name: None if None in found else median(found) for name, found in values.items()}
     if middle["peak_memory_bytes"] is not None:
         middle["peak_memory_bytes"] = int(middle["peak_memory_bytes"])
+    breaks = [result.watch_breaks for result in results if isinstance(result, LiveResult)]
+    if breaks:  # one inexact run is worth knowing of
+        middle["watch_breaks"] = max(breaks)
     return msgspec.structs.replace(results[0], **middle)

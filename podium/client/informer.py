@@ -59,6 +59,11 @@ class Informer(Generic[T]):
         return self._reflector.trouble.error
 
     @property
+    def watches(self) -> int:
+        """How many were begun: while the number stays, every change was told as it came."""
+        return self._reflector.watches
+
+    @property
     def silent_seconds(self) -> float:
         """Since the server was last heard of; infinite before the first time. A watch in good
         health is never silent for much more than a minute."""

@@ -32,7 +32,8 @@ PAGE: Final = 500
 WATCH_SECONDS: Final = 300
 # API servers send a bookmark each minute: after this much silence the connection is dead.
 SILENCE_SECONDS: Final = 90.0
-# A watch that lasted this long went well: the next one starts without a wait.
+# A watch that lasted this long, or told of something and was ended in order, went well: the next
+# one starts without a wait.
 HEALTHY_SECONDS: Final = 5.0
 # Events that were lost without a trace come to light when the list is compared again.
 RELIST_SECONDS: Final = 1800.0
@@ -86,15 +87,18 @@ class Reflector(Generic[T]):
         self.synced = asyncio.Event()
         self.listed_at = float("-inf")
         self.heard_at = float("-inf")
+        self.watches = 0  # begun so far
 
     async def run(self) -> None:
         while True:
-            begun = self._clock.now()
+            begun, version, went_well = self._clock.now(), self._version, False
             try:
                 await self._follow()
+                # Servers end the watch of whoever is slow for a moment: no reason to miss more.
+                went_well = self._version != version
             except PodiumError as error:
                 self._note(error)
-            if self._clock.now() - begun >= HEALTHY_SECONDS:
+            if went_well or self._clock.now() - begun >= HEALTHY_SECONDS:
                 self._backoff.reset()
             else:
                 await sleep(self._clock, self._wait_seconds())
@@ -161,6 +165,7 @@ class Reflector(Generic[T]):
 
     async def _watch(self) -> None:
         self._verb = "watch"
+        self.watches += 1
         seconds = int(WATCH_SECONDS * (1 + self._chance.random()))
         query = f"watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}"
         path = self._path(f"{query}&resourceVersion={quote(self._version)}")

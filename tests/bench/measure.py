@@ -29,6 +29,7 @@ FIGURES = (
     "bind_p50_ms",
     "bind_p99_ms",
     "scheduler_cpu_seconds",
+    "watch_breaks",
 )
 
 

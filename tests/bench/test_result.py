@@ -27,6 +27,7 @@ LIVE_RESULT = LiveResult(
     steady_pods_per_second=450.0,
     bind_p50_ms=80.0,
     bind_p99_ms=300.0,
+    watch_breaks=0,
     scheduler_cpu_seconds=1.25,
     peak_memory_bytes=64_000_000,
     reference_us=10.0,
@@ -89,7 +90,7 @@ def test_live_lines_are_aligned():
     line = table.row(LIVE_RESULT)
 
     assert len(line) == len(table.header())
-    assert line.split()[1:] == ["400", "450", "80", "300", "1.25", "64"]
+    assert line.split()[1:] == ["400", "450", "80", "300", "0", "1.25", "64"]
 
 
 def test_what_nobody_knows_is_a_dash():
@@ -107,3 +108,9 @@ def test_what_one_run_cannot_tell_is_told_by_none():
 
     assert middle.scheduler_cpu_seconds is None
     assert middle.peak_memory_bytes == 64_000_000
+
+
+def test_one_inexact_run_is_told():
+    broken = msgspec.structs.replace(LIVE_RESULT, watch_breaks=2)
+
+    assert median_of([LIVE_RESULT, broken, LIVE_RESULT]).watch_breaks == 2

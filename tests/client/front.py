@@ -67,6 +67,7 @@ class Front:
     busy: int = 0
     activity: int = 0
     watches: list = field(default_factory=list)  # their transports
+    ends: list = field(default_factory=list)  # what ends each watch in order
 
     async def __aenter__(self):
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None))
@@ -92,6 +93,11 @@ class Front:
     def cut_watches(self):
         for transport in self.watches:
             transport.abort()
+
+    def end_watches(self):
+        """In order, as a server does that has had enough."""
+        for end in self.ends:
+            end.set()
 
     def calm(self):
         self.mood = CALM
@@ -156,15 +162,27 @@ class Front:
         await response.prepare(request)
         transport = request.transport
         self.watches.append(transport)
+        end = asyncio.Event()
+        self.ends.append(end)
         self.busy -= 1  # an open watch keeps nobody waiting
         try:
-            await self._pass_lines(request, answer, response)
+            passing = asyncio.ensure_future(self._pass_lines(request, answer, response))
+            ended = asyncio.ensure_future(end.wait())
+            try:
+                await asyncio.wait({passing, ended}, return_when=asyncio.FIRST_COMPLETED)
+                if passing.done():
+                    passing.result()
+            finally:
+                passing.cancel()
+                ended.cancel()
+                await asyncio.gather(passing, ended, return_exceptions=True)
             await response.write_eof()
         except (ConnectionError, aiohttp.ClientError):
             pass
         finally:
             self.busy += 1
             self.watches.remove(transport)
+            self.ends.remove(end)
         return response
 
     async def _pass_lines(self, request, answer, response):

@@ -270,6 +270,35 @@ async def test_after_a_good_time_it_is_quick_again(world):
 
 
 @with_world
+async def test_a_watch_that_told_something_goes_on_at_once(world):
+    """kube-apiserver ends the watch of who is slow for a moment, without a word."""
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    await world.until(lambda: world.front.watches)
+    begun = world.clock.now()
+    for number in range(5):
+        world.create("pods", **pod(f"p{number}"))
+        await world.until(lambda number=number: len(story.told) == number + 1)
+        world.front.end_watches()
+        await world.until(lambda number=number: informer.watches == number + 2)
+
+    assert world.clock.now() == begun
+    assert len(story.told) == 5
+
+
+@with_world
+async def test_a_watch_that_ends_without_news_is_waited_for(world):
+    world.front.instead("watch=true", *[saying("")] * 3)
+    informer, _ = world.follow(PODS)
+    await informer.wait_synced()
+    begun = world.clock.now()
+
+    await world.in_time(lambda: informer.watches == 4)
+
+    assert world.clock.now() - begun > 2 * FIRST_SECONDS
+
+
+@with_world
 async def test_silence_ends_a_watch(world):
     world.front.instead("watch=true", never)
     informer, story = world.follow(PODS)

@@ -24,6 +24,7 @@ class Times:
         self.pods = 0
         self.seconds = 0.0
         self.cpu_seconds: float | None = 0.0
+        self.watch_breaks = 0
         self._waits: list[float] = []
         self._steady_pods = 0
         self._steady_seconds = 0.0
@@ -33,8 +34,9 @@ class Times:
         self, keys: Sequence[str], watch: PodWatch, scheduler: TimedScheduler
     ) -> Iterator[None]:
         """Count these pods, which appear and are bound inside the block."""
-        before = scheduler.usage()
+        before, watches = scheduler.usage(), watch.watches
         yield
+        self.watch_breaks += watch.watches - watches
         self._add_cpu(before, scheduler.usage())
         keys = [key for key in keys if key in watch.bound]  # one that was deleted may never have
         self.add([watch.created[key] for key in keys], [watch.bound[key] for key in keys])
@@ -67,6 +69,7 @@ class Times:
             steady_pods_per_second=_rate(self._steady_pods, self._steady_seconds),
             bind_p50_ms=round(float(p50), 1),
             bind_p99_ms=round(float(p99), 1),
+            watch_breaks=self.watch_breaks,
             scheduler_cpu_seconds=None if used is None else round(used.cpu_seconds, 2),
             peak_memory_bytes=None if used is None else used.peak_memory_bytes,
             reference_us=median_us(reference.times),

@@ -111,9 +111,9 @@ class PodWatch:
             self._progress.set()
 
     @property
-    def waiting(self) -> int:
-        """How many pods are still waited for."""
-        return len(self._awaited)
+    def watches(self) -> int:
+        """How many were needed: each new one may show late what happened before it."""
+        return self._informer.watches
 
     async def settled(
         self, keys: Iterable[str], timeout: float, *, attempted: bool = False
