@@ -30,7 +30,8 @@ def service_account(plane, side, folder):
 def second_scheduler(kubeconfig, folder):
     config = f"--config={EXAMPLES / 'second-scheduler-config.yaml'}"
     command = [sys.executable, "-m", "podium", "scheduler", config, f"--kubeconfig={kubeconfig}"]
-    return Scheduler([*command, "--secure-port=0"], folder / "podium.log")
+    options = ["--secure-port=0", "--logging-format=text"]
+    return Scheduler([*command, *options], folder / "podium.log")
 
 
 def test_a_second_scheduler(binaries, tmp_path):
