@@ -6,6 +6,7 @@ of labels; so values are kept here, and that library only prints them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class Declared:
     buckets: tuple[float, ...] = ()
 
 
-class Family(Generic[S]):
+class Family(ABC, Generic[S]):
     """A metric and its series by label values; a labelled one has none until first used.
 
     One thread writes a family. Any thread may read it: the copy of a dict is atomic.
@@ -64,11 +65,13 @@ class Family(Generic[S]):
             raise ValueError(f"{self.declared.name} has the labels {wanted}, not {labels}")
         return self._zero()
 
+    @abstractmethod
     def _zero(self) -> S:
-        raise NotImplementedError
+        """The value of a new series."""
 
+    @abstractmethod
     def printed(self) -> Metric:
-        raise NotImplementedError
+        """As prometheus-client writes it."""
 
 
 class Counter(Family[float]):

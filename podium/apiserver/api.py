@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from podium.apiserver import metadata, rules, statuses
 from podium.apiserver.admission import ADMISSIONS
 from podium.apiserver.builtin_kinds import builtin_kinds
@@ -326,6 +328,9 @@ def _untracked(call: Call) -> Call:
 def _check_type(kind: Kind, kinds: Kinds, raw: Any) -> None:
     if not isinstance(raw, dict):
         return
+    if kind.custom:
+        _check_custom_type(kind, raw)
+        return
     version, name = raw.get("apiVersion") or kind.api_version, raw.get("kind") or kind.kind
     if (version, name) == (kind.api_version, kind.kind):
         return
@@ -340,6 +345,29 @@ def _check_type(kind: Kind, kinds: Kinds, raw: Any) -> None:
         f'{name} in version "{str(version).rpartition("/")[2]}" cannot be handled as a '
         f"{kind.kind}: {why}"
     )
+
+
+def _check_custom_type(kind: Kind, raw: Json) -> None:
+    """Objects of definitions must say what they are; no Go type says it for them."""
+    version, name = raw.get("apiVersion") or "", raw.get("kind")
+    if not name:
+        body = msgspec.json.encode(raw).decode()
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind.kind}): "
+            f"Object 'Kind' is missing in '{body}' ({body[:_SHOWN_OF_A_BODY]} ...)"
+        )
+    if version != kind.api_version:
+        raise bad_request(
+            f"the API version in the data ({version}) does not match the expected API version "
+            f"({kind.api_version})"
+        )
+    if name != kind.kind:
+        cause = Cause("FieldValueInvalid", "kind", f'Invalid value: "{name}": must be {kind.kind}')
+        called = str((raw.get("metadata") or {}).get("name", ""))
+        raise statuses.invalid(str(name), kind.group, called, [cause])
+
+
+_SHOWN_OF_A_BODY = 30
 
 
 def _place(kind: Kind, meta: Json, namespace: str) -> None:

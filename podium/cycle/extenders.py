@@ -40,6 +40,10 @@ class Extenders:
 
     def __init__(self, extenders: Iterable[Extender] = (), parallelism: int = 16) -> None:
         self.all = tuple(sorted(extenders, key=lambda extender: extender.is_ignorable))
+        for each in self.all:
+            if each.is_binder and type(each).bind is Extender.bind:
+                what = f"extender {each.name} says that it binds pods, and has no bind"
+                raise ExtenderError(f"{what}: write one, or leave is_binder out")
         self.judge = any(each.is_filter or each.is_prioritizer for each in self.all)
         # Each has its own: a pod that is to be scored does not queue behind bindings that hang.
         self._prioritizing = asyncio.Semaphore(parallelism)

@@ -64,8 +64,7 @@ class Extender(Protocol):
         return candidates
 
     async def bind(self, pod: Pod, node_name: str) -> None:
-        """Bind the pod, in the place of the Bind plugins."""
-        raise NotImplementedError(f"{self.name} says that it binds pods, and has no bind")
+        """Bind the pod, in the place of the Bind plugins; a binder must have its own."""
 
     async def close(self) -> None:
         """The scheduler stops."""

@@ -37,7 +37,12 @@ CRD = {
         ],
     },
 }
-COPY = {"metadata": {"name": "poem"}, "spec": {"count": 2, "text": "old"}}
+COPY = {
+    "apiVersion": "example.com/v1",
+    "kind": "Copy",
+    "metadata": {"name": "poem"},
+    "spec": {"count": 2, "text": "old"},
+}
 KEY = ("default", "poem")
 
 

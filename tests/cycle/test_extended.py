@@ -292,6 +292,15 @@ def test_a_cycle_without_its_extenders_is_refused():
         Extended(ToyExtender(filter=[])).cycle(WEB).run()
 
 
+def test_a_binder_that_cannot_bind_is_refused_at_the_start():
+    class Binder(fwk.Extender):
+        name = "binder"
+        is_binder = True
+
+    with pytest.raises(ExtenderError, match=r"extender binder says that it binds.*and has no bind"):
+        Extenders([Binder()])
+
+
 def test_no_nodes_at_all():
     extender = ToyExtender(filter=[])
 

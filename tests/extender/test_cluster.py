@@ -75,7 +75,7 @@ def test_a_pod_that_an_extender_refuses_says_so_and_is_tried_again_when_anything
         await until(cluster, told, lambda: cluster.why_pending("web"))
         assert cluster.why_pending("web").startswith("0/1 nodes are available: 1 no licence. ")
 
-        told.changes(filter={"reply": {"NodeNames": ["n1", "n2"]}})
+        told.changes(filter={"keep": ["n1", "n2"]})
         await cluster.create(node("n2"))
         await cluster.wait(2)
         await until(cluster, told, lambda: cluster.node_of("web"))
