@@ -15,6 +15,7 @@ from podium.errors import PluginError
 from podium.framework.plugin import EnqueueExtensions
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
+from podium.framework.status import text_of
 from podium.live.gate import Gate
 from podium.live.tasks import Tasks
 from podium.live.watching import Watching
@@ -43,7 +44,7 @@ class Exchange:
         try:
             rules = rules_of(draft.profiles, has_extenders=bool(self.core.services.extenders))
         except Exception as fault:
-            raise PluginError(f"podium: events_to_register failed: {fault}") from fault
+            raise PluginError(f"podium: events_to_register failed: {text_of(fault)}") from fault
         self.gate.pass_through(self._swap, draft, rules)
 
     def _swap(self, draft: Draft, rules: Rules) -> None:

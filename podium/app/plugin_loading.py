@@ -22,6 +22,7 @@ from podium.framework.decorators import PLUGIN
 from podium.framework.definitions import made_by
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
+from podium.framework.status import text_of
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -163,7 +164,7 @@ def _why(source: Source, fault: BaseException) -> str:
         if source.file is not None and frame.filename == str(source.file)
     ]
     at = f"line {lines[-1]}: " if lines else ""
-    return f"{at}{type(fault).__name__}: {fault}"
+    return f"{at}{type(fault).__name__}: {text_of(fault)}"
 
 
 def _offer(point: EntryPoint, to: Registry) -> None:
@@ -177,7 +178,7 @@ def _offer(point: EntryPoint, to: Registry) -> None:
         try:
             return point.load()
         except Exception as fault:
-            why = f"{type(fault).__name__}: {fault}"
+            why = f"{type(fault).__name__}: {text_of(fault)}"
             raise PluginError(f"podium: {origin} does not load: {why}") from fault
 
     to.offer(point.name, load_it, origin)

@@ -11,6 +11,7 @@ from podium.config.decode import decode
 from podium.config.problems import Problems, child, show
 from podium.config.versions.version import Version
 from podium.framework.args import Args, NoArgs
+from podium.framework.status import text_of
 
 A = TypeVar("A", bound=Args)
 
@@ -108,7 +109,7 @@ def _checked(given: dict[str, Any], kind: type[A], path: str, problems: Problems
         for problem in args.validate():
             problems.add(child(path, problem.path) if problem.path else path, problem.message)
     except Exception as fault:  # an author's __post_init__ or validate() may raise anything
-        problems.add(path, f"checking the args raised {type(fault).__name__}: {fault}")
+        problems.add(path, f"checking the args raised {type(fault).__name__}: {text_of(fault)}")
         return None
     return args
 

@@ -17,7 +17,7 @@ from podium.errors import ExtenderError
 from podium.framework.extender import EXTENDER, Extender, Filtered
 from podium.framework.preemption import Candidates
 from podium.framework.profile import AttemptFailed
-from podium.framework.status import SUCCESS, Status
+from podium.framework.status import SUCCESS, Status, text_of
 from podium.logs import get_logger
 from podium.state.cluster import ClusterState
 from podium.state.resource_columns import int64
@@ -186,7 +186,7 @@ def _as_extender_error(extender: Extender, call: str, pod: Pod, fault: Exception
         return fault
     # Not a refusal but a bug, in code that runs in this process: show where.
     log.error("extender failed", extender=extender.name, call=call, pod=pod.key)
-    return ExtenderError(str(fault) or type(fault).__name__)
+    return ExtenderError(text_of(fault))
 
 
 def _skip(extender: Extender, call: str, pod: Pod, fault: Exception) -> None:

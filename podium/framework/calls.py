@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol
 from podium.api.objects import Pod
 from podium.clock import Clock
 from podium.framework.plugin import Plugin
-from podium.framework.status import Code, Status
+from podium.framework.status import Code, Status, text_of
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -209,8 +209,9 @@ def fault_of(plugin: Plugin, point: str, pod: Pod, fault: Exception) -> Status:
 
 def _explained(fault: Exception) -> Exception:
     """The decoder's word for a frozen object helps nobody who does not know the decoder."""
-    if isinstance(fault, AttributeError) and str(fault).startswith("immutable type"):
-        _, _, kind = str(fault).partition(": ")
+    said = text_of(fault)
+    if isinstance(fault, AttributeError) and said.startswith("immutable type"):
+        _, _, kind = said.partition(": ")
         text = f"it tried to change {kind.strip(chr(39))}, but objects are read-only for plugins"
         return AttributeError(f"{text}: write through handle.client, or keep it in the state")
     return fault

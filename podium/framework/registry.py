@@ -12,6 +12,7 @@ from podium.framework.args import Args, NoArgs
 from podium.framework.calls import source_of
 from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
 from podium.framework.plugin import Plugin, Point, points_of
+from podium.framework.status import text_of
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
@@ -134,7 +135,7 @@ class Registry:
             plugin = entry.build(args, handle)
             _check_built(plugin, entry)
         except Exception as fault:
-            raise PluginError(f'initializing plugin "{name}": {fault}') from fault
+            raise PluginError(f'initializing plugin "{name}": {text_of(fault)}') from fault
         if plugin.name != name:
             setattr(plugin, "name", name)  # noqa: B010  # one class under several names
         return plugin

@@ -127,10 +127,20 @@ class Mute(Exception):
         raise RuntimeError("not even that")
 
 
-def test_an_exception_that_cannot_be_told_is_named():
-    plugin = toys.Filter("F", Mute())
+class MuteAttribute(Mute, AttributeError):
+    """One that is looked at more closely: the decoder's word for a frozen object is explained."""
 
-    with pytest.raises(AttemptFailed, match=r'^running "F" filter plugin: Mute$'):
+
+class Wordless(Exception):
+    def __str__(self):
+        return None
+
+
+@pytest.mark.parametrize("fault", [Mute(), MuteAttribute(), Wordless()], ids=lambda f: type(f))
+def test_an_exception_that_cannot_be_told_is_named(fault):
+    plugin, name = toys.Filter("F", fault), type(fault).__name__
+
+    with pytest.raises(AttemptFailed, match=f'^running "F" filter plugin: {name}$'):
         toys.profile(plugin).run_filters(fwk.CycleState(), pod(), fwk.Rows.of(node("a")))
 
 
