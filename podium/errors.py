@@ -23,6 +23,9 @@ PodiumError
 ├── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
 ├── WorkloadFailed      a benchmark that did not come to its end
 └── ServingError        an address where health and metrics cannot be served: which, what to do
+
+Beside these, the embedded API server answers with a ``Refusal`` (apiserver/statuses.py): what a client
+gets of it is an ApiError.
 """
 
 from collections.abc import Sequence

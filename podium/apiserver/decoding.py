@@ -78,7 +78,7 @@ def parse_json(body: bytes, kind: str) -> Any:
     return value or {}
 
 
-def _unrecognized(kind: str, why: str) -> statuses.ApiError:
+def _unrecognized(kind: str, why: str) -> statuses.Refusal:
     told = f"couldn't get version/kind; json parse error: {why}"
     if kind == "DeleteOptions":  # no object, so nothing that it must be of
         return statuses.bad_request(told)
@@ -129,7 +129,7 @@ def conform(kind: Kind, obj: Any) -> tuple[Json, list[str]]:
     return found, walk.unknown[:_UNKNOWN_SHOWN]
 
 
-class Undecodable(statuses.ApiError):
+class Undecodable(statuses.Refusal):
     """An object that is none of its kind; ``why`` is what the decoder says."""
 
     def __init__(self, kind: Kind, why: str) -> None:

@@ -45,7 +45,7 @@ class DeleteOptions:
         return cls(grace, policy or "", _preconditions(raw), bool(raw.get("dryRun")))
 
 
-def _invalid(cause: Cause) -> statuses.ApiError:
+def _invalid(cause: Cause) -> statuses.Refusal:
     return statuses.invalid("DeleteOptions", "meta.k8s.io", "", [cause])
 
 

@@ -11,7 +11,7 @@ from podium.apiserver.api import Api
 from podium.apiserver.conversion import from_stored
 from podium.apiserver.requests import Continue, Query, Target, number, version
 from podium.apiserver.selection import Selection, parse_fields, parse_labels
-from podium.apiserver.statuses import ApiError, Cause, Json
+from podium.apiserver.statuses import Cause, Json, Refusal
 from podium.apiserver.store import Listing
 from podium.apiserver.watches import Item
 
@@ -84,7 +84,7 @@ def _continued(
         return store.list(storage, target.namespace), token.after
     try:
         return store.list(storage, target.namespace, token.version), token.after
-    except ApiError as error:
+    except Refusal as error:
         if error.code != 410:
             raise
         refusal = statuses.expired(_TOO_OLD)

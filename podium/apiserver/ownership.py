@@ -206,7 +206,7 @@ def _settle_conflicts(
         raise _conflicts(found)
 
 
-def _conflicts(found: dict[Manager, list[str]]) -> statuses.ApiError:
+def _conflicts(found: dict[Manager, list[str]]) -> statuses.Refusal:
     count = sum(map(len, found.values()))
     lines, causes = [], []
     for manager, paths in found.items():

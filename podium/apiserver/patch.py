@@ -9,7 +9,7 @@ import msgspec
 
 from podium.apiserver import statuses
 from podium.apiserver.decoding import check_depth
-from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.statuses import Json, Refusal
 
 _MAX_OPERATIONS = 10_000
 _MAX_COPIED_BYTES = 3 * 1024 * 1024
@@ -35,7 +35,7 @@ def json_patch(target: Json, operations: list[Any]) -> Json:
             f"The allowed maximum operations in a JSON patch is {_MAX_OPERATIONS}, "
             f"got {len(operations)}"
         )
-        raise ApiError(413, "RequestEntityTooLarge", message)
+        raise Refusal(413, "RequestEntityTooLarge", message)
     document: Any = copy.deepcopy(target)
     left = _MAX_COPIED_BYTES
     try:
@@ -62,10 +62,10 @@ def _copied_bytes(document: Any, operation: Any) -> int:
     return len(msgspec.json.encode(_get(document, _tokens(source))))
 
 
-def _refused() -> ApiError:
+def _refused() -> Refusal:
     """422, as the server answers a patch that does not apply; it does not say why."""
     message = "the server rejected our request due to an error in our request"
-    return ApiError(422, statuses.INVALID, message, {})
+    return Refusal(422, statuses.INVALID, message, {})
 
 
 def _apply(document: Any, operation: Any) -> Any:

@@ -10,7 +10,7 @@ from podium.apiserver.decoding import NotJson, Undecodable, check_depth, got, pa
 from podium.apiserver.patch import json_patch, merge_patch
 from podium.apiserver.requests import Query, Target, flag
 from podium.apiserver.schemas import ANYTHING, Schema
-from podium.apiserver.statuses import ApiError, Cause, Json
+from podium.apiserver.statuses import Cause, Json, Refusal
 from podium.apiserver.strategic import strategic_merge
 from podium.apiserver.watches import Item
 
@@ -56,11 +56,11 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
         raise _undecodable(error) from None
 
 
-def _undecodable(error: Undecodable) -> ApiError:
+def _undecodable(error: Undecodable) -> Refusal:
     """422: the patch is in order, and what it makes of the object is not."""
     cause = Cause("FieldValueInvalid", "patch", f'Invalid value: "{{}}": {error.why}')
     message = f' "" is invalid: {cause}'
-    return ApiError(422, statuses.INVALID, message, {"causes": [cause.to_json()]})
+    return Refusal(422, statuses.INVALID, message, {"causes": [cause.to_json()]})
 
 
 def patched(live: Json, change: Patch, schema: Schema = ANYTHING) -> Any:

@@ -41,7 +41,7 @@ def decode(body: bytes, schema: Schema) -> Json:
         found = _message(raw, schema, 0)
     except _Unreadable as error:
         message = f"the body of the request is no protobuf that can be read here: {error}"
-        raise statuses.ApiError(415, "UnsupportedMediaType", message) from None
+        raise statuses.Refusal(415, "UnsupportedMediaType", message) from None
     drop_zeros(found, schema)  # every field that is no pointer is sent, also when nobody set it
     for number, name in ((1, "apiVersion"), (2, "kind")):
         if isinstance(text := named.get(number), bytes) and text:

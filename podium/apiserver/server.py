@@ -25,7 +25,7 @@ from podium.apiserver.api import Api
 from podium.apiserver.documents import Documents
 from podium.apiserver.requests import find_target
 from podium.apiserver.routes import Request, Routes, Watching
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from podium.apiserver.watching import STUCK_SECONDS, WatchStream
 from podium.clock import Clock, LoopClock
 from podium.errors import PodiumError
@@ -68,7 +68,7 @@ class Access:
         name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
         if name not in _LOCAL_NAMES and not _is_loopback(name.strip("[]")):
             message = f'forbidden: "{host[:100]}" is not this machine'
-            raise ApiError(403, statuses.FORBIDDEN, message, {})
+            raise Refusal(403, statuses.FORBIDDEN, message, {})
 
 
 def _is_loopback(host: str) -> bool:
@@ -147,13 +147,13 @@ class EmbeddedServer:
             if isinstance(found, Watching):
                 return await self._stream(request, found)
             return _response(found)
-        except ApiError as error:
+        except Refusal as error:
             return _response(_refusal(error))
         except (ConnectionError, ClientError):
             raise
         except Exception:  # the edge of a request: one fault must not end the server
             log.error("request failed", method=request.method, path=request.path)
-            fault = ApiError(500, "InternalError", "Internal error occurred: see podium's log", {})
+            fault = Refusal(500, "InternalError", "Internal error occurred: see podium's log", {})
             return _response(_refusal(fault))
 
     async def _answer(
@@ -262,7 +262,7 @@ async def _body(request: web.BaseRequest) -> bytes:
     return bytes(found)
 
 
-def _refusal(error: ApiError) -> Answer:
+def _refusal(error: Refusal) -> Answer:
     return Answer(msgspec.json.encode(error.to_json()), error.code, retry_after=error.retry_after)
 
 

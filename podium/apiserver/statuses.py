@@ -48,7 +48,7 @@ class Cause(NamedTuple):
         return {"reason": self.reason, "message": self.message, "field": self.field}
 
 
-class ApiError(PodiumError):
+class Refusal(PodiumError):
     """A request that is refused; ``to_json`` is the body of the answer."""
 
     def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
@@ -103,32 +103,32 @@ def success(details: Json) -> Json:
     }
 
 
-def not_found(resource: str, name: str) -> ApiError:
+def not_found(resource: str, name: str) -> Refusal:
     about = Subject(resource, name)
-    return ApiError(404, NOT_FOUND, f'{resource} "{name}" not found', about.details())
+    return Refusal(404, NOT_FOUND, f'{resource} "{name}" not found', about.details())
 
 
-def no_such_path() -> ApiError:
+def no_such_path() -> Refusal:
     message = "the server could not find the requested resource"
-    return ApiError(404, NOT_FOUND, message, {})
+    return Refusal(404, NOT_FOUND, message, {})
 
 
-def already_exists(resource: str, name: str) -> ApiError:
+def already_exists(resource: str, name: str) -> Refusal:
     about = Subject(resource, name)
-    return ApiError(409, ALREADY_EXISTS, f'{resource} "{name}" already exists', about.details())
+    return Refusal(409, ALREADY_EXISTS, f'{resource} "{name}" already exists', about.details())
 
 
-def conflict(resource: str, name: str, why: str = _MODIFIED) -> ApiError:
+def conflict(resource: str, name: str, why: str = _MODIFIED) -> Refusal:
     about = Subject(resource, name)
     message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
-    return ApiError(409, CONFLICT, message, about.details())
+    return Refusal(409, CONFLICT, message, about.details())
 
 
-def apply_conflict(message: str, causes: Sequence[Json]) -> ApiError:
-    return ApiError(409, CONFLICT, message, {"causes": list(causes)})
+def apply_conflict(message: str, causes: Sequence[Json]) -> Refusal:
+    return Refusal(409, CONFLICT, message, {"causes": list(causes)})
 
 
-def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> ApiError:
+def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Refusal:
     """422: the object is well formed, and what it says is not allowed."""
     texts = [str(cause) for cause in causes]
     why = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
@@ -137,77 +137,77 @@ def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> ApiErr
     if group:
         details["group"] = group
     details |= {"kind": kind, "causes": [cause.to_json() for cause in causes]}
-    return ApiError(422, INVALID, f'{qualified} "{name}" is invalid: {why}', details)
+    return Refusal(422, INVALID, f'{qualified} "{name}" is invalid: {why}', details)
 
 
-def bad_request(message: str) -> ApiError:
-    return ApiError(400, BAD_REQUEST, message)
+def bad_request(message: str) -> Refusal:
+    return Refusal(400, BAD_REQUEST, message)
 
 
-def forbidden(resource: str, name: str, why: str) -> ApiError:
+def forbidden(resource: str, name: str, why: str) -> Refusal:
     about = Subject(resource, name)
     message = f'{resource} "{name}" is forbidden: {why}'
-    return ApiError(403, FORBIDDEN, message, about.details())
+    return Refusal(403, FORBIDDEN, message, about.details())
 
 
-def unauthorized() -> ApiError:
-    return ApiError(401, "Unauthorized", "Unauthorized")
+def unauthorized() -> Refusal:
+    return Refusal(401, "Unauthorized", "Unauthorized")
 
 
-def expired(message: str) -> ApiError:
+def expired(message: str) -> Refusal:
     """410: the version asked for has left the history; the client lists again."""
-    return ApiError(410, EXPIRED, message)
+    return Refusal(410, EXPIRED, message)
 
 
-def too_old(requested: int, oldest: int) -> ApiError:
+def too_old(requested: int, oldest: int) -> Refusal:
     return expired(f"too old resource version: {requested} ({oldest})")
 
 
-def too_new(requested: int, current: int) -> ApiError:
+def too_new(requested: int, current: int) -> Refusal:
     """504: a version this server has not reached; clients take it as a reason to retry."""
     message = f"Timeout: Too large resource version: {requested}, current: {current}"
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-    return ApiError(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})
+    return Refusal(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})
 
 
-def method_not_allowed() -> ApiError:
+def method_not_allowed() -> Refusal:
     message = "the server does not allow this method on the requested resource"
-    return ApiError(405, "MethodNotAllowed", message, {})
+    return Refusal(405, "MethodNotAllowed", message, {})
 
 
-def unsupported_media_type() -> ApiError:
+def unsupported_media_type() -> Refusal:
     message = (
         "the body of the request was in an unknown format - "
         f"accepted media types include: {', '.join(MEDIA_TYPES)}"
     )
-    return ApiError(415, "UnsupportedMediaType", message)
+    return Refusal(415, "UnsupportedMediaType", message)
 
 
-def unsupported_patch_type(accepted: Sequence[str] = ()) -> ApiError:
+def unsupported_patch_type(accepted: Sequence[str] = ()) -> Refusal:
     if accepted:
         message = (
             "the body of the request was in an unknown format - "
             f"accepted media types include: {', '.join(accepted)}"
         )
-        return ApiError(415, "UnsupportedMediaType", message)
-    return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        return Refusal(415, "UnsupportedMediaType", message)
+    return Refusal(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
-def not_acceptable() -> ApiError:
+def not_acceptable() -> Refusal:
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(MEDIA_TYPES)}"
-    return ApiError(406, "NotAcceptable", message, {})
+    return Refusal(406, "NotAcceptable", message, {})
 
 
-def too_large(limit: int) -> ApiError:
+def too_large(limit: int) -> Refusal:
     message = f"Request entity too large: limit is {limit}"
-    return ApiError(413, "RequestEntityTooLarge", message)
+    return Refusal(413, "RequestEntityTooLarge", message)
 
 
-def too_many_requests(message: str, causes: Sequence[Json] = (), retry: int = 0) -> ApiError:
+def too_many_requests(message: str, causes: Sequence[Json] = (), retry: int = 0) -> Refusal:
     details: Json = {"causes": list(causes)} if causes else {}
     if retry:
         details["retryAfterSeconds"] = retry
-    return ApiError(429, TOO_MANY_REQUESTS, message, details)
+    return Refusal(429, TOO_MANY_REQUESTS, message, details)
 
 
 def required(field: str, detail: str = "") -> Cause:

@@ -215,7 +215,7 @@ def _use_budget(api: Api, pod: Json, dry_run: bool) -> None:
             "This pod has more than one PodDisruptionBudget, "
             "which the eviction subresource does not support."
         )
-        raise statuses.ApiError(500, "InternalError", message)
+        raise statuses.Refusal(500, "InternalError", message)
     for budget in budgets:
         _take_from(api, budget, pod, dry_run)
 

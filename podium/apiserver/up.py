@@ -21,7 +21,7 @@ from podium.apiserver.controllers.runner import Controller, Runner
 from podium.apiserver.kubelet import PodAgent
 from podium.apiserver.kubelet_nodes import NodeAgent
 from podium.apiserver.server import EmbeddedServer
-from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.statuses import Json, Refusal
 from podium.clock import Clock, LoopClock, sleep
 from podium.errors import PodiumError
 
@@ -109,7 +109,7 @@ def add_nodes(cluster: Cluster, count: int, template: Json) -> None:
         meta["name"] = f"{prefix}{number:0{width}}"
         try:
             cluster.create("nodes", node)
-        except ApiError as error:
+        except Refusal as error:
             raise PodiumError(f"podium: the template of nodes is refused: {error}") from error
 
 

@@ -14,7 +14,7 @@ from podium.apiserver.api import Api
 from podium.apiserver.listing import selection_of
 from podium.apiserver.requests import Query, Target, flag, number, version
 from podium.apiserver.selection import Selection
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from podium.apiserver.watches import ADDED, BOOKMARK, DELETED, MODIFIED, Event, Item
 from podium.clock import Clock
 
@@ -94,7 +94,7 @@ class WatchStream:
             while (left := ends - self._clock.now()) > 0:
                 if not await self._send_events():
                     await self._wait(min(left, BOOKMARK_SECONDS))
-        except ApiError as error:  # left behind: the client lists again
+        except Refusal as error:  # left behind: the client lists again
             frame = msgspec.json.encode({"type": "ERROR", "object": error.to_json()})
             await self._write(frame + b"\n")
         finally:

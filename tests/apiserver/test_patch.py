@@ -4,7 +4,7 @@ import pytest
 
 from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.patch import json_patch, merge_patch
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from podium.apiserver.strategic import strategic_merge
 from tests.apiserver.harness import (
     CONFIG_MAPS,
@@ -80,7 +80,7 @@ def test_json_patch(operations, expected):
     ],
 )
 def test_json_patch_refuses(operation):
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(Refusal) as caught:
         json_patch({"a": [1, 2]}, [operation])
 
     assert caught.value.code == 422
@@ -196,7 +196,7 @@ def test_strategic_merge(schema, target, patch, expected):
 
 
 def test_strategic_element_without_its_key_is_refused():
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(Refusal) as caught:
         strategic_merge({}, {"spec": {"containers": [{"image": "x"}]}}, POD)
 
     assert "does not contain declared merge key: name" in caught.value.message
@@ -281,7 +281,7 @@ def stairs(count):
     ],
 )
 def test_json_patches_that_grow_without_bound(operations):
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(Refusal) as caught:
         json_patch({"data": {"x": "y" * 100}}, operations)
 
     assert caught.value.code in (400, 422)

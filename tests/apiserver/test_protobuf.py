@@ -6,7 +6,7 @@ from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.protobuf import MEDIA, decode
 from podium.apiserver.protobuf_fields import FIELDS
 from podium.apiserver.schemas import named
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from tests.apiserver.harness import CONFIG_MAPS, with_server
 
 KINDS = builtin_kinds()
@@ -102,7 +102,7 @@ def schema(kind):
     ],
 )
 def test_what_cannot_be_read_is_415(body):
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(Refusal) as caught:
         decode(body, schema("ConfigMap"))
 
     assert caught.value.code == 415

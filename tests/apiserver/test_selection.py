@@ -4,7 +4,7 @@ import pytest
 
 from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.selection import field_text, parse_fields, parse_labels
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 
 PODS = builtin_kinds().resource("pods")
 
@@ -50,7 +50,7 @@ def test_labels(text, labels, expected):
     ],
 )
 def test_labels_that_cannot_be_read(text):
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(Refusal) as caught:
         parse_labels(text)
 
     assert caught.value.code == 400

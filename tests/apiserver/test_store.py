@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from podium.apiserver.store import Deletion, Preconditions, Store, timestamp
 from podium.clock import FakeClock
 
@@ -17,7 +17,7 @@ def thing(name="a", namespace="n", **meta):
 
 
 def refusal(call, *args, **kwargs):
-    with pytest.raises(ApiError) as caught:
+    with pytest.raises(Refusal) as caught:
         call(*args, **kwargs)
     return caught.value
 

@@ -4,7 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from podium.apiserver.store import Deletion, Store
 from podium.clock import FakeClock
 
@@ -95,7 +95,7 @@ class StoreAgainstModel(RuleBasedStateMachine):
     def follow(self):
         try:
             events = self.watch.poll()
-        except ApiError:
+        except Refusal:
             assert len(self.events) - self.seen > 6
             self.watch.close()
             self.watch = self.store.watch("things", self.store.version, lambda: None)
@@ -130,7 +130,7 @@ def reason(call, *args):
     """Why a call was refused; empty when it was not."""
     try:
         call(*args)
-    except ApiError as error:
+    except Refusal as error:
         return error.reason
     return ""
 

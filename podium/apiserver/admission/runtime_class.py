@@ -58,6 +58,6 @@ def _restrict(pod: Json, scheduling: Json) -> None:
         spec["tolerations"] = [*tolerations, *added]
 
 
-def _rejected(pod: Json, why: str) -> statuses.ApiError:
+def _rejected(pod: Json, why: str) -> statuses.Refusal:
     name = pod["metadata"].get("name") or pod["metadata"].get("generateName", "")
     return statuses.forbidden("pods", name, f"pod rejected: {why}")

@@ -14,7 +14,7 @@ from podium.apiserver.controllers.owners import controller_of, owner_reference, 
 from podium.apiserver.controllers.rollout import Size, next_sizes, surge_and_unavailable
 from podium.apiserver.controllers.runner import Change, Mapper, itself
 from podium.apiserver.controllers.templates import hash_of, set_label
-from podium.apiserver.statuses import ALREADY_EXISTS, ApiError, Json
+from podium.apiserver.statuses import ALREADY_EXISTS, Json, Refusal
 from podium.apiserver.store import Key
 
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
@@ -126,7 +126,7 @@ class DeploymentController:
     def _create_or_rename(self, deployment: Json, wanted: Json) -> Json:
         try:
             return self._cluster.create(SETS, wanted)
-        except ApiError as error:
+        except Refusal as error:
             if error.reason == ALREADY_EXISTS:  # another's, of that very name: hash differently
                 status = deployment.get("status") or {}
                 count = status.get("collisionCount", 0) + 1

@@ -11,7 +11,7 @@ from collections.abc import Collection
 import msgspec
 
 from podium.api.meta import parse_time
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from podium.apiserver.store import Key, Store
 from podium.apiserver.watches import DELETED, Item
 
@@ -176,7 +176,7 @@ class PodIndex:
                     self._take(event.key)
                     if event.type != DELETED:
                         self._put(view(event.new))
-        except ApiError:  # 410: more happened between two looks than the history holds
+        except Refusal:  # 410: more happened between two looks than the history holds
             self._watch.close()
             self._list()
 

@@ -12,7 +12,7 @@ from podium.apiserver.controllers.owners import claim_pods, pods_or_orphans_of
 from podium.apiserver.controllers.pods import PodView, available_in
 from podium.apiserver.controllers.runner import Mapper, itself
 from podium.apiserver.controllers.templates import BURST, pod_from
-from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.statuses import Json, Refusal
 from podium.apiserver.store import Key
 
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -56,7 +56,7 @@ class ReplicaSetController:
             pod["metadata"]["generateName"] = f"{name}-"
             try:
                 made = self._cluster.create("pods", pod)
-            except ApiError as error:
+            except Refusal as error:
                 self._cluster.tell(
                     owner, "FailedCreate", f"Error creating: {error}", type_="Warning"
                 )
@@ -91,7 +91,7 @@ class ReplicaSetController:
         meta = owner["metadata"]
         self._cluster.set_status(self._resource, (meta["namespace"], meta["name"]), status)
         if refused:
-            raise _Refused(refused)  # tried again later, and later each time
+            raise _CreationRefused(refused)  # tried again later, and later each time
         return found.next_available
 
     def _conditions(self, owner: Json, refused: str) -> list[Json]:
@@ -103,7 +103,7 @@ class ReplicaSetController:
         return set_condition(before, said, self._cluster.now)
 
 
-class _Refused(ApiError):
+class _CreationRefused(Refusal):
     """A creation that was refused, told to the runner so that it tries again."""
 
     def __init__(self, why: str) -> None:

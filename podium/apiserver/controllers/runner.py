@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import Protocol
 
 from podium.apiserver.controllers.pods import PodView, view
-from podium.apiserver.statuses import ApiError, Json
+from podium.apiserver.statuses import Json, Refusal
 from podium.apiserver.store import Key, Store
 from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, Item, Watch
 from podium.clock import Timer
@@ -175,7 +175,7 @@ class Runner:
                 while events := self._watches[resource].poll():
                     for event in events:
                         self._take(resource, event)
-            except ApiError:  # 410: more happened in a round than the history holds
+            except Refusal:  # 410: more happened in a round than the history holds
                 self._watches[resource].close()
                 self._list(resource)
 
@@ -195,7 +195,7 @@ class Runner:
             again = controller.reconcile(key)
         except Exception as error:  # one object's fault must not stop the others
             again = self._failed(work)
-            if not isinstance(error, ApiError):
+            if not isinstance(error, Refusal):
                 log.error("reconcile failed", controller=controller.name, key=key)
             else:
                 log.info("write refused", controller=controller.name, key=key, why=str(error))

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.apiserver.controllers.daemon_set import target_of
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from tests.apiserver.controllers.harness import World, node, template, workload
 
 SETS = "daemonsets.apps"
@@ -164,7 +164,7 @@ def test_with_a_surge_the_new_pod_comes_first(world):
     ],
 )
 def test_bounds_that_contradict_each_other(world, rolling, message):
-    with pytest.raises(ApiError, match=message):
+    with pytest.raises(Refusal, match=message):
         world.create(SETS, workload(updateStrategy={"rollingUpdate": rolling}))
 
 

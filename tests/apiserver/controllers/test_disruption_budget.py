@@ -4,7 +4,7 @@ import pytest
 
 from podium.apiserver.api import Call
 from podium.apiserver.controllers.disruption_budget import desired_healthy
-from podium.apiserver.statuses import ApiError
+from podium.apiserver.statuses import Refusal
 from podium.apiserver.subresources import evict
 from tests.apiserver.controllers.harness import World, node, workload
 
@@ -66,7 +66,7 @@ def test_evictions_use_the_budget_up(world):
     evict(world.api, ("default", first), {}, Call())
     world.settle()
 
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         evict(world.api, ("default", second), {}, Call())
 
     assert refused.value.code == 429
