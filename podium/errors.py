@@ -24,8 +24,8 @@ PodiumError
 ├── WorkloadFailed      a benchmark that did not come to its end
 └── ServingError        an address where health and metrics cannot be served: which, what to do
 
-Beside these, the embedded API server answers with a ``Refusal`` (apiserver/statuses.py): what a client
-gets of it is an ApiError.
+Beside these, the embedded API server answers with a ``Refusal`` (apiserver/statuses.py); its
+clients see an ApiError.
 """
 
 from collections.abc import Sequence
