@@ -1,14 +1,17 @@
 """healthzBindAddress and metricsBindAddress: plain HTTP ports that no version serves any more."""
 
-from podium.config.versions.shared import Basics
+from typing import Protocol
+
 from podium.config.versions.version import Notes
 
 
-class BindAddresses(Basics, frozen=True):
-    """The top of the versions that had them."""
+class BindAddresses(Protocol):
+    """The top of a version that had them."""
 
-    healthz_bind_address: str = ""
-    metrics_bind_address: str = ""
+    @property
+    def healthz_bind_address(self) -> str: ...
+    @property
+    def metrics_bind_address(self) -> str: ...
 
 
 def warn_of(given: BindAddresses, notes: Notes) -> None:

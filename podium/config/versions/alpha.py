@@ -6,8 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from podium.config import wire
-from podium.config.versions.addresses import BindAddresses
-from podium.config.versions.shared import AnyProfile, OldestPoints
+from podium.config.versions.shared import AnyProfile, Basics, OldestPoints
 from podium.config.versions.version import Notes, same_fields
 
 # The name that SelectorSpread had in 1.18.
@@ -19,9 +18,11 @@ class AlphaPoints(OldestPoints, frozen=True):
     unreserve: wire.PluginSet = wire.PluginSet()
 
 
-class AlphaBasics(BindAddresses, frozen=True):
+class AlphaBasics(Basics, frozen=True):
     """What a file says at the top for all of its profiles."""
 
+    healthz_bind_address: str = ""
+    metrics_bind_address: str = ""
     disable_preemption: bool = False
     bind_timeout_seconds: wire.Int64 | None = None
 

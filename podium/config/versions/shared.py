@@ -1,10 +1,10 @@
 """What the files of several older versions have in common."""
 
-from collections.abc import Iterable
 from typing import Protocol
 
 from podium.config import wire
-from podium.config.versions.version import same_fields
+from podium.config.versions.locks import leases
+from podium.config.versions.version import Notes, same_fields
 
 
 class Basics(wire.Wire, frozen=True):
@@ -52,13 +52,32 @@ class AnyProfile(Protocol):
     def plugin_config(self) -> tuple[wire.PluginConfig, ...]: ...
 
 
-def in_words_of_v1(profiles: Iterable[AnyProfile]) -> tuple[wire.Profile, ...]:
-    """Profiles whose keys all mean what they mean in v1."""
-    return tuple(
+class Profile(wire.Wire, frozen=True):
+    """A profile as v1beta1 has it; its successors have more points."""
+
+    scheduler_name: str | None = None
+    plugins: Points = Points()
+    plugin_config: tuple[wire.PluginConfig, ...] = ()
+
+
+class Configuration(Basics, frozen=True):
+    """What the beta versions have in common; each says what its profiles are."""
+
+    parallelism: wire.Int32 | None = None
+    leader_election: wire.LeaderElection = wire.LeaderElection()
+    profiles: tuple[Profile, ...] = ()
+    extenders: tuple[wire.Extender, ...] = ()
+
+
+def in_words_of_v1(given: Configuration, notes: Notes) -> wire.Configuration:
+    """A file whose keys all mean what they mean in v1, but for the locks of elections."""
+    profiles = tuple(
         wire.Profile(
             scheduler_name=profile.scheduler_name,
             plugins=same_fields(profile.plugins, wire.Plugins),
             plugin_config=profile.plugin_config,
         )
-        for profile in profiles
+        for profile in given.profiles
     )
+    election = leases(given.leader_election, notes)
+    return same_fields(given, wire.Configuration, profiles=profiles, leader_election=election)

@@ -2,32 +2,18 @@
 
 from typing import Any
 
-from podium.config import wire
-from podium.config.versions import addresses, default_plugins
-from podium.config.versions.locks import leases
-from podium.config.versions.shared import Points, in_words_of_v1
-from podium.config.versions.version import Meaning, Notes, Version, same_fields
+from podium.config.versions import addresses, default_plugins, shared
+from podium.config.versions.version import Meaning, Notes, Version
 
 
-class Profile(wire.Wire, frozen=True):
-    scheduler_name: str | None = None
-    plugins: Points = Points()
-    plugin_config: tuple[wire.PluginConfig, ...] = ()
-
-
-class Configuration(addresses.BindAddresses, frozen=True):
-    parallelism: wire.Int32 | None = None
-    leader_election: wire.LeaderElection = wire.LeaderElection()
-    profiles: tuple[Profile, ...] = ()
-    extenders: tuple[wire.Extender, ...] = ()
+class Configuration(shared.Configuration, frozen=True):
+    healthz_bind_address: str = ""
+    metrics_bind_address: str = ""
 
 
 def _translate(given: Configuration, notes: Notes) -> Meaning:
     addresses.warn_of(given, notes)
-    profiles = in_words_of_v1(given.profiles)
-    election = leases(given.leader_election, notes)
-    translated = same_fields(given, wire.Configuration, profiles=profiles, leader_election=election)
-    return Meaning(translated, default_plugins.V1BETA1)
+    return Meaning(shared.in_words_of_v1(given, notes), default_plugins.V1BETA1)
 
 
 def _complete_args(name: str, args: dict[str, Any]) -> dict[str, Any]:

@@ -1,37 +1,27 @@
 """v1beta3, read by kube-scheduler 1.23 to 1.28: v1 with other default plugins."""
 
 from podium.config import upstream, wire
-from podium.config.versions import default_plugins
-from podium.config.versions.locks import leases
-from podium.config.versions.shared import Basics, Points, in_words_of_v1
-from podium.config.versions.version import Meaning, Notes, Version, same_fields
+from podium.config.versions import default_plugins, shared
+from podium.config.versions.version import Meaning, Notes, Version
 
 REMOVED = f'was removed in version "{upstream.GROUP}/v1beta2"'
 
 
-class Plugins(Points, frozen=True):
+class Plugins(shared.Points, frozen=True):
     pre_enqueue: wire.PluginSet = wire.PluginSet()
     multi_point: wire.PluginSet = wire.PluginSet()
 
 
-class Profile(wire.Wire, frozen=True):
-    scheduler_name: str | None = None
+class Profile(shared.Profile, frozen=True):
     plugins: Plugins = Plugins()
-    plugin_config: tuple[wire.PluginConfig, ...] = ()
 
 
-class Configuration(Basics, frozen=True):
-    parallelism: wire.Int32 | None = None
-    leader_election: wire.LeaderElection = wire.LeaderElection()
+class Configuration(shared.Configuration, frozen=True):
     profiles: tuple[Profile, ...] = ()
-    extenders: tuple[wire.Extender, ...] = ()
 
 
 def _translate(given: Configuration, notes: Notes) -> Meaning:
-    profiles = in_words_of_v1(given.profiles)
-    election = leases(given.leader_election, notes)
-    translated = same_fields(given, wire.Configuration, profiles=profiles, leader_election=election)
-    return Meaning(translated, default_plugins.V1BETA3)
+    return Meaning(shared.in_words_of_v1(given, notes), default_plugins.V1BETA3)
 
 
 V1BETA3 = Version(
