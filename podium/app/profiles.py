@@ -18,6 +18,7 @@ from podium.framework.handle import EventRecorder
 from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
 from podium.framework.registry import Factory, Registry
+from podium.framework.thorough import ThoroughProfile
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -69,8 +70,9 @@ class ProfileBuilder:
         except BaseException:
             close(self._new(built), "draft")
             raise
+        kind = ThoroughProfile if configuration.run_all_filters else Profile
         profiles = {
-            each.scheduler_name: self._profile(each, built[each.scheduler_name])
+            each.scheduler_name: self._profile(kind, each, built[each.scheduler_name])
             for each in configuration.profiles
         }
         return Draft(configuration, profiles, built)
@@ -88,12 +90,12 @@ class ProfileBuilder:
                 plugin = registry.build(name, args, handle)
                 plugins[name] = Built(registry.entry(name).build, args, plugin)
 
-    def _profile(self, wanted: ProfileConfig, built: BuiltByName) -> Profile:
+    def _profile(self, kind: type[Profile], wanted: ProfileConfig, built: BuiltByName) -> Profile:
         plugins = {
             point: [built[name].plugin for name in names] for point, names in wanted.plugins.items()
         }
         name = wanted.scheduler_name
-        return Profile(name, plugins, wanted.weights, self.calls[name])
+        return kind(name, plugins, wanted.weights, self.calls[name])
 
     def adopt(self, draft: Draft) -> list[Plugin]:
         """The draft is in use from now on; returns the plugins that are not, for ``close``."""

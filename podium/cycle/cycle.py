@@ -171,7 +171,7 @@ class Cycle:
         again = filter_with_nominated(
             self.profile, judgement.state, self.pod, some, self._nominated
         )
-        both = _patched(statuses.statuses, crowded, again)
+        both = statuses.statuses.patched(crowded, again)
         return Found(
             judgement,
             Rows(cluster, rows[~refusals(both)]),
@@ -361,12 +361,3 @@ def _nobody(cluster: ClusterState) -> Rows:
 
 async def _awaited(left: Awaitable[None]) -> None:
     await left
-
-
-def _patched(
-    statuses: Column[Status], places: NDArray[np.bool_], new: Column[Status]
-) -> Column[Status]:
-    """The statuses with those at ``places`` replaced."""
-    index = statuses.index.copy()
-    index[places] = new.index + len(statuses.values)
-    return Column([*statuses.values, *new.values], index)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.cycle.feasible_version import FeasibleVersion
+from podium.cycle.last_answer import LastAnswer
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
-from podium.framework.plugin import FilterPlugin, Plugin, Statuses
+from podium.framework.plugin import FilterPlugin, Plugin
 from podium.framework.pre_filtered import PreFiltered
 from podium.framework.profile import Profile
 from podium.framework.reads import Reads
@@ -34,27 +35,7 @@ _MANY_STATUSES: Final = 1024  # reasons that differ from node to node are not wo
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
 _NOBODY: NDArray[np.intp] = np.zeros(0, np.intp)
-
-
 _ToAsk = tuple[list[tuple[int, FilterPlugin]], bool]
-
-
-class _Answer:
-    """What a filter said of all candidates, and the verdicts that came of it.
-
-    It counts until a row is asked for alone, and for nothing while rows are pending.
-    """
-
-    __slots__ = ("_statuses", "verdicts")
-
-    def __init__(self, statuses: Statuses, verdicts: NDArray[np.intp]) -> None:
-        self._statuses = statuses
-        self.verdicts = verdicts
-
-    def equals(self, statuses: Statuses) -> bool:
-        """A plugin that answers by domain gives the same index again, and few values."""
-        last = self._statuses
-        return statuses.index is last.index and statuses.values == last.values
 
 
 class Judgement:
@@ -74,7 +55,7 @@ class Judgement:
         self._rejections: Rejections | None = None
         self._sizes: NDArray[np.intp] | None = None  # how many candidates have each verdict
         self._candidates = _NOBODY
-        self._answers: dict[int, _Answer] = {}  # by place, what was said last of all candidates
+        self._answers: dict[int, LastAnswer] = {}  # by place, what was said last of all candidates
         self._grows = False  # whether a row may have become feasible in this refresh
         self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
         self._is_judged = False
@@ -358,7 +339,7 @@ class Judgement:
         places = np.array([self._place(status) for status in statuses.values], np.intp)
         now = places.take(statuses.index)
         if rows is self._candidates and place in self._asked_often:
-            self._answers[place] = _Answer(statuses, now)
+            self._answers[place] = LastAnswer(statuses, now)
         # Between two equal pods few rows change: write to those alone.
         changed = (now != before).nonzero()[0]
         if not len(changed):

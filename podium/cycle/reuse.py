@@ -8,7 +8,9 @@ from typing import Final
 from podium.api.objects import Pod
 from podium.cycle.judgement import Judgement
 from podium.cycle.scoreboard import Scoreboard
+from podium.cycle.thorough import ThoroughJudgement
 from podium.framework.profile import Profile
+from podium.framework.thorough import ThoroughProfile
 from podium.logs import get_logger
 from podium.state.cluster import ClusterState
 
@@ -29,7 +31,8 @@ class Kind:
 
     def __init__(self, profile: Profile, cluster: ClusterState, pod: Pod) -> None:
         self.is_known = False  # whether a pod of this kind was judged before
-        self.judgement = Judgement(profile, cluster, pod)
+        judge = ThoroughJudgement if isinstance(profile, ThoroughProfile) else Judgement
+        self.judgement: Judgement = judge(profile, cluster, pod)
         self.scoreboard = Scoreboard(profile, cluster, self.judgement.reads)
 
 

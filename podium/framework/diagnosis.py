@@ -68,9 +68,10 @@ class NodeStatuses:
         counts: Rejections = {}
         sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
         for status, size in zip(self.statuses.values, sizes.tolist(), strict=True):
-            for reason in status.reasons if size and not status.ok else ():
-                key = status.plugin, reason
-                counts[key] = counts.get(key, 0) + size
+            for said in status.parts if size and not status.ok else ():
+                for reason in said.reasons:
+                    key = said.plugin, reason
+                    counts[key] = counts.get(key, 0) + size
         return counts
 
     def distinct(self) -> list[Status]:

@@ -76,6 +76,11 @@ class Status:
         return (text_of(self.cause), *self.details)
 
     @property
+    def parts(self) -> tuple[Status, ...]:
+        """What each plugin said, where several did."""
+        return (self,)
+
+    @property
     def message(self) -> str:
         return ", ".join(self.reasons)
 
@@ -88,6 +93,17 @@ class Status:
 
     def __str__(self) -> str:
         return f"{self.code.value}: {self.message}" if self.reasons else self.code.value
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Status):
+    """What several plugins said of one node, under the name of the one that counts most."""
+
+    said: tuple[Status, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Status, ...]:
+        return self.said
 
 
 SUCCESS = Status(Code.SUCCESS)

@@ -40,6 +40,12 @@ class Column(Generic[T]):
     def map(self, judge: Callable[[T], U]) -> Column[U]:
         return Column([judge(value) for value in self.values], self.index)
 
+    def patched(self, places: NDArray[np.bool_], new: Column[T]) -> Column[T]:
+        """The same with the objects at ``places`` replaced."""
+        index = self.index.copy()
+        index[places] = new.index + len(self.values)
+        return Column([*self.values, *new.values], index)
+
     def to_array(self, dtype: DTypeLike) -> NDArray[Any]:
         if len(self.values) == 1:
             return np.full(len(self.index), self.values[0], dtype)

@@ -172,14 +172,11 @@ def test_hard_affinity_weight(weight):
     assert found.args["InterPodAffinity"].hard_pod_affinity_weight == (weight or 1)
 
 
-def test_always_checking_all_predicates_is_known_and_told():
+def test_always_checking_all_predicates_is_known():
     loaded = load("Policy", "alwaysCheckAllPredicates: true\n")
 
     assert loaded.run_all_filters
-    assert [warning.path for warning in loaded.warnings] == [
-        "apiVersion",
-        "alwaysCheckAllPredicates",
-    ]
+    assert [warning.path for warning in loaded.warnings] == ["apiVersion"]
 
 
 def config_map(policy):

@@ -27,9 +27,6 @@ def translate(given: Policy, notes: Notes) -> Meaning:
     for plugin, point in _ALWAYS.items():
         chosen.enable(plugin, point, "")
     _weigh_affinity(given.hard_pod_affinity_symmetric_weight, chosen, notes)
-    if given.always_check_all_predicates:
-        message = "podium stops at the first filter that rejects a node, and tells its reasons only"
-        notes.warnings.add("alwaysCheckAllPredicates", message)
     notes.moved(PROFILE, "")
     translated = wire.Configuration(
         profiles=(chosen.profile(notes),),
