@@ -247,17 +247,17 @@ class Cycle:
     def score(self, feasible: Rows, version: FeasibleVersion = UNTRACKED) -> Ranking:
         """Score these nodes; ``version`` as ``Found`` gives it for its feasible nodes."""
         if not self.profile.scores:
-            return Ranking(feasible, np.ones(len(feasible), np.int64))
+            return Ranking(feasible)
         board = self._kind.scoreboard
         try:
             board.refresh(self.state, self.pod, feasible.index, version)
         except BaseException:
             self.services.kinds.drop(self._signature)
             raise
-        return Ranking(feasible, feasible.take(board.total), board)
+        return Ranking(feasible, board)
 
     def _record_best(self, ranking: Ranking, best: Tied, chosen: int) -> None:
-        rows = [chosen, *[row for row in best.rows[:_BEST_RECORDED].tolist() if row != chosen]]
+        rows = [chosen, *[row for row in best.first(_BEST_RECORDED) if row != chosen]]
         if len(rows) < _BEST_RECORDED:
             rows += ranking.runners_up(_BEST_RECORDED - len(rows))
         board, table = ranking.scoreboard, self.services.cluster.table

@@ -102,7 +102,7 @@ async def _choose(cycle: Cycle, extenders: Extenders, found: Found) -> int:
     added = await extenders.prioritize(cycle.pod, found.feasible)
     names = ranking.names
     extra = np.array([added.get(name, 0) for name in names], np.int64)
-    ranking = Ranking(ranking.nodes, ranking.totals + extra, ranking.scoreboard)
+    ranking = Ranking(ranking.nodes, ranking.scoreboard, ranking.totals + extra)
     row = cycle.pick(ranking, _best(ranking, added))
     _record_added(cycle, added)
     return row
@@ -110,10 +110,9 @@ async def _choose(cycle: Cycle, extenders: Extenders, found: Found) -> int:
 
 def _best(ranking: Ranking, added: Mapping[str, int]) -> Tied:
     """The rows with the highest total; among equals those that an extender named, as upstream."""
-    best = ranking.best()
-    table = ranking.nodes.table
-    named = [row for row in best.rows.tolist() if table.names[row] in added]
-    return Tied.of(table, np.array(named, np.intp)) if named else best
+    is_best = ranking.is_best()
+    named = is_best & np.array([name in added for name in ranking.names], np.bool_)
+    return Tied.of(ranking.nodes, named if named.any() else is_best)
 
 
 def _record_added(cycle: Cycle, added: Mapping[str, int]) -> None:

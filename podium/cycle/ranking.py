@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.cycle.scoreboard import Places, Scoreboard
+from podium.cycle.scoreboard import Scoreboard
 from podium.cycle.tied import Tied
 from podium.state.rows import Rows
 
 _OUT = np.iinfo(np.int64).min
 
 
-@dataclass(frozen=True, slots=True)
 class Ranking:
-    """Feasible nodes with their totals."""
+    """Feasible nodes with their totals: those of the scoreboard unless said otherwise."""
 
-    nodes: Rows
-    totals: NDArray[np.int64]
-    scoreboard: Scoreboard | None = None
+    __slots__ = ("_totals", "nodes", "scoreboard")
+
+    def __init__(
+        self,
+        nodes: Rows,
+        scoreboard: Scoreboard | None = None,
+        totals: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.nodes = nodes
+        self.scoreboard = scoreboard
+        self._totals = totals
 
     @property
     def names(self) -> list[str]:
         return self.nodes.names
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """All equal where nobody scores."""
+        if self._totals is None:
+            board = self.scoreboard
+            ones = np.ones(len(self.nodes), np.int64)
+            self._totals = ones if board is None else self.nodes.take(board.total)
+        return self._totals
 
     @property
     def by_plugin(self) -> dict[str, NDArray[np.int8]]:
@@ -34,14 +48,17 @@ class Ranking:
         index = self.nodes.index
         return {name: share.normalized[index] for name, share in self.scoreboard.shares.items()}
 
+    def is_best(self) -> NDArray[np.bool_]:
+        """Which nodes have the highest total."""
+        is_best: NDArray[np.bool_] = self.totals == self.totals.max()
+        return is_best
+
     def best(self) -> Tied:
-        """All nodes with the highest total."""
-        places: Places = (self.totals == self.totals.max()).nonzero()[0]
-        return Tied.of(self.nodes.table, self.nodes.index.take(places))
+        return Tied.of(self.nodes, self.is_best())
 
     def runners_up(self, most: int) -> list[int]:
         """The rows that come next after the best."""
-        is_best = self.totals == self.totals.max()
+        is_best = self.is_best()
         totals = np.where(is_best, _OUT, self.totals)
         found = []
         for _ in range(min(most, int(np.count_nonzero(~is_best)))):

@@ -103,9 +103,7 @@ class Scoreboard:
         if self._tied is None:
             totals = nodes.take(self.total)
             self._top = int(totals.max())
-            places = (totals == self._top).nonzero()[0]
-            rows = places if len(totals) == len(self.total) else nodes.index.take(places)
-            self._tied = Tied.of(self.cluster.table, rows)
+            self._tied = Tied.of(nodes, totals == self._top)
         return self._tied
 
     def scores_of(self, row: int) -> dict[str, int]:
@@ -218,7 +216,7 @@ class Scoreboard:
             share.normalized[where] = scores
             return
         more = scores - share.normalized[where]
-        if more.any():
+        if np.count_nonzero(more):
             self._tied = None
             self.total[where] += share.weight * more
             share.normalized[where] = scores

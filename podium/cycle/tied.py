@@ -1,7 +1,8 @@
 """The nodes that share the highest total, and the choice among them.
 
-A tie is broken by a hash of (seed, pod uid, attempt, node name): random over pods, the same in
-every shell, and independent of row order and of what was kept from earlier pods.
+A tie is broken by a hash of (seed, pod uid, attempt), which points at one of the tied nodes in the
+order of their hashed names: random over pods, the same in every shell, and independent of row order
+and of what was kept from earlier pods.
 """
 
 from __future__ import annotations
@@ -9,44 +10,54 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.state.node_table import NodeTable, stable_hash
-
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+from podium.state.node_table import HashOrder, stable_hash
+from podium.state.rows import Rows
 
 
 class Tied:
-    """``rows`` ascend; with each stands the hash of its node's name."""
+    """Kept as places in the order of hashed names, ascending."""
 
-    __slots__ = ("_hashes", "rows")
+    __slots__ = ("_order", "_places")
 
-    def __init__(self, rows: NDArray[np.intp], hashes: NDArray[np.uint64]) -> None:
-        self.rows = rows
-        self._hashes = hashes
+    def __init__(self, order: HashOrder, places: NDArray[np.intp]) -> None:
+        self._order = order
+        self._places = places
 
     @classmethod
-    def of(cls, table: NodeTable, rows: NDArray[np.intp]) -> Tied:
-        return cls(rows, table.name_hash.take(rows))
+    def of(cls, nodes: Rows, is_tied: NDArray[np.bool_]) -> Tied:
+        """Those of the nodes that the mask marks."""
+        table = nodes.table
+        if len(nodes) < table.size:
+            by_row = np.zeros(table.size, np.bool_)
+            by_row[nodes.index] = is_tied
+            is_tied = by_row
+        order = table.hash_order()
+        return cls(order, is_tied.take(order.rows).nonzero()[0])
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self._places)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        return self._order.rows.take(self._places)
+
+    def first(self, most: int) -> list[int]:
+        """Some of the rows."""
+        rows: list[int] = self._order.rows.take(self._places[:most]).tolist()
+        return rows
 
     def choose(self, key: str) -> int:
-        """One of the rows, by a hash of the key and each row's name."""
-        if len(self.rows) == 1:
-            return self.rows.item(0)
-        mixed = self._hashes ^ np.uint64(stable_hash(key))
-        mixed *= _MIX  # brings every bit of the name to the top, where the maximum looks
-        return self.rows.item(mixed.argmax())
+        """The row that a hash of the key points at."""
+        number = stable_hash(key) % len(self._places)
+        return self._order.rows.item(self._places.item(number))
 
     def without(self, row: int) -> Tied | None:
         """Those but this row, if it is among them; ``None`` when nobody is left."""
-        place = int(self.rows.searchsorted(row))
-        if place == len(self.rows) or self.rows.item(place) != row:
+        place = self._order.place_of.item(row)
+        number = int(self._places.searchsorted(place))
+        if number == len(self._places) or self._places.item(number) != place:
             return self
-        if len(self.rows) == 1:
+        if len(self._places) == 1:
             return None
-        rest = slice(place), slice(place + 1, None)
-        return Tied(
-            np.concatenate([self.rows[part] for part in rest]),
-            np.concatenate([self._hashes[part] for part in rest]),
-        )
+        rest = self._places[:number], self._places[number + 1 :]
+        return Tied(self._order, np.concatenate(rest))

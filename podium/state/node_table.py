@@ -36,6 +36,13 @@ class NodeRef(NamedTuple):
     name: str
 
 
+class HashOrder(NamedTuple):
+    """The nodes in the order of their names' hashes: one that no history of the table shows in."""
+
+    rows: NDArray[np.intp]
+    place_of: NDArray[np.intp]  # by row; -1 where no node is
+
+
 class NodeTable:
     """Columns by row. Only ``ClusterState`` writes here."""
 
@@ -62,6 +69,7 @@ class NodeTable:
         self._retired: list[int] = []
         self._reusable: list[int] = []
         self._live_rows: NDArray[np.intp] | None = None
+        self._hash_order: HashOrder | None = None
 
     @property
     def capacity(self) -> int:
@@ -86,6 +94,15 @@ class NodeTable:
         """The rows of nodes that exist, in upstream's order."""
         names = self.order.names()
         return np.fromiter((self._row_of[name] for name in names), np.intp, len(names))
+
+    def hash_order(self) -> HashOrder:
+        if self._hash_order is None:
+            live = self.live_rows()
+            rows = live.take(self.name_hash.take(live).argsort())
+            place_of = np.full(self.size, -1, np.intp)
+            place_of[rows] = np.arange(len(rows))
+            self._hash_order = HashOrder(rows, place_of)
+        return self._hash_order
 
     def ref(self, row: int) -> NodeRef:
         return NodeRef(row, self._epochs[row], self.names[row])
@@ -201,6 +218,7 @@ class NodeTable:
     def _structure_changed(self) -> None:
         self.structure += 1
         self._live_rows = None
+        self._hash_order = None
 
 
 def stable_hash(text: str) -> int:
