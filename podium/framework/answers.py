@@ -34,8 +34,10 @@ def check_statuses(statuses: Statuses, nodes: Rows) -> None:
     _check_size(index, nodes)
     if index.dtype != np.intp:
         raise TypeError(f"its column has an index of {index.dtype}; it must be of intp")
-    if len(index) and int(index.view(np.uintp).max()) >= len(statuses.values):
-        count = len(statuses.values)
+    count = len(statuses.values)
+    if statuses.is_uniform and count:
+        return
+    if len(index) and int(index.view(np.uintp).max()) >= count:
         raise IndexError(f"its column has {count} statuses, and an index beyond them")
 
 

@@ -22,6 +22,11 @@ class Reads:
     feasible: bool = False
     scoring: int | None = None
 
+    def __post_init__(self) -> None:
+        for bits in (self.node, self.cluster, self.for_scores):
+            if not isinstance(bits, int):
+                raise TypeError(f"it reads {bits!r}, which is no sum of aspects")
+
     @property
     def for_scores(self) -> int:
         return self.cluster if self.scoring is None else self.scoring
@@ -34,9 +39,7 @@ EVERYTHING = Reads(node=Aspect.ALL, cluster=Aspect.ALL, feasible=True)
 def as_reads(answer: object) -> Reads:
     """What a plugin said that it reads; anything else is a fault of the plugin."""
     if isinstance(answer, Reads):
-        aspects = (answer.node, answer.cluster, answer.for_scores)
-        if all(isinstance(bits, int) for bits in aspects):
-            return answer
+        return answer
     raise TypeError(f"it reads {answer!r}, which is no Reads of aspects")
 
 

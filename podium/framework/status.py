@@ -18,6 +18,10 @@ class Code(Enum):
     PENDING = "Pending"
 
 
+# Looking up a member of an enumeration takes as long as a dozen additions.
+_SUCCESS = Code.SUCCESS
+_SKIP = Code.SKIP
+_WAIT = Code.WAIT
 _REJECTIONS = frozenset((Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING))
 
 
@@ -54,15 +58,15 @@ class Status:
 
     @property
     def ok(self) -> bool:
-        return self.code is Code.SUCCESS
+        return self.code is _SUCCESS
 
     @property
     def is_skip(self) -> bool:
-        return self.code is Code.SKIP
+        return self.code is _SKIP
 
     @property
     def is_wait(self) -> bool:
-        return self.code is Code.WAIT
+        return self.code is _WAIT
 
     @property
     def is_rejection(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
@@ -13,9 +14,12 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Column(Generic[T]):
-    """Judge each distinct object once: 5,000 nodes with 3 taint sets cost 3 calls."""
+    """Judge each distinct object once: 5,000 nodes with 3 taint sets cost 3 calls.
+
+    Made several times for each answer of a filter; a frozen one takes four times as long.
+    """
 
     values: list[T]
     index: NDArray[np.intp]
@@ -29,7 +33,7 @@ class Column(Generic[T]):
 
     @classmethod
     def uniform(cls, value: T, size: int) -> Column[T]:
-        return cls([value], np.zeros(size, np.intp))
+        return cls([value], _zeros(size))
 
     @classmethod
     def where(cls, mask: NDArray[np.bool_], yes: T, no: T) -> Column[T]:
@@ -51,11 +55,24 @@ class Column(Generic[T]):
             return np.full(len(self.index), self.values[0], dtype)
         return np.asarray(self.values, dtype)[self.index]
 
+    @property
+    def is_uniform(self) -> bool:
+        """Whether ``uniform`` made the index: every place is known to be 0."""
+        return self.index is _zeros(len(self.index))
+
     def __len__(self) -> int:
         return len(self.index)
 
     def __iter__(self) -> Iterator[T]:
         return (self.values[number] for number in self.index.tolist())
+
+
+@lru_cache(maxsize=16)
+def _zeros(size: int) -> NDArray[np.intp]:
+    """One for all uniform columns of this size, most of which are answers of filters."""
+    zeros = np.zeros(size, np.intp)
+    zeros.flags.writeable = False
+    return zeros
 
 
 def packed(flags: list[NDArray[np.bool_]]) -> Column[int]:

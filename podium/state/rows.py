@@ -177,7 +177,7 @@ class Rows:
             if column.shape[-1] == len(self.index) and not column.flags.writeable:
                 return column  # the same again: who compares answers can tell by that
             whole = column[..., : self.table.size]
-            whole.flags.writeable = False
+            whole.setflags(write=False)
             return whole
         return column.take(self.index, axis=-1)
 

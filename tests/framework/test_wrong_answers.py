@@ -106,15 +106,13 @@ def test_columns_that_leave_nodes_without_a_status(column, reason):
         profile.run_filters(fwk.CycleState(), pod(), nodes)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        pytest.param(None, id="none"),
-        pytest.param(7, id="number"),
-        pytest.param(fwk.reads(node="labels"), id="text-for-aspects"),
-        pytest.param(fwk.reads(scoring=0.5), id="fraction-for-aspects"),
-    ],
-)
+@pytest.mark.parametrize("wrong", [{"node": "labels"}, {"cluster": None}, {"scoring": 0.5}])
+def test_aspects_are_bits(wrong):
+    with pytest.raises(TypeError, match="no sum of aspects"):
+        fwk.reads(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 7])
 def test_who_cannot_say_what_it_reads_reads_everything(wrong, caplog):
     plugin = toys.Filter("F", reads=wrong)
 

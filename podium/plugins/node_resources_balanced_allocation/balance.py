@@ -65,7 +65,7 @@ def balance_with(there: Sequence[Share]) -> Any:
 
 def points(after: Amount, before: Amount) -> Amount:
     """The score of a node, or an array of many nodes' scores."""
-    return 50 + (50 + after - before) // 2  # never negative before halving
+    return 50 + ((50 + after - before) >> 1)  # never negative before halving
 
 
 def fraction(amount: Amount, capacity: Amount) -> Any:

@@ -76,7 +76,13 @@ class LeastAllocated(Strategy):
     """The more stays free, the better."""
 
     def part(self, requested: Amount, capacity: Amount) -> Amount:
-        return idiv(wrapped((capacity - requested) * 100), capacity) * (requested <= capacity)
+        return idiv(wrapped(_at_least_none(capacity - requested) * 100), capacity)
+
+
+def _at_least_none(free: Amount) -> Amount:
+    if isinstance(free, int):
+        return free if free > 0 else 0
+    return np.maximum(free, 0)
 
 
 class MostAllocated(Strategy):
