@@ -50,6 +50,7 @@ clean: ## Remove the environment, caches and build products
 $(STAMP): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.version_info < (3, 11) and \
 		sys.exit("podium needs Python 3.11 or newer, for example: make test PYTHON=python3.11")'
+	@echo "Installing podium and its pinned dependencies into $(VENV): once, for a minute or two"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .

@@ -9,6 +9,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterable, Mapping
+from copy import copy
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
@@ -86,7 +87,7 @@ def write_logs(verbosity: int, form: str = "", modules: Mapping[str, int] | None
     """
     handler = logging.StreamHandler(sys.stderr)
     is_json = (form or suitable_form(sys.stderr)) == JSON
-    handler.setFormatter(JsonFormatter() if is_json else logging.Formatter(_TEXT_LINE))
+    handler.setFormatter(JsonFormatter() if is_json else TextFormatter())
     logging.basicConfig(level=level_of(verbosity), handlers=[handler])
     for name in _module_names() if modules else ():
         own = [level for pattern, level in (modules or {}).items() if _matches(name, pattern)]
@@ -107,6 +108,19 @@ def _module_names() -> Iterable[str]:
     """Every module of podium; some are loaded only later."""
     for path in sorted(_PACKAGE.rglob("*.py")):
         yield ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
+
+
+class TextFormatter(logging.Formatter):
+    """A line to read; lines of every verbosity are information, as klog marks them."""
+
+    def __init__(self) -> None:
+        super().__init__(_TEXT_LINE)
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.levelno < logging.INFO:
+            record = copy(record)  # other handlers get it too
+            record.levelname = logging.getLevelName(logging.INFO)
+        return super().format(record)
 
 
 class JsonFormatter(logging.Formatter):

@@ -8,7 +8,16 @@ from contextlib import contextmanager
 import pytest
 
 from podium import logs
-from podium.logs import JSON, TEXT, JsonFormatter, Line, get_logger, suitable_form, write_logs
+from podium.logs import (
+    JSON,
+    TEXT,
+    JsonFormatter,
+    Line,
+    TextFormatter,
+    get_logger,
+    suitable_form,
+    write_logs,
+)
 
 log = get_logger(__name__)
 
@@ -103,6 +112,24 @@ def test_lines_of_libraries():
     found = json.loads(JsonFormatter().format(record))
 
     assert (found["msg"], found["caller"]) == ("it went", "lib:7")
+
+
+@pytest.mark.parametrize(
+    ("emit", "word"),
+    [
+        pytest.param(lambda: log.info("a b"), "INFO", id="info"),
+        pytest.param(lambda: log.v(2, "a b"), "INFO", id="verbosity"),
+        pytest.param(lambda: log.v(10, "a b"), "INFO", id="most-verbose"),
+        pytest.param(lambda: log.warning("a b"), "WARNING", id="warning"),
+        pytest.param(lambda: log.misuse("a b"), "ERROR", id="error"),
+    ],
+)
+def test_the_level_of_a_text_line(emit, word, caplog):
+    record = record_of(emit, caplog)
+    before = record.levelname
+
+    assert TextFormatter().format(record).endswith(f" {word} {__name__} a b")
+    assert record.levelname == before
 
 
 @pytest.mark.parametrize(("stream", "form"), [(Terminal(), TEXT), (io.StringIO(), JSON)])

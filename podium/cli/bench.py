@@ -20,6 +20,7 @@ from podium.bench.repeat import repeat
 from podium.bench.report import IN_PROCESS, LIVE, Table
 from podium.bench.result import Figures, LiveResult, median_of
 from podium.bench.run import run as run_workload
+from podium.cli.complaint import complain
 from podium.clock import Clock
 from podium.errors import ConfigError, PodiumError, WorkloadFailed
 from podium.framework.handle import Client
@@ -106,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         patterns = [args.run_once] if args.run_once else args.workload or ["*"]
         chosen = choose(args.files, patterns, exactly=bool(args.run_once))
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return BAD_INPUT
     if args.run_once:
         return _run_once(chosen[0][1])
@@ -163,7 +164,7 @@ def _run_once(workload: Workload) -> int:
     try:
         result = run_workload(workload, build_core)
     except WorkloadFailed as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return FAILED
     print(msgspec.json.encode(result).decode())
     return 0

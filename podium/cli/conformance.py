@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from podium import app
+from podium.cli.complaint import complain
 from podium.conformance import Outcome, Report, Workshop, read, replay_all, select
 from podium.conformance.cases import AnyCase
 from podium.errors import InvalidRecording
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         cases = _chosen(args.files, args.family, args.name)
         report = Report.of(_with_progress(replay_all(cases, workshop()), len(cases)))
     except InvalidRecording as error:
-        print(f"podium: {error}", file=sys.stderr)
+        complain(error)
         return BAD_INPUT
     print(report.json() if args.output == "json" else report.text())
     return 0 if report.ok else DIFFERENT

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import sys
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.console import Console
-from rich.live import Live
 
 from podium import config
 from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.state_file import StateFile
 from podium.cli import demo_show, demo_workload, up
+from podium.cli.complaint import complain
 from podium.clock import sleep
 from podium.errors import PodiumError
 
@@ -61,26 +60,34 @@ def run(args: argparse.Namespace) -> int:
             schedule = Schedule(config.default)
             return asyncio.run(up.serve(options, schedule, place, show))
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return up.BAD_INPUT
 
 
 async def show(cluster: EmbeddedCluster, scheduler: RunningScheduler) -> None:
     """Create the workloads, follow their pods, and tell of one that landed and one that waits."""
     console = Console(highlight=False, soft_wrap=True)
+    console.print(f"\n[bold]{demo_workload.PODS:,} pods are created[/]")
     for manifest in demo_workload.manifests():
         cluster.cluster.create("deployments.apps", manifest)
-    start = cluster.clock.now()
-    with Live(console=console, auto_refresh=False) as live:
-        while True:
-            progress = demo_show.Progress.of(scheduler.watching.pods())
-            seconds = cluster.clock.now() - start
-            live.update(demo_show.table(progress, seconds), refresh=True)
-            if progress.seen == demo_workload.PODS and progress.is_settled:
-                break
-            await sleep(cluster.clock, _REFRESH_SECONDS)
+    progress = await _follow(cluster, scheduler, console)
     records = scheduler.scheduler.services.records
     for title, record in demo_show.examples(progress, records):
+        weights = scheduler.profiles[record.profile].weights
         console.print(f"\n[bold]{title}[/]")
-        console.print(demo_show.record_text(record), markup=False)
+        console.print(demo_show.record_text(record, weights), markup=False)
     console.print("\nThe cluster keeps running. To end it: Ctrl-C", style="dim")
+
+
+async def _follow(
+    cluster: EmbeddedCluster, scheduler: RunningScheduler, console: Console
+) -> demo_show.Progress:
+    """Show the pods landing until nothing more is to be expected."""
+    start = cluster.clock.now()
+    with demo_show.Display(console) as display:
+        while True:
+            progress = demo_show.Progress.of(scheduler.watching.pods())
+            display.show(progress, cluster.clock.now() - start)
+            if progress.seen == demo_workload.PODS and progress.is_settled:
+                return progress
+            await sleep(cluster.clock, _REFRESH_SECONDS)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from rich.console import Console
+from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from podium.api.objects import Pod
 from podium.cycle.record import Record
@@ -55,15 +58,50 @@ def why_pending(pod: Pod) -> str:
     return ""
 
 
-def table(progress: Progress, seconds: float) -> Table:
-    """One line per thing to know."""
-    made = Table(show_header=False, box=None, pad_edge=False)
+Row = tuple[int, str]
+
+
+def rows(progress: Progress, seconds: float) -> list[Row]:
+    """How many, and what of them."""
     rate = len(progress.placed) / seconds if seconds else 0.0
-    made.add_row(f"{len(progress.placed)}", f"pods landed, {rate:.0f} per second")
-    for why, count in progress.reasons.most_common():
-        made.add_row(f"{count}", f"wait: {why}")
+    made = [(len(progress.placed), f"pods landed, {rate:.0f} per second")]
+    made += [(count, f"wait: {why}") for why, count in progress.reasons.most_common()]
     if progress.untold:
-        made.add_row(f"{progress.untold}", "are next")
+        made.append((progress.untold, "are next"))
+    return made
+
+
+class Display:
+    """Shows progress as it is made; where nothing can be redrawn, what it came to."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+        self._rows: list[Row] = []
+
+    def __enter__(self) -> Display:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def show(self, progress: Progress, seconds: float) -> None:
+        self._rows = rows(progress, seconds)
+        if self._live is not None:
+            self._live.update(_table(self._rows), refresh=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+            return
+        for count, what in self._rows:  # a pipe has no width to wrap at
+            self._console.print(f"{count:>4}  {what}", markup=False)
+
+
+def _table(shown: Iterable[Row]) -> Table:
+    made = Table(show_header=False, box=None, pad_edge=False)
+    made.add_column(justify="right", min_width=4)
+    for count, what in shown:
+        made.add_row(str(count), Text(what))
     return made
 
 
@@ -79,14 +117,14 @@ def examples(progress: Progress, records: Iterable[Record]) -> Iterator[tuple[st
         yield "why a pod waits", waiting[0]
 
 
-def record_text(record: Record) -> str:
-    """A decision in a few lines."""
+def record_text(record: Record, weights: Mapping[str, int]) -> str:
+    """A decision in a few lines; ``weights`` are those of its profile."""
     attempt = f"attempt {record.attempt}, {record.seconds.get('cycle', 0) * 1000:.2f} ms"
     lines = [f"pod {record.pod} ({attempt})"]
     if record.node:
         lines.append(f"  -> {record.node}: {record.feasible} of {record.nodes} nodes were feasible")
         lines += [
-            f"     {best.name}: {best.total} = {_shares(best.scores)}" for best in record.best
+            f"     {best.name}: {best.total} = {_sum(best.scores, weights)}" for best in record.best
         ]
         if record.tied > 1:
             lines.append(f"     {record.tied} nodes shared the highest total")
@@ -97,5 +135,11 @@ def record_text(record: Record) -> str:
     return "\n".join(lines)
 
 
-def _shares(scores: dict[str, int]) -> str:
-    return ", ".join(f"{name} {score}" for name, score in scores.items() if score)
+def _sum(scores: Mapping[str, int], weights: Mapping[str, int]) -> str:
+    """What a total is made of: scores times weights; what extenders add has none."""
+    parts = []
+    for name, score in scores.items():
+        weight = weights.get(name, 1)
+        if score and weight:
+            parts.append(f"{name} {score}" if weight == 1 else f"{name} {score} x {weight}")
+    return " + ".join(parts) or "0"

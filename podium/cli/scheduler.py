@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final, TypeAlias
 
 from podium.app import plugin_loading
 from podium.cli import plugin_options, scheduler_flags, scheduler_flags_effect
+from podium.cli.complaint import complain
 from podium.cli.scheduler_flags import REFERENCE, Given
 from podium.cli.scheduler_flags_effect import Configured
 from podium.config.feature_gates import FeatureGates
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
             return _write(configured, Path(given["write-config-to"]))
         return _run(given, configured, gates)
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return BAD_INPUT
 
 

@@ -162,11 +162,6 @@ def tell(given: Given, configured: Configured) -> None:
             if flag.name in counts:
                 continue
             log.warning("flag ignored: the file of --config decides", flag=_shown(flag))
-    deprecated = (
-        [Fate.DEPRECATED] if given.value("config") else [Fate.DEPRECATED, Fate.FILE_DECIDES]
-    )
-    for flag in given.of(deprecated):
-        log.info("flag is deprecated", flag=_shown(flag))
     for flag in given.of([Fate.NO_EFFECT]):
         log.v(1, "flag has no effect", flag=_shown(flag))
     for name, value in given.items():

@@ -23,6 +23,7 @@ from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.state_file import AlreadyRunning, RunningCluster, StateFile
 from podium.cli import plugin_options
+from podium.cli.complaint import complain
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
@@ -121,10 +122,10 @@ def run(args: argparse.Namespace) -> int:
             place = Place(context_file, file, args.ready_fd)
             return event_loop.run(serve(options, schedule, place), fast=False)
     except AlreadyRunning as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return FAILED
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return BAD_INPUT
 
 
@@ -180,6 +181,7 @@ async def serve(
             await stopped.wait()
         finally:
             kubeconfig.remove_context(place.kubeconfig, cluster.url)
+    _say(f"\npodium: the cluster at {cluster.url} has ended")
     return 0
 
 

@@ -145,7 +145,26 @@ def test_a_port_that_is_taken(tmp_path, capsys):
         assert main(["scheduler", f"--kubeconfig={path}", f"--secure-port={port}"]) == 2
 
     told = capsys.readouterr().err
-    assert f"{address} is taken, most likely by another scheduler: end that one, " in told
+    why = "is taken, most likely by another scheduler"
+    assert f"podium: {address} {why}: end that one, " in told
+
+
+def test_a_plugin_that_cannot_be_made(tmp_path, capsys):
+    (tmp_path / "rack.py").write_text(
+        "from podium import framework as fwk\n"
+        "class Rack(fwk.FilterPlugin):\n"
+        "    name = 'Rack'\n"
+        "    def __init__(self, args, handle):\n"
+        "        raise ValueError('no racks')\n"
+        "    def filter(self, state, pod, node):\n"
+        "        return fwk.SUCCESS\n"
+    )
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config()))
+    flags = [f"--kubeconfig={path}", f"--plugin={tmp_path / 'rack.py'}", "--secure-port=0"]
+
+    assert main(["scheduler", *flags]) == 2
+    assert 'podium: initializing plugin "Rack": no racks\n' in capsys.readouterr().err
 
 
 def test_neither_a_kubeconfig_nor_a_pod(monkeypatch, capsys):

@@ -229,7 +229,7 @@ def test_a_file_without_a_kubeconfig_leaves_it_to_the_flag(tmp_path):
     assert (client.kubeconfig, client.qps) == ("of-the-flag", 7)
 
 
-def test_flags_are_told_when_they_are_ignored_or_deprecated(file, caplog):
+def test_flags_are_told_when_they_are_ignored(file, caplog):
     caplog.set_level("INFO")
     for words in (
         [f"--config={file}", "--kubeconfig=x", "--pod-max-in-unschedulable-pods-duration=1m"],
@@ -240,8 +240,6 @@ def test_flags_are_told_when_they_are_ignored_or_deprecated(file, caplog):
 
     assert [record.getMessage() for record in caplog.records] == [
         "flag ignored: the file of --config decides flag='--kubeconfig'",
-        "flag is deprecated flag='--pod-max-in-unschedulable-pods-duration'",
-        "flag is deprecated flag='--kube-api-qps'",
     ]
 
 

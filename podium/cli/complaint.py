@@ -1,0 +1,15 @@
+"""What is wrong, told under the program's name; for commands that build parts of the library."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from podium.errors import PodiumError
+
+_NAME: Final = "podium: "
+
+
+def complain(error: PodiumError) -> None:
+    """Print it. Parts that programs use as a library need not say who speaks; a command does."""
+    print(f"{_NAME}{str(error).removeprefix(_NAME)}", file=sys.stderr)
