@@ -58,6 +58,11 @@ class Resource(Generic[T]):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
+    def event_name(self) -> str:
+        """``storage.k8s.io/CSINode``, as plugins name it to hear of its events."""
+        return f"{self.group}/{self.kind}" if self.group else self.kind
+
+    @property
     def path(self) -> str:
         """Where the objects of all namespaces are listed."""
         return f"{self._root}/{self.plural}"
@@ -104,6 +109,10 @@ def decode_plain(raw: bytes, known: dict[str, Any] | None) -> dict[str, Any]:
     return cast(dict[str, Any], msgspec.json.decode(raw))
 
 
+def _served(kind: type[O], plural: str, group: str = "", *, without: str = "") -> Resource[O]:
+    return Resource(kind.__name__, plural, typed(kind), group, without=without)
+
+
 PODS: Final = Resource(
     "Pod",
     "pods",
@@ -113,112 +122,81 @@ PODS: Final = Resource(
     needed=True,
 )
 NODES: Final = Resource("Node", "nodes", typed(Node), needed=True)
-NAMESPACES: Final = Resource(
-    "Namespace", "namespaces", typed(Namespace), without="namespaceSelector of pod affinity"
+VOLUMES: Final = _served(
+    PersistentVolume, "persistentvolumes", without="scheduling of pods with persistent volumes"
 )
-SERVICES: Final = Resource(
-    "Service", "services", typed(Service), without="default spreading of the pods of a service"
-)
-REPLICATION_CONTROLLERS: Final = Resource(
-    "ReplicationController",
-    "replicationcontrollers",
-    typed(ReplicationController),
-    without="default spreading of the pods of a replication controller",
-)
-REPLICA_SETS: Final = Resource(
-    "ReplicaSet",
-    "replicasets",
-    typed(ReplicaSet),
-    "apps",
-    without="default spreading of the pods of a replica set",
-)
-STATEFUL_SETS: Final = Resource(
-    "StatefulSet",
-    "statefulsets",
-    typed(StatefulSet),
-    "apps",
-    without="default spreading of the pods of a stateful set",
-)
-BUDGETS: Final = Resource(
-    "PodDisruptionBudget",
-    "poddisruptionbudgets",
-    typed(PodDisruptionBudget),
-    "policy",
-    without="respect for disruption budgets in preemption",
-)
-VOLUMES: Final = Resource(
-    "PersistentVolume",
-    "persistentvolumes",
-    typed(PersistentVolume),
-    without="scheduling of pods with persistent volumes",
-)
-CLAIMS: Final = Resource(
-    "PersistentVolumeClaim",
+CLAIMS: Final = _served(
+    PersistentVolumeClaim,
     "persistentvolumeclaims",
-    typed(PersistentVolumeClaim),
     without="scheduling of pods with persistent volume claims",
 )
-STORAGE: Final = "storage.k8s.io"
-STORAGE_CLASSES: Final = Resource(
-    "StorageClass",
-    "storageclasses",
-    typed(StorageClass),
-    STORAGE,
-    without="scheduling of pods with claims that are not bound yet",
-)
-CSI_NODES: Final = Resource(
-    "CSINode", "csinodes", typed(CSINode), STORAGE, without="limits on the volumes of a node"
-)
-CSI_DRIVERS: Final = Resource(
-    "CSIDriver", "csidrivers", typed(CSIDriver), STORAGE, without="storage capacity tracking"
-)
-CSI_CAPACITIES: Final = Resource(
-    "CSIStorageCapacity",
-    "csistoragecapacities",
-    typed(CSIStorageCapacity),
-    STORAGE,
-    without="storage capacity tracking",
-)
-ATTACHMENTS: Final = Resource(
-    "VolumeAttachment",
-    "volumeattachments",
-    typed(VolumeAttachment),
-    STORAGE,
-    without="counting volumes that are attached without a pod",
-)
-DEVICE_CLASSES: Final = Resource(
-    "DeviceClass",
-    "deviceclasses",
-    typed(DeviceClass),
-    "resource.k8s.io",
-    without="extended resources that a device class provides",
-)
-LEASES: Final = Resource("Lease", "leases", typed(Lease), "coordination.k8s.io")
+LEASES: Final = _served(Lease, "leases", "coordination.k8s.io")
 
-_BY_TYPE: Final[dict[type[ApiObject], Resource[Any]]] = {
-    Pod: PODS,
-    Node: NODES,
-    Namespace: NAMESPACES,
-    Service: SERVICES,
-    ReplicationController: REPLICATION_CONTROLLERS,
-    ReplicaSet: REPLICA_SETS,
-    StatefulSet: STATEFUL_SETS,
-    PodDisruptionBudget: BUDGETS,
-    PersistentVolume: VOLUMES,
-    PersistentVolumeClaim: CLAIMS,
-    StorageClass: STORAGE_CLASSES,
-    CSINode: CSI_NODES,
-    CSIDriver: CSI_DRIVERS,
-    CSIStorageCapacity: CSI_CAPACITIES,
-    VolumeAttachment: ATTACHMENTS,
-    DeviceClass: DEVICE_CLASSES,
-    Lease: LEASES,
-}
+_STORAGE: Final = "storage.k8s.io"
+_ALL: Final[tuple[Resource[Any], ...]] = (
+    PODS,
+    NODES,
+    VOLUMES,
+    CLAIMS,
+    LEASES,
+    _served(Namespace, "namespaces", without="namespaceSelector of pod affinity"),
+    _served(Service, "services", without="default spreading of the pods of a service"),
+    _served(
+        ReplicationController,
+        "replicationcontrollers",
+        without="default spreading of the pods of a replication controller",
+    ),
+    _served(
+        ReplicaSet,
+        "replicasets",
+        "apps",
+        without="default spreading of the pods of a replica set",
+    ),
+    _served(
+        StatefulSet,
+        "statefulsets",
+        "apps",
+        without="default spreading of the pods of a stateful set",
+    ),
+    _served(
+        PodDisruptionBudget,
+        "poddisruptionbudgets",
+        "policy",
+        without="respect for disruption budgets in preemption",
+    ),
+    _served(
+        StorageClass,
+        "storageclasses",
+        _STORAGE,
+        without="scheduling of pods with claims that are not bound yet",
+    ),
+    _served(CSINode, "csinodes", _STORAGE, without="limits on the volumes of a node"),
+    _served(CSIDriver, "csidrivers", _STORAGE, without="storage capacity tracking"),
+    _served(
+        CSIStorageCapacity,
+        "csistoragecapacities",
+        _STORAGE,
+        without="storage capacity tracking",
+    ),
+    _served(
+        VolumeAttachment,
+        "volumeattachments",
+        _STORAGE,
+        without="counting volumes that are attached without a pod",
+    ),
+    _served(
+        DeviceClass,
+        "deviceclasses",
+        "resource.k8s.io",
+        without="extended resources that a device class provides",
+    ),
+)
+_BY_KIND: Final = {resource.kind: resource for resource in _ALL}
 
 
 def resource_of(kind: type[O]) -> Resource[O]:
     """A ``LookupError`` for a type that is no kind of the API."""
-    return _BY_TYPE[kind]
+    return _BY_KIND[kind.__name__]
 
 
 def custom_resource(name: str) -> Resource[dict[str, Any]]:

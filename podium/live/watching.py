@@ -6,52 +6,21 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from podium.api.meta import ApiObject
-from podium.api.objects import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    DeviceClass,
-    Namespace,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-    PodDisruptionBudget,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-    StorageClass,
-    VolumeAttachment,
-)
+from podium.api.objects import DeviceClass, Namespace, Node, Pod, PodDisruptionBudget
 from podium.client.http import Connection
 from podium.client.informer import Informer
 from podium.client.resources import NODES, PODS, Resource, custom_resource, resource_of
 from podium.live.event_handlers import EventHandlers
 from podium.live.tasks import Tasks
 from podium.logs import get_logger
+from podium.state.kinds import STORAGE, WORKLOADS
 
 log = get_logger(__name__)
 
 # Rules look these up; no event of theirs wakes a pod.
-LOOKED_UP: Final[tuple[type[ApiObject], ...]] = (
-    Namespace,
-    Service,
-    ReplicationController,
-    ReplicaSet,
-    StatefulSet,
-    PodDisruptionBudget,
-)
+LOOKED_UP: Final[tuple[type[ApiObject], ...]] = (Namespace, *WORKLOADS, PodDisruptionBudget)
 # Kept by the state once a plugin registers their events, by the name that plugins use.
-KEPT: Final[dict[str, type[ApiObject]]] = {
-    "PersistentVolume": PersistentVolume,
-    "PersistentVolumeClaim": PersistentVolumeClaim,
-    "storage.k8s.io/StorageClass": StorageClass,
-    "storage.k8s.io/CSINode": CSINode,
-    "storage.k8s.io/CSIDriver": CSIDriver,
-    "storage.k8s.io/CSIStorageCapacity": CSIStorageCapacity,
-    "storage.k8s.io/VolumeAttachment": VolumeAttachment,
-}
+KEPT: Final = {resource_of(kind).event_name: kind for kind in STORAGE}
 # Only their events are of interest; what they say is not.
 UNKEPT: Final[dict[str, Resource[Any]]] = {
     "resource.k8s.io/DeviceClass": resource_of(DeviceClass),

@@ -14,28 +14,13 @@ from numpy.typing import NDArray
 
 from podium.api import resources
 from podium.api.meta import ApiObject
-from podium.api.objects import (
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    Namespace,
-    Node,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Pod,
-    PodDisruptionBudget,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-    StorageClass,
-    VolumeAttachment,
-)
+from podium.api.objects import Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod
 from podium.errors import CacheError, InvalidObject, InvalidQuantity, Problem
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
 from podium.state.assumed import Assumed
 from podium.state.invariants import check_invariants
+from podium.state.kinds import ASPECTS
 from podium.state.label_columns import LabelColumn
 from podium.state.node_table import NodeTable
 from podium.state.objects import Store, says_the_same
@@ -48,21 +33,6 @@ from podium.state.volume_store import VolumeStore
 
 T = TypeVar("T", bound=ApiObject)
 
-_ASPECTS: Mapping[type[ApiObject], int] = {
-    Namespace: Aspect.NAMESPACES,
-    Service: Aspect.WORKLOADS,
-    ReplicationController: Aspect.WORKLOADS,
-    ReplicaSet: Aspect.WORKLOADS,
-    StatefulSet: Aspect.WORKLOADS,
-    PersistentVolume: Aspect.STORAGE,
-    PersistentVolumeClaim: Aspect.STORAGE,
-    StorageClass: Aspect.STORAGE,
-    CSINode: Aspect.STORAGE,
-    CSIDriver: Aspect.STORAGE,
-    CSIStorageCapacity: Aspect.STORAGE,
-    VolumeAttachment: Aspect.STORAGE,
-    PodDisruptionBudget: 0,
-}
 _ASSUMABLE: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim)
 
 
@@ -78,7 +48,7 @@ class ClusterState:
         self._assumed: set[str] = set()
         self._known_capacity = 0
         self.volumes = VolumeStore()
-        self._stores: dict[type[ApiObject], Store[ApiObject]] = {k: Store() for k in _ASPECTS}
+        self._stores: dict[type[ApiObject], Store[ApiObject]] = {k: Store() for k in ASPECTS}
         self._stores[PersistentVolume] = self.volumes  # type: ignore[assignment]  # see objects()
         self._assumptions: dict[type[ApiObject], Assumed[ApiObject]] = {
             kind: Assumed(self._store(kind), self._announce_assumption) for kind in _ASSUMABLE
@@ -256,7 +226,7 @@ class ClusterState:
     def _announce(
         self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
     ) -> None:
-        if aspects := _ASPECTS[kind]:
+        if aspects := ASPECTS[kind]:
             self.journal.record(NOWHERE, aspects)
         for row in self.storage.object_changed(kind, old, new):
             self.journal.record(row, Aspect.VOLUMES)

@@ -4,10 +4,12 @@ import logging
 
 import pytest
 
-from podium.client.resources import BUDGETS, NODES, PODS
+from podium.api.objects import PodDisruptionBudget
+from podium.client.resources import NODES, PODS, resource_of
 from podium.client.trouble import REMEDY, Trouble, Troubles
 from podium.errors import Forbidden, Unauthorized, Unreachable
 
+BUDGETS = resource_of(PodDisruptionBudget)
 DOWN = "podium: kubeconfig: http://127.0.0.1:9: cannot be reached"
 EXPIRED = "podium: kubeconfig: https://127.0.0.1:9 does not accept these credentials"
 

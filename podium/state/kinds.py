@@ -1,0 +1,45 @@
+"""The kinds beside pods and nodes that the state keeps, and the aspects that a change of theirs is
+of; what watches a cluster watches these."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    Namespace,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+    StorageClass,
+    VolumeAttachment,
+)
+from podium.state.aspects import Aspect
+
+WORKLOADS: Final[tuple[type[ApiObject], ...]] = (
+    Service,
+    ReplicationController,
+    ReplicaSet,
+    StatefulSet,
+)
+STORAGE: Final[tuple[type[ApiObject], ...]] = (
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    CSINode,
+    CSIDriver,
+    CSIStorageCapacity,
+    VolumeAttachment,
+)
+ASPECTS: Final[Mapping[type[ApiObject], int]] = {
+    Namespace: Aspect.NAMESPACES,
+    **dict.fromkeys(WORKLOADS, Aspect.WORKLOADS),
+    **dict.fromkeys(STORAGE, Aspect.STORAGE),
+    PodDisruptionBudget: 0,  # read afresh in each preemption
+}
