@@ -85,10 +85,6 @@ def milli(nano: int) -> int:
     return _clamped(_ceil(nano, MILLI))
 
 
-def style_of(quantity: str | int | float) -> Style:
-    return _take_apart(str(quantity).strip()).style
-
-
 def canonical(quantity: str | int | float) -> str:
     """The text as the API server shows it; it echoes what already looks canonical."""
     text = str(quantity).strip()

@@ -116,10 +116,6 @@ class ApiClient:
         resource = resource_of(kind)
         return resource.decode(await self._connection.get(resource.path_of(key)), None)
 
-    async def get_raw(self, path: str) -> bytes:
-        """The answer to a GET of any path, such as ``/version``."""
-        return await self._connection.get(path)
-
     # --- leases ----------------------------------------------------------------------------------
 
     async def get_lease(self, key: str) -> Lease:

@@ -185,7 +185,7 @@ def test_a_whole_candidacy_in_a_thread_of_its_own():
             async with embedded_connection(server.url, LoopClock()) as connection:
                 client = ApiClient(connection)
                 spec = (await client.get_lease(f"{NAMESPACE}/{NAME}")).spec
-                events = await client.get_raw(f"/api/v1/namespaces/{NAMESPACE}/events")
+                events = await connection.get(f"/api/v1/namespaces/{NAMESPACE}/events")
         assert (spec.holder_identity, spec.lease_duration_seconds) == ("", 1)
         assert b"ours became leader" in events
         assert b"ours stopped leading" in events
