@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from podium.apiserver import metadata, rules, statuses
 from podium.apiserver.admission import ADMISSIONS
 from podium.apiserver.builtin_kinds import builtin_kinds
@@ -21,6 +19,7 @@ from podium.apiserver.decoding import Undecodable, conform
 from podium.apiserver.defaults import apply_defaults
 from podium.apiserver.deletion import DeleteOptions, deletion_of
 from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.object_types import check_type
 from podium.apiserver.ownership import APPLY, UPDATE, Manager, Writer, apply, track
 from podium.apiserver.preparation import (
     drop_status,
@@ -30,7 +29,14 @@ from podium.apiserver.preparation import (
     strip_system_metadata,
 )
 from podium.apiserver.statuses import Cause, Json, bad_request
-from podium.apiserver.store import Key, Preconditions, Store, timestamp
+from podium.apiserver.store import (
+    Key,
+    Preconditions,
+    Store,
+    check_current,
+    failed_precondition,
+    timestamp,
+)
 from podium.apiserver.watches import Item
 from podium.apiserver.zeros import drop_zeros
 
@@ -39,12 +45,25 @@ _UPSERTED = frozenset(
     {
         "leases.coordination.k8s.io",
         "events",
+        "services",
+        "runtimeclasses.node.k8s.io",
         "endpoints",
         "limitranges",
         "roles.rbac.authorization.k8s.io",
         "rolebindings.rbac.authorization.k8s.io",
         "clusterroles.rbac.authorization.k8s.io",
         "clusterrolebindings.rbac.authorization.k8s.io",
+    }
+)
+
+# Kinds that nobody may replace without saying which version.
+_VERSIONED = frozenset(
+    {
+        "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "runtimeclasses.node.k8s.io",
+        "volumeattachments.storage.k8s.io",
     }
 )
 
@@ -102,8 +121,8 @@ class Api:
         self._default(kind, obj)
         self._track(kind, None, obj, call)  # what follows is the server's own doing
         self._admit(kind, obj, None)
-        if kind.resource == "jobs.batch" and not meta.get("name") and meta.get("generateName"):
-            meta["name"] = self.store.new_name(kind.storage, meta)  # its labels name it
+        if not meta.get("name") and meta.get("generateName"):
+            meta["name"] = self.store.new_name(kind.storage, meta)
         prepare_create(kind, obj, timestamp(self.store.clock.now()))
         self._refuse(kind, obj, self._causes(kind, obj))
         if kind.counts_generations:
@@ -115,8 +134,11 @@ class Api:
         obj = self._decoded(kind, raw, call)
         meta = obj["metadata"] = dict(obj.get("metadata") or {})
         _place(kind, meta, key[0])
-        _check_name(meta, key)
-        if kind.resource in _UPSERTED and self.store.find(kind.storage, key) is None:
+        check_name(meta, key)
+        if kind.storage in _UPSERTED and self.store.find(kind.storage, key) is None:
+            if uid := meta.get("uid"):
+                why = failed_precondition("UID", uid, "")
+                raise statuses.conflict(kind.resource, key[1], why)
             meta.pop("resourceVersion", None)
             return self.create(kind, key[0], obj, call)
         return self._replace(kind, key, obj, call)
@@ -136,11 +158,11 @@ class Api:
         _check_declared(kind, key, config)
         meta = wanted["metadata"] = dict(wanted.get("metadata") or {})
         _place(kind, meta, key[0])
-        _check_name(meta, key)
         wanted["apiVersion"], wanted["kind"] = kind.api_version, kind.kind
         writer = self._writer(kind, call, APPLY)
         item = self.store.find(kind.storage, key)
         if item is None:
+            check_name(meta, key)
             if meta.get("uid"):
                 why = (
                     f"uid mismatch: the provided object specified uid {meta['uid']}, "
@@ -153,13 +175,14 @@ class Api:
             return self.create(kind, key[0], created, _untracked(call))
         live = from_stored(kind, item.decode())
         merged = apply(live, wanted, kind.schema, writer, force)
+        check_name(meta, key)
         return self._replace(kind, key, merged, _untracked(call))
 
     def delete(self, kind: Kind, key: Key, options: DeleteOptions) -> Item:
         item = self.item(kind, key)
-        _check_preconditions(kind, item, options.preconditions)
         if kind.resource == "namespaces":
             return self._delete_namespace(kind, key, options)
+        _check_preconditions(kind, item, options.preconditions)
         if kind.resource == "priorityclasses.scheduling.k8s.io" and key[1].startswith("system-"):
             why = "this is a system priority class and cannot be deleted"
             raise statuses.forbidden(kind.resource, key[1], why)
@@ -170,16 +193,17 @@ class Api:
             raise statuses.forbidden("namespaces", key[1], "this namespace may not be deleted")
         item = self.item(kind, key)
         held = self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
-        if options.dry_run or self.store.find(kind.storage, key) is None:
+        if self.store.find(kind.storage, key) is None:
             return held
         obj = held.decode()
         obj["status"] = {**obj.get("status", {}), "phase": "Terminating"}
-        return self.store.update(kind.storage, obj)
+        return self.store.update(kind.storage, obj, dry_run=options.dry_run)
 
     def _replace(self, kind: Kind, key: Key, obj: Json, call: Call) -> Item:
         current = self.item(kind, key)
         old = current.decode()
         self._check_version(kind, obj)
+        check_current(kind.resource, current, obj["metadata"])
         new = to_stored(kind, obj)
         new = (
             only_status(kind, old, new)
@@ -197,7 +221,7 @@ class Api:
     # Between the request and the store
 
     def _decoded(self, kind: Kind, raw: Any, call: Call) -> Json:
-        _check_type(kind, self.kinds, raw)
+        check_type(kind, raw)
         obj, unknown = conform(kind, raw)
         if unknown and call.validation == "Strict":
             listed = ", ".join(f'unknown field "{path}"' for path in unknown)
@@ -272,7 +296,7 @@ class Api:
         if version and not (version.isascii() and version.isdigit()):
             cause = statuses.bad_value(path, version, "must be a number")
             self._refuse(kind, obj, [cause])
-        if kind.custom and not version:
+        if not version and (kind.custom or kind.resource in _VERSIONED):
             detail = "must be specified for an update"
             cause = Cause("FieldValueInvalid", path, f"Invalid value: 0: {detail}")
             meta = obj["metadata"]
@@ -302,13 +326,17 @@ def _check_preconditions(kind: Kind, item: Item, wanted: Preconditions) -> None:
             f"the UID in the precondition ({wanted.uid}) does not match the UID in record ({uid}). "
             "The object might have been deleted and then recreated"
         )
-        raise statuses.conflict(kind.kind, item.key[1], why)
+        raise statuses.conflict(_qualified(kind), item.key[1], why)
     if wanted.version is not None and wanted.version != version:
         why = (
             f"the ResourceVersion in the precondition ({wanted.version}) does not match the "
             f"ResourceVersion in record ({version}). The object might have been modified"
         )
-        raise statuses.conflict(kind.kind, item.key[1], why)
+        raise statuses.conflict(_qualified(kind), item.key[1], why)
+
+
+def _qualified(kind: Kind) -> str:
+    return f"{kind.kind}.{kind.group}" if kind.group else kind.kind
 
 
 def _distinct(causes: Iterable[Cause]) -> list[Cause]:
@@ -325,51 +353,6 @@ def _untracked(call: Call) -> Call:
     return Call("", call.dry_run, "Ignore", call.subresource, call.warnings)
 
 
-def _check_type(kind: Kind, kinds: Kinds, raw: Any) -> None:
-    if not isinstance(raw, dict):
-        return
-    if kind.custom:
-        _check_custom_type(kind, raw)
-        return
-    version, name = raw.get("apiVersion") or kind.api_version, raw.get("kind") or kind.kind
-    if (version, name) == (kind.api_version, kind.kind):
-        return
-    if kinds.of(str(version), str(name)) is not None:
-        source = f"{str(version).rpartition('/')[2]}.{name}"
-        target = f"{kind.group.partition('.')[0] or 'core'}.{kind.kind}"
-        why = f"converting ({source}) to ({target}): unknown conversion"
-    else:
-        scheme = '"pkg/api/legacyscheme/scheme.go:30"'
-        why = f'no kind "{name}" is registered for version "{version}" in scheme {scheme}'
-    raise bad_request(
-        f'{name} in version "{str(version).rpartition("/")[2]}" cannot be handled as a '
-        f"{kind.kind}: {why}"
-    )
-
-
-def _check_custom_type(kind: Kind, raw: Json) -> None:
-    """Objects of definitions must say what they are; no Go type says it for them."""
-    version, name = raw.get("apiVersion") or "", raw.get("kind")
-    if not name:
-        body = msgspec.json.encode(raw).decode()
-        raise bad_request(
-            f"the object provided is unrecognized (must be of type {kind.kind}): "
-            f"Object 'Kind' is missing in '{body}' ({body[:_SHOWN_OF_A_BODY]} ...)"
-        )
-    if version != kind.api_version:
-        raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version "
-            f"({kind.api_version})"
-        )
-    if name != kind.kind:
-        cause = Cause("FieldValueInvalid", "kind", f'Invalid value: "{name}": must be {kind.kind}')
-        called = str((raw.get("metadata") or {}).get("name", ""))
-        raise statuses.invalid(str(name), kind.group, called, [cause])
-
-
-_SHOWN_OF_A_BODY = 30
-
-
 def _place(kind: Kind, meta: Json, namespace: str) -> None:
     """Put the object where the path says; a cluster-scoped kind is in no namespace."""
     if not kind.namespaced:
@@ -382,7 +365,7 @@ def _place(kind: Kind, meta: Json, namespace: str) -> None:
     meta["namespace"] = namespace
 
 
-def _check_name(meta: Json, key: Key) -> None:
+def check_name(meta: Json, key: Key) -> None:
     if not meta.get("name"):
         raise bad_request(
             f"the name of the object ({key[1]} based on URL) was undeterminable: "

@@ -74,17 +74,22 @@ def _containers(path: str, field: str) -> Cell:
     return lambda obj: ",".join(one.get(field, "") for one in at(obj, f"{path}.containers") or [])
 
 
-def _selector(obj: Json) -> str:
-    selector = at(obj, "spec.selector") or {}
-    return labels_text(
-        selector.get("matchLabels", selector if "matchExpressions" not in selector else {})
-    )
+def _selector(path: str) -> Cell:
+    def cell(obj: Json) -> str:
+        selector = at(obj, path) or {}
+        return labels_text(
+            selector.get("matchLabels", selector if "matchExpressions" not in selector else {})
+        )
 
+    return cell
+
+
+_CRON_POD = "spec.jobTemplate.spec.template.spec"
 
 _TEMPLATE_WIDE = [
     column("Containers", _containers("spec.template.spec", "name"), wide=True),
     column("Images", _containers("spec.template.spec", "image"), wide=True),
-    column("Selector", _selector, wide=True),
+    column("Selector", _selector("spec.selector"), wide=True),
 ]
 
 
@@ -322,7 +327,7 @@ _COLUMNS: dict[str, list[Column]] = {
     "cronjobs.batch": [
         _path("Schedule", "spec.schedule"),
         _path("Timezone", "spec.timeZone", NONE),
-        column("Suspend", lambda o: str(bool(at(o, "spec.suspend")))),
+        column("Suspend", _Flag("spec.suspend"), kind="boolean"),
         column("Active", lambda o: len(at(o, "status.active") or []), kind="integer"),
         Column(
             "Last Schedule",
@@ -331,6 +336,9 @@ _COLUMNS: dict[str, list[Column]] = {
             lambda o, now: age(at(o, "status.lastScheduleTime"), now, NONE),
         ),
         _AGE,
+        column("Containers", _containers(_CRON_POD, "name"), wide=True),
+        column("Images", _containers(_CRON_POD, "image"), wide=True),
+        column("Selector", _selector("spec.jobTemplate.spec.selector"), wide=True),
     ],
     "poddisruptionbudgets.policy": [
         column("Min Available", lambda o: str(at(o, "spec.minAvailable") or "N/A")),

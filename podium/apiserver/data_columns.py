@@ -58,6 +58,15 @@ def _claim_state(claim: Json) -> str:
     return ",".join([*states, "allocated", *reserved])
 
 
+def _token_requests(driver: Json) -> str:
+    listed = [one.get("audience", "") for one in at(driver, "spec.tokenRequests") or []]
+    return ",".join(listed) or UNSET
+
+
+def _yes(path: str) -> Callable[[Json], bool]:
+    return lambda obj: bool(at(obj, path))
+
+
 DATA_COLUMNS: dict[str, list[Column]] = {
     "ingresses.networking.k8s.io": [
         column("Class", lambda o: at(o, "spec.ingressClassName") or NONE),
@@ -88,6 +97,14 @@ DATA_COLUMNS: dict[str, list[Column]] = {
         column("Node", lambda o: at(o, "spec.nodeName") or UNSET),
         column("Driver", lambda o: at(o, "spec.driver")),
         column("Pool", lambda o: at(o, "spec.pool.name")),
+    ],
+    "csidrivers.storage.k8s.io": [
+        column("AttachRequired", _yes("spec.attachRequired"), kind="boolean"),
+        column("PodInfoOnMount", _yes("spec.podInfoOnMount"), kind="boolean"),
+        column("StorageCapacity", _yes("spec.storageCapacity"), kind="boolean"),
+        column("TokenRequests", _token_requests),
+        column("RequiresRepublish", _yes("spec.requiresRepublish"), kind="boolean"),
+        column("Modes", lambda o: ",".join(at(o, "spec.volumeLifecycleModes") or []) or NONE),
     ],
     "runtimeclasses.node.k8s.io": [column("Handler", lambda o: o.get("handler", ""))],
 }

@@ -66,33 +66,57 @@ def read_json(body: bytes) -> Any:
     return value
 
 
-def parse_json(body: bytes, kind: str) -> Any:
+def parse_json(body: bytes, kind: str) -> Json:
     """The body of a request as plain values; ``kind`` is what it should be."""
     try:
         value = read_json(body)
     except NotJson as error:
-        raise _unrecognized(kind, str(error)) from None
+        raise unrecognized(kind, f"{_NO_KIND}: {error}") from None
+    return _recognized(value, kind, body)
+
+
+def parse_yaml(body: bytes, kind: str) -> Json:
+    try:
+        value = read_yaml(body)
+    except NotYaml as error:
+        raise unrecognized(kind, str(error)) from None
+    return _recognized(value, kind, body)
+
+
+_NO_KIND = "couldn't get version/kind; json parse error"
+_SHOWN_OF_A_BODY = 30
+
+
+def _recognized(value: Any, kind: str, body: bytes) -> Json:
     if not isinstance(value, dict | None):
         why = f"json: cannot unmarshal {got(value)} into Go value of type {_TYPE_ONLY}"
-        raise _unrecognized(kind, why)
-    return value or {}
+        raise unrecognized(kind, f"{_NO_KIND}: {why}")
+    found: Json = value or {}
+    version = found.get("apiVersion")
+    if isinstance(version, str) and version.count("/") > 1:
+        shown = f"{body[:_SHOWN_OF_A_BODY].decode(errors='replace')} ..."
+        raise unrecognized(kind, f"unexpected GroupVersion string: {version} ({shown})")
+    return found
 
 
-def _unrecognized(kind: str, why: str) -> statuses.Refusal:
-    told = f"couldn't get version/kind; json parse error: {why}"
+def unrecognized(kind: str, why: str) -> statuses.Refusal:
     if kind == "DeleteOptions":  # no object, so nothing that it must be of
-        return statuses.bad_request(told)
+        return statuses.bad_request(why)
     about = f"the object provided is unrecognized (must be of type {kind})"
-    return statuses.bad_request(f"{about}: {told}")
+    return statuses.bad_request(f"{about}: {why}")
 
 
-def parse_yaml(body: bytes) -> Any:
+class NotYaml(Exception):
+    """Text that is no YAML, or several documents of it."""
+
+
+def read_yaml(body: bytes) -> Any:
     try:
         found = documents(checked_text(body))
     except PodiumError as error:
-        raise statuses.bad_request(f"error converting YAML to JSON: {error}") from None
+        raise NotYaml(f"yaml: {error}") from None
     if len(found) > 1:
-        raise statuses.bad_request("error converting YAML to JSON: more than one document")
+        raise NotYaml("yaml: more than one document")
     return found[0] if found else None
 
 
@@ -127,6 +151,14 @@ def conform(kind: Kind, obj: Any) -> tuple[Json, list[str]]:
         if name in obj:
             found[name] = obj[name]
     return found, walk.unknown[:_UNKNOWN_SHOWN]
+
+
+def conform_options(schema: Schema, raw: Json) -> Json:
+    """Options in a request's body, each of its type; what is unknown is left out."""
+    try:
+        return _Walk(lenient=False).object(schema, raw, ())
+    except _Mismatch as error:
+        raise statuses.bad_request(error.told(schema)) from None
 
 
 class Undecodable(statuses.Refusal):
@@ -255,7 +287,8 @@ def _zero(schema: Schema) -> Any:
 
 
 def _mismatch(schema: Schema, value: Any, path: Path) -> _Mismatch:
-    return _Mismatch(f"json: cannot unmarshal {got(value)}", path, _go(schema))
+    go_type = "types.UID" if path[-1:] == ("uid",) else _go(schema)
+    return _Mismatch(f"json: cannot unmarshal {got(value)}", path, go_type)
 
 
 def _go_field(root: Schema, path: Path) -> str:

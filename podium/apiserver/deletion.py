@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from podium.apiserver import statuses
-from podium.apiserver.decoding import got
+from podium.apiserver.decoding import conform_options
 from podium.apiserver.kinds import Kind
+from podium.apiserver.schemas import named
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import ALWAYS, FOREGROUND, ORPHAN, Deletion, Preconditions
 
+DELETE_OPTIONS = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+_WITHOUT_DEPENDENTS = frozenset({"events", "namespaces"})  # a namespace has contents instead
 _POLICIES = ("Background", "Foreground", "Orphan")
 
 
@@ -25,13 +27,8 @@ class DeleteOptions:
 
     @classmethod
     def read(cls, raw: Json) -> DeleteOptions:
-        """From a body or query parameters brought to its form; raises the server's refusals."""
+        """From options of the right types; raises the server's refusals."""
         grace, policy = raw.get("gracePeriodSeconds"), raw.get("propagationPolicy")
-        if grace is not None and (isinstance(grace, bool) or not isinstance(grace, int)):
-            raise statuses.bad_request(
-                f"json: cannot unmarshal {got(grace)} into Go struct field "
-                "DeleteOptions.gracePeriodSeconds of type int64"
-            )
         if policy is not None and policy not in _POLICIES:
             cause = statuses.unsupported(
                 "propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]
@@ -42,7 +39,22 @@ class DeleteOptions:
                 detail = "orphanDependents and deletionPropagation cannot be both set"
                 raise _invalid(statuses.bad_value("propagationPolicy", policy, detail))
             policy = "Orphan" if raw["orphanDependents"] is True else "Background"
-        return cls(grace, policy or "", _preconditions(raw), bool(raw.get("dryRun")))
+        dry_run = raw.get("dryRun") or []
+        if dry_run not in ([], ["All"]):
+            raise _invalid(statuses.unsupported("dryRun", dry_run, ["All"]))
+        return cls(grace, policy or "", _preconditions(raw), bool(dry_run))
+
+
+def typed_options(raw: Json) -> Json:
+    """The options in a body, each of its type."""
+    kind = raw.get("kind") or "DeleteOptions"
+    if kind != "DeleteOptions":
+        scheme = '"pkg/apis/meta/internalversion/scheme/register.go:27"'
+        version = raw.get("apiVersion") or ""
+        raise statuses.bad_request(
+            f'no kind "{kind}" is registered for version "{version}" in scheme {scheme}'
+        )
+    return conform_options(named(DELETE_OPTIONS), raw)
 
 
 def _invalid(cause: Cause) -> statuses.Refusal:
@@ -50,9 +62,7 @@ def _invalid(cause: Cause) -> statuses.Refusal:
 
 
 def _preconditions(raw: Json) -> Preconditions:
-    given: Any = raw.get("preconditions") or {}
-    if not isinstance(given, dict):
-        raise statuses.bad_request("DeleteOptions: preconditions must be an object")
+    given: Json = raw.get("preconditions") or {}
     return Preconditions(given.get("uid"), given.get("resourceVersion"))
 
 
@@ -62,6 +72,8 @@ def deletion_of(kind: Kind, obj: Json, options: DeleteOptions) -> Deletion:
     if kind.resource == "namespaces":
         grace = None
     finalizers = {"Foreground": (FOREGROUND,), "Orphan": (ORPHAN,)}.get(options.propagation, ())
+    if kind.storage in _WITHOUT_DEPENDENTS:
+        finalizers = ()
     return Deletion(grace, finalizers, options.preconditions, options.dry_run, is_pod)
 
 

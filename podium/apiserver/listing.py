@@ -44,21 +44,34 @@ def list_page(api: Api, target: Target, query: Query) -> Page:
     """The objects a request asks for; at most ``limit`` of them, with a token for the rest."""
     selection = selection_of(target, query)
     limit = max(number(query, "limit") or 0, 0)
+    number(query, "timeoutSeconds")  # nothing takes long here, but a word is no number
     listing, after = _listing(api, target, query)
     items = listing.items
     if after is not None:
         items = items[bisect_right(items, after, key=lambda item: item.key) :]
-    if not selection.is_everything:
-        items = [item for item in items if selection.matches(item)]
+    chosen, left = _chosen(items, selection, limit)
     meta: Json = {"resourceVersion": str(listing.version)}
     if target.kind.custom:
         meta = {"continue": "", **meta}
-    if limit and len(items) > limit:
-        left, items = len(items) - limit, items[:limit]
-        meta["continue"] = Continue(listing.version, items[-1].key).encode()
+    if left:
+        meta["continue"] = Continue(listing.version, chosen[-1].key).encode()
         if selection.is_everything:
             meta["remainingItemCount"] = left
-    return Page(items, meta)
+    return Page(chosen, meta)
+
+
+def _chosen(items: list[Item], selection: Selection, limit: int) -> tuple[list[Item], int]:
+    """At most ``limit`` of those selected, and how many objects come after the last of them:
+    whether one of these is selected too, the next page will tell."""
+    if not limit:
+        return [one for one in items if selection.matches(one)], 0
+    chosen: list[Item] = []
+    for at, item in enumerate(items):
+        if selection.matches(item):
+            chosen.append(item)
+            if len(chosen) == limit:
+                return chosen, len(items) - at - 1
+    return chosen, 0
 
 
 def _listing(api: Api, target: Target, query: Query) -> tuple[Listing, tuple[str, str] | None]:

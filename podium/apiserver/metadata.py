@@ -88,8 +88,8 @@ def _finalizer_causes(kind: Kind, finalizers: list[str]) -> Iterator[Cause]:
 
 def _name_causes(kind: Kind, meta: Json) -> Iterator[Cause]:
     name, prefix = meta.get("name", ""), meta.get("generateName", "")
-    if prefix and not name:
-        for problem in name_problems(kind, f"{prefix.rstrip('-.')}x" if prefix else "x"):
+    if prefix:
+        for problem in name_problems(kind, f"{prefix.rstrip('-.')}x"):
             yield statuses.bad_value("metadata.generateName", prefix, problem)
     if not name:
         if not prefix:

@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 
 from podium.apiserver import statuses
 from podium.apiserver.api import Api, Call
-from podium.apiserver.decoding import NotJson, Undecodable, check_depth, got, parse_yaml, read_json
+from podium.apiserver.decoding import (
+    NotJson,
+    NotYaml,
+    Undecodable,
+    check_depth,
+    got,
+    read_json,
+    read_yaml,
+)
 from podium.apiserver.patch import json_patch, merge_patch
 from podium.apiserver.requests import Query, Target, flag
 from podium.apiserver.schemas import ANYTHING, Schema
@@ -46,19 +54,19 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
 
     def changed(live: Json) -> Json:
         found = patched(live, change, target.kind.schema)
-        if not isinstance(found, dict) or not isinstance(found.get("metadata"), dict):
+        if not isinstance(found, dict):
             raise statuses.bad_request("the patched object is no object with metadata")
         return found
 
     try:
         return api.modify(target.kind, target.key, changed, call)
     except Undecodable as error:
-        raise _undecodable(error) from None
+        raise _unpatchable(error.why) from None
 
 
-def _undecodable(error: Undecodable) -> Refusal:
+def _unpatchable(why: str) -> Refusal:
     """422: the patch is in order, and what it makes of the object is not."""
-    cause = Cause("FieldValueInvalid", "patch", f'Invalid value: "{{}}": {error.why}')
+    cause = Cause("FieldValueInvalid", "patch", f'Invalid value: "{{}}": {why}')
     message = f' "" is invalid: {cause}'
     return Refusal(422, statuses.INVALID, message, {"causes": [cause.to_json()]})
 
@@ -72,11 +80,22 @@ def patched(live: Json, change: Patch, schema: Schema = ANYTHING) -> Any:
             found = merge_patch(live, _parsed(change, dict, "map[string]interface {}"))
         case "application/strategic-merge-patch+json":
             parsed = _parsed(change, dict, "map[string]interface {}")
+            _check_metadata(parsed)
             found = strategic_merge(live, parsed, schema)
         case _:
             raise statuses.unsupported_patch_type()
     check_depth(found)
     return found
+
+
+def _check_metadata(change: Json) -> None:
+    """A strategic merge goes by Go's types, and stops where one has nowhere to go."""
+    given = change.get("metadata")
+    if given is not None and not isinstance(given, dict):
+        raise _unpatchable(f"cannot restore struct from: {_RESTORED.get(type(given), 'float64')}")
+
+
+_RESTORED = {bool: "bool", int: "int64", str: "string", list: "slice"}
 
 
 def _parsed(change: Patch, wanted: type, go_type: str) -> Any:
@@ -96,7 +115,13 @@ def _apply(api: Api, target: Target, change: Patch, call: Call) -> Item:
     if not change.query.get("fieldManager"):
         cause = statuses.required("fieldManager", "is required for apply patch")
         raise statuses.invalid("PatchOptions", "meta.k8s.io", "", [cause])
-    config = parse_yaml(change.body)
+    try:
+        config = read_yaml(change.body)
+    except NotYaml as error:
+        why = f"error decoding YAML: error converting YAML to JSON: {error}"
+        raise statuses.bad_request(why) from None
+    if config is None:
+        config = {}
     if not isinstance(config, dict):
         raise statuses.bad_request(
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "

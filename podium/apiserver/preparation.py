@@ -31,6 +31,7 @@ _EMPTY_NODE_INFO = dict.fromkeys(
     ),
     "",
 )
+_ZEROS: Json = {"integer": 0, "boolean": False}
 # A node reports its status when it registers, in one go.
 _CREATED_WITH_STATUS = frozenset({"nodes"})
 # Their status writers set labels and annotations on the way.
@@ -52,8 +53,9 @@ def prepare_create(kind: Kind, obj: Json, now: str) -> None:
     """What a new object of its kind starts with, owned by nobody."""
     if not kind.custom and kind.has_status:
         schema = kind.schema.properties["status"]
-        zeros = (one for one in schema.required if schema.properties[one].type == "integer")
-        obj["status"] = {**dict.fromkeys(zeros, 0), **obj.get("status", {})}
+        types = {one: schema.properties[one].type for one in schema.required}
+        zeros = {one: _ZEROS[kind] for one, kind in types.items() if kind in _ZEROS}
+        obj["status"] = {**zeros, **obj.get("status", {})}
     if kind.resource == "pods":
         _start_pod(obj, now)
     elif kind.resource == "persistentvolumes":

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from podium.apiserver import statuses
+from podium.apiserver.decoding import unrecognized
 from podium.apiserver.protobuf_fields import FIELDS
 from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Json
@@ -30,9 +31,11 @@ class _Unreadable(Exception):
 
 def decode(body: bytes, schema: Schema) -> Json:
     """The object in a request's body."""
+    if not body.startswith(_MAGIC):
+        prefix = " ".join(map(str, _MAGIC))
+        why = f"does not appear to be a protobuf message, expected prefix [{prefix}]"
+        raise unrecognized(schema.name.rpartition(".")[2], f"provided data {why}")
     try:
-        if not body.startswith(_MAGIC):
-            raise _Unreadable("the magic bytes are missing")
         envelope = dict(_fields(body[len(_MAGIC) :]))
         raw, kind = envelope.get(2, b""), envelope.get(1, b"")
         if not isinstance(raw, bytes) or not isinstance(kind, bytes):

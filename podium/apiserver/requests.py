@@ -13,7 +13,7 @@ import msgspec
 from podium.apiserver import statuses
 from podium.apiserver.api import Call
 from podium.apiserver.kinds import Kind, Kinds
-from podium.apiserver.statuses import Json
+from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import Key
 
 Query = Mapping[str, str]
@@ -100,10 +100,13 @@ def accepted(header: str) -> Accept:
     raise statuses.not_acceptable()
 
 
+_INT64 = range(-(2**63), 2**63)
+_DIGITS = 100  # longer ones are out of range without reading them
+
+
 def flag(query: Query, name: str) -> bool:
-    return query.get(name, "").lower() in ("true", "1", "t") or (
-        name in query and query[name] == ""
-    )
+    """Whatever is there is true, but for two words."""
+    return name in query and query[name].lower() not in ("0", "false")
 
 
 def number(query: Query, name: str) -> int | None:
@@ -111,9 +114,10 @@ def number(query: Query, name: str) -> int | None:
     if not text:
         return None
     digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
-        message = f'strconv.ParseInt: parsing "{text}": invalid syntax'
-        raise statuses.bad_request(message)
+    if not (digits.isascii() and digits.isdigit()):
+        raise statuses.bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    if len(digits) > _DIGITS or int(text) not in _INT64:
+        raise statuses.bad_request(f'strconv.ParseInt: parsing "{text}": value out of range')
     return int(text)
 
 
@@ -147,9 +151,19 @@ def call_of(query: Query, agent: str, options: str, subresource: str = "") -> Ca
     manager = query.get("fieldManager") or agent.split("/")[0] or "unknown"
     if len(manager) > 128:
         causes.append(statuses.too_long("fieldManager", 128))
+    causes += _unprintable(query.get("fieldManager", ""))
     if causes:
         raise statuses.invalid(options, "meta.k8s.io", "", causes)
     return Call(manager, dry_run == "All", validation, subresource)
+
+
+def _unprintable(manager: str) -> list[Cause]:
+    """The first character that nobody could see in a list of managers."""
+    for at, char in enumerate(manager):
+        if not char.isprintable():
+            detail = f"invalid character U+{ord(char):04X} (at position {at})"
+            return [statuses.bad_value("fieldManager", manager, detail)]
+    return []
 
 
 class Continue(NamedTuple):
@@ -159,7 +173,7 @@ class Continue(NamedTuple):
     after: Key
 
     def encode(self) -> str:
-        raw = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": self.version, "start": self.after})
+        raw = msgspec.json.encode({"v": _TOKENS, "rv": self.version, "start": self.after})
         return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
     @classmethod
@@ -167,6 +181,8 @@ class Continue(NamedTuple):
         try:
             raw: Any = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
             found: Json = msgspec.json.decode(raw)
+            if (version := found.get("v", "")) != _TOKENS:
+                raise _no_token(f"server does not recognize this encoded version {version}")
             at, (namespace, name) = found["rv"], found["start"]
             if (
                 not isinstance(at, int)
@@ -174,7 +190,14 @@ class Continue(NamedTuple):
                 or not isinstance(name, str)
             ):
                 raise TypeError
-        except (binascii.Error, msgspec.DecodeError, KeyError, TypeError, ValueError):
-            message = "invalid continue token: continue key is not valid"
-            raise statuses.bad_request(f"{message}: {token[:100]}") from None
+        except (binascii.Error, msgspec.DecodeError, ValueError, *_OTHER_SHAPES) as error:
+            raise _no_token(str(error)) from None
         return cls(at, (namespace, name))
+
+
+_TOKENS = "meta.k8s.io/v1"
+_OTHER_SHAPES = (AttributeError, KeyError, TypeError)
+
+
+def _no_token(why: str) -> statuses.Refusal:
+    return statuses.bad_request(f"invalid continue token: continue key is not valid: {why}")

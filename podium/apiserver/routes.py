@@ -10,20 +10,19 @@ from podium.apiserver import protobuf, rules, statuses
 from podium.apiserver.answers import Answer, View, encode
 from podium.apiserver.api import Api, Call
 from podium.apiserver.decoding import parse_json, parse_yaml
-from podium.apiserver.deletion import DeleteOptions
+from podium.apiserver.deletion import DELETE_OPTIONS, DeleteOptions, typed_options
 from podium.apiserver.kinds import Kind
 from podium.apiserver.listing import list_page
 from podium.apiserver.patching import Patch, patch, patched
-from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number
+from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number, version
 from podium.apiserver.reviews import review
 from podium.apiserver.schemas import Schema, named
-from podium.apiserver.statuses import Json
+from podium.apiserver.statuses import Json, Refusal
 from podium.apiserver.subresources import bind, evict, finalize, scale_of, set_scale
 from podium.apiserver.tables import TableOptions
 from podium.apiserver.watches import Item
 from podium.apiserver.watching import WatchRequest
 
-_DELETE_OPTIONS = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 _BODY_KINDS = {
     "binding": "io.k8s.api.core.v1.Binding",
     "eviction": "io.k8s.api.policy.v1.Eviction",
@@ -31,6 +30,7 @@ _BODY_KINDS = {
 _DEPRECATED = {
     "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 }
+_CHOOSING = ("labelSelector", "fieldSelector", "resourceVersion", "timeoutSeconds")
 _SIMULATED = ("log", "exec", "attach", "portforward")
 # Deleting one of these answers with the object, gone or not.
 _SHOWN_WHEN_DELETED = frozenset(
@@ -71,10 +71,11 @@ class Request:
     def parsed(self, definition: str = "") -> Any:
         """The body as plain values; ``definition`` names its type when the path does not."""
         media = self.content_type.split(";")[0].strip().lower()
+        kind = self._body_kind(definition)
         if media in ("", "application/json"):
-            return parse_json(self.body, self._body_kind(definition))
+            return parse_json(self.body, kind)
         if media in ("application/yaml", "application/x-yaml", "text/yaml"):
-            return parse_yaml(self.body)
+            return parse_yaml(self.body, kind)
         if media == protobuf.MEDIA:
             return protobuf.decode(self.body, named(definition) if definition else self._schema())
         raise statuses.unsupported_media_type()
@@ -106,8 +107,12 @@ class Routes:
         self.api = api
 
     def handle(self, request: Request) -> Answer | Watching:
-        found = self._handled(request)
         warning = _DEPRECATED.get(request.target.kind.resource)
+        try:
+            found = self._handled(request)
+        except Refusal as error:
+            error.warnings = (warning,) if warning else ()
+            raise
         if warning and isinstance(found, Answer):
             return found._replace(warnings=(warning, *found.warnings))
         return found
@@ -219,7 +224,9 @@ class Routes:
         target, view = request.target, self._view(request)
         options = self._delete_options(request)
         item = self.api.delete(target.kind, target.key, options)
-        is_gone = self.api.store.find(target.kind.storage, target.key) is None or options.dry_run
+        is_gone = self.api.store.find(target.kind.storage, target.key) is None
+        if options.dry_run:
+            is_gone = not item.decode()["metadata"].get("finalizers")
         if is_gone and target.kind.resource not in _SHOWN_WHEN_DELETED:
             return encode(statuses.success(_deleted(request, item)), accepted(""))
         return view.one(item)
@@ -231,7 +238,8 @@ class Routes:
         if "deletecollection" not in target.kind.verbs:
             raise statuses.method_not_allowed()
         options = self._delete_options(request)
-        query = {k: v for k, v in request.query.items() if k in ("labelSelector", "fieldSelector")}
+        query = {name: one for name, one in request.query.items() if name in _CHOOSING}
+        number(request.query, "limit")
         page = list_page(self.api, target, query)
         for item in page.items:
             if self.api.store.find(target.kind.storage, item.key):
@@ -239,11 +247,9 @@ class Routes:
         return view.many(page.items, page.meta)
 
     def _delete_options(self, request: Request) -> DeleteOptions:
-        raw: Any = request.parsed(_DELETE_OPTIONS) if request.body.strip() else {}
-        if not isinstance(raw, dict):
-            raise statuses.bad_request("DeleteOptions: the body must be an object")
+        raw: Json = request.parsed(DELETE_OPTIONS) if request.body.strip() else {}
         query = request.query
-        found: Json = {**raw}
+        found = typed_options(raw)
         grace = number(query, "gracePeriodSeconds")
         if grace is not None:
             found["gracePeriodSeconds"] = grace
@@ -251,11 +257,9 @@ class Routes:
             found["propagationPolicy"] = query["propagationPolicy"]
         if "orphanDependents" in query:
             found["orphanDependents"] = flag(query, "orphanDependents")
-        dry_run = raw.get("dryRun") or ([query["dryRun"]] if "dryRun" in query else [])
-        if dry_run not in ([], ["All"]):
-            cause = statuses.unsupported("dryRun", str(dry_run), ["All"])
-            raise statuses.invalid("DeleteOptions", "meta.k8s.io", "", [cause])
-        return DeleteOptions.read({**found, "dryRun": bool(dry_run)})
+        if "dryRun" in query and not found.get("dryRun"):
+            found["dryRun"] = [query["dryRun"]]
+        return DeleteOptions.read(found)
 
     # Subresources
 
@@ -329,7 +333,7 @@ class Routes:
         return View(request.target.kind, accept, options)
 
     def _check_age(self, request: Request) -> None:
-        wanted = number(request.query, "resourceVersion")
+        wanted = version(request.query)
         if wanted and wanted > self.api.store.version:
             raise statuses.too_new(wanted, self.api.store.version)
 

@@ -153,7 +153,6 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "secrets": ("type",),
     "services": ("spec.clusterIP", "spec.type"),
     "replicationcontrollers": ("status.replicas",),
-    "replicasets.apps": ("status.replicas",),
     "jobs.batch": ("status.successful",),
     "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
     "events": (

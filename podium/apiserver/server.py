@@ -263,7 +263,8 @@ async def _body(request: web.BaseRequest) -> bytes:
 
 
 def _refusal(error: Refusal) -> Answer:
-    return Answer(msgspec.json.encode(error.to_json()), error.code, retry_after=error.retry_after)
+    body = msgspec.json.encode(error.to_json())
+    return Answer(body, error.code, warnings=error.warnings, retry_after=error.retry_after)
 
 
 def _response(answer: Answer) -> web.Response:

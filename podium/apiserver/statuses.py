@@ -57,6 +57,7 @@ class Refusal(PodiumError):
         self.message = message
         self.details = details
         self.list_meta: Json = {}
+        self.warnings: tuple[str, ...] = ()
         super().__init__(message)
 
     def to_json(self) -> Json:
@@ -244,7 +245,7 @@ def _shown(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return f'"{value}"'
+            return f'"{value}"'.replace("\n", "\\n")
         case None:
             return "null"
         case list() | dict():

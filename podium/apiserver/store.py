@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import msgspec
 
@@ -34,6 +33,7 @@ __all__ = [
     "Listing",
     "Preconditions",
     "Store",
+    "check_current",
     "failed_precondition",
     "micro_timestamp",
     "timestamp",
@@ -167,9 +167,9 @@ class Store:
         obj, meta = _own(obj)
         key = (meta.get("namespace", ""), meta["name"])
         current = self.item(resource, key)
-        _check_version(resource, key[1], current, meta.get("resourceVersion"))
+        check_current(resource, current, meta)
         old = current.decode()
-        _keep_system_fields(resource, old["metadata"], meta)
+        _keep_system_fields(old["metadata"], meta)
         meta["resourceVersion"] = old["metadata"]["resourceVersion"]
         if obj == old:
             return current  # a write that changes nothing makes no version
@@ -340,9 +340,14 @@ def _last_state(current: Item, marked: Json) -> Json:
     return marked if "deletionTimestamp" in obj["metadata"] else obj
 
 
-def _check_version(resource: str, name: str, current: Item, version: Any) -> None:
+def check_current(resource: str, current: Item, meta: Json) -> None:
+    """A version or a uid that somebody brings along must be that of the object."""
+    name, version, uid = current.key[1], meta.get("resourceVersion"), meta.get("uid")
     if version and version != str(current.version):
         raise statuses.conflict(resource, name)
+    if uid and uid != current.meta.uid:
+        why = failed_precondition("UID", uid, current.meta.uid)
+        raise statuses.conflict(resource, name, why)
 
 
 def _check_preconditions(resource: str, current: Item, wanted: Preconditions) -> None:
@@ -360,11 +365,8 @@ def failed_precondition(what: str, want: str, have: str) -> str:
     return f"Precondition failed: {what} in precondition: {want}, {what} in object meta: {have}"
 
 
-def _keep_system_fields(resource: str, old: Json, new: Json) -> None:
+def _keep_system_fields(old: Json, new: Json) -> None:
     """What only the server writes stays as it was, whatever the client sent."""
-    if new.get("uid") and new["uid"] != old["uid"]:
-        why = failed_precondition("UID", new["uid"], old["uid"])
-        raise statuses.conflict(resource, old["name"], why)
     for name in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
         if name in old:
             new[name] = old[name]

@@ -10,8 +10,8 @@ import msgspec
 from podium.api.meta import LabelSelector
 from podium.api.selectors import label_selector
 from podium.apiserver import statuses
-from podium.apiserver.api import Api, Call
-from podium.apiserver.deletion import DeleteOptions
+from podium.apiserver.api import Api, Call, check_name
+from podium.apiserver.deletion import DeleteOptions, typed_options
 from podium.apiserver.kinds import Kind
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key, failed_precondition, timestamp
@@ -67,13 +67,14 @@ def _selector_text(kind: Kind, obj: Json, path: str) -> str:
     return ",".join(parts)
 
 
-def _read_scale(scale: Any) -> tuple[int, str]:
+def _read_scale(scale: Any, key: Key) -> tuple[int, str]:
     """The size that a Scale asks for, and the version it is based on."""
     parts = (
         [scale.get(name) or {} for name in ("spec", "metadata")] if isinstance(scale, dict) else []
     )
     if not parts or not all(isinstance(part, dict) for part in parts):
         raise statuses.bad_request("Scale: the body must be an object with metadata and spec")
+    check_name(parts[1], key)
     replicas, version = parts[0].get("replicas", 0), parts[1].get("resourceVersion") or ""
     if isinstance(replicas, bool) or not isinstance(replicas, int) or not isinstance(version, str):
         raise statuses.bad_request("Scale: spec.replicas must be an integer")
@@ -81,7 +82,7 @@ def _read_scale(scale: Any) -> tuple[int, str]:
 
 
 def set_scale(api: Api, kind: Kind, key: Key, scale: Any, call: Call) -> Json:
-    replicas, version = _read_scale(scale)
+    replicas, version = _read_scale(scale, key)
     if replicas < 0:
         cause = statuses.bad_value("spec.replicas", replicas, "must be greater than or equal to 0")
         raise statuses.invalid("Scale", "autoscaling", key[1], [cause])
@@ -176,7 +177,7 @@ def evict(api: Api, key: Key, eviction: Any, call: Call) -> Json:
     _check_name(given.get("metadata") or {}, key, "Eviction")
     pod = api.item(pods, key).decode()
     raw = given.get("deleteOptions")
-    options = DeleteOptions.read(raw if isinstance(raw, dict) else {})
+    options = DeleteOptions.read(typed_options(raw if isinstance(raw, dict) else {}))
     if call.dry_run:
         options = replace(options, dry_run=True)
     finished = pod["status"].get("phase") in ("Succeeded", "Failed", "Pending")

@@ -1,4 +1,5 @@
-"""Requests in protobuf: well-formed ones become objects, all others a 415."""
+"""Requests in protobuf: well-formed ones become objects; others are refused, by 415 when they
+might be in order."""
 
 import pytest
 
@@ -93,8 +94,6 @@ def schema(kind):
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"{}", id="json"),
         pytest.param(b"k8s\x00\x0a\xff", id="cut-short"),
         pytest.param(b"k8s\x00" + b"\xff" * 20, id="endless-number"),
         pytest.param(envelope("v1", "ConfigMap", field(9, "x")), id="unknown-field"),
@@ -106,6 +105,14 @@ def test_what_cannot_be_read_is_415(body):
         decode(body, schema("ConfigMap"))
 
     assert caught.value.code == 415
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"k8s"])
+def test_what_is_no_protobuf_is_400(body):
+    with pytest.raises(Refusal, match=r"unrecognized \(must be of type ConfigMap\)") as caught:
+        decode(body, schema("ConfigMap"))
+
+    assert caught.value.code == 400
 
 
 def test_every_listed_field_is_in_the_schema():

@@ -1,5 +1,7 @@
 """One control plane and one embedded server for all comparisons of a run."""
 
+import contextlib
+
 import pytest
 
 from tests.control_plane import sides
@@ -23,7 +25,8 @@ def plane(binaries):
 
 @pytest.fixture(scope="session")
 def theirs(plane):
-    return sides.real(plane)
+    with contextlib.closing(sides.real(plane)) as side:
+        yield side
 
 
 @pytest.fixture(scope="session")

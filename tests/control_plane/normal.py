@@ -13,9 +13,18 @@ _VERSION_WORD = re.compile(
 _STORAGE_ERROR = re.compile(
     r"StorageError: invalid object, Code: 4, Key: \S+, ResourceVersion: \S+, AdditionalErrorMsg: "
 )
-_DUMP = re.compile(r'patch: Invalid value: "\{.*\}": ', re.DOTALL)
-_DUMPED_VALUE = re.compile(r'^Invalid value: "\{.*\}": ', re.DOTALL)
-_BODY_END = re.compile(r"(json parse error: .*) \([^()]*\)$", re.DOTALL)
+_DUMP = re.compile(r'patch: Invalid value: "(?:\{.*\}|map\[.*\])": ', re.DOTALL)
+_DUMPED_VALUE = re.compile(r'^Invalid value: "(?:\{.*\}|map\[.*\])": ', re.DOTALL)
+_BODY_END = re.compile(
+    r"((?:json parse error|unrecognized \(must be of type \w+\)): .*) \([^()]*\)$", re.DOTALL
+)
+# What is wrong with text that is no JSON or YAML, in the words of one parser or the other.
+_PARSER = re.compile(
+    r"(json parse error: |continue key is not valid: |decoding patch: |yaml: |^)"
+    r"(invalid character .*|JSON is malformed.*|(line \d+: )?did not find .*|not readable .*)",
+    re.DOTALL,
+)
+_RANDOM = re.compile(r"\bBad_Name-[a-z0-9]{5}\b")  # made from the one prefix that is refused
 _AGE = re.compile(r"^(\d+[smhd])+$")
 _SERVER = re.compile(r"\b127\.0\.0\.1:\d+\b")
 _DIFF = re.compile(r"\n@@ .*", re.DOTALL)  # of Go's structs, after some refusals of updates
@@ -45,7 +54,7 @@ def normal(value):
 def normal_text(text):
     text = _DUMP.sub('patch: Invalid value: "<object>": ', _STORAGE_ERROR.sub("", text))
     text = _DUMPED_VALUE.sub('Invalid value: "<object>": ', _BODY_END.sub(r"\1", text))
-    text = _DIFF.sub("", text)
+    text = _RANDOM.sub("Bad_Name-<random>", _PARSER.sub(r"\1<parser>", _DIFF.sub("", text)))
     text = _UID.sub("<uid>", _TIME.sub("<time>", text))
     text = _SERVER.sub("<server>", _ADDRESS.sub("<address>", text))
     return _VERSION_WORD.sub(r"\1\2<version>", text)

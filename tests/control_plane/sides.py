@@ -6,7 +6,7 @@ import http.client
 import json
 import ssl
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,15 +28,32 @@ class Side:
     url: str
     kubeconfig: Path
     trust: ssl.SSLContext | None = None
+    _kept: list = field(default_factory=list, compare=False)  # open, and used by nobody
 
     def request(self, method, path, body=None, **headers):
         """One request; a body of JSON or YAML is parsed, any other is text."""
-        with contextlib.closing(self._connection()) as connection:
+        connection = self._kept.pop() if self._kept else self._connection()
+        try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
             raw = answer.read()
-            warnings = answer.headers.get_all("Warning") or []
-            return answer.status, _parsed(raw, answer.headers["Content-Type"]), warnings
+        except BaseException:
+            connection.close()
+            raise
+        self._keep(connection, answer)
+        warnings = answer.headers.get_all("Warning") or []
+        return answer.status, _parsed(raw, answer.headers["Content-Type"]), warnings
+
+    def close(self):
+        while self._kept:
+            self._kept.pop().close()
+
+    def _keep(self, connection, answer):
+        """For the next request, unless the server said that it hangs up."""
+        if answer.will_close:
+            connection.close()
+        else:
+            self._kept.append(connection)
 
     def events(self, path, count):
         """The first events of a watch."""
@@ -95,7 +112,8 @@ def embedded(folder, **options):
         server = call(start())
         cluster = {"server": server.url}
         config = write_kubeconfig(folder / "embedded.kubeconfig", cluster, {})
-        yield Side("podium", server.url, config)
+        with contextlib.closing(Side("podium", server.url, config)) as side:
+            yield side
         call(server.stop())
     finally:
         loop.call_soon_threadsafe(loop.stop)

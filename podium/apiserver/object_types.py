@@ -1,0 +1,54 @@
+"""What a written object says it is, against what the path is for. `api.py` asks before decoding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from podium.apiserver import statuses
+from podium.apiserver.kinds import Kind
+from podium.apiserver.schemas import definition_name
+from podium.apiserver.statuses import Cause, Json, bad_request
+
+_SCHEME = '"pkg/api/legacyscheme/scheme.go:30"'
+_SHOWN_OF_A_BODY = 30
+
+
+def check_type(kind: Kind, raw: Any) -> None:
+    """Refuse an object of another kind or version; built-in ones may leave both out."""
+    if not isinstance(raw, dict):
+        return
+    if kind.custom:
+        _check_custom_type(kind, raw)
+        return
+    version, name = raw.get("apiVersion") or kind.api_version, raw.get("kind") or kind.kind
+    if (version, name) == (kind.api_version, kind.kind):
+        return
+    group, _, short = str(version).rpartition("/")
+    if definition_name(group, short, str(name)) is not None:
+        target = f"{kind.group.partition('.')[0] or 'core'}.{kind.kind}"
+        why = f"converting ({short}.{name}) to ({target}): unknown conversion"
+    else:
+        why = f'no kind "{name}" is registered for version "{version}" in scheme {_SCHEME}'
+    raise bad_request(f'{name} in version "{short}" cannot be handled as a {kind.kind}: {why}')
+
+
+def _check_custom_type(kind: Kind, raw: Json) -> None:
+    """Objects of definitions must say what they are; no Go type says it for them."""
+    version, name = raw.get("apiVersion") or "", raw.get("kind")
+    if not name:
+        body = msgspec.json.encode(raw).decode()
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind.kind}): "
+            f"Object 'Kind' is missing in '{body}' ({body[:_SHOWN_OF_A_BODY]} ...)"
+        )
+    if version != kind.api_version:
+        raise bad_request(
+            f"the API version in the data ({version}) does not match the expected API version "
+            f"({kind.api_version})"
+        )
+    if name != kind.kind:
+        cause = Cause("FieldValueInvalid", "kind", f'Invalid value: "{name}": must be {kind.kind}')
+        called = str((raw.get("metadata") or {}).get("name", ""))
+        raise statuses.invalid(str(name), kind.group, called, [cause])
