@@ -2,7 +2,7 @@
 
 Every struct is frozen and every field has a default, so tests build objects from the fields that
 matter. Objects are trees without cycles, which is why the collector need not follow them
-(``gc=False``). Maps are plain dicts and must be treated as read-only.
+(``gc=False``). Maps are plain dicts and must be treated as read-only: see ``read_only.py``.
 """
 
 import re

@@ -84,6 +84,7 @@ class Cycle:
         self.queued = queued
         self.pod: Pod = queued.pod
         self.percentage: int | None = None
+        profile.guard(self.pod)
         self.record = Record(
             self.pod.key, self.pod.uid, queued.attempts, profile.name,
             nodes=len(services.cluster.table.live_rows()),

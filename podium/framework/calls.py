@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Final, NamedTuple, Protocol
 
 from podium.api.objects import Pod
+from podium.api.read_only import refusal
 from podium.clock import Clock
 from podium.framework.plugin import Plugin
 from podium.framework.status import Code, Status, text_of
@@ -212,6 +213,5 @@ def _explained(fault: Exception) -> Exception:
     said = text_of(fault)
     if isinstance(fault, AttributeError) and said.startswith("immutable type"):
         _, _, kind = said.partition(": ")
-        text = f"it tried to change {kind.strip(chr(39))}, but objects are read-only for plugins"
-        return AttributeError(f"{text}: write through handle.client, or keep it in the state")
+        return AttributeError(refusal(kind.strip("'")))
     return fault

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
+from podium.api.read_only import close_maps
 from podium.framework.answers import (
     MAX_SCORE,
     AttemptFailed,
@@ -84,6 +85,8 @@ class Profile:
         self.scores = cast("tuple[ScorePlugin, ...]", self.plugins[Point.SCORE])
         judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
+        everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
+        self._is_guarded = not all(type(p).__module__.startswith("podium.") for p in everyone)
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
         self._signs = [(plugin, plugin.sign) for plugin in self.judges]
 
@@ -91,10 +94,16 @@ class Profile:
     def queue_sort(self) -> QueueSortPlugin:
         return cast(QueueSortPlugin, self.plugins[Point.QUEUE_SORT][0])
 
+    def guard(self, pod: Pod) -> None:
+        """Before plugins see the pod: where some come from outside, its maps are closed."""
+        if self._is_guarded:
+            close_maps(pod)
+
     # --- queue -----------------------------------------------------------------------------------
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
         """The first refusal gates the pod. The plugin named ``first`` is asked before others."""
+        self.guard(pod)
         # The sort keeps the others in order.
         for plugin in sorted(self.pre_enqueues, key=lambda plugin: plugin.name != first):
             begin = self._now()

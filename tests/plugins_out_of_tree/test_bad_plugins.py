@@ -20,6 +20,11 @@ class Bad(fwk.Plugin):
         return self.misbehave(subject) if subject.name == BAD else None
 
 
+class PreEnqueue(Bad, fwk.PreEnqueuePlugin):
+    def pre_enqueue(self, subject):
+        return self.behave(subject)
+
+
 class Filter(Bad, fwk.FilterPlugin):
     def filter(self, state, subject, node):
         return self.behave(subject)
@@ -53,6 +58,17 @@ def changes(self, subject):
     subject.spec.node_name = "mine"
 
 
+def labels(self, subject):
+    subject.labels["mine"] = "yes"
+
+
+def asks_for_less(self, subject):
+    subject.spec.containers[0].resources.requests.pop("cpu", None)
+
+
+READ_ONLY = (
+    "but objects are read-only for plugins: write through handle.client, or keep it in the state"
+)
 FILTERING = 'running "Bad" filter plugin: '
 SCORING = 'running Score plugins: plugin "Bad" failed with: '
 OUT_OF_RANGE = (
@@ -70,9 +86,16 @@ OUT_OF_RANGE = (
         pytest.param(
             Filter,
             changes,
-            f"{FILTERING}it tried to change PodSpec, but objects are read-only for plugins: "
-            "write through handle.client, or keep it in the state",
+            f"{FILTERING}it tried to change PodSpec, {READ_ONLY}",
             id="changes-the-pod",
+        ),
+        pytest.param(
+            Filter, labels, f"{FILTERING}it tried to change a map of the pod, {READ_ONLY}",
+            id="changes-labels",
+        ),
+        pytest.param(
+            Score, asks_for_less, f"{SCORING}it tried to change a map of the pod, {READ_ONLY}",
+            id="changes-requests",
         ),
         pytest.param(Score, raises, f"{SCORING}oops", id="score-raises"),
         pytest.param(
@@ -105,6 +128,20 @@ def test_the_pod_is_told_and_others_are_scheduled(base, misbehave, message, capl
 
     play(scene, kind)
     assert f"source='{__file__}, class Bad'" in caplog.text
+
+
+def test_labels_are_closed_already_for_pre_enqueue(caplog):
+    kind = type("Bad", (PreEnqueue,), {"misbehave": labels, "__module__": __name__})
+
+    async def scene(cluster):
+        await cluster.create(node("a"), pod(BAD), pod("good"))
+        await cluster.settle()
+        assert cluster.node_of(BAD) is None
+        assert cluster.node_of("good") == "a"
+
+    play(scene, kind)
+    assert f"point='PreEnqueue' pod='default/bad' source='{__file__}, class Bad'" in caplog.text
+    assert f"it tried to change a map of the pod, {READ_ONLY}" in caplog.text
 
 
 def test_one_that_never_returns_is_named_and_does_not_keep_the_scheduler(caplog):
