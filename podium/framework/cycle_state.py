@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Protocol, Self, TypeVar, cast, runtime_checkable
 
 from podium.api.objects import Pod
@@ -55,7 +56,7 @@ class CycleState:
     def clone(self) -> CycleState:
         """A store whose changeable values are copies, for a dry run."""
         values = {
-            kind: value.clone() if isinstance(value, Cloneable) else value
+            kind: cast(Cloneable, value).clone() if _is_cloneable(kind) else value
             for kind, value in self._values.items()
         }
         return self._sharing_skips(CycleState(values))
@@ -65,6 +66,12 @@ class CycleState:
         other.skip_score = self.skip_score
         other.skip_pre_bind = self.skip_pre_bind
         return other
+
+
+@lru_cache(maxsize=256)
+def _is_cloneable(kind: type) -> bool:
+    """Asking a protocol takes longer than the copy."""
+    return issubclass(kind, Cloneable)
 
 
 class PodsToActivate:

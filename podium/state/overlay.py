@@ -82,14 +82,18 @@ class Overlay:
 
     def amounts_of(self, infos: Sequence[PodInfo]) -> Amounts:
         """What these pods request, by resource and pod."""
-        for name in {name for info in infos for name in info.requests}:
-            self.table.resource_place(name)  # a nominated pod may be the first to ask for it
+        # Pods that request the same share it: look at one of each kind.
+        kinds = {id(info.requests): info for info in infos}
+        for info in kinds.values():
+            for name in info.requests:
+                self.table.resource_place(name)  # a nominated pod may be the first to ask for it
         self._widen()
-        amounts = np.zeros((len(self.requested), len(infos)), np.int64)
-        for column, info in enumerate(infos):
+        amounts = np.zeros((len(self.requested), len(kinds)), np.int64)
+        for column, info in enumerate(kinds.values()):
             for place, amount in self.table.resources.amounts(info):
                 amounts[place, column] = amount
-        return amounts
+        columns = {kind: column for column, kind in enumerate(kinds)}
+        return amounts.take([columns[id(info.requests)] for info in infos], axis=1)
 
     def _widen(self) -> None:
         """Make room for the resources that became known since this overlay was made."""

@@ -91,21 +91,30 @@ def storage_volumes(pod: Pod) -> tuple[Volume, ...]:
 
 
 Requests = tuple[dict[str, int], tuple[int, int]]
-_KNOWN: dict[Hashable, Requests] = {}
-_MOST_KNOWN: Final = 4096
+_AS_WRITTEN: dict[Hashable, Requests] = {}
+_EQUAL: dict[Hashable, Requests] = {}
+_MOST_KEPT: Final = 4096
 
 
 def _requests(pod: Pod) -> Requests:
-    """What the pod takes, exactly and for scores. Replicas that are not being resized share it."""
+    """What the pod takes, exactly and for scores. Equal ones are one object, which saves memory
+    and time; replicas that are not being resized are not even looked at."""
     if pod.status.container_statuses or pod.status.init_container_statuses or pod.status.resources:
-        return _computed(pod)
+        return _shared(_computed(pod))
     written = resources.written_requests(pod)
-    found = _KNOWN.get(written)
+    found = _AS_WRITTEN.get(written)
     if found is None:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        found = _KNOWN[written] = _computed(pod)
+        if len(_AS_WRITTEN) >= _MOST_KEPT:
+            _AS_WRITTEN.clear()
+        found = _AS_WRITTEN[written] = _shared(_computed(pod))
     return found
+
+
+def _shared(computed: Requests) -> Requests:
+    exact, non_zero = computed
+    if len(_EQUAL) >= _MOST_KEPT:
+        _EQUAL.clear()
+    return _EQUAL.setdefault((*exact.items(), non_zero), computed)
 
 
 def _computed(pod: Pod) -> Requests:

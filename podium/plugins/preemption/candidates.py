@@ -144,8 +144,8 @@ class DryRun:
     ) -> dict[int, fwk.Candidate]:
         victims: dict[int, list[fwk.PodInfo]] = {row: [] for row in rows.tolist()}
         lost = np.flatnonzero(~spared)
-        for info, row in zip(*pool.take(lost), strict=True):
-            victims[int(row)].append(info)
+        for place, row in zip(lost.tolist(), pool.rows[lost].tolist(), strict=True):
+            victims[row].append(pool.infos[place])
         broken = np.bincount(pool.rows[lost], pool.is_breaking[lost], int(rows[-1]) + 1)
         found = {}
         for row, pods in victims.items():
@@ -153,9 +153,10 @@ class DryRun:
             if not pods:
                 self.errors.append(f'expected at least one victim pod on node "{name}"')
                 continue
-            if broken[row]:
+            violations = int(broken[row])
+            if violations:
                 pods.sort(key=self._importance)
-            found[row] = fwk.Candidate(name, tuple(pods), int(broken[row]))
+            found[row] = fwk.Candidate(name, tuple(pods), violations)
         return found
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,8 @@ from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.plugins.preemption.candidates import DryRun, started
 from podium.state.node_table import stable_hash
+
+_Rank = TypeVar("_Rank", tuple[int, int, int, int], int)
 
 NOT_HELPFUL = fwk.Status.unresolvable("Preemption is not helpful for scheduling")
 NEVER = "not eligible due to preemptionPolicy=Never."
@@ -49,10 +54,9 @@ class Evaluator:
     def best(self, candidates: fwk.Candidates) -> list[fwk.Candidate]:
         """The candidates that no rule tells apart from the best one, by name."""
         now = int(self.handle.clock.now() * 1e9)
-        ranks = [_rank(candidate, now) for candidate in candidates]
-        lowest = min(ranks, default=None)
-        tied = [each for each, rank in zip(candidates, ranks, strict=True) if rank == lowest]
-        return sorted(tied, key=lambda candidate: candidate.node)
+        least_harm = _lowest(candidates, _harm)
+        tied = _lowest(least_harm, lambda candidate: -_earliest(candidate, now))
+        return sorted(tied, key=attrgetter("node"))
 
     def _ineligible(self, pod: Pod, statuses: fwk.NodeStatuses) -> str:
         """Why the pod may not preempt now; empty when it may."""
@@ -122,13 +126,26 @@ class _Search:
         return self.harmless + self.breaking
 
 
-def _rank(candidate: fwk.Candidate, now: int) -> tuple[int, int, int, int, int]:
-    """Lower is better: budgets broken, highest victim, sum of victims, their number, youth."""
+def _lowest(
+    candidates: fwk.Candidates, rank: Callable[[fwk.Candidate], _Rank]
+) -> list[fwk.Candidate]:
+    ranks = [rank(candidate) for candidate in candidates]
+    lowest = min(ranks, default=None)
+    return [each for each, rank in zip(candidates, ranks, strict=True) if rank == lowest]
+
+
+def _harm(candidate: fwk.Candidate) -> tuple[int, int, int, int]:
+    """Lower is better: budgets broken, highest victim, sum of victims, their number."""
+    priorities = [info.priority for info in candidate.victims]
+    weight = sum(priorities) + _PRIORITY_OFFSET * len(priorities)
+    return candidate.violations, priorities[0], weight, len(priorities)
+
+
+def _earliest(candidate: fwk.Candidate, now: int) -> int:
+    """When the first of the most important victims started; the later, the better."""
     victims = candidate.victims
     highest = victims[0].priority
-    earliest = min(started(info, now) for info in victims if info.priority == highest)
-    weight = sum(info.priority + _PRIORITY_OFFSET for info in victims)
-    return candidate.violations, highest, weight, len(victims), -earliest
+    return min([started(info, now) for info in victims if info.priority == highest])
 
 
 def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
