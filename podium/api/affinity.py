@@ -5,7 +5,7 @@ Node selectors and tolerations hold no maps and serve as cache keys as they are.
 
 from msgspec import field
 
-from podium.api.meta import HashedValue, LabelSelector, Value
+from podium.api.meta import HashedValue, Int64, LabelSelector, Value
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -27,7 +27,7 @@ class NodeSelector(HashedValue, frozen=True, gc=False):
 
 
 class PreferredSchedulingTerm(HashedValue, frozen=True, gc=False):
-    weight: int = 0
+    weight: Int64 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
@@ -48,7 +48,7 @@ class PodAffinityTerm(Value, frozen=True, gc=False):
 
 
 class WeightedPodAffinityTerm(Value, frozen=True, gc=False):
-    weight: int = 0
+    weight: Int64 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
@@ -71,11 +71,11 @@ class Affinity(Value, frozen=True, gc=False):
 class TopologySpreadConstraint(Value, frozen=True, gc=False):
     """Empty policies stand for the defaults: Honor for affinity, Ignore for taints."""
 
-    max_skew: int = 0
+    max_skew: Int64 = 0
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int64 | None = None
     node_affinity_policy: str = ""
     node_taints_policy: str = ""
     match_label_keys: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Toleration(HashedValue, frozen=True, gc=False):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class Taint(HashedValue, frozen=True, gc=False):

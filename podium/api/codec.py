@@ -1,7 +1,6 @@
 """From JSON or plain dicts to objects; errors name the object, the field and the reason."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -12,10 +11,6 @@ from podium.api.meta import NOTHING_KEPT, KeptJson, RawObject, Value
 from podium.errors import InvalidObject, Problem
 
 T = TypeVar("T", bound=Value)
-
-# Only a number this long can be too large for the API's integers.
-_MANY_DIGITS = re.compile(rb"[0-9]{19}")
-_INT64 = range(-(2**63), 2**63)
 
 # What the decoder raises on broken input: wrong JSON or types, wrong text, too deep a nesting.
 _UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
@@ -30,35 +25,12 @@ def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool 
         decoded = _decode(kind, data)
     except _UNREADABLE as error:
         raise _explained(kind, data, error) from error
-    if isinstance(data, Mapping) or _MANY_DIGITS.search(_as_bytes(data)):
-        _check_integers(kind, decoded)
     if not keep_raw:
         return decoded
     if not isinstance(decoded, RawObject):
         raise TypeError(f"{kind.__name__} does not keep its JSON")
     kept = KeptJson(_as_bytes(data))
     return cast(T, msgspec.structs.replace(decoded, _raw=kept))
-
-
-def _check_integers(kind: type[Value], decoded: Value) -> None:
-    problems = [Problem(path, "is out of the range of int64") for path in _enormous(decoded, "")]
-    if problems:
-        meta = getattr(decoded, "metadata", None)
-        key = f"{meta.namespace}/{meta.name}".lstrip("/") if meta is not None else ""
-        raise InvalidObject(kind.__name__, key, problems)
-
-
-def _enormous(value: object, path: str) -> Iterator[str]:
-    """Where integers stand that the API has no room for; quantities, in maps, may be any size."""
-    if isinstance(value, int) and value not in _INT64:
-        yield path
-    elif isinstance(value, msgspec.Struct):
-        for field in msgspec.structs.fields(value):
-            inner = getattr(value, field.name)
-            yield from _enormous(inner, f"{path}.{field.encode_name}".lstrip("."))
-    elif isinstance(value, tuple):
-        for place, item in enumerate(value):
-            yield from _enormous(item, f"{path}[{place}]")
 
 
 def encode(obj: Value) -> bytes:

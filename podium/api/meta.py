@@ -8,7 +8,7 @@ matter. Objects are trees without cycles, which is why the collector need not fo
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import field
@@ -18,6 +18,8 @@ from podium.errors import InvalidTime
 # Quantities stay as written: most are never looked at, and equal texts share one cached parse.
 Quantity = str | int | float
 ResourceList = dict[str, Quantity]
+# Python's integers have no end, those of the API and of numpy do: a larger one is not decoded.
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Value(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
@@ -52,12 +54,12 @@ class ObjectMeta(Value, frozen=True, gc=False):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
-    generation: int = 0
+    generation: Int64 = 0
     labels: dict[str, str] = field(default_factory=dict)
     annotations: dict[str, str] = field(default_factory=dict)
     creation_timestamp: str = ""
     deletion_timestamp: str = ""
-    deletion_grace_period_seconds: int | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     owner_references: tuple[OwnerReference, ...] = ()
     finalizers: tuple[str, ...] = ()
 
@@ -184,7 +186,7 @@ class Condition(HashedValue, frozen=True, gc=False):
     last_transition_time: str = ""
     last_probe_time: str = ""
     last_heartbeat_time: str = ""
-    observed_generation: int = 0
+    observed_generation: Int64 = 0
 
 
 _RFC3339 = re.compile(

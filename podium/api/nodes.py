@@ -3,7 +3,7 @@
 from msgspec import field
 
 from podium.api.affinity import Taint
-from podium.api.meta import ApiObject, Condition, HashedValue, RawObject, ResourceList, Value
+from podium.api.meta import ApiObject, Condition, HashedValue, Int64, RawObject, ResourceList, Value
 
 
 class NodeSpec(Value, frozen=True, gc=False):
@@ -14,7 +14,7 @@ class NodeSpec(Value, frozen=True, gc=False):
 
 class ContainerImage(HashedValue, frozen=True, gc=False):
     names: tuple[str, ...] = ()
-    size_bytes: int = 0
+    size_bytes: Int64 = 0
 
 
 class AttachedVolume(HashedValue, frozen=True, gc=False):

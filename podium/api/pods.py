@@ -3,7 +3,7 @@
 from msgspec import field
 
 from podium.api.affinity import Affinity, Toleration, TopologySpreadConstraint
-from podium.api.meta import Condition, HashedValue, RawObject, ResourceList, Value
+from podium.api.meta import Condition, HashedValue, Int64, RawObject, ResourceList, Value
 from podium.api.volumes import Volume
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -22,8 +22,8 @@ class ResourceRequirements(Value, frozen=True, gc=False):
 
 class ContainerPort(HashedValue, frozen=True, gc=False):
     name: str = ""
-    container_port: int = 0
-    host_port: int = 0
+    container_port: Int64 = 0
+    host_port: Int64 = 0
     host_ip: str = field(default="", name="hostIP")
     protocol: str = ""
 
@@ -85,20 +85,20 @@ class PodSpec(Value, frozen=True, gc=False):
     resources: ResourceRequirements | None = None
     overhead: ResourceList = field(default_factory=dict)
     runtime_class_name: str = ""
-    priority: int | None = None
+    priority: Int64 | None = None
     priority_class_name: str = ""
     preemption_policy: str = ""
     host_network: bool = False
     host_users: bool | None = None
     restart_policy: str = ""
     service_account_name: str = ""
-    termination_grace_period_seconds: int | None = None
+    termination_grace_period_seconds: Int64 | None = None
 
 
 class ContainerStatus(Value, frozen=True, gc=False):
     name: str = ""
     ready: bool = False
-    restart_count: int = 0
+    restart_count: Int64 = 0
     image: str = ""
     image_id: str = field(default="", name="imageID")
     resources: ResourceRequirements | None = None

@@ -7,6 +7,7 @@ from podium.api.meta import (
     ApiObject,
     Condition,
     HashedValue,
+    Int64,
     LabelSelector,
     ObjectReference,
     Quantity,
@@ -74,7 +75,7 @@ class StorageClass(ApiObject, frozen=True, gc=False):
 
 
 class VolumeNodeResources(HashedValue, frozen=True, gc=False):
-    count: int | None = None
+    count: Int64 | None = None
 
 
 class CSINodeDriver(HashedValue, frozen=True, gc=False):

@@ -3,6 +3,7 @@
 from msgspec import field
 
 from podium.api.meta import (
+    Int64,
     LabelSelector,
     ObjectMeta,
     ObjectReference,
@@ -15,14 +16,14 @@ from podium.api.meta import (
 class GCEPersistentDisk(Value, frozen=True, gc=False):
     pd_name: str = ""
     fs_type: str = ""
-    partition: int = 0
+    partition: Int64 = 0
     read_only: bool = False
 
 
 class AWSElasticBlockStore(Value, frozen=True, gc=False):
     volume_id: str = field(default="", name="volumeID")
     fs_type: str = ""
-    partition: int = 0
+    partition: Int64 = 0
     read_only: bool = False
 
 
@@ -51,7 +52,7 @@ class Cinder(Value, frozen=True, gc=False):
 class ISCSI(Value, frozen=True, gc=False):
     target_portal: str = ""
     iqn: str = ""
-    lun: int = 0
+    lun: Int64 = 0
     iscsi_interface: str = ""
     portals: tuple[str, ...] = ()
     fs_type: str = ""
@@ -78,7 +79,7 @@ class NFS(Value, frozen=True, gc=False):
 
 class FibreChannel(Value, frozen=True, gc=False):
     target_wwns: tuple[str, ...] = field(default=(), name="targetWWNs")
-    lun: int | None = None
+    lun: Int64 | None = None
     wwids: tuple[str, ...] = ()
     read_only: bool = False
 

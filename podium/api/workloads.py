@@ -2,7 +2,7 @@
 
 from msgspec import field
 
-from podium.api.meta import ApiObject, Condition, LabelSelector, ObjectReference, Value
+from podium.api.meta import ApiObject, Condition, Int64, LabelSelector, ObjectReference, Value
 
 
 class ServiceSpec(Value, frozen=True, gc=False):
@@ -17,7 +17,7 @@ class Service(ApiObject, frozen=True, gc=False):
 
 class ReplicationControllerSpec(Value, frozen=True, gc=False):
     selector: dict[str, str] = field(default_factory=dict)
-    replicas: int | None = None
+    replicas: Int64 | None = None
 
 
 class ReplicationController(ApiObject, frozen=True, gc=False):
@@ -28,7 +28,7 @@ class WorkloadSpec(Value, frozen=True, gc=False):
     """What scheduling reads of a ReplicaSet or a StatefulSet."""
 
     selector: LabelSelector | None = None
-    replicas: int | None = None
+    replicas: Int64 | None = None
 
 
 class ReplicaSet(ApiObject, frozen=True, gc=False):
@@ -40,19 +40,19 @@ class StatefulSet(ApiObject, frozen=True, gc=False):
 
 
 class PodDisruptionBudgetSpec(Value, frozen=True, gc=False):
-    min_available: int | str | None = None
-    max_unavailable: int | str | None = None
+    min_available: Int64 | str | None = None
+    max_unavailable: Int64 | str | None = None
     selector: LabelSelector | None = None
     unhealthy_pod_eviction_policy: str = ""
 
 
 class PodDisruptionBudgetStatus(Value, frozen=True, gc=False):
-    observed_generation: int = 0
+    observed_generation: Int64 = 0
     disrupted_pods: dict[str, str] = field(default_factory=dict)
-    disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
+    disruptions_allowed: Int64 = 0
+    current_healthy: Int64 = 0
+    desired_healthy: Int64 = 0
+    expected_pods: Int64 = 0
     conditions: tuple[Condition, ...] = ()
 
 
@@ -62,7 +62,7 @@ class PodDisruptionBudget(ApiObject, frozen=True, gc=False):
 
 
 class PriorityClass(ApiObject, frozen=True, gc=False):
-    value: int = 0
+    value: Int64 = 0
     global_default: bool = False
     preemption_policy: str = ""
     description: str = ""
@@ -78,10 +78,10 @@ class DeviceClass(ApiObject, frozen=True, gc=False):
 
 class LeaseSpec(Value, frozen=True, gc=False):
     holder_identity: str = ""
-    lease_duration_seconds: int = 0
+    lease_duration_seconds: Int64 = 0
     acquire_time: str = ""
     renew_time: str = ""
-    lease_transitions: int = 0
+    lease_transitions: Int64 = 0
     strategy: str = ""
     preferred_holder: str = ""
 
@@ -91,7 +91,7 @@ class Lease(ApiObject, frozen=True, gc=False):
 
 
 class EventSeries(Value, frozen=True, gc=False):
-    count: int = 0
+    count: Int64 = 0
     last_observed_time: str = ""
 
 
@@ -119,4 +119,4 @@ class Event(ApiObject, frozen=True, gc=False):
     source: EventSource | None = None
     first_timestamp: str = ""
     last_timestamp: str = ""
-    count: int = 0
+    count: Int64 = 0
