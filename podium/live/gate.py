@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec
 
+from podium.errors import InvalidObject
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -50,8 +51,8 @@ class Gate:
             return
         try:
             change(*args, **kwargs)
-        except Exception:
-            _log_fault(change)
+        except Exception as fault:
+            _log_fault(change, fault)
 
     @contextmanager
     def closed(self) -> Iterator[None]:
@@ -70,11 +71,14 @@ class Gate:
             # It leaves the queue after it was made: what it sets off lines up behind the others.
             try:
                 self._waiting[0]()
-            except Exception:
-                _log_fault(self._waiting[0])
+            except Exception as fault:
+                _log_fault(self._waiting[0], fault)
             finally:
                 self._waiting.popleft()
 
 
-def _log_fault(change: Callable[..., None]) -> None:
+def _log_fault(change: Callable[..., None], fault: Exception) -> None:
+    if isinstance(fault, InvalidObject):  # which says what and where; a traceback would hide it
+        log.warning("object not usable", why=str(fault))
+        return
     log.error("a change to the state failed", change=getattr(change, "__qualname__", repr(change)))

@@ -14,8 +14,15 @@ from numpy.typing import NDArray
 
 from podium.api import resources
 from podium.api.meta import ApiObject
-from podium.api.objects import Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod
-from podium.errors import CacheError, InvalidObject, InvalidQuantity, Problem
+from podium.api.objects import (
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    validate,
+)
+from podium.errors import CacheError, InvalidQuantity
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
 from podium.state.assumed import Assumed
@@ -106,11 +113,7 @@ class ClusterState:
 
     def set_node(self, node: Node) -> None:
         """Add the node or take its new version."""
-        try:
-            resources.allocatable(node)  # what cannot be read raises before anything is written
-        except InvalidQuantity as fault:
-            problem = Problem("status.allocatable", str(fault))
-            raise InvalidObject("Node", node.key, [problem]) from fault
+        _check_offer(node)
         row = self.table.ensure_row(node.name)
         if self.table.capacity > self._known_capacity:
             self._grow()
@@ -289,6 +292,17 @@ class ClusterState:
         self._known_capacity = self.table.capacity
         self.groups.grow(self._known_capacity)
         self.storage.grow(self._known_capacity)
+
+
+def _check_offer(node: Node) -> None:
+    """Raise before anything is written if what the node offers cannot be counted with."""
+    try:
+        offered = resources.allocatable(node)
+    except InvalidQuantity:
+        validate(node)  # says which field, and whatever else is wrong
+        raise
+    if min(offered.values(), default=0) < 0:
+        validate(node)
 
 
 def _uid(pod: Pod) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from podium.api import resources
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms, has_affinity
-from podium.api.objects import Pod, Volume
-from podium.errors import InvalidObject, InvalidQuantity, Problem
+from podium.api.objects import Pod, Volume, validate
+from podium.errors import InvalidQuantity
 from podium.state.aspects import Aspect
 
 if TYPE_CHECKING:
@@ -120,6 +120,10 @@ def _shared(computed: Requests) -> Requests:
 def _computed(pod: Pod) -> Requests:
     try:
         exact = resources.amounts(resources.pod_requests(pod, use_status=True))
-        return exact, resources.non_zero(pod, use_status=True)
-    except InvalidQuantity as fault:
-        raise InvalidObject("Pod", pod.key, [Problem("requests", str(fault))]) from fault
+        non_zero = resources.non_zero(pod, use_status=True)
+    except InvalidQuantity:
+        validate(pod)  # says which field, and whatever else is wrong
+        raise
+    if min(exact.values(), default=0) < 0:  # its node would be scored out of range, for all pods
+        validate(pod)
+    return exact, non_zero

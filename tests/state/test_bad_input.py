@@ -144,6 +144,36 @@ def test_refused(kind, data, message):
     state.check_invariants()
 
 
+@pytest.mark.parametrize(
+    ("obj", "message"),
+    [
+        pytest.param(decode(Pod, asking(cpu="-1")),
+                     WEB + "spec.containers[0].resources.requests[cpu]: must not be negative",
+                     id="negative-request"),
+        pytest.param(decode(Pod, asking(memory="1K")),
+                     WEB + "spec.containers[0].resources.requests[memory]: '1K': unable to parse",
+                     id="no-quantity"),
+        pytest.param(decode(Pod, a_pod({"overhead": {"cpu": "1K"}})),
+                     WEB + "spec.overhead[cpu]: '1K': unable to parse", id="overhead"),
+        pytest.param(decode(Node, a_node(cpu="-4")),
+                     "Node n: status.allocatable[cpu]: must not be negative", id="negative-node"),
+        pytest.param(decode(Node, a_node(memory="lots")),
+                     "Node n: status.allocatable[memory]: 'lots': ", id="node-without-quantity"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_counted_is_refused_without_asking(obj, message):
+    """A running scheduler trusts its API server, and does not validate before it writes."""
+    state = known()
+    before = snapshots.of_cluster(state)
+
+    with pytest.raises(InvalidObject) as caught:
+        state.add_pod(obj) if isinstance(obj, Pod) else state.set_node(obj)
+
+    assert str(caught.value).startswith(message)
+    assert snapshots.of_cluster(state) == before
+    state.check_invariants()
+
+
 def test_every_problem_is_named():
     data = asking(cpu="-1")
     data["spec"]["priority"] = 2**40

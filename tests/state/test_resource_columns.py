@@ -141,7 +141,7 @@ def test_absurd_requests_are_taken_back_exactly(amount):
 
 
 @pytest.mark.parametrize("guests", [1, 2, 3])
-@pytest.mark.parametrize("amount", ["8Ei", "5Ei", "-1"])
+@pytest.mark.parametrize("amount", ["8Ei", "5Ei"])
 def test_absurd_requests_in_a_dry_run(guests, amount):
     state = cluster(node("a", memory="8Ei"), pod("x", node="a", memory=amount))
     nodes = state.rows()
