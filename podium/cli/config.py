@@ -25,12 +25,13 @@ from podium.framework.registry import Registry
 DIFFERENT = 1
 BAD_INPUT = 2
 _STDIN = "-"
+_THE_DEFAULT = "the default configuration"
 _EXAMPLES = """examples:
   podium config validate scheduler.yaml policy.cfg
   podium config show                                  the default configuration
   podium config show scheduler.yaml -o json
   podium config convert old.yaml > new.yaml           v1beta3 and older, or a Policy, as v1
-  podium config diff scheduler.yaml                   against the default configuration
+  podium config diff scheduler.yaml                   what it changes of the default
   podium config diff old.yaml new.yaml
   podium config show scheduler.yaml --plugin rack.py  with a plugin of your own
 """
@@ -75,8 +76,14 @@ def _add_convert(commands: Subparsers) -> None:
 
 def _add_diff(commands: Subparsers) -> None:
     parser = _action(commands, "diff", "tell what differs in the effect of two files")
-    parser.add_argument("before", metavar="A")
-    parser.add_argument("after", nargs="?", metavar="B", help="without it: the default")
+    parser.add_argument("before", metavar="A", help="what it has is marked with a minus")
+    parser.add_argument(
+        "after",
+        nargs="?",
+        metavar="B",
+        help="what it has is marked with a plus; without B, A is compared with the default, "
+        "and has the plus",
+    )
 
 
 def _action(commands: Subparsers, name: str, summary: str) -> argparse.ArgumentParser:
@@ -137,9 +144,11 @@ def _convert(args: argparse.Namespace, registry: Registry) -> int:
 
 
 def _diff(args: argparse.Namespace, registry: Registry) -> int:
-    before, after = (_configuration(name, registry) for name in (args.before, args.after))
-    found = differences(before, after)
-    config_text.print_differences(found, Console(highlight=False, soft_wrap=True))
+    sides = (args.before, args.after) if args.after else (None, args.before)
+    found = differences(*(_configuration(name, registry) for name in sides))
+    before, after = (name or _THE_DEFAULT for name in sides)
+    console = Console(highlight=False, soft_wrap=True)
+    config_text.print_differences(found, before, after, console)
     return DIFFERENT if found else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 from rich.console import Console
@@ -86,8 +87,12 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def print_differences(found: Iterable[Difference], console: Console) -> None:
-    """What A has is marked with a minus, what B has with a plus."""
+def print_differences(
+    found: Sequence[Difference], before: str, after: str, console: Console
+) -> None:
+    """What the first has is marked with a minus, what the second has with a plus."""
+    if found:
+        console.print(f"[red]--- {escape(before)}[/red]\n[green]+++ {escape(after)}[/green]")
     for each in found:
         console.print(f"[bold]{escape(each.path)}[/bold]")
         names = [side for side in (each.before, each.after) if isinstance(side, list)]
@@ -105,10 +110,21 @@ def _print_lists(before: list[str], after: list[str], console: Console) -> None:
     for name in after:
         if name not in before:
             _print_line("+", name, console)
-    kept = [name for name in before if name in after], [name for name in after if name in before]
-    if kept[0] != kept[1]:
-        _print_line("-", f"in the order {', '.join(kept[0])}", console)
-        _print_line("+", f"in the order {', '.join(kept[1])}", console)
+    for name in moved([n for n in before if n in after], [n for n in after if n in before]):
+        _print_line("-", _placed(name, before), console)
+        _print_line("+", _placed(name, after), console)
+
+
+def moved(before: list[str], after: list[str]) -> list[str]:
+    """Names whose moves turn one order into the other: few, where few have moved."""
+    matches = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    stayed = {name for match in matches for name in before[match.a : match.a + match.size]}
+    return [name for name in after if name not in stayed]
+
+
+def _placed(name: str, names: list[str]) -> str:
+    place = names.index(name)
+    return f"{name}, after {names[place - 1]}" if place else f"{name}, first"
 
 
 def _print_line(sign: str, text: str, console: Console) -> None:

@@ -24,6 +24,13 @@ class Parser(argparse.ArgumentParser):
             self._refuse(unknown)
         return found, unknown
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """A word that is none of the commands: told as it was typed, with the nearest one."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            hint = did_you_mean(value, action.choices) or f"; one of: {', '.join(action.choices)}"
+            self.error(f'unknown command "{value}"{hint}')
+        super()._check_value(action, value)
+
     def _spelled(self, word: str) -> str:
         name, equals, value = word.partition("=")
         hyphened = name.replace("_", "-")

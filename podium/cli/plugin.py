@@ -23,7 +23,7 @@ BAD_INPUT = 2
 _SCHEDULER = "http://127.0.0.1:10259"
 _TIMEOUT_SECONDS = 10
 _NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # it is on loopback
-_WIDE = 200  # characters, for pipes
+_WIDE = 120  # characters, for pipes
 
 _EXAMPLES = """\
 examples:

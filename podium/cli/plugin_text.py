@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -16,17 +16,29 @@ Json = Mapping[str, Any]
 _MILLISECONDS = 1e3
 
 
-def print_listing(rows: Iterable[Listed], console: Console) -> None:
-    table = _table("PLUGIN", "FROM", "PROFILE", "POINTS", "WEIGHT", "ARGS")
+def print_listing(rows: Sequence[Listed], console: Console) -> None:
+    """Where each runs; below that the arguments, which are as long as their authors like."""
+    table = _table("PLUGIN", "FROM", "PROFILE", "WEIGHT", "POINTS")
     for row in rows:
         table.add_row(
             escape(row.name),
             escape(row.origin),
             escape(row.profile) or "-",
+            "-" if row.weight is None else str(row.weight),
             ", ".join(row.points) or f"[red]{escape(row.trouble)}[/red]",
-            "" if row.weight is None else str(row.weight),
-            "" if row.args is None else escape(msgspec.json.encode(row.args).decode()),
         )
+    console.print(table)
+    _print_args([row for row in rows if row.args], console)
+
+
+def _print_args(rows: Sequence[Listed], console: Console) -> None:
+    if not rows:
+        return
+    table = _table("PLUGIN", "PROFILE", "ARGUMENTS")
+    for row in rows:
+        told = [f"{name}: {json.dumps(value)}" for name, value in (row.args or {}).items()]
+        table.add_row(escape(row.name), escape(row.profile), escape("\n".join(told)))
+    console.print()
     console.print(table)
 
 

@@ -19,9 +19,11 @@ class Difference:
 
 def differences(before: Configuration, after: Configuration) -> list[Difference]:
     """Plugins, weights, arguments and fields that differ; where they come from does not matter."""
+    renamed = _renamed(_names(before), _names(after))
+    in_both = {*renamed.values()} | {*_names(before)} & {*_names(after)}
     ours, theirs = (
-        {path: value for path, value in _leaves(_comparable(each)) if value not in _NOTHING}
-        for each in (before, after)
+        {path: value for path, value in _leaves(each) if value not in _NOTHING}
+        for each in (_comparable(before, renamed, in_both), _comparable(after, {}, in_both))
     )
     return [
         Difference(path, ours.get(path), theirs.get(path))
@@ -33,16 +35,41 @@ def differences(before: Configuration, after: Configuration) -> list[Difference]
 _NOTHING: tuple[Any, ...] = (None, "", [])
 
 
-def _comparable(configuration: Configuration) -> dict[str, Any]:
+def _names(configuration: Configuration) -> list[str]:
+    return [profile.scheduler_name for profile in configuration.profiles]
+
+
+def _renamed(before: list[str], after: list[str]) -> dict[str, str]:
+    """New names by old ones: profiles whose names the other side lacks, in their order."""
+    gone = [name for name in before if name not in after]
+    new = [name for name in after if name not in before]
+    return dict(zip(gone, new, strict=False))
+
+
+def _comparable(
+    configuration: Configuration, renamed: dict[str, str], in_both: set[str]
+) -> dict[str, Any]:
+    """Profiles stand under their new names; one that the other side lacks is told in a word."""
     view = effective(configuration)
-    view["profiles"] = {profile["schedulerName"]: _profile(profile) for profile in view["profiles"]}
+    profiles = {renamed.get(each["schedulerName"], each["schedulerName"]): each
+                for each in view["profiles"]}  # fmt: skip
+    view["profiles"] = {
+        name: _profile(profile) if name in in_both else _in_a_word(profile)
+        for name, profile in profiles.items()
+    }
     view["extenders"] = dict(enumerate(view["extenders"]))
     return view
+
+
+def _in_a_word(profile: dict[str, Any]) -> str:
+    names = {plugin["name"] for found in profile["plugins"].values() for plugin in found}
+    return f"a profile of {len(names)} plugins"
 
 
 def _profile(profile: dict[str, Any]) -> dict[str, Any]:
     plugins = profile["plugins"]
     return {
+        "schedulerName": profile["schedulerName"],
         "percentageOfNodesToScore": profile["percentageOfNodesToScore"],
         "plugins": {key: [each["name"] for each in found] for key, found in plugins.items()},
         "weights": {each["name"]: each["weight"] for each in plugins["score"]},

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
-from podium.cli import main
+from podium.cli import config_text, main
 
 EXAMPLES = Path(__file__).parents[1] / "config" / "examples"
 V1 = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -172,18 +174,67 @@ profiles:
 - schedulerName: b
 """
     text = text.replace("- plugins", "- schedulerName: default-scheduler\n  plugins")
-    status, out, _ = podium("diff", write("a.yaml", text))
+    path = write("a.yaml", text)
+    status, out, _ = podium("diff", path)
 
     assert status == 1
-    assert out.startswith("parallelism\n  - 4\n  + 16\n")
+    header = f"--- the default configuration\n+++ {path}\n"
+    assert out.startswith(f"{header}parallelism\n  - 16\n  + 4\n")
     assert (
-        "profiles[default-scheduler].plugins.filter\n  + NodePorts\n  - in the order NodeName, "
-        in out
-    )
-    assert "profiles[default-scheduler].weights.TaintToleration\n  - 9\n  + 3\n" in out
+        "profiles[default-scheduler].plugins.filter\n  - NodePorts\n"
+        "  - NodeName, after NodeUnschedulable\n  + NodeName, first\n"
+    ) in out
+    assert "profiles[default-scheduler].weights.TaintToleration\n  - 3\n  + 9\n" in out
     fit = "profiles[default-scheduler].args.NodeResourcesFit.ignoredResources"
-    assert f"{fit}\n  - a.io/x\n" in out
-    assert "profiles[b].plugins.bind\n  - DefaultBinder\n" in out
+    assert f"{fit}\n  + a.io/x\n" in out
+    assert out.endswith("profiles[b]\n  - (not set)\n  + a profile of 20 plugins\n")
+
+
+def test_diff_of_two_files_goes_from_the_first_to_the_second(podium, write):
+    old, new = write("a.yaml", f"{V1}parallelism: 4\n"), write("b.yaml", V1)
+
+    assert podium("diff", old, new)[1] == f"--- {old}\n+++ {new}\nparallelism\n  - 4\n  + 16\n"
+
+
+def profiles(*names):
+    return V1 + "profiles:\n" + "".join(f"- schedulerName: {name}\n" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        pytest.param(
+            "a", "b", "profiles[b].schedulerName\n  - a\n  + b\n", id="renamed"
+        ),
+        pytest.param(
+            "ab", "cb", "profiles[c].schedulerName\n  - a\n  + c\n", id="one-of-two-renamed"
+        ),
+        pytest.param("ab", "ba", "", id="order-does-not-count"),
+        pytest.param(
+            "ab", "b", "profiles[a]\n  - a profile of 20 plugins\n  + (not set)\n", id="dropped"
+        ),
+        pytest.param(
+            "ab", "c",
+            "profiles[c].schedulerName\n  - a\n  + c\n"
+            "profiles[b]\n  - a profile of 20 plugins\n  + (not set)\n",
+            id="renamed-and-dropped",
+        ),
+    ],
+)  # fmt: skip
+def test_diff_of_profiles(podium, write, before, after, told):
+    _, out, _ = podium(
+        "diff", write("a.yaml", profiles(*before)), write("b.yaml", profiles(*after))
+    )
+
+    assert "".join(out.splitlines(keepends=True)[2:]) == told
+
+
+@given(st.permutations("abcdef"), st.permutations("abcdef"))
+def test_moved_names_are_all_it_takes_to_get_the_other_order(before, after):
+    moved = config_text.moved(before, after)
+
+    assert [n for n in before if n not in moved] == [n for n in after if n not in moved]
+    assert not moved if before == after else moved
 
 
 def test_standard_input(podium, monkeypatch):

@@ -241,3 +241,12 @@ def test_the_tables_holes_do_not_show():
 
     assert scheduler.attempt(pod()).node_name == "b"
     assert scheduler.attempt(pod("other")).record.nodes == 1
+
+
+def test_maps_of_the_pod_are_closed_for_plugins_from_outside():
+    """Also for a driver of cycles that asks no PreEnqueue before."""
+    outcome = Scheduler(Filter("F", lambda pod, node: pod.labels.update(x="y"))).attempt(pod())
+
+    assert outcome.status.message.startswith(
+        'running "F" filter plugin: it tried to change a map of the pod, but objects are read-only'
+    )

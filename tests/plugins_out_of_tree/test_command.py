@@ -98,11 +98,23 @@ def test_new_says_when_it_cannot_write(tmp_path):
 def test_list(shell, write):
     lines = shell.table("plugin", "list", "--plugin", write(SCORE))
 
-    assert lines[0] == ["PLUGIN", "FROM", "PROFILE", "POINTS", "WEIGHT", "ARGS"]
-    assert lines[1] == ["third", "--plugin", "rack.py", "default-scheduler", "score", "3"]
-    by_name = {line[0]: line for line in lines}
-    assert by_name["NodeName"][1:] == ["podium", "default-scheduler", "filter"]
-    assert by_name["NodeLabel"][1:] == ["podium", "-", "filter,", "score"]
+    assert lines[0] == ["PLUGIN", "FROM", "PROFILE", "WEIGHT", "POINTS"]
+    assert lines[1] == ["third", "--plugin", "rack.py", "default-scheduler", "3", "score"]
+    where, arguments = lines[: lines.index([])], lines[lines.index([]) + 1 :]
+    by_name = {line[0]: line for line in where}
+    assert by_name["NodeName"][1:] == ["podium", "default-scheduler", "-", "filter"]
+    assert by_name["NodeLabel"][1:] == ["podium", "-", "-", "filter,", "score"]
+    assert arguments[:3] == [
+        ["PLUGIN", "PROFILE", "ARGUMENTS"],
+        ["DefaultPreemption", "default-scheduler", "minCandidateNodesPercentage:", "10"],
+        ["minCandidateNodesAbsolute:", "100"],
+    ]
+
+
+def test_list_is_no_wider_in_a_pipe_than_people_read(shell, write):
+    lines = shell.out("plugin", "list", "--plugin", write(SCORE)).splitlines()
+
+    assert max(len(line.rstrip()) for line in lines) <= 120
 
 
 def test_list_by_profile(shell, write):
@@ -155,10 +167,11 @@ def test_config_shows_where_a_plugin_comes_from(shell, write):
 
 def test_config_diff_tells_of_a_plugin(shell, write):
     write(SCORE)
-    done = shell.run("config", "diff", write(CONFIG, "config.yaml"), "--plugin", "rack.py")
+    only_two = CONFIG.replace("- schedulerName: one\n", "")
+    done = shell.run("config", "diff", write(only_two, "config.yaml"), "--plugin", "rack.py")
 
     assert done.returncode == 1
-    assert "third" in done.stdout
+    assert "profiles[two].plugins.score\n  - third\n" in done.stdout
 
 
 def test_watch_needs_a_file(shell, write):
