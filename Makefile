@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-cluster check format bench fuzz-apiserver clean
+.PHONY: help demo walkthrough test test-cluster check format bench bench-live fuzz-apiserver clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,8 +35,11 @@ format: $(STAMP) ## Format the code and apply the safe fixes of the linter
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-bench: $(STAMP) ## Run the benchmarks
-	$(BIN)/podium bench benchmarks/*.yaml
+bench: $(STAMP) ## Run the benchmarks of the cycle alone
+	$(BIN)/podium bench $(filter-out benchmarks/live.yaml,$(wildcard benchmarks/*.yaml))
+
+bench-live: $(STAMP) ## Run the benchmarks of a whole scheduler, on the embedded cluster
+	$(BIN)/podium bench --embedded benchmarks/live.yaml
 
 fuzz-apiserver: $(STAMP) ## Send 20,000 seeded requests to the embedded API server (SEED=n, COUNT=n)
 	$(BIN)/python -m tests.apiserver.fuzz $(or $(COUNT),20000) $(or $(SEED),1)

@@ -123,13 +123,12 @@ class OfflineCore(Core):
         return self.start_cycle(queued)
 
 
-def build(  # noqa: PLR0913  # all that a core can be given, each by its name
+def build(
     configuration: Configuration,
     *,
     registry: Registry | None = None,
     clock: Clock | None = None,
     client: Client | None = None,
-    seed: int = 0,
     extenders: Iterable[Extender] = (),
 ) -> OfflineCore:
     """A core with the profiles of this configuration. Plugins that are not built are absent.
@@ -143,7 +142,6 @@ def build(  # noqa: PLR0913  # all that a core can be given, each by its name
     services = Services(
         cluster=cluster,
         kinds=Kinds(cluster),
-        seed=seed,
         extenders=Extenders(extenders, configuration.parallelism),
         clock=clock or StillClock(),
         client=client or OfflineClient(),

@@ -1,5 +1,7 @@
 """Reading workload files: parameters, defaults, and every problem at once."""
 
+from pathlib import Path
+
 import pytest
 
 from podium.bench.load import load_file
@@ -124,6 +126,18 @@ def test_every_kind_of_operation(case):
 
     kinds = [type(op) for op in workloads[0].ops]
     assert kinds == [CreateNodes, CreatePods, Sleep, Churn, Barrier]
+
+
+def test_the_example_of_the_documentation(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/benchmarks.md").read_text()
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    path = tmp_path / "mine.yaml"
+    path.write_text(example)
+
+    (workload,) = load_file(path)
+
+    assert workload.name == "Mine/500Nodes"
+    assert [op.count for op in workload.ops] == [500, 1000]
 
 
 def test_ci_fields_of_upstream_are_ignored(tmp_path):
