@@ -27,11 +27,26 @@ def updated(old, **meta):
     )
 
 
+async def begin(desk):
+    """The pod and a node for it are seen, and what follows from that has happened."""
+    desk.see_nodes("n1")
+    desk.see(WEB)
+    await desk.settle()
+
+
+def failing_bind(answer, why):
+    """A Bind that fails for this reason, once it is told to answer."""
+
+    async def binding():
+        await answer.wait()
+        return fwk.Status.error(why)
+
+    return toys.Bind("Bind", lambda *_: binding())
+
+
 def test_a_waiting_pod_is_bound_once_it_is_allowed():
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         assert desk.story() == []
         assert desk.statuses() == [(None, None, "n1")]  # where it is expected
         assert desk.queue.in_flight_events() == {"PodPopped": 1}
@@ -46,9 +61,7 @@ def test_a_waiting_pod_is_bound_once_it_is_allowed():
 
 def test_a_waiting_pod_runs_out_of_time():
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         await desk.wait(10)
 
         why = "rejected due to timeout after waiting 10s at plugin P"
@@ -82,9 +95,7 @@ def test_the_leaving_of_a_refused_pod_wakes_others():
 
 def test_a_preempted_waiting_pod_is_retried_as_after_an_error():
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         desk.services.waiting_pods.get(WEB.uid).preempt("DefaultPreemption", "preempted")
         await desk.settle()
 
@@ -96,9 +107,7 @@ def test_a_preempted_waiting_pod_is_retried_as_after_an_error():
 
 def test_a_pod_deleted_while_it_waits_leaves_its_node_and_is_not_requeued():
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         desk.lose(WEB)
         await desk.settle()
 
@@ -111,9 +120,7 @@ def test_a_pod_deleted_while_it_waits_leaves_its_node_and_is_not_requeued():
 
 def test_a_waiting_pod_marked_for_deletion_is_let_go():
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         desk.see(updated(WEB, deletion_timestamp="2026-01-01T00:00:00Z"))
         await desk.settle()
 
@@ -126,14 +133,8 @@ def test_a_waiting_pod_marked_for_deletion_is_let_go():
 def test_a_pod_deleted_while_it_is_bound_is_forgotten_at_once():
     answer = asyncio.Event()
 
-    async def binding():
-        await answer.wait()
-        return fwk.Status.error("not found")
-
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         desk.lose(WEB)
         await desk.settle()
         assert WEB.uid not in desk.cluster.pods
@@ -143,7 +144,7 @@ def test_a_pod_deleted_while_it_is_bound_is_forgotten_at_once():
         assert desk.queue.pending().total == 0
         assert desk.story() == ['running Bind plugin "Bind": not found']
 
-    play(scene, toys.Bind("Bind", lambda *_: binding()))
+    play(scene, failing_bind(answer, "not found"))
 
 
 def test_a_pod_made_again_while_the_old_one_is_bound_is_scheduled_for_itself():
@@ -159,9 +160,7 @@ def test_a_pod_made_again_while_the_old_one_is_bound_is_scheduled_for_itself():
         return None
 
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         desk.see(anew)
         await desk.settle()
         assert set(desk.cluster.pods) == {"uid-2"}
@@ -177,9 +176,7 @@ def test_a_pod_made_again_while_the_old_one_is_bound_is_scheduled_for_itself():
 
 def test_an_update_while_in_flight_is_taken_back_to_the_queue():
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         desk.see(updated(WEB, labels={"new": "yes"}))
         await desk.wait(10)
 
@@ -218,9 +215,7 @@ def test_a_binding_can_be_called_off_until_pre_bind_is_done(is_late):
         await bind.wait()
 
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         if is_late:
             ready.set()
             await desk.settle()
@@ -242,14 +237,8 @@ def test_a_binding_can_be_called_off_until_pre_bind_is_done(is_late):
 def test_the_watch_may_show_a_binding_before_its_answer_comes():
     answer = asyncio.Event()
 
-    async def binding():
-        await answer.wait()
-        return fwk.Status.error("timed out")
-
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(WEB)
-        await desk.settle()
+        await begin(desk)
         desk.see_bound(WEB, "n1")
         answer.set()
         await desk.settle()
@@ -257,4 +246,4 @@ def test_the_watch_may_show_a_binding_before_its_answer_comes():
         assert desk.cluster.pods[WEB.uid].pod.node_name == "n1"
         assert desk.queue.pending().total == 0
 
-    play(scene, toys.Bind("Bind", lambda *_: binding()))
+    play(scene, failing_bind(answer, "timed out"))
