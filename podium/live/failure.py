@@ -14,7 +14,9 @@ import msgspec
 from podium.api.objects import Condition, Pod
 from podium.cycle.outcome import Rejected
 from podium.cycle.services import Services
+from podium.errors import InvalidObject
 from podium.framework.handle import EventNote, EventRecorder
+from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Nominate
 from podium.live.attempt import Attempt
 from podium.live.pod_status import PodStatuses
@@ -50,7 +52,7 @@ class FailureHandler:
             self.services.nominator.remove(pod.uid)
         else:
             pod = known
-            queued.replace(_nominated(known, rejected.nominate))
+            _renew(queued, known, rejected.nominate)
             self.queue.put_back(queued)
             self.services.nominator.add(queued.info, rejected.nominate)
         # All Bind plugins skipped: there is no error to speak of, as upstream.
@@ -96,6 +98,14 @@ def _told(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:
     if rejected.nominate is not None and rejected.nominate.node:
         told["nominated"] = rejected.nominate.node
     return told
+
+
+def _renew(queued: QueuedPod, known: Pod, nominate: Nominate | None) -> None:
+    """Go on with the version last seen; with the one that was tried, if that is not usable."""
+    try:
+        queued.replace(_nominated(known, nominate))
+    except InvalidObject:  # told when it was seen
+        queued.replace(_nominated(queued.pod, nominate))
 
 
 def _nominated(pod: Pod, nominate: Nominate | None) -> Pod:

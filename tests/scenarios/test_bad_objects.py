@@ -88,6 +88,23 @@ def test_what_cannot_be_used_is_named_until_it_is_mended(bad, message, caplog):
     play(scene)
 
 
+def test_a_waiting_pod_that_turns_bad_goes_on_as_it_was():
+    async def scene(cluster):
+        await cluster.create(node("n1"), pod("bad", cpu="64"))
+        await cluster.settle()
+        smuggle(cluster, pod("bad", cpu="1K"))
+        await cluster.create(node("n2", cpu="8"))  # it is tried again, in vain
+        await cluster.create(pod("good"))
+        await cluster.wait(20)
+        assert cluster.node_of("good") is not None
+
+        await cluster.create(node("n3", cpu="80"))
+        await cluster.wait(20)
+        assert cluster.node_of("bad") == "n3"
+
+    play(scene)
+
+
 @pytest.mark.parametrize(
     ("bad", "why", "most"),
     [
