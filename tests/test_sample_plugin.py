@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from podium import config
+from podium import cli, config
 from podium.app import plugin_loading
 from podium.framework.plugin import Point
 
 PROJECT = Path(__file__).resolve().parent.parent / "examples" / "sample-plugin"
+PAGE = (PROJECT.parents[1] / "docs" / "walkthrough.md").read_text()
 DEADLINE_SECONDS = 180  # longer than the script gives itself
 
 
@@ -68,6 +69,32 @@ def test_the_walkthrough():
     assert told.count(f"prebind pod pod={pod} node={node}\n") == 1
     bound = f"Successfully bound pod to node pod={pod} node={node}"
     assert f"{bound} evaluatedNodes=3 feasibleNodes=3" in told
+    shown = PAGE.partition("The log of `--v=3`")[2].split("```")[1].strip()
+    story = [as_told(line) for line in told.splitlines()]
+    places = [story.index(as_told(line)) for line in shown.splitlines()]
+    assert places == sorted(places), "the page tells it in another order"
+
+
+def as_told(line):
+    """A line without its level, and without what differs from play to play."""
+    line = re.sub(r"^\w+ {2,}", "", line)
+    line = re.sub(r"(pod=default/test-scheduler)-\S+", r"\1", line)
+    if not line.startswith("filter pod"):  # these come in order, the choice is any
+        line = re.sub(r"node=node-\d", "node=N", line)
+    return re.sub(r"seconds=\S+", "seconds=S", line)
+
+
+def test_the_command_of_the_page_writes_the_configuration_as_v1(monkeypatch, tmp_path, capsys):
+    (command,) = re.findall(r"^\$ podium (config convert .+)$", PAGE, re.MULTILINE)
+    (shown,) = re.findall(r"^```yaml\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "sample_plugin.py").write_text((PROJECT / "sample_plugin.py").read_text())
+    (tmp_path / "scheduler-config.yaml").write_text(shown)
+    monkeypatch.chdir(tmp_path)
+
+    assert cli.main(command.split()) == 0
+    written = yaml.safe_load(capsys.readouterr().out)
+    assert written["apiVersion"] == "kubescheduler.config.k8s.io/v1"
+    assert written["profiles"][0]["schedulerName"] == "sample-scheduler"
 
 
 def lines(*messages, pod="default/web"):
@@ -193,17 +220,15 @@ def test_the_test_pod_asks_for_that_scheduler(manifests):
 
 
 def test_the_page_shows_that_configuration(manifests):
-    page = (PROJECT.parents[1] / "docs" / "walkthrough.md").read_text()
-    (shown,) = re.findall(r"^```yaml\n(.+?)^```", page, re.MULTILINE | re.DOTALL)
+    (shown,) = re.findall(r"^```yaml\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
     (text,) = manifests["ConfigMap", "sample-scheduler"]["data"].values()
 
     assert yaml.safe_load(shown) == yaml.safe_load(text)
 
 
 def test_the_page_names_every_file():
-    page = (PROJECT.parents[1] / "docs" / "walkthrough.md").read_text()
     files = [path for path in PROJECT.rglob("*") if path.suffix in (".py", ".toml", ".yaml")]
 
-    assert set(re.findall(r"\(\.\./examples/sample-plugin/([^)]+)\)", page)) == {
+    assert set(re.findall(r"\(\.\./examples/sample-plugin/([^)]+)\)", PAGE)) == {
         path.relative_to(PROJECT).as_posix() for path in files
     }
