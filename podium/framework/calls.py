@@ -106,6 +106,7 @@ class CallCount:
         log.warning(
             "a plugin's call took long, and all pods waited for it",
             plugin=self.plugin, point=self.point, seconds=round(seconds, 3),
+            source=self._calls.sources.get(self.plugin, ""),
         )  # fmt: skip
 
 
@@ -137,6 +138,7 @@ class Calls:
     ) -> None:
         self.profile = profile
         self.timer = timer
+        self.sources: dict[str, str] = {}  # by plugin, for messages
         self.untold: list[Call] | None = None if observer is None else []
         self._observer = observer
         self._clock = clock
@@ -183,6 +185,7 @@ class Calls:
             log.warning(
                 "a plugin has not returned yet; only its own pod waits for it",
                 plugin=count.plugin, point=count.point, pod=pod.key, seconds=STUCK_SECONDS,
+                source=self.sources.get(count.plugin, ""),
             )  # fmt: skip
 
         timer = self._clock.call_later(STUCK_SECONDS, warn)

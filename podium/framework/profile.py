@@ -25,7 +25,7 @@ from podium.framework.answers import (
     verdict_of,
     verdicts_of,
 )
-from podium.framework.calls import Calls, fault_of
+from podium.framework.calls import Calls, fault_of, source_of
 from podium.framework.cycle_state import CycleState
 from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.plugin import (
@@ -86,6 +86,7 @@ class Profile:
         judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
+        self.calls.sources |= {plugin.name: source_of(plugin) for plugin in everyone}
         self._is_guarded = not all(type(p).__module__.startswith("podium.") for p in everyone)
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
         self._signs = [(plugin, plugin.sign) for plugin in self.judges]

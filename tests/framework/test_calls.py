@@ -24,6 +24,7 @@ from tests.fakes import FakeHandle
 
 REFUSED = fwk.Status.unschedulable("no")
 BROKEN = RuntimeError("broken")
+TOYS = toys.__file__
 
 
 class Seconds:
@@ -216,7 +217,7 @@ def test_time(nodes, caplog):
     assert [record.getMessage() for record in caplog.records] == [
         (
             "a plugin's call took long, and all pods waited for it"
-            " plugin='Slow' point='PreFilter' seconds=1.5"
+            f" plugin='Slow' point='PreFilter' seconds=1.5 source='{TOYS}, class PreFilter'"
         )
     ]
 
@@ -249,6 +250,7 @@ def test_a_plugin_that_does_not_return_is_named_once(caplog):
         (
             "a plugin has not returned yet; only its own pod waits for it"
             " plugin='Stuck' point='Bind' pod='default/pod' seconds=30.0"
+            f" source='{TOYS}, class Bind'"
         )
     ]
 

@@ -148,7 +148,8 @@ def test_one_that_never_returns_is_named_and_does_not_keep_the_scheduler(caplog)
     async def for_ever():
         await asyncio.Event().wait()
 
-    kind = type("Bad", (PreBind,), {"misbehave": lambda self, subject: for_ever()})
+    misbehave = {"misbehave": lambda self, subject: for_ever(), "__module__": __name__}
+    kind = type("Bad", (PreBind,), misbehave)
 
     async def scene(cluster):
         await cluster.create(node("a"), pod(BAD), pod("good"))
@@ -158,7 +159,8 @@ def test_one_that_never_returns_is_named_and_does_not_keep_the_scheduler(caplog)
         await cluster.wait(2)
         assert (
             "a plugin has not returned yet; only its own pod waits for it "
-            "plugin='Bad' point='PreBind' pod='default/bad' seconds=30.0"
+            "plugin='Bad' point='PreBind' pod='default/bad' seconds=30.0 "
+            f"source='{__file__}, class Bad'"
         ) in caplog.text
         await cluster.create(pod("later"))
         await cluster.settle()
