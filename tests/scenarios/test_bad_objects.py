@@ -137,6 +137,21 @@ def test_what_cannot_be_placed_says_why_and_waits_its_time(bad, why, most, caplo
     play(scene)
 
 
+def test_preemption_turns_to_other_pods():
+    async def scene(cluster):
+        vips = {"kind": "PriorityClass", "metadata": {"name": "vip"}, "value": 1000}
+        vips["apiVersion"] = "scheduling.k8s.io/v1"
+        await cluster.create(node("n1"), node("n2"), vips)
+        for name, start in (("n1", "yesterday"), ("n2", "2026-01-01T00:00:00Z")):
+            victim = pod(f"on-{name}", cpu="4", nodeName=name, terminationGracePeriodSeconds=0)
+            smuggle(cluster, {**victim, "status": {"startTime": start}})
+        await cluster.create(pod("urgent", cpu="4", priorityClassName="vip"))
+        await cluster.wait(20)
+        assert cluster.node_of("urgent") == "n2"
+
+    play(scene)
+
+
 @pytest.mark.parametrize(
     "spec",
     [

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod, PodDisruptionBudget, parse_time
+from podium.errors import InvalidTime
 from podium.framework.profile import AttemptFailed, refusals
 from podium.plugins.preemption.budgets import Budgets
 from podium.state.resource_columns import PODS
@@ -190,4 +191,7 @@ class _World:
 def started(info: fwk.PodInfo, now: int) -> int:
     """When the pod started, in nanoseconds; one that has not yet counts as starting now."""
     text = info.pod.status.start_time
-    return parse_time(text) if text else now
+    try:
+        return parse_time(text) if text else now
+    except InvalidTime:  # no API server stores that, nor deletes it: rather any other victim
+        return 0
