@@ -19,6 +19,7 @@ from podium.live.slices import Slices
 from podium.live.tasks import Tasks
 from podium.metrics import Metrics
 from podium.plugins.priority_sort import PrioritySort
+from podium.queue.observer import Silent
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.cluster import ClusterState
@@ -49,6 +50,8 @@ class Desk:
 
     cycle = Cycle
 
+    observer = Silent()
+
     def __init__(self, *plugins: Plugin) -> None:
         self.clock = FakeClock()
         self.gate = Gate()
@@ -66,7 +69,9 @@ class Desk:
         )
         self.profile = toys.profile(PrioritySort(fwk.NoArgs(), None), *plugins)
         rules = {PROFILE: ProfileRules.of(self.profile)}
-        self.queue = SchedulingQueue(self.clock, rules, self.services.nominator)
+        self.queue = SchedulingQueue(
+            self.clock, rules, self.services.nominator, observer=self.observer
+        )
         self.known: dict[str, Any] = {}
         self.handlers = EventHandlers(self.gate, self.services, self.queue, {PROFILE}, self.metrics)
         self.scheduler = self._scheduler()

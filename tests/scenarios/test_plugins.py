@@ -164,6 +164,7 @@ def test_a_failure_is_told_undone_and_tried_again(make, answer, message, reason)
         ]
         assert (condition["status"], condition["reason"]) == ("False", reason)
         assert condition["message"] == message
+        assert condition["observedGeneration"] == 1
         assert once.undone == ["n1"]
 
         # After an error it is tried again anyway; a plugin that refused it waits for nodes.
