@@ -16,6 +16,7 @@ from podium.errors import (
     ApiError,
     ConfigError,
     ConfigProblem,
+    Conflict,
     Forbidden,
     NotFound,
     Unauthorized,
@@ -253,15 +254,23 @@ class Elector:
             return
         deadline = self._clock.now() + self.settings.renew_deadline
         try:
-            found = yield Get(self._timeout(deadline))
-            assert found is not None
-            if found.holder == self.identity:
-                now = self._clock.now()
-                free = Record("", RELEASED_SECONDS, now, now, found.transitions)
-                yield Update(free, self._timeout(deadline))
-                self._observe(free)
+            try:
+                yield from self._set_free(deadline)
+            except Conflict:
+                # A renewal that the stop cut off may still be carried out, just now. Left at that,
+                # as client-go does, the next leader would wait until the lease runs out.
+                yield from self._set_free(deadline)
         except ApiError as fault:
             log.warning("Failed to release lease", lock=self._lock, why=str(fault))
+
+    def _set_free(self, deadline: float) -> Generator[Step, Answer, None]:
+        found = yield Get(self._timeout(deadline))
+        assert found is not None
+        if found.holder == self.identity:
+            now = self._clock.now()
+            free = Record("", RELEASED_SECONDS, now, now, found.transitions)
+            yield Update(free, self._timeout(deadline))
+            self._observe(free)
 
     def _look_at(self, found: Record) -> None:
         if not found.same_as(self._read):

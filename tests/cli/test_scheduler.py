@@ -11,12 +11,14 @@ import yaml
 
 from podium.cli import main
 from tests.control_plane.plane import free_port
+from tests.control_plane.schedulers import Scheduler
 
 
 class Cluster:
     """An embedded cluster, and the schedulers that a test starts on it."""
 
     def __init__(self, home):
+        self._home = home
         self.kubeconfig, self.state = home / "config", home / "cluster.json"
         self._schedulers = []
 
@@ -31,15 +33,13 @@ class Cluster:
     def down(self):
         for process in self._schedulers:
             process.kill()
-            process.communicate()
         main(["down", f"--state-file={self.state}"])
 
     def scheduler(self, *flags):
         command = [sys.executable, "-m", "podium", "scheduler", "--secure-port=0"]
-        process = subprocess.Popen(
-            [*command, f"--kubeconfig={self.kubeconfig}", "--logging-format=text", *flags],
-            stderr=subprocess.PIPE,
-            text=True,
+        log = self._home / f"scheduler-{len(self._schedulers)}.log"
+        process = Scheduler(
+            [*command, f"--kubeconfig={self.kubeconfig}", "--logging-format=text", *flags], log
         )
         self._schedulers.append(process)
         return process
@@ -66,14 +66,6 @@ class Cluster:
         return seen
 
 
-def wait_for(process, text):
-    """Read the log up to a line with this text."""
-    for line in process.stderr:
-        if text in line:
-            return
-    raise AssertionError(f"the process ended with {process.wait()} before it said {text!r}")
-
-
 @pytest.fixture
 def cluster(tmp_path):
     made = Cluster(tmp_path)
@@ -84,26 +76,26 @@ def cluster(tmp_path):
 
 def test_a_leader_that_is_asked_to_end_releases_its_lease(cluster):
     leader = cluster.scheduler("--leader-elect-lease-duration=60s")
-    wait_for(leader, "Successfully acquired lease")
+    leader.until_said("Successfully acquired lease")
     cluster.create("web")
     cluster.bindings(1)
-    leader.send_signal(signal.SIGTERM)
-    assert leader.wait(30) == 0
+    leader.signal(signal.SIGTERM)
+    assert leader.ended() == 0
 
     # Without the release the next one would wait for a minute.
     after = cluster.scheduler("--leader-elect-lease-duration=60s")
-    wait_for(after, "Successfully acquired lease")
+    after.until_said("Successfully acquired lease")
 
 
 def test_without_election_it_ends_as_upstream_does(cluster):
     alone = cluster.scheduler("--leader-elect=false", "-v=3")
     cluster.create("web")
-    wait_for(alone, "Attempting to schedule pod pod='default/web'")
-    wait_for(alone, "Successfully bound pod to node pod='default/web'")
-    alone.send_signal(signal.SIGUSR2)
-    wait_for(alone, "Dump of scheduling queue summary='activeQ:0; backoffQ:0;")
-    alone.send_signal(signal.SIGINT)
-    assert alone.wait(30) == 1
+    alone.until_said("Attempting to schedule pod pod='default/web'")
+    alone.until_said("Successfully bound pod to node pod='default/web'")
+    alone.signal(signal.SIGUSR2)
+    alone.until_said("Dump of scheduling queue summary='activeQ:0; backoffQ:0;")
+    alone.signal(signal.SIGINT)
+    assert alone.ended() == 1
 
 
 def test_other_features_a_log_for_programs_and_what_it_shows_of_itself(cluster):
@@ -115,7 +107,8 @@ def test_other_features_a_log_for_programs_and_what_it_shows_of_itself(cluster):
     serving = ("--leader-elect=false", f"--secure-port={port}")
     alone = cluster.scheduler(f"--feature-gates={gates}", "--logging-format=json", *serving)
     cluster.create("web", "db")
-    line = json.loads(next(line for line in alone.stderr if "Serving on" in line))
+    alone.until_said("Serving on")
+    line = json.loads(next(line for line in alone.said.splitlines() if "Serving on" in line))
     assert (line["msg"], line["v"]) == (f"Serving on 127.0.0.1:{port}", 0)
     assert cluster.bindings(2).keys() == {"web", "db"}
 

@@ -34,6 +34,16 @@ class Program:
             raise self._failure("ended")
         raise self._failure("is not ready")
 
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def ended(self, seconds=30):
+        """Its exit code, once it has ended by itself."""
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise self._failure("does not end") from None
+
     def stop(self):
         self._process.terminate()
         try:

@@ -250,6 +250,23 @@ def test_a_lease_that_another_took_is_not_released():
     assert steps.end(lambda: steps.answer(THEIRS)) is False
 
 
+@pytest.mark.parametrize("found", [mine(START + 1), THEIRS], ids=["our-own-renewal", "another"])
+def test_a_release_that_meets_another_write_looks_again_once(found, caplog):
+    steps = leading()
+    steps.answer()
+    steps.answer()
+    steps.fail(Stopped())
+    free = steps.answer(mine())
+
+    assert steps.fail(Conflict("modified")) == Get(5)
+    if found is THEIRS:
+        assert steps.end(lambda: steps.answer(found)) is False
+    else:
+        assert steps.answer(found) == free
+        assert steps.end(lambda: steps.fail(Conflict("modified"))) is False
+    assert ("Failed to release lease" in caplog.text) is (found is not THEIRS)
+
+
 @pytest.mark.parametrize("at_step", range(3), ids=["reading", "waiting", "reading-again"])
 def test_a_standby_that_is_asked_to_stop_just_ends(at_step):
     steps = Steps()
