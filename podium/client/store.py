@@ -63,6 +63,7 @@ class Store(Generic[T]):
     def __init__(self, resource: Resource[T]) -> None:
         self._resource = resource
         self._known: dict[str, _Known[T]] = {}
+        self._unreadable: dict[str, Meta] = {}  # versions that were told of, and left out
         self._handlers: list[Handler[T]] = []
 
     def __len__(self) -> int:
@@ -82,9 +83,9 @@ class Store(Generic[T]):
             self._tell_one(handler, None, obj)
 
     def holds(self, meta: Meta) -> bool:
-        """Whether this object, in whatever version, is known."""
-        known = self._known.get(meta.key)
-        return known is not None and known.uid == meta.uid
+        """Whether this object, in whatever version, has been seen, readable or not."""
+        seen = (self._known.get(meta.key), self._unreadable.get(meta.key))
+        return any(each is not None and each.uid == meta.uid for each in seen)
 
     def put(self, meta: Meta, raw: bytes | msgspec.Raw) -> None:
         """Take in an object; one that is known in this very version is not decoded again."""
@@ -95,11 +96,15 @@ class Store(Generic[T]):
             known = None
         if known is not None and known.version == meta.resource_version:
             return
+        if meta == self._unreadable.get(key):
+            return
         try:
             obj = self._resource.decode(bytes(raw), known.obj if known else None)
         except InvalidObject as error:
+            self._unreadable[key] = meta
             log.warning("object not readable", kind=self._resource.kind, key=key, why=str(error))
             return
+        self._unreadable.pop(key, None)
         if known is None:
             self._known[key] = _Known(meta.uid, meta.resource_version, obj)
             self._tell(None, obj)
@@ -109,12 +114,15 @@ class Store(Generic[T]):
 
     def drop(self, meta: Meta) -> None:
         """Forget an object, unless another one has its name by now."""
-        known = self._known.get(meta.key)
+        known, unreadable = self._known.get(meta.key), self._unreadable.get(meta.key)
+        if unreadable is not None and unreadable.uid == meta.uid:
+            del self._unreadable[meta.key]
         if known is not None and known.uid == meta.uid:
             self._forget(meta.key, known)
 
     def retain(self, keys: Collection[str]) -> None:
         """Forget all objects but these."""
+        self._unreadable = {key: meta for key, meta in self._unreadable.items() if key in keys}
         for key in [key for key in self._known if key not in keys]:
             self._forget(key, self._known[key])
 

@@ -136,6 +136,26 @@ async def test_an_object_that_cannot_be_read_is_told_and_left_out(world, caplog)
     assert "object not readable kind='Pod' key='a' why=" in caplog.text
 
 
+@with_world
+async def test_changes_of_an_object_that_cannot_be_read_bring_no_lists(world, caplog):
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    meta = {"name": "a", "namespace": "default"}
+    world.api.store.create("pods", {"metadata": meta, "spec": {"priority": "high"}})
+    await world.quiet()
+    world.clock.advance(reflector.SUSPICION_SECONDS + 1)
+    lists = len(listed(world, ""))
+    for priority in ("higher", "highest"):
+        world.api.store.update("pods", {"metadata": meta, "spec": {"priority": priority}})
+        await world.quiet()
+    assert caplog.text.count("object not readable") == 3
+    world.api.store.update("pods", {"metadata": meta, "spec": {"priority": 7}})
+    await world.quiet()
+
+    assert story.told == [("add", "default/a")]
+    assert len(listed(world, "")) == lists
+
+
 # --- watches --------------------------------------------------------------------------------------
 
 

@@ -8,10 +8,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from podium.client.resources import Resource
 from podium.client.store import Meta, Store
+from podium.errors import InvalidObject, Problem
 
 NAMES = st.sampled_from("abc")
 UIDS = st.sampled_from(["u1", "u2"])
 VERSIONS = st.integers(1, 4).map(str)
+UNREADABLE = "4"
 
 
 def raw(name, uid, version):
@@ -20,13 +22,14 @@ def raw(name, uid, version):
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Objects are their (uid, version); the model is a dict of them."""
+    """Objects are their (uid, version); the model is a dict of them. Version 4 cannot be read."""
 
     def __init__(self):
         super().__init__()
         self.decoded = []
         self.told = {}
         self.model = {}
+        self.left_out = {}  # uids of what could not be read, by name
         self.store = Store(Resource("Thing", "things", self.decode))
         self.store.subscribe(self.hear)
 
@@ -34,6 +37,8 @@ class StoreMachine(RuleBasedStateMachine):
         meta = json.loads(data)["metadata"]
         obj = (meta["name"], meta["uid"], meta["resourceVersion"])
         self.decoded.append((obj, known))
+        if meta["resourceVersion"] == UNREADABLE:
+            raise InvalidObject("Thing", meta["name"], [Problem("", "cannot be read")])
         return obj
 
     def hear(self, old, new):
@@ -51,12 +56,23 @@ class StoreMachine(RuleBasedStateMachine):
         self.decoded.clear()
         self.store.put(Meta(name, "x", uid, version), raw(name, uid, version))
         same = before if before and before[1] == uid else None
+        if version == UNREADABLE:
+            was_told = self.left_out.get(name) == uid
+            assert self.decoded == ([] if was_told else [(obj, same)])
+            self.left_out[name] = uid
+            if same is None:
+                self.model.pop(name, None)
+            return
         assert self.decoded == ([] if before == obj else [(obj, same)])
         self.model[name] = obj
+        if before != obj:
+            self.left_out.pop(name, None)
 
     @rule(name=NAMES, uid=UIDS)
     def drop(self, name, uid):
         self.store.drop(Meta(name, "x", uid, "9"))
+        if self.left_out.get(name) == uid:
+            del self.left_out[name]
         if name in self.model and self.model[name][1] == uid:
             del self.model[name]
 
@@ -64,12 +80,14 @@ class StoreMachine(RuleBasedStateMachine):
     def retain(self, names):
         self.store.retain({f"x/{name}" for name in names})
         self.model = {name: obj for name, obj in self.model.items() if name in names}
+        self.left_out = {name: uid for name, uid in self.left_out.items() if name in names}
 
     @rule(name=NAMES, uid=UIDS)
     def ask(self, name, uid):
         known = self.model.get(name)
         assert self.store.get(f"x/{name}") == known
-        assert self.store.holds(Meta(name, "x", uid)) == bool(known and known[1] == uid)
+        seen = (known and known[1], self.left_out.get(name))
+        assert self.store.holds(Meta(name, "x", uid)) == (uid in seen)
 
     @invariant()
     def is_what_was_told(self):
