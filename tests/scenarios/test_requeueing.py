@@ -114,6 +114,13 @@ CSI_NODE = {
     "spec": {"drivers": [{"name": "disks.example.com", "nodeID": "n1"}]},
 }
 CSI_NODE["spec"]["drivers"][0]["allocatable"] = {"count": 1}
+THE_LIMIT = ("update", "csinodes.storage.k8s.io", "n1")
+OTHER_CLAIM = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaim",
+    "metadata": {"name": "other"},
+    "spec": {"devices": {}},
+}
 CORDONED = {**node(), "spec": {"unschedulable": True}}
 TAINTED = node(taints=[{"key": "gpu", "effect": "NoSchedule"}])
 USER_NAMESPACES = "UserNamespacesHostNetworkSupport"
@@ -142,6 +149,7 @@ CASES = [
         "1 node(s) were unschedulable",
         ("update", "nodes", "n1", setting("spec", "unschedulable", to=False)),
         [CORDONED],
+        [("create", {**CORDONED, "metadata": {"name": "n2"}})],
     ),
     Case(
         "TaintToleration",
@@ -173,6 +181,7 @@ CASES = [
         "1 Insufficient cpu",
         ("delete", "pods", "other"),
         [node(cpu="4"), on_n1(pod("other", cpu="2"))],
+        [("set_status", "nodes", "n1", setting("allocatable", "memory", to="32Gi"))],
     ),
     Case(
         "VolumeRestrictions",
@@ -189,11 +198,16 @@ CASES = [
         "NodeVolumeLimits",
         pod(volumes=uses("mine")),
         "node(s) exceed max volume count",
-        ("update", "csinodes.storage.k8s.io", "n1", raise_the_limit),
+        (*THE_LIMIT, raise_the_limit),
         [
             *(STANDARD, node(), CSI_NODE, volume("pv-a", "a"), volume("pv-mine", "mine")),
             *(claim("a", "pv-a"), claim("mine", "pv-mine")),
-            on_n1(pod("other", volumes=uses("a"))),
+            *(on_n1(pod("other", volumes=uses("a"))), on_n1(pod("third"))),
+        ],
+        [
+            ("delete", "pods", "third"),
+            ("create", claim("another")),
+            (*THE_LIMIT, setting("metadata", "annotations", "note", to="x")),
         ],
     ),
     Case(
@@ -212,6 +226,11 @@ CASES = [
         [
             *(STANDARD, node(labels={ZONE: "b"})),
             *(volume("pv", "data", {ZONE: "a"}), claim("data", "pv")),
+        ],
+        [
+            ("create", claim("another")),
+            ("create", IMMEDIATE),
+            ("update", "persistentvolumes", "pv", setting("metadata", "labels", "note", to="x")),
         ],
     ),
     Case(
@@ -244,6 +263,7 @@ CASES = [
             },
         ),
         [node()],
+        [("create", OTHER_CLAIM)],
         is_bound=False,
     ),
     Case(
