@@ -13,7 +13,7 @@ from podium.errors import InvalidObject, Problem
 T = TypeVar("T", bound=Value)
 
 # What the decoder raises on broken input: wrong JSON or types, wrong text, too deep a nesting.
-_UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
+UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
 def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool = False) -> T:
@@ -23,7 +23,7 @@ def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool 
     """
     try:
         decoded = _decode(kind, data)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise _explained(kind, data, error) from error
     if not keep_raw:
         return decoded
@@ -114,7 +114,7 @@ def _readable_key(data: Any) -> str:
         plain = data if isinstance(data, Mapping) else msgspec.json.decode(data)
         meta = plain["metadata"]
         parts = (meta.get("namespace"), meta.get("name"))
-    except (*_UNREADABLE, LookupError, TypeError, AttributeError):
+    except (*UNREADABLE, LookupError, TypeError, AttributeError):
         return ""
     return "/".join(part for part in parts if isinstance(part, str) and part)
 

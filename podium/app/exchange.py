@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from podium.app.core import Core
-from podium.app.profiles import Draft, close
+from podium.app.profiles import Draft
 from podium.config.model import Configuration
 from podium.errors import PluginError
-from podium.framework.plugin import EnqueueExtensions
+from podium.framework.plugin import EnqueueExtensions, close
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
 from podium.framework.status import text_of

@@ -5,7 +5,7 @@ A plugin whose code and arguments are the same stays the same object, with all t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,13 +15,10 @@ from podium.cycle.services import ProfileHandle, Services
 from podium.framework.args import Args
 from podium.framework.calls import Calls, Observer
 from podium.framework.handle import EventRecorder
-from podium.framework.plugin import Plugin
+from podium.framework.plugin import Plugin, close
 from podium.framework.profile import Profile
 from podium.framework.registry import Factory, Registry
 from podium.framework.thorough import ThoroughProfile
-from podium.logs import get_logger
-
-log = get_logger(__name__)
 
 
 class Built(NamedTuple):
@@ -114,12 +111,3 @@ class ProfileBuilder:
         known = {id(each.plugin) for one in self._built.values() for each in one.values()}
         found = (each.plugin for one in built.values() for each in one.values())
         return [plugin for plugin in found if id(plugin) not in known]
-
-
-def close(plugins: Iterable[Plugin], profile: str) -> None:
-    """Let plugins release what they hold."""
-    for plugin in plugins:
-        try:
-            plugin.close()
-        except Exception:
-            log.error("plugin failed to close", plugin=plugin.name, profile=profile)

@@ -27,7 +27,7 @@ from podium.client.times import time_text
 from podium.clock import sleep
 from podium.errors import ApiError, Conflict, Unreachable
 
-O = TypeVar("O", bound=ApiObject)  # noqa: E741
+K = TypeVar("K", bound=ApiObject)
 Json = dict[str, Any]
 
 MERGE: Final = "application/merge-patch+json"
@@ -106,13 +106,13 @@ class ApiClient:
     ) -> PersistentVolumeClaim:
         return await self._patched(CLAIMS, claim, _marks(claim, annotations))
 
-    async def _patched(self, resource: Resource[O], obj: O, patch: Json) -> O:
+    async def _patched(self, resource: Resource[K], obj: K, patch: Json) -> K:
         answer = await self._send("PATCH", resource.path_of(obj.key), patch, MERGE)
         return resource.decode(answer, None)
 
     # --- any kind --------------------------------------------------------------------------------
 
-    async def read(self, kind: type[O], key: str) -> O:
+    async def read(self, kind: type[K], key: str) -> K:
         resource = resource_of(kind)
         return resource.decode(await self._connection.get(resource.path_of(key)), None)
 

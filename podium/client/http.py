@@ -1,4 +1,5 @@
-"""Requests to one API server over aiohttp: credentials, TLS, a rate limit, retries.
+"""Requests to one API server: credentials, TLS, a rate limit, retries. Watches go over aiohttp,
+everything else over connections of our own (`wire.py`).
 
 `api_client.py` and `reflector.py` call it; what goes wrong is always one of podium's `ApiError`s.
 """

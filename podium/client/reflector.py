@@ -14,12 +14,13 @@ from urllib.parse import quote
 
 import msgspec
 
+from podium.api.codec import UNREADABLE
 from podium.client.answers import of_status, read_status
 from podium.client.backoff import Backoff
 from podium.client.http import Connection
 from podium.client.lines import Lines, LineTooLong
 from podium.client.resources import Resource
-from podium.client.store import UNREADABLE, Store, meta_of
+from podium.client.store import Store, meta_of
 from podium.client.trouble import Trouble
 from podium.clock import Deadline, sleep
 from podium.errors import ApiError, Gone, PodiumError, TooManyRequests, Unreachable

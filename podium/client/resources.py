@@ -33,7 +33,7 @@ from podium.api.objects import (
 from podium.errors import PodiumError
 
 T = TypeVar("T")
-O = TypeVar("O", bound=ApiObject)  # noqa: E741
+K = TypeVar("K", bound=ApiObject)
 
 # The JSON of an object and the object as it is known so far: a decoder may build on the latter.
 Decode = Callable[[bytes, T | None], T]
@@ -88,7 +88,7 @@ class Resource(Generic[T]):
 _USUAL_NULL: Final = b'"lastProbeTime":null,'
 
 
-def typed(kind: type[O]) -> Decode[O]:
+def typed(kind: type[K]) -> Decode[K]:
     """Decode into a struct straight from the bytes.
 
     The API server has checked its objects, so what only people's files get wrong is not looked
@@ -96,7 +96,7 @@ def typed(kind: type[O]) -> Decode[O]:
     """
     fast = msgspec.json.Decoder(kind).decode
 
-    def decode_typed(raw: bytes, known: O | None) -> O:
+    def decode_typed(raw: bytes, known: K | None) -> K:
         try:
             return fast(raw.replace(_USUAL_NULL, b""))
         except msgspec.MsgspecError:
@@ -109,7 +109,7 @@ def decode_plain(raw: bytes, known: dict[str, Any] | None) -> dict[str, Any]:
     return cast(dict[str, Any], msgspec.json.decode(raw))
 
 
-def _served(kind: type[O], plural: str, group: str = "", *, without: str = "") -> Resource[O]:
+def _served(kind: type[K], plural: str, group: str = "", *, without: str = "") -> Resource[K]:
     return Resource(kind.__name__, plural, typed(kind), group, without=without)
 
 
@@ -194,7 +194,7 @@ _ALL: Final[tuple[Resource[Any], ...]] = (
 _BY_KIND: Final = {resource.kind: resource for resource in _ALL}
 
 
-def resource_of(kind: type[O]) -> Resource[O]:
+def resource_of(kind: type[K]) -> Resource[K]:
     """A ``LookupError`` for a type that is no kind of the API."""
     return _BY_KIND[kind.__name__]
 

@@ -40,9 +40,6 @@ class _Head(msgspec.Struct, gc=False):
     metadata: Meta
 
 
-# What decoding raises when the bytes are no JSON of the right shape.
-UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
-
 _HEAD = msgspec.json.Decoder(_Head)
 
 

@@ -17,13 +17,13 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw
 
+from podium.api.codec import UNREADABLE
 from podium.conformance.cases import AnyCase, RegistrationCase, kind_of
 from podium.errors import InvalidRecording
 
 T = TypeVar("T")
 
 _GZIP = b"\x1f\x8b"
-_UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
 _REGISTRATIONS = "registered-events"
 
 
@@ -73,7 +73,7 @@ def _registrations(path: str, data: bytes) -> list[AnyCase] | None:
     """The cases of the one file that is a single object; ``None`` for every other file."""
     try:
         whole = msgspec.json.decode(data, type=dict[str, Raw])
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
     if "plugins" not in whole:
         return None
@@ -90,7 +90,7 @@ def parse_line(line: bytes, source: str = "") -> AnyCase:
         keys = msgspec.json.decode(line, type=dict[str, Raw])
     except msgspec.ValidationError as error:
         raise InvalidRecording(source, "not a recorded case: a line is no object") from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise InvalidRecording(source, f"not valid JSON: {error}") from error
     kind = kind_of(keys)
     if kind is None:
@@ -102,5 +102,5 @@ def parse_line(line: bytes, source: str = "") -> AnyCase:
 def _typed(source: str, data: bytes | Raw, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(data, type=kind)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise InvalidRecording(source, f"not a recorded case: {error}") from error

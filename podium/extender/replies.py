@@ -7,6 +7,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 
+from podium.api.codec import UNREADABLE
 from podium.errors import ExtenderError
 from podium.framework.extender import Filtered
 from podium.framework.preemption import Candidate, Candidates
@@ -16,8 +17,6 @@ from podium.state.pod_info import PodInfo
 T = TypeVar("T")
 P = ParamSpec("P")
 
-# What the decoder raises on broken input: wrong JSON or types, wrong text, too deep a nesting.
-_UNREADABLE: Final = (msgspec.MsgspecError, UnicodeError, RecursionError)
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -44,7 +43,7 @@ def _readable(read: Callable[P, T]) -> Callable[P, T]:
     def reading(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return read(*args, **kwargs)
-        except _UNREADABLE as fault:
+        except UNREADABLE as fault:
             raise ExtenderError(f"the extender's answer cannot be read: {fault}") from fault
 
     return reading

@@ -7,7 +7,7 @@ nodes exist for speed, and their defaults are plain loops over the per-node ones
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 from functools import cmp_to_key
 from operator import index
@@ -22,6 +22,7 @@ from podium.framework.cycle_state import CycleState
 from podium.framework.events import Registration
 from podium.framework.reads import EVERYTHING, Reads
 from podium.framework.status import Nominate, PreFilterResult, PreFlight, Status, Wait, as_status
+from podium.logs import get_logger
 from podium.state.column import Column
 from podium.state.pod_info import PodInfo
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from podium.framework.diagnosis import NodeStatuses
     from podium.framework.handle import Handle
     from podium.framework.queued_pod import QueuedPod
+
+log = get_logger(__name__)
 
 Statuses = Column[Status]
 Scores = NDArray[np.int64]
@@ -316,3 +319,12 @@ _INTERFACES: dict[Point, type[Plugin]] = {
 def points_of(plugin: type[Plugin]) -> frozenset[Point]:
     """The extension points a plugin class implements."""
     return frozenset(point for point in Point if issubclass(plugin, point.interface))
+
+
+def close(plugins: Iterable[Plugin], profile: str) -> None:
+    """Let plugins release what they hold; one that fails at that holds nobody up."""
+    for plugin in plugins:
+        try:
+            plugin.close()
+        except Exception:
+            log.error("plugin failed to close", plugin=plugin.name, profile=profile)

@@ -10,6 +10,7 @@ from podium.client.event_recorder import EventSender
 from podium.client.http import Connection
 from podium.config.model import Configuration
 from podium.framework.calls import Calls
+from podium.framework.plugin import close
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
 from podium.live.debugger import Debugger
@@ -84,13 +85,5 @@ class RunningScheduler:
         await self.for_events.close()
         await self.scheduler.services.extenders.close()
         for profile in self.profiles.values():
-            _close(profile)
-
-
-def _close(profile: Profile) -> None:
-    plugins = {plugin.name: plugin for each in profile.plugins.values() for plugin in each}
-    for name, plugin in plugins.items():
-        try:
-            plugin.close()
-        except Exception:
-            log.error("plugin failed to close", plugin=name, profile=profile.name)
+            by_name = {each.name: each for plugins in profile.plugins.values() for each in plugins}
+            close(by_name.values(), profile.name)
