@@ -10,19 +10,25 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from podium.apiserver import metadata, rules, statuses
 from podium.apiserver.admission import ADMISSIONS
 from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.conversion import from_stored, to_stored
 from podium.apiserver.crd_rules import custom_causes, fill_defaults
+from podium.apiserver.crds import CRDS
 from podium.apiserver.decoding import Undecodable, conform
 from podium.apiserver.defaults import apply_defaults
-from podium.apiserver.deletion import DeleteOptions, deletion_of
+from podium.apiserver.deletion import DeleteOptions, check_preconditions, deletion_of
 from podium.apiserver.kinds import Kind, Kinds
 from podium.apiserver.object_types import check_type
 from podium.apiserver.ownership import APPLY, UPDATE, Manager, Writer, apply, track
 from podium.apiserver.preparation import (
+    complete,
+    count_generation,
     drop_status,
+    keep_names,
     keep_status,
     only_status,
     prepare_create,
@@ -31,7 +37,6 @@ from podium.apiserver.preparation import (
 from podium.apiserver.statuses import Cause, Json, bad_request
 from podium.apiserver.store import (
     Key,
-    Preconditions,
     Store,
     check_current,
     failed_precondition,
@@ -66,9 +71,6 @@ _VERSIONED = frozenset(
         "volumeattachments.storage.k8s.io",
     }
 )
-
-# Kinds whose generation stays at one.
-_FIRST_GENERATION = frozenset({"priorityclasses.scheduling.k8s.io"})
 
 Change = Callable[[Json], Json]
 
@@ -123,8 +125,14 @@ class Api:
         self._admit(kind, obj, None)
         if not meta.get("name") and meta.get("generateName"):
             meta["name"] = self.store.new_name(kind.storage, meta)
+        elif not meta.get("name") and kind.resource == "limitranges":
+            meta["name"] = self.store.new_uid()
         prepare_create(kind, obj, timestamp(self.store.clock.now()))
+        complete(kind, obj)
         self._refuse(kind, obj, self._causes(kind, obj))
+        call.warnings += rules.new_warnings(kind.storage, obj)
+        if kind.stored_as and self.store.find(kind.storage, (namespace, meta["name"])):
+            raise statuses.already_exists(kind.resource, meta["name"])
         if kind.counts_generations:
             meta["generation"] = 1
         return self.store.create(kind.storage, to_stored(kind, obj), dry_run=call.dry_run)
@@ -182,7 +190,8 @@ class Api:
         item = self.item(kind, key)
         if kind.resource == "namespaces":
             return self._delete_namespace(kind, key, options)
-        _check_preconditions(kind, item, options.preconditions)
+        if kind.resource != CRDS:  # the store checks them as well, and has other words
+            check_preconditions(kind, item, options.preconditions)
         if kind.resource == "priorityclasses.scheduling.k8s.io" and key[1].startswith("system-"):
             why = "this is a system priority class and cannot be deleted"
             raise statuses.forbidden(kind.resource, key[1], why)
@@ -197,25 +206,27 @@ class Api:
             return held
         obj = held.decode()
         obj["status"] = {**obj.get("status", {}), "phase": "Terminating"}
-        return self.store.update(kind.storage, obj, dry_run=options.dry_run)
+        if options.dry_run:
+            return Item(key, held.version, msgspec.json.encode(obj))
+        return self.store.update(kind.storage, obj)
 
     def _replace(self, kind: Kind, key: Key, obj: Json, call: Call) -> Item:
         current = self.item(kind, key)
         old = current.decode()
-        self._check_version(kind, obj)
-        check_current(kind.resource, current, obj["metadata"])
+        self._check_version(kind, obj, current)
         new = to_stored(kind, obj)
         new = (
             only_status(kind, old, new)
             if call.subresource == "status"
             else keep_status(kind, old, new)
         )
-        _keep_names(old["metadata"], new["metadata"])
+        keep_names(old["metadata"], new["metadata"])
         self._default(kind, new)
         self._track(kind, old, new, call)
         self._admit(kind, new, old)
+        complete(kind, new)
         self._refuse(kind, new, self._update_causes(kind, old, new, call))
-        _count_generation(kind, old, new)
+        count_generation(kind, old, new)
         return self.store.update(kind.storage, new, dry_run=call.dry_run)
 
     # Between the request and the store
@@ -264,7 +275,18 @@ class Api:
             admit(obj, old, self.store)
 
     def _causes(self, kind: Kind, obj: Json) -> Iterator[Cause]:
-        yield from metadata.metadata_causes(kind, obj["metadata"])
+        own = list(self._own_causes(kind, obj))
+        if kind.storage == "events":  # what it is about comes first
+            first = [one for one in own if one.field.startswith("involvedObject")]
+            yield from first
+            own = [one for one in own if one not in first]
+            if first and kind.resource in metadata.JUDGED_LAST:
+                return
+        if not own or kind.resource not in metadata.JUDGED_LAST:
+            yield from metadata.metadata_causes(kind, obj["metadata"])
+        yield from own
+
+    def _own_causes(self, kind: Kind, obj: Json) -> Iterator[Cause]:
         if kind.custom:
             yield from custom_causes(obj, kind.schema)
             return
@@ -288,14 +310,16 @@ class Api:
         if found:
             meta = obj["metadata"]
             name = meta.get("name") or meta.get("generateName") or ""
-            raise statuses.invalid(kind.kind, kind.group, name, found)
+            group = "" if kind.storage == "events" else kind.group
+            raise statuses.invalid(kind.kind, group, name, found)
 
-    def _check_version(self, kind: Kind, obj: Json) -> None:
+    def _check_version(self, kind: Kind, obj: Json, current: Item) -> None:
         version = obj["metadata"].get("resourceVersion") or ""
         path = "metadata.resourceVersion"
         if version and not (version.isascii() and version.isdigit()):
             cause = statuses.bad_value(path, version, "must be a number")
             self._refuse(kind, obj, [cause])
+        check_current(kind.resource, current, obj["metadata"])
         if not version and (kind.custom or kind.resource in _VERSIONED):
             detail = "must be specified for an update"
             cause = Cause("FieldValueInvalid", path, f"Invalid value: 0: {detail}")
@@ -317,26 +341,6 @@ class Api:
 
 def _without_status(obj: Json | None) -> Json | None:
     return obj and {name: value for name, value in obj.items() if name != "status"}
-
-
-def _check_preconditions(kind: Kind, item: Item, wanted: Preconditions) -> None:
-    uid, version = item.meta.uid, str(item.version)
-    if wanted.uid is not None and wanted.uid != uid:
-        why = (
-            f"the UID in the precondition ({wanted.uid}) does not match the UID in record ({uid}). "
-            "The object might have been deleted and then recreated"
-        )
-        raise statuses.conflict(_qualified(kind), item.key[1], why)
-    if wanted.version is not None and wanted.version != version:
-        why = (
-            f"the ResourceVersion in the precondition ({wanted.version}) does not match the "
-            f"ResourceVersion in record ({version}). The object might have been modified"
-        )
-        raise statuses.conflict(_qualified(kind), item.key[1], why)
-
-
-def _qualified(kind: Kind) -> str:
-    return f"{kind.kind}.{kind.group}" if kind.group else kind.kind
 
 
 def _distinct(causes: Iterable[Cause]) -> list[Cause]:
@@ -384,23 +388,3 @@ def _check_declared(kind: Kind, key: Key, config: Any) -> None:
         fields = ", ".join(f".{path}: field not declared in schema" for path in unknown)
         about = f"{key[0]}/{key[1]}; {kind.group}/{kind.version}, Kind={kind.kind}"
         raise bad_request(f"failed to create typed patch object ({about}): {fields}")
-
-
-def _keep_names(old: Json, new: Json) -> None:
-    for name in ("generateName", "generation", "selfLink"):
-        if name in old:
-            new[name] = old[name]
-        else:
-            new.pop(name, None)
-
-
-def _count_generation(kind: Kind, old: Json, new: Json) -> None:
-    if not kind.counts_generations or kind.resource in _FIRST_GENERATION:
-        return
-    hidden = ("metadata", "status")
-    before = {name: value for name, value in old.items() if name not in hidden}
-    after = {name: value for name, value in new.items() if name not in hidden}
-    if kind.resource == "deployments.apps":  # its controller reads some of them
-        before["annotations"] = old["metadata"].get("annotations") or {}
-        after["annotations"] = new["metadata"].get("annotations") or {}
-    new["metadata"]["generation"] = old["metadata"].get("generation", 1) + (before != after)

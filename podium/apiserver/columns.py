@@ -176,30 +176,29 @@ def _job_duration(job: Json, now: float) -> str:
     return age(start, parse_time(end) / 1e9 if end else now)
 
 
-def _event_object(event: Json) -> str:
-    about = event.get("involvedObject") or {}
-    return f"{about.get('kind', '').lower()}/{about.get('name', '')}"
-
-
-def _last_seen(event: Json, now: float) -> str:
-    series = event.get("series") or {}
-    last = series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime")
-    return age(last or at(event, "metadata.creationTimestamp"), now)
-
-
-def _first_seen(event: Json, now: float) -> str:
-    return age(event.get("firstTimestamp") or event.get("eventTime"), now)
-
-
-def _event_source(event: Json) -> str:
-    source = event.get("source") or {}
-    component = source.get("component") or event.get("reportingComponent") or ""
-    return joined(component, source.get("host"))
-
-
 def _role_ref(obj: Json) -> str:
     ref = obj.get("roleRef") or {}
     return f"{ref.get('kind')}/{ref.get('name')}"
+
+
+def _subjects(kind: str) -> Cell:
+    def cell(binding: Json) -> str:
+        found = [one for one in binding.get("subjects") or [] if one.get("kind") == kind]
+        return joined(*(_subject(one) for one in found))
+
+    return cell
+
+
+def _subject(subject: Json) -> str:
+    inside = subject.get("namespace")
+    return f"{inside}/{subject['name']}" if inside else str(subject["name"])
+
+
+_SUBJECTS = [
+    column("Users", _subjects("User"), wide=True),
+    column("Groups", _subjects("Group"), wide=True),
+    column("ServiceAccounts", _subjects("ServiceAccount"), wide=True),
+]
 
 
 def class_name(obj: Json) -> str:
@@ -327,7 +326,7 @@ _COLUMNS: dict[str, list[Column]] = {
     "cronjobs.batch": [
         _path("Schedule", "spec.schedule"),
         _path("Timezone", "spec.timeZone", NONE),
-        column("Suspend", _Flag("spec.suspend"), kind="boolean"),
+        column("Suspend", lambda o: str(bool(at(o, "spec.suspend"))), kind="boolean"),
         column("Active", lambda o: len(at(o, "status.active") or []), kind="integer"),
         Column(
             "Last Schedule",
@@ -364,24 +363,18 @@ _COLUMNS: dict[str, list[Column]] = {
         _path("PreemptionPolicy", "preemptionPolicy", UNSET),
     ],
     "leases.coordination.k8s.io": [_path("Holder", "spec.holderIdentity"), _AGE],
-    "rolebindings.rbac.authorization.k8s.io": [column("Role", _role_ref), _AGE],
-    "clusterrolebindings.rbac.authorization.k8s.io": [column("Role", _role_ref), _AGE],
+    "rolebindings.rbac.authorization.k8s.io": [column("Role", _role_ref), _AGE, *_SUBJECTS],
+    "clusterrolebindings.rbac.authorization.k8s.io": [column("Role", _role_ref), _AGE, *_SUBJECTS],
     "roles.rbac.authorization.k8s.io": [_path("Created At", "metadata.creationTimestamp")],
     "clusterroles.rbac.authorization.k8s.io": [_path("Created At", "metadata.creationTimestamp")],
     "customresourcedefinitions.apiextensions.k8s.io": [
         _path("Created At", "metadata.creationTimestamp")
     ],
     "limitranges": [_path("Created At", "metadata.creationTimestamp")],
+    "csistoragecapacities.storage.k8s.io": [_path("Created At", "metadata.creationTimestamp")],
+    "podtemplates": [
+        column("Containers", _containers("template.spec", "name")),
+        column("Images", _containers("template.spec", "image")),
+        column("Pod Labels", lambda o: labels_text(at(o, "template.metadata.labels") or {})),
+    ],
 }
-EVENT_COLUMNS = [
-    Column("Last Seen", "string", 0, _last_seen),
-    _path("Type", "type"),
-    _path("Reason", "reason"),
-    column("Object", _event_object),
-    _path("Subobject", "involvedObject.fieldPath", wide=True),
-    column("Source", _event_source, wide=True),
-    column("Message", lambda event: (event.get("message") or "").strip()),
-    Column("First Seen", "string", 1, _first_seen),
-    _path("Count", "count", 1, wide=True),
-    Column("Name", "string", 1, lambda event, now: event["metadata"]["name"], "name"),
-]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from podium.apiserver import statuses
 from podium.apiserver.crd_schemas import schema_causes
 from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.ownership import UPDATE, Manager, Writer, track
 from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, compile_schema, named
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import Store, timestamp
@@ -45,7 +46,7 @@ class CustomKinds:
         if event.old is None or event.old.decode().get("spec") != crd["spec"]:
             self._serve(name, crd)
         if not _is_established(crd):
-            self._store.update(CRDS, {**crd, "status": self._established(crd)})
+            self._establish(crd)
 
     def _serve(self, name: str, crd: Json) -> None:
         for row in self._rows.get(name, ()):
@@ -53,6 +54,14 @@ class CustomKinds:
         self._rows[name] = list(rows_of(crd))
         for row in self._rows[name]:
             self._kinds.add(row)
+
+    def _establish(self, crd: Json) -> None:
+        """The names are taken: the server says so in the status, and owns what it says."""
+        new = {**crd, "metadata": dict(crd["metadata"]), "status": self._established(crd)}
+        kind = self._kinds.resource(CRDS)
+        manager = Manager("kube-apiserver", UPDATE, kind.api_version, "status")
+        track(crd, new, kind.schema, Writer(manager, timestamp(self._store.clock.now())))
+        self._store.update(CRDS, new)
 
     def _established(self, crd: Json) -> Json:
         now = timestamp(self._store.clock.now())
@@ -152,18 +161,24 @@ def crd_causes(crd: Json) -> Iterator[Cause]:
     spec = crd.get("spec") or {}
     names = spec.get("names") or {}
     plural, group = names.get("plural", ""), spec.get("group", "")
-    if crd["metadata"].get("name") != f"{plural}.{group}":
+    name = crd["metadata"].get("name", "")
+    if name and name != f"{plural}.{group}":
         detail = 'must be spec.names.plural+"."+spec.group'
-        yield statuses.bad_value("metadata.name", crd["metadata"].get("name", ""), detail)
+        yield statuses.bad_value("metadata.name", name, detail)
     if not group:
         yield statuses.required("spec.group")
-    yield from _name_causes(names)
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
+    if not spec.get("scope"):
+        yield statuses.required("spec.scope")
+    elif spec["scope"] not in ("Cluster", "Namespaced"):
         yield statuses.unsupported("spec.scope", spec.get("scope"), ["Cluster", "Namespaced"])
     versions = spec.get("versions") or []
     if sum(bool(version.get("storage")) for version in versions) != 1:
         detail = "must have exactly one version marked as storage version"
-        yield statuses.bad_value("spec.versions", "", detail)
+        yield statuses.bad_value("spec.versions", spec.get("versions"), detail)
+    yield from _name_causes(names)
+    if not versions:
+        detail = "must have at least one stored version"
+        yield statuses.bad_value("status.storedVersions", None, detail)
     for index, version in enumerate(versions):
         yield from _dns_label(version.get("name") or "", f"spec.versions[{index}].name")
         if index == 0:  # an older field of the definition that is kept the same

@@ -63,6 +63,31 @@ def _token_requests(driver: Json) -> str:
     return ",".join(listed) or UNSET
 
 
+def _parameters(ingress_class: Json) -> str:
+    given = at(ingress_class, "spec.parameters")
+    if not given:
+        return NONE
+    kind = f"{given['kind']}.{given['apiGroup']}" if given.get("apiGroup") else given["kind"]
+    return f"{kind}/{given['name']}"
+
+
+def _slice_ports(endpoint_slice: Json) -> str:
+    return _some([str(one.get("port", "*")) for one in endpoint_slice.get("ports") or []])
+
+
+def _slice_addresses(endpoint_slice: Json) -> str:
+    listed = [one.get("addresses") or [] for one in endpoint_slice.get("endpoints") or []]
+    return _some([address for addresses in listed for address in addresses])
+
+
+def _some(texts: list[str]) -> str:
+    """The first few; how many more there are."""
+    if not texts:
+        return UNSET
+    more = f" + {len(texts) - 3} more..." if len(texts) > 3 else ""
+    return ",".join(texts[:3]) + more
+
+
 def _yes(path: str) -> Callable[[Json], bool]:
     return lambda obj: bool(at(obj, path))
 
@@ -90,7 +115,7 @@ DATA_COLUMNS: dict[str, list[Column]] = {
     ],
     "controllerrevisions.apps": [
         column("Controller", _controller),
-        column("Revision", lambda o: str(o.get("revision", 0))),
+        column("Revision", lambda o: o.get("revision", 0), kind="integer"),
     ],
     "resourceclaims.resource.k8s.io": [column("State", _claim_state)],
     "resourceslices.resource.k8s.io": [
@@ -105,6 +130,24 @@ DATA_COLUMNS: dict[str, list[Column]] = {
         column("TokenRequests", _token_requests),
         column("RequiresRepublish", _yes("spec.requiresRepublish"), kind="boolean"),
         column("Modes", lambda o: ",".join(at(o, "spec.volumeLifecycleModes") or []) or NONE),
+    ],
+    "volumeattachments.storage.k8s.io": [
+        Column("Attacher", "string", 0, lambda o, now: at(o, "spec.attacher"), "name"),
+        column("PV", lambda o: at(o, "spec.source.persistentVolumeName") or ""),
+        column("Node", lambda o: at(o, "spec.nodeName")),
+        column("Attached", _yes("status.attached"), kind="boolean"),
+    ],
+    "volumeattributesclasses.storage.k8s.io": [
+        column("DriverName", lambda o: o.get("driverName", "")),
+    ],
+    "ingressclasses.networking.k8s.io": [
+        column("Controller", lambda o: at(o, "spec.controller")),
+        column("Parameters", _parameters),
+    ],
+    "endpointslices.discovery.k8s.io": [
+        column("AddressType", lambda o: o.get("addressType", "")),
+        column("Ports", _slice_ports),
+        column("Endpoints", _slice_addresses),
     ],
     "runtimeclasses.node.k8s.io": [column("Handler", lambda o: o.get("handler", ""))],
 }

@@ -62,9 +62,11 @@ def _replica_set(obj: Json) -> None:
 
 def _replication_controller(obj: Json) -> None:
     spec = _spec(obj)
+    set_missing(spec, replicas=1)
+    if "template" not in spec:
+        return
     _template(spec)
     labels = spec["template"]["metadata"].get("labels")
-    set_missing(spec, replicas=1)
     if labels:
         set_missing(spec, selector=dict(labels))
         set_missing(obj["metadata"], labels=dict(labels))
@@ -167,7 +169,7 @@ def _storage_class(obj: Json) -> None:
 
 
 def _priority_class(obj: Json) -> None:
-    set_missing(obj, preemptionPolicy="PreemptLowerPriority", value=0)
+    set_missing(obj, preemptionPolicy="PreemptLowerPriority")
 
 
 def _namespace(obj: Json) -> None:
@@ -177,11 +179,13 @@ def _namespace(obj: Json) -> None:
 
 
 def _node(obj: Json) -> None:
+    spec = _spec(obj)
+    if spec.get("podCIDR"):
+        set_missing(spec, podCIDRs=[spec["podCIDR"]])
     status = obj.setdefault("status", {})
     _condition_times(status, "lastHeartbeatTime", "lastTransitionTime")
     if status.get("capacity"):
         status["allocatable"] = {**status["capacity"], **(status.get("allocatable") or {})}
-    _spec(obj)
 
 
 def _secret(obj: Json) -> None:
@@ -255,6 +259,24 @@ def _network_policy(obj: Json) -> None:
     set_missing(spec, policyTypes=["Ingress", "Egress"] if spec.get("egress") else ["Ingress"])
 
 
+def _scaler(obj: Json) -> None:
+    """Either version: with nothing to go by it keeps the CPU at 80 % of what is requested."""
+    spec = _spec(obj)
+    set_missing(spec, minReplicas=1)
+    if obj["apiVersion"] == "autoscaling/v1":
+        set_missing(spec, targetCPUUtilizationPercentage=80)
+    elif not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+
+
+def _endpoint_slice(obj: Json) -> None:
+    for endpoint in obj.get("endpoints") or []:
+        set_missing(endpoint, conditions={})
+    for port in obj.get("ports") or []:
+        set_missing(port, name="", protocol="TCP")
+
+
 def _csi_driver(obj: Json) -> None:
     set_missing(
         _spec(obj),
@@ -270,6 +292,9 @@ def _csi_driver(obj: Json) -> None:
 
 _BY_RESOURCE: dict[str, Callable[[Json], None]] = {
     "pods": _pod,
+    "podtemplates": _template,
+    "horizontalpodautoscalers.autoscaling": _scaler,
+    "endpointslices.discovery.k8s.io": _endpoint_slice,
     "nodes": _node,
     "namespaces": _namespace,
     "secrets": _secret,

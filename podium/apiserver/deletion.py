@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from podium.apiserver import statuses
 from podium.apiserver.decoding import conform_options
@@ -10,9 +11,11 @@ from podium.apiserver.kinds import Kind
 from podium.apiserver.schemas import named
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import ALWAYS, FOREGROUND, ORPHAN, Deletion, Preconditions
+from podium.apiserver.watches import Item
 
 DELETE_OPTIONS = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
-_WITHOUT_DEPENDENTS = frozenset({"events", "namespaces"})  # a namespace has contents instead
+_WITHOUT_DEPENDENTS = frozenset({"events"})
+_ORPHANING = frozenset({"replicationcontrollers", "jobs.batch"})
 _POLICIES = ("Background", "Foreground", "Orphan")
 
 
@@ -43,6 +46,22 @@ class DeleteOptions:
         if dry_run not in ([], ["All"]):
             raise _invalid(statuses.unsupported("dryRun", dry_run, ["All"]))
         return cls(grace, policy or "", _preconditions(raw), bool(dry_run))
+
+
+def by_default(kind: Kind, options: DeleteOptions) -> DeleteOptions:
+    """What a client means that says nothing about dependents: older kinds leave them behind."""
+    if options.propagation or kind.resource not in _ORPHANING:
+        return options
+    return replace(options, propagation="Orphan")
+
+
+def orphaning_warnings(kind: Kind, given: DeleteOptions) -> Iterator[str]:
+    if kind.resource == "jobs.batch" and not given.propagation:
+        yield (
+            "child pods are preserved by default when jobs are deleted; set "
+            "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to "
+            "suppress this warning"
+        )
 
 
 def typed_options(raw: Json) -> Json:
@@ -84,3 +103,23 @@ def pod_grace(pod: Json, asked: int | None = None) -> int:
         return 0
     grace = spec.get("terminationGracePeriodSeconds", 30) if asked is None else asked
     return int(grace) if grace >= 0 else 1
+
+
+def check_preconditions(kind: Kind, item: Item, wanted: Preconditions) -> None:
+    uid, version = item.meta.uid, str(item.version)
+    if wanted.uid is not None and wanted.uid != uid:
+        why = (
+            f"the UID in the precondition ({wanted.uid}) does not match the UID in record ({uid}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise statuses.conflict(_qualified(kind), item.key[1], why)
+    if wanted.version is not None and wanted.version != version:
+        why = (
+            f"the ResourceVersion in the precondition ({wanted.version}) does not match the "
+            f"ResourceVersion in record ({version}). The object might have been modified"
+        )
+        raise statuses.conflict(_qualified(kind), item.key[1], why)
+
+
+def _qualified(kind: Kind) -> str:
+    return f"{kind.kind}.{kind.group}" if kind.group and not kind.stored_as else kind.kind

@@ -26,20 +26,28 @@ _LABEL_RULE = (
     " start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
     f"validation is '{_LABEL}')"
 )
-_AS_LABEL = frozenset({"namespaces"})
-_AS_SERVICE = frozenset({"services"})
+_AS_LABEL = frozenset({"services", "statefulsets.apps"})
 _AS_PATH = frozenset({"rbac.authorization.k8s.io"})  # groups whose names only must fit into a path
+# Kinds of which the rest is judged first, and then of their names only that they fit into a path.
+JUDGED_LAST = frozenset({"events", "poddisruptionbudgets.policy"})
+# Kinds with newer rules: names are measured in bytes, prefixes of names not at all.
+_IN_BYTES = frozenset({"replicationcontrollers", "deviceclasses.resource.k8s.io"})
 
 
 def name_problems(kind: Kind, name: str) -> list[str]:
     """What is wrong with a name of this kind; empty when it is valid."""
-    if kind.group in _AS_PATH:
+    if kind.group in _AS_PATH or kind.resource in JUDGED_LAST:
         return _path_problems(name)
-    if kind.resource in _AS_LABEL:
+    if kind.resource == "namespaces":
         return ["must not contain dots"] if "." in name else label_problems(name)
-    if kind.resource in _AS_SERVICE:
+    if kind.resource in _AS_LABEL:
         return label_problems(name)
-    return _checked(name, _MAX_SUBDOMAIN, _SUBDOMAIN, _SUBDOMAIN_RULE)
+    found = subdomain_problems(name)
+    if kind.resource in _IN_BYTES:
+        return [
+            one.replace("no more than 253 characters", "no more than 253 bytes") for one in found
+        ]
+    return found
 
 
 def label_problems(name: str) -> list[str]:
@@ -64,14 +72,18 @@ def _path_problems(name: str) -> list[str]:
 def metadata_causes(kind: Kind, meta: Json) -> Iterator[Cause]:
     """Everything wrong with an object's metadata."""
     yield from _name_causes(kind, meta)
-    for key, value in (meta.get("labels") or {}).items():
-        for problem in label_key_problems(key):
-            yield statuses.bad_value("metadata.labels", key, problem)
-        for problem in label_value_problems(value):
-            yield statuses.bad_value("metadata.labels", value, problem)
+    yield from label_causes(meta.get("labels"), "metadata.labels")
     yield from _annotation_causes(meta.get("annotations") or {})
     yield from _finalizer_causes(kind, meta.get("finalizers") or [])
     yield from _owner_causes(meta.get("ownerReferences") or [])
+
+
+def label_causes(labels: Json | None, path: str) -> Iterator[Cause]:
+    for key, value in (labels or {}).items():
+        for problem in label_key_problems(key):
+            yield statuses.bad_value(path, key, problem)
+        for problem in label_value_problems(value):
+            yield statuses.bad_value(path, value, problem)
 
 
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
@@ -88,7 +100,7 @@ def _finalizer_causes(kind: Kind, finalizers: list[str]) -> Iterator[Cause]:
 
 def _name_causes(kind: Kind, meta: Json) -> Iterator[Cause]:
     name, prefix = meta.get("name", ""), meta.get("generateName", "")
-    if prefix:
+    if prefix and kind.resource not in _IN_BYTES:
         for problem in name_problems(kind, f"{prefix.rstrip('-.')}x"):
             yield statuses.bad_value("metadata.generateName", prefix, problem)
     if not name:

@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 
 from podium.apiserver import statuses
+from podium.apiserver.crds import CRDS
 from podium.apiserver.kinds import Kind
 from podium.apiserver.schemas import definition_name
 from podium.apiserver.statuses import Cause, Json, bad_request
 
 _SCHEME = '"pkg/api/legacyscheme/scheme.go:30"'
+_DEFINITIONS_SCHEME = '"pkg/apiserver/apiserver.go:55"'
 _SHOWN_OF_A_BODY = 30
 
 
@@ -26,12 +28,18 @@ def check_type(kind: Kind, raw: Any) -> None:
     if (version, name) == (kind.api_version, kind.kind):
         return
     group, _, short = str(version).rpartition("/")
-    if definition_name(group, short, str(name)) is not None:
-        target = f"{kind.group.partition('.')[0] or 'core'}.{kind.kind}"
-        why = f"converting ({short}.{name}) to ({target}): unknown conversion"
+    is_definition = kind.resource == CRDS  # served by another server inside the server
+    if not is_definition and definition_name(group, short, str(name)) is not None:
+        why = f"converting ({short}.{name}) to ({_internal(kind)}): unknown conversion"
     else:
-        why = f'no kind "{name}" is registered for version "{version}" in scheme {_SCHEME}'
+        scheme = _DEFINITIONS_SCHEME if is_definition else _SCHEME
+        why = f'no kind "{name}" is registered for version "{version}" in scheme {scheme}'
     raise bad_request(f'{name} in version "{short}" cannot be handled as a {kind.kind}: {why}')
+
+
+def _internal(kind: Kind) -> str:
+    group = "" if kind.stored_as else kind.group.partition(".")[0]
+    return f"{group or 'core'}.{kind.kind}"
 
 
 def _check_custom_type(kind: Kind, raw: Json) -> None:
@@ -41,14 +49,27 @@ def _check_custom_type(kind: Kind, raw: Json) -> None:
         body = msgspec.json.encode(raw).decode()
         raise bad_request(
             f"the object provided is unrecognized (must be of type {kind.kind}): "
-            f"Object 'Kind' is missing in '{body}' ({body[:_SHOWN_OF_A_BODY]} ...)"
+            f"{untyped(raw)} ({body[:_SHOWN_OF_A_BODY]} ...)"
         )
     if version != kind.api_version:
         raise bad_request(
             f"the API version in the data ({version}) does not match the expected API version "
             f"({kind.api_version})"
         )
-    if name != kind.kind:
-        cause = Cause("FieldValueInvalid", "kind", f'Invalid value: "{name}": must be {kind.kind}')
+    if causes := type_causes(kind, raw):
         called = str((raw.get("metadata") or {}).get("name", ""))
-        raise statuses.invalid(str(name), kind.group, called, [cause])
+        raise statuses.invalid(str(name), kind.group, called, causes)
+
+
+def untyped(raw: Json) -> str:
+    return f"Object 'Kind' is missing in '{msgspec.json.encode(raw).decode()}'"
+
+
+def type_causes(kind: Kind, raw: Json) -> list[Cause]:
+    """What is wrong with what an object says it is."""
+    wanted = {"kind": kind.kind, "apiVersion": kind.api_version}
+    return [
+        statuses.bad_value(name, raw.get(name) or "", f"must be {right}")
+        for name, right in wanted.items()
+        if raw.get(name) != right
+    ]

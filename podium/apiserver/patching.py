@@ -15,6 +15,8 @@ from podium.apiserver.decoding import (
     read_json,
     read_yaml,
 )
+from podium.apiserver.kinds import Kind
+from podium.apiserver.object_types import type_causes, untyped
 from podium.apiserver.patch import json_patch, merge_patch
 from podium.apiserver.requests import Query, Target, flag
 from podium.apiserver.schemas import ANYTHING, Schema
@@ -56,12 +58,25 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
         found = patched(live, change, target.kind.schema)
         if not isinstance(found, dict):
             raise statuses.bad_request("the patched object is no object with metadata")
+        if target.kind.custom:
+            _check_custom(target.kind, found)
         return found
 
     try:
         return api.modify(target.kind, target.key, changed, call)
     except Undecodable as error:
         raise _unpatchable(error.why) from None
+
+
+def _check_custom(kind: Kind, found: Json) -> None:
+    """A patch must leave an object of a definition what it is."""
+    if not found.get("kind"):
+        raise _unpatchable(untyped(found))
+    causes = type_causes(kind, found)
+    if causes:
+        group = str(found.get("apiVersion") or "").rpartition("/")[0]
+        name = str((found.get("metadata") or {}).get("name", ""))
+        raise statuses.invalid(str(found["kind"]), group, name, causes)
 
 
 def _unpatchable(why: str) -> Refusal:

@@ -32,6 +32,8 @@ _EMPTY_NODE_INFO = dict.fromkeys(
     "",
 )
 _ZEROS: Json = {"integer": 0, "boolean": False}
+# Kinds whose generation stays at one.
+_FIRST_GENERATION = frozenset({"priorityclasses.scheduling.k8s.io"})
 # A node reports its status when it registers, in one go.
 _CREATED_WITH_STATUS = frozenset({"nodes"})
 # Their status writers set labels and annotations on the way.
@@ -88,8 +90,9 @@ def _start_job(job: Json) -> None:
     prefixed = {f"batch.kubernetes.io/{key}": value for key, value in _job_labels(uid, name)}
     labels = {**prefixed, **dict(_job_labels(uid, name))}
     template = spec["template"].setdefault("metadata", {})
-    for target in (meta, template):
-        target["labels"] = {**(target.get("labels") or {}), **labels}
+    own = template["labels"] = {**(template.get("labels") or {}), **labels}
+    if not meta.get("labels"):
+        meta["labels"] = dict(own)
     spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
 
 
@@ -106,6 +109,10 @@ def _start_namespace(namespace: Json) -> None:
 
 def _start_service(service: Json) -> None:
     service["status"] = {"loadBalancer": {}}
+
+
+def _start_scaler(scaler: Json) -> None:
+    scaler["status"]["currentMetrics"] = None
 
 
 def _start_node(node: Json) -> None:
@@ -148,15 +155,66 @@ _STARTS: dict[str, Callable[[Json], None]] = {
     "poddisruptionbudgets.policy": _start_budget,
     "namespaces": _start_namespace,
     "services": _start_service,
-    "events": _start_event,
+    "ingresses.networking.k8s.io": _start_service,
+    "horizontalpodautoscalers.autoscaling": _start_scaler,
     "customresourcedefinitions.apiextensions.k8s.io": _start_definition,
     "persistentvolumeclaims": _start_claim,
     "statefulsets.apps": _start_stateful_set,
 }
 
 
+def complete(kind: Kind, obj: Json) -> None:
+    """What Go always writes, set or not, and nobody owns."""
+    if fill := _ALWAYS.get(kind.storage):
+        fill(obj)
+
+
+def _spec_of(obj: Json) -> Json:
+    spec: Json = obj.setdefault("spec", {})
+    return spec
+
+
+def _list_in_spec(name: str) -> Callable[[Json], None]:
+    return lambda obj: _spec_of(obj).setdefault(name, None)
+
+
+def _devices(spec: Json) -> None:
+    spec.setdefault("devices", {}).setdefault("requests", None)
+
+
+def _no_rules(role: Json) -> None:
+    role.setdefault("rules", None)
+
+
+def _zero_field(name: str) -> Callable[[Json], None]:
+    return lambda obj: obj.setdefault(name, 0)
+
+
+_ALWAYS: dict[str, Callable[[Json], object]] = {
+    "events": _start_event,
+    "roles.rbac.authorization.k8s.io": _no_rules,
+    "clusterroles.rbac.authorization.k8s.io": _no_rules,
+    "leases.coordination.k8s.io": _spec_of,
+    "poddisruptionbudgets.policy": _spec_of,
+    "resourcequotas": _spec_of,
+    "deviceclasses.resource.k8s.io": _spec_of,
+    "limitranges": _list_in_spec("limits"),
+    "csinodes.storage.k8s.io": _list_in_spec("drivers"),
+    "networkpolicies.networking.k8s.io": lambda obj: _spec_of(obj).setdefault("podSelector", {}),
+    "resourceclaims.resource.k8s.io": lambda obj: _devices(_spec_of(obj)),
+    "resourceclaimtemplates.resource.k8s.io": lambda obj: _devices(
+        _spec_of(obj).setdefault("spec", {})
+    ),
+    "priorityclasses.scheduling.k8s.io": _zero_field("value"),
+    "controllerrevisions.apps": _zero_field("revision"),
+}
+
+
 def keep_status(kind: Kind, old: Json, new: Json) -> Json:
     """A write of the object itself leaves its status alone."""
+    if kind.resource == "namespaces":  # what holds it is the business of /finalize
+        kept = old["spec"].get("finalizers")
+        new = {**new, "spec": {**(new.get("spec") or {}), "finalizers": kept}}
     if not kind.has_status:
         return new
     found = {name: value for name, value in new.items() if name != "status"}
@@ -183,3 +241,28 @@ def only_status(kind: Kind, old: Json, new: Json) -> Json:
     if "status" in new:
         found["status"] = new["status"]
     return found
+
+
+def keep_names(old: Json, new: Json) -> None:
+    """Metadata that no update changes."""
+    for name in ("generateName", "generation", "selfLink"):
+        if name in old:
+            new[name] = old[name]
+        else:
+            new.pop(name, None)
+
+
+def count_generation(kind: Kind, old: Json, new: Json) -> None:
+    """Let the generation say whether the spec has changed."""
+    if not kind.counts_generations or kind.resource in _FIRST_GENERATION:
+        return
+    hidden = ("metadata", "status")
+    before = {name: value for name, value in old.items() if name not in hidden}
+    after = {name: value for name, value in new.items() if name not in hidden}
+    if kind.resource == "deployments.apps":  # its controller reads some of them
+        before["annotations"] = old["metadata"].get("annotations") or {}
+        after["annotations"] = new["metadata"].get("annotations") or {}
+    if kind.resource == "endpointslices.discovery.k8s.io":  # they say whose it is
+        before["labels"] = old["metadata"].get("labels") or {}
+        after["labels"] = new["metadata"].get("labels") or {}
+    new["metadata"]["generation"] = old["metadata"].get("generation", 1) + (before != after)

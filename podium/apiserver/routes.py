@@ -10,9 +10,15 @@ from podium.apiserver import protobuf, rules, statuses
 from podium.apiserver.answers import Answer, View, encode
 from podium.apiserver.api import Api, Call
 from podium.apiserver.decoding import parse_json, parse_yaml
-from podium.apiserver.deletion import DELETE_OPTIONS, DeleteOptions, typed_options
+from podium.apiserver.deletion import (
+    DELETE_OPTIONS,
+    DeleteOptions,
+    by_default,
+    orphaning_warnings,
+    typed_options,
+)
 from podium.apiserver.kinds import Kind
-from podium.apiserver.listing import list_page
+from podium.apiserver.listing import list_page, selection_of
 from podium.apiserver.patching import Patch, patch, patched
 from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number, version
 from podium.apiserver.reviews import review
@@ -108,12 +114,15 @@ class Routes:
 
     def handle(self, request: Request) -> Answer | Watching:
         warning = _DEPRECATED.get(request.target.kind.resource)
+        if not warning:
+            return self._handled(request)
         try:
             found = self._handled(request)
         except Refusal as error:
-            error.warnings = (warning,) if warning else ()
+            if not _is_unhandled(request, error):
+                error.warnings = (warning,)
             raise
-        if warning and isinstance(found, Answer):
+        if isinstance(found, Answer):
             return found._replace(warnings=(warning, *found.warnings))
         return found
 
@@ -139,7 +148,7 @@ class Routes:
             case "POST":
                 return self._create(request)
             case "DELETE":
-                return self._delete_collection(request)
+                return self._delete(request)
             case _:
                 raise statuses.method_not_allowed()
 
@@ -201,7 +210,12 @@ class Routes:
         if target.kind.namespaced and target.namespace is None:
             raise statuses.method_not_allowed()
         view, call = self._view(request), request.call("CreateOptions")
-        item = self.api.create(target.kind, target.namespace or "", request.parsed(), call)
+        try:
+            item = self.api.create(target.kind, target.namespace or "", request.parsed(), call)
+        except Refusal as error:
+            if error.reason == statuses.ALREADY_EXISTS:  # all else was in order
+                error.warnings = tuple(call.warnings)
+            raise
         return _warned(view.one(item, 201), call, target.kind, item)
 
     def _put(self, request: Request) -> Answer:
@@ -221,8 +235,22 @@ class Routes:
         return _warned(view.one(item, 201 if is_new else 200), call, target.kind, item)
 
     def _delete(self, request: Request) -> Answer:
+        """One object or a whole collection; a warning comes with a refusal as well."""
         target, view = request.target, self._view(request)
-        options = self._delete_options(request)
+        if not target.name:
+            self._check_collection(request)
+        given = self._delete_options(request)
+        warnings = tuple(orphaning_warnings(target.kind, given))
+        delete = self._delete_one if target.name else self._delete_all
+        try:
+            answer = delete(request, by_default(target.kind, given), view)
+        except Refusal as error:
+            error.warnings = warnings
+            raise
+        return answer._replace(warnings=warnings)
+
+    def _delete_one(self, request: Request, options: DeleteOptions, view: View) -> Answer:
+        target = request.target
         item = self.api.delete(target.kind, target.key, options)
         is_gone = self.api.store.find(target.kind.storage, target.key) is None
         if options.dry_run:
@@ -231,15 +259,17 @@ class Routes:
             return encode(statuses.success(_deleted(request, item)), accepted(""))
         return view.one(item)
 
-    def _delete_collection(self, request: Request) -> Answer:
-        target, view = request.target, self._view(request)
-        if target.kind.namespaced and target.namespace is None:
+    def _check_collection(self, request: Request) -> None:
+        target, query = request.target, request.query
+        is_everywhere = target.kind.namespaced and target.namespace is None
+        if is_everywhere or "deletecollection" not in target.kind.verbs:
             raise statuses.method_not_allowed()
-        if "deletecollection" not in target.kind.verbs:
-            raise statuses.method_not_allowed()
-        options = self._delete_options(request)
+        number(query, "limit")
+        selection_of(target, query)
+
+    def _delete_all(self, request: Request, options: DeleteOptions, view: View) -> Answer:
+        target = request.target
         query = {name: one for name, one in request.query.items() if name in _CHOOSING}
-        number(request.query, "limit")
         page = list_page(self.api, target, query)
         for item in page.items:
             if self.api.store.find(target.kind.storage, item.key):
@@ -336,6 +366,11 @@ class Routes:
         wanted = version(request.query)
         if wanted and wanted > self.api.store.version:
             raise statuses.too_new(wanted, self.api.store.version)
+
+
+def _is_unhandled(request: Request, error: Refusal) -> bool:
+    """Whether a real server refuses it before it looks at what is asked for."""
+    return error.code in (405, 406) or (error.code == 415 and request.method == "PATCH")
 
 
 def _patched_scale(before: Json, request: Request) -> Json:

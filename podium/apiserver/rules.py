@@ -13,6 +13,7 @@ from podium.api.names import label_key_problems, label_value_problems
 from podium.apiserver import statuses
 from podium.apiserver.crd_schemas import schema_warnings
 from podium.apiserver.crds import CRDS, crd_causes
+from podium.apiserver.data_rules import DATA_RULES, NOT_MISSED
 from podium.apiserver.metadata import subdomain_problems
 from podium.apiserver.placement_rules import EFFECTS
 from podium.apiserver.pod_rules import pod_spec_causes, pod_update_causes
@@ -44,15 +45,20 @@ def missing_fields(obj: Json, schema: Schema) -> Causes:
     for name, below in schema.properties.items():
         if name in obj and name not in ("status", "metadata"):
             yield from _missing(obj[name], below, name)
-    for name in schema.required:
+    for name in _insisted(schema):
         if name not in obj:
             yield statuses.required(name)
+
+
+def _insisted(schema: Schema) -> Iterator[str]:
+    ignored = NOT_MISSED.get(schema.name.rpartition(".")[2], ())
+    return (name for name in schema.required if name not in ignored)
 
 
 def _missing(value: Any, schema: Schema, path: str) -> Causes:
     match value:
         case dict():
-            for name in schema.required:
+            for name in _insisted(schema):
                 if value.get(name) is None:
                     yield statuses.required(f"{path}.{name}")
             for name, below in value.items():
@@ -215,6 +221,17 @@ def warnings(resource: str, item: Item) -> Iterator[str]:
         yield from schema_warnings(item.decode())
 
 
+def new_warnings(resource: str, obj: Json) -> Iterator[str]:
+    """The same, of an object that was not there before."""
+    if resource == "csidrivers.storage.k8s.io":
+        spec = obj["spec"]
+        if spec.get("tokenRequests") and "serviceAccountTokenInSecrets" not in spec:
+            yield (
+                "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set "
+                "to true to prevent possible logging of tokens in volume attributes"
+            )
+
+
 def _immutable(*paths: str) -> Callable[[Json, Json], Causes]:
     def check(old: Json, new: Json) -> Causes:
         for path in paths:
@@ -261,6 +278,7 @@ def _frozen_data(old: Json, new: Json) -> Causes:
 
 _WORKLOADS = ("deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps")
 _CREATE: dict[str, Callable[[Json], Causes]] = {
+    **DATA_RULES,
     "pods": _pod,
     "nodes": _node,
     "services": _service,
@@ -284,6 +302,7 @@ _UPDATE: dict[str, Callable[[Json, Json], Causes]] = {
     "persistentvolumeclaims": _claim_update,
     **dict.fromkeys(_WORKLOADS, _immutable("spec.selector")),
     "statefulsets.apps": stateful_set_update_causes,
+    "controllerrevisions.apps": _immutable("data"),
     "jobs.batch": _immutable("spec.completions", "spec.selector", "spec.completionMode"),
     "priorityclasses.scheduling.k8s.io": _priority_class_update,
     "storageclasses.storage.k8s.io": _immutable(

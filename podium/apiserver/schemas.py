@@ -108,6 +108,7 @@ def named(name: str) -> Schema:
             schema.type = "int-or-string"
         elif name in (_FIELDS, _RAW):
             schema.preserves_unknown = True
+            schema.atomic_map = name == _RAW  # whoever sets it owns all of it
         else:
             _fill(schema, definitions()[name])
             if schema.type == "object" and not schema.properties and schema.additional is None:

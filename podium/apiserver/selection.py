@@ -191,6 +191,10 @@ def parse_fields(text: str, kind: Kind) -> tuple[FieldTerm, ...]:
 
 
 def _unknown_field(kind: Kind, path: str) -> str:
+    if kind.resource == "jobs.batch":
+        return f'field label "{path}" not supported for Job'
+    if kind.resource == "resourceslices.resource.k8s.io":
+        return f"field label not supported for {kind.api_version}, Kind={kind.kind}: {path}"
     if kind.resource in _FIELDS:
         return f"field label not supported: {path}"
     only = '"metadata.name", "metadata.namespace"'

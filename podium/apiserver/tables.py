@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from podium.apiserver.columns import EVENT_COLUMNS, class_name, columns_of
+from podium.apiserver.columns import class_name, columns_of
+from podium.apiserver.conversion import to_stored
+from podium.apiserver.event_columns import EVENT_COLUMNS
 from podium.apiserver.json_path import first_value
 from podium.apiserver.kinds import Kind
 from podium.apiserver.printing import UNKNOWN, Column, age
 from podium.apiserver.statuses import Json
 from podium.clock import Clock
 
+# A field of daemon sets in disguise: the object shows it, its metadata alone does not.
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _NAME = Column("Name", "string", 0, lambda obj, now: obj["metadata"]["name"], "name")
 _CLASS_NAME = Column("Name", "string", 0, lambda obj, now: class_name(obj), "name")
 
@@ -29,7 +33,8 @@ def table(kind: Kind, objects: Iterable[Json], meta: Json, how: TableOptions) ->
     """A Table of objects; rows carry the object, its metadata or nothing of it."""
     shown, now = columns(kind), how.clock.now()
     rows = [
-        {"cells": [_cell(one, obj, now) for one in shown], **_attached(obj, how)} for obj in objects
+        {"cells": [_cell(one, stored, now) for one in shown], **_attached(obj, how)}
+        for obj, stored in ((obj, to_stored(kind, obj)) for obj in objects)
     ]
     return {
         "kind": "Table",
@@ -58,10 +63,17 @@ def _attached(obj: Json, how: TableOptions) -> Json:
 
 
 def partial(obj: Json, version: str = "v1") -> Json:
+    meta = obj["metadata"]
+    if _TEMPLATE_GENERATION in meta.get("annotations", ()):
+        others = {
+            name: one for name, one in meta["annotations"].items() if name != _TEMPLATE_GENERATION
+        }
+        meta = {name: one for name, one in meta.items() if name != "annotations"}
+        meta |= {"annotations": others} if others else {}
     return {
         "kind": "PartialObjectMetadata",
         "apiVersion": f"meta.k8s.io/{version}",
-        "metadata": obj["metadata"],
+        "metadata": meta,
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from podium.apiserver import statuses
+from podium.apiserver.metadata import label_causes
 from podium.apiserver.placement_rules import selector_causes
 from podium.apiserver.pod_rules import pod_spec_causes
 from podium.apiserver.statuses import Cause, Json
@@ -18,6 +19,11 @@ def workload_causes(obj: Json) -> Causes:
     spec = obj.get("spec") or {}
     for name in ("replicas", "minReadySeconds", "revisionHistoryLimit"):
         yield from _not_negative(spec, name)
+    if spec.get("template") is None:  # only a replication controller can be without
+        if not spec.get("selector"):
+            yield statuses.required("spec.selector")
+        yield statuses.required("spec.template")
+        return
     template = spec.get("template") or {}
     labels = (template.get("metadata") or {}).get("labels") or None
     selector = spec.get("selector")
@@ -91,7 +97,9 @@ def job_causes(obj: Json) -> Causes:
     if spec.get("completionMode") not in ("NonIndexed", "Indexed"):
         modes = ["NonIndexed", "Indexed"]
         yield statuses.unsupported("spec.completionMode", spec.get("completionMode"), modes)
-    pod = (spec.get("template") or {}).get("spec") or {}
+    template = spec.get("template") or {}
+    pod = template.get("spec") or {}
+    yield from label_causes((template.get("metadata") or {}).get("labels"), "spec.template.labels")
     yield from pod_spec_causes(pod, "spec.template.spec")
     if pod.get("restartPolicy") not in ("OnFailure", "Never"):
         path = "spec.template.spec.restartPolicy"

@@ -144,3 +144,35 @@ async def test_definitions_that_make_no_sense(client):
     assert status == 422
     assert 'must be spec.names.plural+"."+spec.group' in answer["message"]
     assert "exactly one version marked as storage version" in answer["message"]
+
+
+UNTYPED = "Object 'Kind' is missing in"
+MISTYPED = [
+    ({"kind": None}, 400, f"unrecognized (must be of type Foo): {UNTYPED}"),
+    ({"kind": ""}, 400, f"unrecognized (must be of type Foo): {UNTYPED}"),
+    ({"apiVersion": None}, 400, "the API version in the data () does not match"),
+    ({"apiVersion": "example.com/v2"}, 400, "the API version in the data (example.com/v2)"),
+    ({"kind": "Bar"}, 422, 'Bar.example.com "f" is invalid: kind: Invalid value: "Bar"'),
+]
+MISPATCHED = [
+    ({"kind": None}, f'patch: Invalid value: "{{}}": {UNTYPED}'),
+    ({"kind": "Bar"}, 'Bar.example.com "f" is invalid: kind: Invalid value: "Bar": must be Foo'),
+    ({"apiVersion": "v1"}, 'Foo "f" is invalid: apiVersion: Invalid value: "v1": must be example'),
+    ({"apiVersion": "v1", "kind": "Bar"}, 'Bar "f" is invalid: [kind: Invalid value: "Bar"'),
+]
+
+
+@with_server
+async def test_objects_must_say_what_they_are(client):
+    await client.create(CRDS, definition())
+    await client.create(FOOS, foo())
+    for change, code, message in MISTYPED:
+        body = {key: one for key, one in {**foo(), **change}.items() if one is not None}
+        for method, path in (("POST", FOOS), ("PUT", f"{FOOS}/f")):
+            status, refusal = await client.call(method, path, body)
+            assert (status, refusal["code"]) == (code, code), (method, change)
+            assert message in refusal["message"], (method, change)
+    for change, message in MISPATCHED:
+        status, refusal = await client.call("PATCH", f"{FOOS}/f", change, MERGE)
+        assert (status, refusal["reason"]) == (422, "Invalid"), change
+        assert message in refusal["message"], change

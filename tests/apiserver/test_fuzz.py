@@ -9,7 +9,7 @@ from tests.apiserver.fuzz import fire
 
 @pytest.mark.parametrize("seed", [11, 12])
 def test_a_few_hundred_requests(seed):
-    failures, codes = asyncio.run(fire(400, seed))
+    failures, codes = asyncio.run(fire(500, seed))
 
     assert failures == []
     assert codes[200] > 20

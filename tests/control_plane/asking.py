@@ -35,7 +35,11 @@ class Ask:
 
     def __call__(self, method, path, body=None, content=JSON, accept=JSON):
         """Ask and keep the answer; returns the body as it came."""
-        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        data = (
+            body
+            if isinstance(body, bytes | None)
+            else json.dumps(body, separators=(",", ":")).encode()
+        )
         headers = {"Accept": accept, "User-Agent": "script/1.0"}
         if data is not None and content is not None:
             headers["Content-Type"] = content

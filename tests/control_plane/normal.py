@@ -24,6 +24,7 @@ _PARSER = re.compile(
     r"(invalid character .*|JSON is malformed.*|(line \d+: )?did not find .*|not readable .*)",
     re.DOTALL,
 )
+_UNTYPED = re.compile(r"('Kind' is missing in ').*'", re.DOTALL)
 _RANDOM = re.compile(r"\bBad_Name-[a-z0-9]{5}\b")  # made from the one prefix that is refused
 _AGE = re.compile(r"^(\d+[smhd])+$")
 _SERVER = re.compile(r"\b127\.0\.0\.1:\d+\b")
@@ -55,6 +56,7 @@ def normal_text(text):
     text = _DUMP.sub('patch: Invalid value: "<object>": ', _STORAGE_ERROR.sub("", text))
     text = _DUMPED_VALUE.sub('Invalid value: "<object>": ', _BODY_END.sub(r"\1", text))
     text = _RANDOM.sub("Bad_Name-<random>", _PARSER.sub(r"\1<parser>", _DIFF.sub("", text)))
+    text = _UNTYPED.sub(r"\1<object>'", text)
     text = _UID.sub("<uid>", _TIME.sub("<time>", text))
     text = _SERVER.sub("<server>", _ADDRESS.sub("<address>", text))
     return _VERSION_WORD.sub(r"\1\2<version>", text)

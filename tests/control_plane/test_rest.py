@@ -10,16 +10,14 @@ from tests.control_plane.scripts import (
     misplacing,
     reading,
     refusing,
+    sweeping,
     writing,
 )
 
 pytestmark = pytest.mark.cluster
 
-SCRIPTS = [
-    script
-    for module in (reading, writing, applying, defaulting, refusing, misplacing, customizing)
-    for script in module.ALL
-]
+MODULES = (reading, writing, applying, defaulting, refusing, misplacing, customizing, sweeping)
+SCRIPTS = [script for module in MODULES for script in module.ALL]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)

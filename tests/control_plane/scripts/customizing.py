@@ -39,8 +39,7 @@ def custom_objects(ask):
     columns = [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]
     more = {"subresources": {"status": {}}, "additionalPrinterColumns": columns}
     ask.create(DEFINITIONS, definition("widgets", "Widget", _SCHEMA, **more))
-    established = "watch=1&fieldSelector=metadata.name%3Dwidgets.example.com"
-    ask.side.wait_for(f"{DEFINITIONS}?{established}", _is_established)
+    wait_until_established(ask, f"{DEFINITIONS}/widgets.example.com")
     path = ask.group("example.com/v1", "widgets")
     kind = {"apiVersion": "example.com/v1", "kind": "Widget"}
     ask.create(path, {**kind, "metadata": {"name": "a"}, "spec": {"size": 3}})
@@ -85,6 +84,53 @@ def custom_objects(ask):
     ask.side.request("DELETE", f"{DEFINITIONS}/widgets.example.com")
 
 
+def mistyped_objects(ask):
+    """Objects that do not say what they are, or say something else."""
+    ask.create(DEFINITIONS, definition("cogs", "Cog", {"type": "object", **_OPEN}))
+    wait_until_established(ask, f"{DEFINITIONS}/cogs.example.com")
+    path = ask.group("example.com/v1", "cogs")
+    good = {"apiVersion": "example.com/v1", "kind": "Cog"}
+    made = ask.create(path, {**good, "metadata": {"name": "a"}})
+    version = {"resourceVersion": made["metadata"]["resourceVersion"]}
+    for said in (
+        {},
+        {"kind": "Cog"},
+        {"apiVersion": "example.com/v1"},
+        {**good, "kind": "Gear"},
+        {**good, "kind": ""},
+        {**good, "apiVersion": "example.com/v2"},
+        {**good, "apiVersion": "other.com/v1"},
+        {**good, "apiVersion": "v1"},
+        {**good, "apiVersion": "a/b/c"},
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+    ):
+        ask.create(f"{path}?dryRun=All", {**said, "metadata": {"name": "b"}})
+        ask.put(f"{path}/a?dryRun=All", {**said, "metadata": {"name": "a", **version}})
+    for change in (
+        {"kind": "Gear"},
+        {"kind": None},
+        {"kind": ""},
+        {"apiVersion": "example.com/v2"},
+        {"apiVersion": None},
+        {"apiVersion": None, "kind": None},
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+    ):
+        ask.patch(f"{path}/a?dryRun=All", change, MERGE)
+    for body in (b"[]", b"1", b"{", b"", b"null"):
+        ask("POST", path, body)
+    ask.delete(f"{path}/a")
+    ask.side.request("DELETE", f"{DEFINITIONS}/cogs.example.com")
+
+
+_OPEN = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def wait_until_established(ask, path):
+    collection, _, name = path.rpartition("/")
+    selected = f"watch=1&fieldSelector=metadata.name%3D{name}"
+    ask.side.wait_for(f"{collection}?{selected}", _is_established)
+
+
 def _is_established(found):
     conditions = found.get("status", {}).get("conditions") or []
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
@@ -107,4 +153,4 @@ def refused_definitions(ask):
     ask.create(DEFINITIONS, {**good, "metadata": {"name": "wrong"}})
 
 
-ALL = (custom_objects, refused_definitions)
+ALL = (custom_objects, mistyped_objects, refused_definitions)
