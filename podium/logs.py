@@ -28,8 +28,15 @@ class Line(NamedTuple):
     data: Mapping[str, Any]
 
     def __str__(self) -> str:
-        pairs = (f" {key}={value!r}" for key, value in self.data.items())
+        pairs = (f" {key}={_in_words(value)}" for key, value in self.data.items())
         return f"{self.event}{''.join(pairs)}"
+
+
+def _in_words(value: object) -> str:
+    """Text of several lines stays so, between signs that nobody takes for its own: as klog."""
+    if not isinstance(value, str) or "\n" not in value:
+        return repr(value)
+    return "<\n" + "".join(f"\t{line}\n" for line in value.split("\n")) + " >"
 
 
 class Logger:

@@ -62,6 +62,18 @@ def test_text_line(caplog):
     assert record.filename == "test_logs.py"
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        pytest.param("a\nb", "what=<\n\ta\n\tb\n > n=1", id="lines"),
+        pytest.param("a", "what='a' n=1", id="one-line"),
+        pytest.param(["a\nb"], "what=['a\\nb'] n=1", id="in-a-list"),
+    ],
+)
+def test_text_of_several_lines(value, shown):
+    assert str(Line("e", {"what": value, "n": 1})) == f"e {shown}"
+
+
 def test_text_that_looks_like_a_format(caplog):
     assert record_of(lambda: log.info("100%s %d"), caplog).getMessage() == "100%s %d"
 

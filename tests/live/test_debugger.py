@@ -73,7 +73,7 @@ def test_the_dump_shows_nodes_with_their_pods_and_the_queue(caplog):
         debugger(desk).dump()
 
     play(scene, toys.Filter("Full", toys.fwk.Status.unschedulable("no room")), toys.Bind("Bind"))
-    nodes, queue = (record.getMessage().replace("\\n", "\n") for record in caplog.records[-2:])
+    nodes, queue = (record.getMessage().replace("\n\t", "\n") for record in caplog.records[-2:])
     assert (
         "Node name: n1\nDeleted: false\n"
         "Requested Resources: {MilliCPU:500 Memory:0 EphemeralStorage:0 AllowedPodNumber:0 "
