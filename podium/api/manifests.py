@@ -21,11 +21,12 @@ MAX_DEPTH = 150
 _FREE_VALUES = 100_000
 _NUMBERS = range(-(2**63), 2**64)
 
-_TAG = "tag:yaml.org,2002:"
-_INT = r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0o?[0-7_]+|0|[1-9][\d_]*)$"
-_FLOAT = (
-    r"[-+]?(?:\.\d+|\d[\d_]*(?:\.[\d_]*)?)(?:[eE][-+]?\d+)?$"
-    r"|[-+]?\.(?:inf|Inf|INF)$|\.(?:nan|NaN|NAN)$"
+TAG = "tag:yaml.org,2002:"
+# Which plain scalars are numbers, as Go's YAML reads them.
+INT = re.compile(r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0o?[0-7_]+|0|[1-9][\d_]*)\Z")
+FLOAT = re.compile(
+    r"[-+]?(?:\.\d+|\d[\d_]*(?:\.[\d_]*)?)(?:[eE][-+]?\d+)?\Z"
+    r"|[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z"
 )
 
 
@@ -110,12 +111,12 @@ _Loader.yaml_implicit_resolvers = {
     first: [
         (tag, pattern)
         for tag, pattern in resolvers
-        if tag.removeprefix(_TAG) not in ("timestamp", "int", "float")
+        if tag.removeprefix(TAG) not in ("timestamp", "int", "float")
     ]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_Loader.add_implicit_resolver(f"{_TAG}int", re.compile(_INT), list("-+0123456789"))
-_Loader.add_implicit_resolver(f"{_TAG}float", re.compile(_FLOAT), list("-+0123456789."))
+_Loader.add_implicit_resolver(f"{TAG}int", INT, list("-+0123456789"))
+_Loader.add_implicit_resolver(f"{TAG}float", FLOAT, list("-+0123456789."))
 
 
 class _Copy:

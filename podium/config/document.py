@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from podium.api.manifests import FLOAT, INT, TAG
 from podium.config.problems import Problems, child, show, whole_text
 
 MAX_BYTES = 1 << 20
@@ -20,13 +21,12 @@ MAX_DEPTH = 64
 MAX_VALUES = 100_000
 
 _MOST_DIGITS = 38
-_TAG = "tag:yaml.org,2002:"
 _CONSTANTS = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 _TRUE = ("yes", "true", "on")
 
 
 def _plain(tag: str, pattern: str) -> tuple[str, re.Pattern[str]]:
-    return f"{_TAG}{tag}", re.compile(rf"(?:{pattern})\Z")
+    return f"{TAG}{tag}", re.compile(rf"(?:{pattern})\Z")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # chosen at run time
@@ -36,9 +36,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         None: [
             _plain("null", "~|null|Null|NULL|"),
             _plain("bool", "(?i:yes|no|true|false|on|off)"),
-            _plain("int", r"[-+]?(?:0|[1-9][\d_]*|0o?[0-7_]+|0x[\da-fA-F_]+|0b[01_]+)"),
-            _plain("float", r"[-+]?(?:\.\d+|\d[\d_]*(?:\.[\d_]*)?)(?:[eE][-+]?\d+)?"),
-            _plain("float", r"[-+]?\.(?i:inf)|\.(?i:nan)"),
+            (f"{TAG}int", INT),
+            (f"{TAG}float", FLOAT),
             _plain("merge", "<<"),
         ]
     }
@@ -135,7 +134,7 @@ def _only_document(text: str) -> yaml.Node | None:
 
 
 def _is_empty(node: yaml.Node | None) -> bool:
-    return node is None or (isinstance(node, yaml.ScalarNode) and node.tag == f"{_TAG}null")
+    return node is None or (isinstance(node, yaml.ScalarNode) and node.tag == f"{TAG}null")
 
 
 class _Values:
@@ -169,7 +168,7 @@ class _Values:
         merged: dict[str, Any] = {}
         own: dict[str, Any] = {}
         for key, item in node.value:
-            if key.tag == f"{_TAG}merge":
+            if key.tag == f"{TAG}merge":
                 for other in self._merged(item, path, depth):
                     merged = other | merged
                 continue
@@ -203,7 +202,7 @@ class _Values:
 
     def _scalar(self, node: yaml.ScalarNode, path: str) -> Any:
         try:
-            return _scalar(node.tag.removeprefix(_TAG), node.value)
+            return _scalar(node.tag.removeprefix(TAG), node.value)
         except (ValueError, KeyError):
             self.problems.add(path, f"the YAML tag {show(node.tag)} does not fit this value")
             return None

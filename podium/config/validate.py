@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 from podium import durations
 from podium.api.names import label_key_problems
+from podium.api.resources import is_extended
 from podium.config.model import ClientConnection, Configuration, Extender, LeaderElection
 from podium.config.problems import Problems
-
-_REQUESTS = "requests."
 
 
 def check(configuration: Configuration, problems: Problems) -> None:
@@ -132,9 +131,4 @@ def extended_resource_problems(name: str) -> Iterable[str]:
     found = label_key_problems(name)
     if found:
         return found
-    is_native = "/" not in name or "kubernetes.io/" in name
-    # A quota prefixes the name, so it must still be valid with the prefix.
-    fits_quota = not label_key_problems(f"{_REQUESTS}{name}")
-    if is_native or name.startswith(_REQUESTS) or not fits_quota:
-        return ("is an invalid extended resource name",)
-    return ()
+    return () if is_extended(name) else ("is an invalid extended resource name",)
