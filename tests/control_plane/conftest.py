@@ -1,7 +1,5 @@
 """One control plane and one embedded server for all comparisons of a run."""
 
-import contextlib
-
 import pytest
 
 from tests.control_plane import sides
@@ -25,8 +23,7 @@ def plane(binaries):
 
 @pytest.fixture(scope="session")
 def theirs(plane):
-    with contextlib.closing(sides.real(plane)) as side:
-        yield side
+    return sides.real(plane)
 
 
 @pytest.fixture(scope="session")

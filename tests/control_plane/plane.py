@@ -45,6 +45,10 @@ class ControlPlane:
     def __exit__(self, *_):
         self._stack.close()
 
+    def before_it_ends(self, call):
+        """Call this when the control plane is to end: connections to it must be closed."""
+        self._stack.callback(call)
+
     @property
     def authority(self):
         """The certificates to trust when talking to ``url``."""

@@ -90,7 +90,9 @@ def real(plane):
     trust = ssl.create_default_context(cafile=plane.authority)
     user = json.loads(plane.admin.read_text())["users"][0]["user"]
     trust.load_cert_chain(user["client-certificate"], user["client-key"])
-    return Side("kube-apiserver", plane.url, plane.admin, trust)
+    side = Side("kube-apiserver", plane.url, plane.admin, trust)
+    plane.before_it_ends(side.close)
+    return side
 
 
 @contextlib.contextmanager
