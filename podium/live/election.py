@@ -26,6 +26,7 @@ from podium.metrics import Metrics
 
 log = get_logger(__name__)
 
+REMEDY = "grant get, create and update of this lease, or run with --leader-elect=false"
 JITTER_FACTOR = 1.2
 LEAST_REQUEST_SECONDS = 1.0
 TOLERATED_SECONDS = 20.0  # what a leader may be late beyond its lease before it counts as sick
@@ -232,7 +233,9 @@ class Elector:
         data = {"lock": self._lock, "why": str(fault)}
         if str(fault) == self._complaint:
             log.v(4, event, **data)
-        elif isinstance(fault, Forbidden | Unauthorized):
+        elif isinstance(fault, Forbidden):
+            log.misuse(event, **data, remedy=REMEDY)
+        elif isinstance(fault, Unauthorized):
             log.misuse(event, **data)
         else:
             log.warning(event, **data)

@@ -8,6 +8,7 @@ from podium.clock import FakeClock
 from podium.config import LeaderElection
 from podium.errors import ConfigError, Conflict, Forbidden, NotFound, Unreachable
 from podium.live.election import (
+    REMEDY,
     Create,
     Elector,
     Get,
@@ -338,6 +339,6 @@ def test_the_same_fault_is_told_once(caplog):
         steps.wait()
 
     assert told(caplog, logging.WARNING) == [
-        f"Error retrieving lease lock lock='kube-system/kube-scheduler' why={why!r}"
-        for why in ("no right", "cut")
+        f"Error retrieving lease lock lock='kube-system/kube-scheduler' {why}"
+        for why in (f"why='no right' remedy='{REMEDY}'", "why='cut'")
     ]
