@@ -70,6 +70,9 @@ class Judgement:
             for place, plugin in enumerate(profile.filters)
             if self.reads[plugin.name].cluster
         ]
+        self._filters_read = 0
+        for _, _, aspects in self._cluster_reads:
+            self._filters_read |= aspects
         self._asked_often = {place for place, _, _ in self._cluster_reads}
 
     def refresh(self, pod: Pod) -> None:
@@ -193,11 +196,13 @@ class Judgement:
 
     def _judge_changed(self, pod: Pod, changes: Changes) -> None:
         skipped = self.state.skip_filter
-        asked_anew = frozenset(
-            place
-            for place, name, cluster in self._cluster_reads
-            if cluster & changes.aspects and name not in skipped
-        )
+        asked_anew: frozenset[int] = frozenset()
+        if self._filters_read & changes.aspects:
+            asked_anew = frozenset(
+                place
+                for place, name, cluster in self._cluster_reads
+                if cluster & changes.aspects and name not in skipped
+            )
         pending = False
         self._grows = False
         if self.state.skip_filter != self._skipped:

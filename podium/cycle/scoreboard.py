@@ -41,6 +41,7 @@ class Share:
         "plugin",
         "raw",
         "reads",
+        "watches",
         "weight",
     )
 
@@ -48,6 +49,7 @@ class Share:
         self.plugin = plugin
         self.weight = weight
         self.reads = reads
+        self.watches = reads.node | reads.for_scores
         self.normalizes = _normalizes(plugin)
         self.is_new = True  # all zero, so there is nothing to take back
         self.normalized: NDArray[np.int8] = np.zeros(size, np.int8)  # 0 to 100
@@ -89,6 +91,8 @@ class Scoreboard:
         if outdated.moved:
             self._tied = None
         for share in self.shares.values():
+            if outdated.stands(share):
+                continue
             if outdated.is_near(share):
                 for row, aspects in changes.rows.items():
                     if share.reads.node & aspects:
@@ -241,6 +245,15 @@ class _Outdated:
         self.grown = unknown or new.grown_at > old.number
         self.few = not self.grown and len(changes.rows) <= _FEW
         self.again: set[str] = set()
+
+    def stands(self, share: Share) -> bool:
+        """Whether nothing that the plugin looks at has changed."""
+        return (
+            not self.moved
+            and not share.is_new
+            and not share.watches & self.changes.aspects
+            and share.plugin.name not in self.again
+        )
 
     def is_near(self, share: Share) -> bool:
         """Whether at most the changed rows must be scored, and each on its own."""

@@ -56,9 +56,11 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
 
 
 def _restarts_all_containers(pod: Pod) -> bool:
-    containers = (*pod.spec.containers, *pod.spec.init_containers)
-    rules = [rule for container in containers for rule in container.restart_policy_rules]
-    return any(rule.action == "RestartAllContainers" for rule in rules) if rules else False
+    for container in (*pod.spec.containers, *pod.spec.init_containers):
+        for rule in container.restart_policy_rules:
+            if rule.action == "RestartAllContainers":
+                return True
+    return False
 
 
 def _has_user_namespace_on_host_network(pod: Pod) -> bool:

@@ -125,7 +125,7 @@ def int64(number: int) -> int:
 
 
 def _shift(column: NDArray[np.int64], place: int, row: int, amount: int) -> None:
-    column[place, row] = int64(int(column[place, row]) + amount)
+    column[place, row] = int64(column.item(place, row) + amount)
 
 
 _HALF: Final = 1 << 63

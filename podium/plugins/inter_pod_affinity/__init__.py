@@ -85,12 +85,11 @@ class InterPodAffinity(
     def sign(self, pod: Pod) -> Hashable:
         """Nothing while no term can matter; ``reads`` tells apart no more than this does."""
         terms = affinity_terms(pod)
-        kinds = self._kinds_that_matter(terms)
-        index = self.cluster.affinity
-        if terms is NO_TERMS and not index.any_of(kinds):
+        if self._stand_apart(terms):
             return None
         own = [term.selector.keys for term in terms.required]
-        keys = frozenset().union(*map(index.keys, kinds), *own)
+        standing = map(self.cluster.affinity.keys, self._kinds_that_matter(terms))
+        keys = frozenset().union(*standing, *own)
         labels = [pair for pair in pod.labels.items() if pair[0] in keys]
         return (pod.namespace, terms, frozenset(labels))
 
@@ -98,8 +97,7 @@ class InterPodAffinity(
         terms = affinity_terms(pod)
         if terms is not NO_TERMS:
             return _OWN
-        standing = self.cluster.affinity.any_of(self._kinds_that_matter(terms))
-        return _OTHERS if standing else _NOBODYS
+        return _NOBODYS if self._stand_apart(terms) else _OTHERS
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         terms = affinity_terms(pod)
@@ -144,7 +142,7 @@ class InterPodAffinity(
         terms = affinity_terms(pod)
         if terms.problems:
             return fwk.Status.error(_unreadable(terms))
-        if PREFERRED not in self._kinds_that_matter(terms):
+        if self._stand_apart(terms) or PREFERRED not in self._kinds_that_matter(terms):
             return fwk.SKIP
         wanted = self.namespaces.wanted
         own = Preferences(
@@ -184,6 +182,12 @@ class InterPodAffinity(
             unwanted = tuple([self.namespaces.wanted(term) for term in terms.required_anti])
             apart = Apart.around(self.cluster, unwanted)
         return Surroundings(near, apart, opposition(self.cluster, opposing))
+
+    def _stand_apart(self, terms: AffinityTerms) -> bool:
+        """Whether the pod has no terms, and no standing ones can matter to it."""
+        if terms is not NO_TERMS:
+            return False
+        return not self.cluster.affinity.any_of(self._kinds_that_matter(terms))
 
     def _kinds_that_matter(self, terms: AffinityTerms) -> tuple[str, ...]:
         """The terms of others that the answers for a pod with these terms depend on."""

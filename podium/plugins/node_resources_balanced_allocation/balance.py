@@ -34,9 +34,6 @@ def shares(asked: Iterable[Demand], nodes: fwk.NodeInfo | fwk.Rows) -> list[Shar
 def by_what_is_there(asked: Sequence[Demand], nodes: fwk.Rows) -> Iterable[tuple[Any, list[Share]]]:
     """Nodes that have the same resources, as places in the arrays, with their shares in those."""
     there = shares(asked, nodes)
-    if all(nodes.all_have(demand.name) for demand in asked):
-        yield slice(None), there  # nearly always
-        return
     kinds = fwk.packed([share.capacity == 0 for share in there])
     for number, bits in enumerate(kinds.values):
         mask = kinds.index == number
@@ -48,6 +45,9 @@ def balances(
 ) -> NDArray[np.int64]:
     """Each node's balance, by one of the two rules."""
     found = np.empty(len(nodes), np.int64)
+    if all(nodes.all_have(demand.name) for demand in asked):  # nearly always
+        found[:] = rule(shares(asked, nodes))
+        return found
     for mask, there in by_what_is_there(asked, nodes):
         found[mask] = rule(there)
     return found
@@ -88,7 +88,7 @@ def deviation(fractions: Sequence[Any]) -> Any:
     if count < 2:
         return 0.0
     if count == 2:
-        return abs((fractions[0] - fractions[1]) / 2)
+        return abs(fractions[0] - fractions[1]) * 0.5
     mean = in_turn(fractions) / count
     squares = in_turn([(part - mean) * (part - mean) for part in fractions]) / count
     return math.sqrt(squares) if isinstance(squares, float) else np.sqrt(squares)

@@ -13,7 +13,12 @@ from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import hints
-from podium.plugins.volume.node_volume_limits.demand import NOTHING, demand_of, volumes_of
+from podium.plugins.volume.node_volume_limits.demand import (
+    NOTHING,
+    Demand,
+    demand_of,
+    volumes_of,
+)
 from podium.plugins.volume.node_volume_limits.load import Load
 
 READS = fwk.reads(node=fwk.Aspect.VOLUMES)
@@ -33,10 +38,10 @@ class NodeVolumeLimits(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueExt
         return READS
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
-        load = self._prepare(pod)
-        if load.refusal is None and load.demand == NOTHING:
+        demand = demand_of(self._cluster, pod)
+        if demand == NOTHING:
             return fwk.skip()
-        state.put(load)
+        state.put(_load(demand))
         return None
 
     def add_pod(
@@ -81,14 +86,9 @@ class NodeVolumeLimits(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueExt
             fwk.on("storage.k8s.io/VolumeAttachment", "delete", hint=hints.volume_was_detached),
         ]
 
-    def _prepare(self, pod: Pod) -> Load:
-        demand = demand_of(self._cluster, pod)
-        # Upstream looks at the claims node by node: it is Filter that rejects, and counts nodes.
-        return Load(NOTHING, demand) if isinstance(demand, fwk.Status) else Load(demand)
-
     def _prepare_for(self, pod: Pod, node: fwk.NodeInfo) -> Load:
         """For a profile without this PreFilter, where dry runs are not followed either."""
-        load = self._prepare(pod)
+        load = _load(demand_of(self._cluster, pod))
         if node.overlay is not None:
             live = fwk.NodeInfo(node.cluster, node.row)
             self._shift(load, pod, ((info, node.row) for info in live.pods), -1)
@@ -105,3 +105,8 @@ class NodeVolumeLimits(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueExt
         for other, row in others:
             for volume in storage.claims.volumes_of(other.pod, other.volumes):
                 load.shift(storage.attached, (volume, row, volume in mine), amount)
+
+
+def _load(demand: Demand | fwk.Status) -> Load:
+    # Upstream looks at the claims node by node: it is Filter that rejects, and counts nodes.
+    return Load(NOTHING, demand) if isinstance(demand, fwk.Status) else Load(demand)
