@@ -87,6 +87,35 @@ def test_a_leader_that_is_asked_to_end_releases_its_lease(cluster):
     after.until_said("Successfully acquired lease")
 
 
+NEVER_READY = """
+import asyncio
+import sys
+
+from podium import framework as fwk
+
+
+class NeverReady(fwk.PreBindPlugin):
+    name = "NeverReady"
+
+    async def pre_bind(self, state, pod, node_name):
+        print("now", pod.name, "waits", file=sys.stderr, flush=True)
+        await asyncio.Event().wait()
+"""
+
+
+def test_a_second_signal_ends_it_at_once(cluster, tmp_path):
+    plugin = tmp_path / "never_ready.py"
+    plugin.write_text(NEVER_READY)
+    leader = cluster.scheduler(f"--plugin={plugin}")
+    cluster.create("web")
+    leader.until_said("now web waits")
+    leader.signal(signal.SIGTERM)
+    leader.signal(signal.SIGINT)
+    assert leader.ended() == 1  # with one of them it would drain, release and end with 0
+
+    assert "bindings were cut off" not in leader.said
+
+
 def test_without_election_it_ends_as_upstream_does(cluster):
     alone = cluster.scheduler("--leader-elect=false", "-v=3")
     cluster.create("web")

@@ -94,6 +94,16 @@ def test_a_lease_that_another_one_holds(started, tmp_path):
     assert complaints(scheduler) == []
 
 
+def test_a_leader_whose_lease_is_taken_ends(started, tmp_path):
+    with sides.embedded(tmp_path) as side:
+        scheduler = started(side.kubeconfig)
+        scheduler.until_said("Successfully acquired lease")
+        Stage(side, "taken").patch(LEASE, {"spec": HELD["spec"]})
+        assert scheduler.ended() == 1
+
+    assert "Leaderelection lost" in scheduler.said
+
+
 def config(**changes):
     whole = {
         "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
