@@ -106,6 +106,8 @@ def on(resource: str, actions: str, hint: Hint | None = None) -> Registration:
         if name not in _SHORT:
             raise ValueError(f"no action {word!r} on {resource}; there are: {', '.join(_SHORT)}")
         bits |= ACTIONS[_SHORT[name]]
+    if hint is not None and not callable(hint):
+        raise TypeError(f"a hint is a function, not {hint!r}; actions are one text: 'add|label'")
     return Registration(ClusterEvent(resource, bits), hint)
 
 

@@ -52,6 +52,11 @@ def test_on_keeps_the_hint():
     assert fwk.on("Node", "add", hint=hint).hint is hint
 
 
+def test_a_hint_that_nobody_can_call_is_refused():
+    with pytest.raises(TypeError, match=r"a hint is a function, not 'label'; actions are one text"):
+        fwk.on("Node", "add", "label")
+
+
 def test_unknown_action_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"no action 'resized' on Node; there are: add, delete"):
         fwk.on("Node", "add|resized")
