@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -69,23 +69,24 @@ class View:
                     "metadata": meta,
                 }
             )
-            body = b",".join(map(self._element, items))
+            body = b",".join(self._elements(items))
             return Answer(b"".join((head[:-1], b',"items":[', body, b"]}")))
         # One at a time: a Table of many thousands keeps little of each object.
         objects = (from_stored(self._kind, item.decode()) for item in items)
         return encode(self._listed(objects, meta), self._accept)
 
-    def _element(self, item: Item) -> bytes:
-        """An object inside a list, where built-in kinds do not say again what they are."""
+    def _elements(self, items: Iterable[Item]) -> Iterator[bytes]:
+        """Objects inside a list, where built-in kinds do not say again what they are."""
         if self._kind.custom:
-            return item.encoded
-        tail = b',"apiVersion":"%s","kind":"%s"}' % (
-            self._kind.api_version.encode(),
-            self._kind.kind.encode(),
-        )
-        if item.encoded.endswith(tail):
-            return item.encoded[: -len(tail)] + b"}"
-        return msgspec.json.encode(self._untyped(item.decode()))
+            yield from (item.encoded for item in items)
+            return
+        said = {"apiVersion": self._kind.api_version, "kind": self._kind.kind}
+        tail = b"," + msgspec.json.encode(said)[1:]
+        for item in items:
+            if item.encoded.endswith(tail):
+                yield item.encoded[: -len(tail)] + b"}"
+            else:
+                yield msgspec.json.encode(self._untyped(item.decode()))
 
     def _untyped(self, obj: Json) -> Json:
         hidden = () if self._kind.custom else ("apiVersion", "kind")

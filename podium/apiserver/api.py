@@ -240,9 +240,6 @@ class Api:
             raise Undecodable(kind, message)
         if call.validation == "Warn":
             call.warnings += [f'unknown field "{path}"' for path in unknown]
-        obj.pop("apiVersion", None)
-        obj.pop("kind", None)
-        # At the end, where lists can leave them out.
         return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
 
     def _check_namespace(self, kind: Kind, namespace: str, meta: Json) -> None:

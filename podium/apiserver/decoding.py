@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -75,9 +76,9 @@ def parse_json(body: bytes, kind: str) -> Json:
     return _recognized(value, kind, body)
 
 
-def parse_yaml(body: bytes, kind: str) -> Json:
+def parse_yaml(body: bytes, kind: str, read: YamlReader) -> Json:
     try:
-        value = read_yaml(body)
+        value = read(body)
     except NotYaml as error:
         raise unrecognized(kind, str(error)) from None
     return _recognized(value, kind, body)
@@ -104,6 +105,9 @@ def unrecognized(kind: str, why: str) -> statuses.Refusal:
         return statuses.bad_request(why)
     about = f"the object provided is unrecognized (must be of type {kind})"
     return statuses.bad_request(f"{about}: {why}")
+
+
+YamlReader = Callable[[bytes], Any]
 
 
 class NotYaml(Exception):

@@ -63,6 +63,9 @@ def list_page(api: Api, target: Target, query: Query) -> Page:
 def _chosen(items: list[Item], selection: Selection, limit: int) -> tuple[list[Item], int]:
     """At most ``limit`` of those selected, and how many objects come after the last of them:
     whether one of these is selected too, the next page will tell."""
+    if selection.is_everything:
+        most = limit or len(items)
+        return items[:most], max(0, len(items) - most)
     if not limit:
         return [one for one in items if selection.matches(one)], 0
     chosen: list[Item] = []

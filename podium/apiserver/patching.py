@@ -10,6 +10,7 @@ from podium.apiserver.decoding import (
     NotJson,
     NotYaml,
     Undecodable,
+    YamlReader,
     check_depth,
     got,
     read_json,
@@ -37,6 +38,7 @@ class Patch(NamedTuple):
     body: bytes
     content_type: str
     query: Query
+    read_yaml: YamlReader = read_yaml
 
     @property
     def media(self) -> str:
@@ -131,7 +133,7 @@ def _apply(api: Api, target: Target, change: Patch, call: Call) -> Item:
         cause = statuses.required("fieldManager", "is required for apply patch")
         raise statuses.invalid("PatchOptions", "meta.k8s.io", "", [cause])
     try:
-        config = read_yaml(change.body)
+        config = change.read_yaml(change.body)
     except NotYaml as error:
         why = f"error decoding YAML: error converting YAML to JSON: {error}"
         raise statuses.bad_request(why) from None

@@ -9,7 +9,7 @@ from typing import Any
 from podium.apiserver import protobuf, rules, statuses
 from podium.apiserver.answers import Answer, View, encode
 from podium.apiserver.api import Api, Call
-from podium.apiserver.decoding import parse_json, parse_yaml
+from podium.apiserver.decoding import YamlReader, parse_json, parse_yaml, read_yaml
 from podium.apiserver.deletion import (
     DELETE_OPTIONS,
     DeleteOptions,
@@ -37,6 +37,7 @@ _DEPRECATED = {
     "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 }
 _CHOOSING = ("labelSelector", "fieldSelector", "resourceVersion", "timeoutSeconds")
+YAML_MEDIA = ("application/yaml", "application/x-yaml", "text/yaml")
 _SIMULATED = ("log", "exec", "attach", "portforward")
 # Deleting one of these answers with the object, gone or not.
 _SHOWN_WHEN_DELETED = frozenset(
@@ -73,6 +74,7 @@ class Request:
     content_type: str = ""
     accept: str = ""
     agent: str = ""
+    read_yaml: YamlReader = read_yaml  # or one that has read it already
 
     def parsed(self, definition: str = "") -> Any:
         """The body as plain values; ``definition`` names its type when the path does not."""
@@ -80,8 +82,8 @@ class Request:
         kind = self._body_kind(definition)
         if media in ("", "application/json"):
             return parse_json(self.body, kind)
-        if media in ("application/yaml", "application/x-yaml", "text/yaml"):
-            return parse_yaml(self.body, kind)
+        if media in YAML_MEDIA:
+            return parse_yaml(self.body, kind, self.read_yaml)
         if media == protobuf.MEDIA:
             return protobuf.decode(self.body, named(definition) if definition else self._schema())
         raise statuses.unsupported_media_type()
@@ -229,9 +231,7 @@ class Routes:
         target = request.target
         view, call = self._view(request), request.call("PatchOptions")
         is_new = self.api.store.find(target.kind.storage, target.key) is None
-        item = patch(
-            self.api, target, Patch(request.body, request.content_type, request.query), call
-        )
+        item = patch(self.api, target, _patch_of(request), call)
         return _warned(view.one(item, 201 if is_new else 200), call, target.kind, item)
 
     def _delete(self, request: Request) -> Answer:
@@ -373,8 +373,12 @@ def _is_unhandled(request: Request, error: Refusal) -> bool:
     return error.code in (405, 406) or (error.code == 415 and request.method == "PATCH")
 
 
+def _patch_of(request: Request) -> Patch:
+    return Patch(request.body, request.content_type, request.query, request.read_yaml)
+
+
 def _patched_scale(before: Json, request: Request) -> Json:
-    found = patched(before, Patch(request.body, request.content_type, request.query))
+    found = patched(before, _patch_of(request))
     return found if isinstance(found, dict) else {}
 
 

@@ -11,7 +11,9 @@ import ipaddress
 import logging
 import ssl
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NoReturn
 from urllib.parse import unquote
 
 import msgspec
@@ -22,9 +24,11 @@ from aiohttp.http_exceptions import HttpProcessingError
 from podium.apiserver import statuses
 from podium.apiserver.answers import Answer
 from podium.apiserver.api import Api
+from podium.apiserver.decoding import NotYaml, YamlReader, read_yaml
 from podium.apiserver.documents import Documents
+from podium.apiserver.patching import APPLY
 from podium.apiserver.requests import find_target
-from podium.apiserver.routes import Request, Routes, Watching
+from podium.apiserver.routes import YAML_MEDIA, Request, Routes, Watching
 from podium.apiserver.statuses import Refusal
 from podium.apiserver.watching import STUCK_SECONDS, WatchStream
 from podium.clock import Clock, LoopClock
@@ -32,6 +36,7 @@ from podium.errors import PodiumError
 from podium.logs import get_logger
 
 MAX_BODY_BYTES = 3 * 1024 * 1024
+_MUCH_YAML = 32 * 1024
 _MAX_LINE_BYTES = 64 * 1024
 _SHUTDOWN_SECONDS = 1.0
 _HEADERS = ("Host", "Authorization", "Accept", "Content-Type", "User-Agent")
@@ -100,6 +105,7 @@ class EmbeddedServer:
         self._documents = Documents(api)
         self._runner: web.ServerRunner | None = None
         self._streams: set[asyncio.Task[None]] = set()
+        self._reading = _reader()
 
     @property
     def url(self) -> str:
@@ -118,6 +124,7 @@ class EmbeddedServer:
             max_field_size=_MAX_LINE_BYTES,
             keepalive_timeout=3600,
         )
+        self._reading = _reader()
         self._runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_SECONDS)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self.host, self.port, ssl_context=self._access.tls)
@@ -131,6 +138,7 @@ class EmbeddedServer:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+        self._reading.shutdown(wait=False, cancel_futures=True)
 
     async def __aenter__(self) -> EmbeddedServer:
         await self.start()
@@ -164,6 +172,7 @@ class EmbeddedServer:
         if target is None:
             return self._documents.answer(request.method, parts, headers)
         body = await self._body(request)
+        read = await self._yaml_reader(body, headers.get("Content-Type", ""))
         return self._routes.handle(
             Request(
                 "GET" if request.method == "HEAD" else request.method,
@@ -173,8 +182,26 @@ class EmbeddedServer:
                 headers.get("Content-Type", ""),
                 headers.get("Accept", ""),
                 headers.get("User-Agent", ""),
+                read,
             )
         )
+
+    async def _yaml_reader(self, body: bytes, content_type: str) -> YamlReader:
+        """Much YAML takes seconds to read: beside the loop, one at a time, so that nobody waits."""
+        media = content_type.split(";")[0].strip().lower()
+        if len(body) < _MUCH_YAML or media not in (*YAML_MEDIA, APPLY):
+            return read_yaml
+        loop = asyncio.get_running_loop()
+        try:
+            value = await loop.run_in_executor(self._reading, read_yaml, body)
+        except NotYaml as error:
+            fault = error
+
+            def refuse(_: bytes) -> NoReturn:
+                raise fault
+
+            return refuse
+        return lambda _: value
 
     async def _body(self, request: web.BaseRequest) -> bytes:
         timer = self._clock.call_later(STUCK_SECONDS, lambda: _abort(request))
@@ -200,6 +227,10 @@ class EmbeddedServer:
             watch.close()
             self._streams.discard(task)
         return response
+
+
+def _reader() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "reading YAML")
 
 
 class _Wire:

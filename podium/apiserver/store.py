@@ -324,6 +324,9 @@ def _own(obj: Json) -> tuple[Json, Json]:
 
 def _item(key: Key, version: int, obj: Json) -> Item:
     obj["metadata"]["resourceVersion"] = str(version)
+    for name in ("apiVersion", "kind"):
+        if name in obj:
+            obj[name] = obj.pop(name)  # last, so that lists can cut them off unread
     return Item(key, version, msgspec.json.encode(obj))
 
 

@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.apiserver.harness import CONFIG_MAPS, DEPLOYMENTS, PODS, config_map, pod, with_server
+from tests.apiserver.harness import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    MERGE,
+    PODS,
+    config_map,
+    pod,
+    with_server,
+)
 
 
 @with_server
@@ -350,3 +358,16 @@ async def test_a_dry_run_as_a_table(client):
     status, table = await client.call("POST", f"{PODS}?dryRun=All", pod(), Accept=accept)
 
     assert (status, table["rows"][0]["cells"][0], table["metadata"]) == (201, "p", {})
+
+
+@with_server
+async def test_lists_need_not_read_what_they_show(client):
+    """Every object ends with what it is, whoever wrote it last, so that lists cut that off."""
+    await client.create(PODS, pod("p"))
+    await client.call("PATCH", f"{PODS}/p/status", {"status": {"phase": "Running"}}, MERGE)
+
+    api = client.api
+    for resource in api.store.resources():
+        for item in api.store.list(resource).items:
+            said = (f'"{name}":"{item.decode()[name]}"' for name in ("apiVersion", "kind"))
+            assert item.encoded.endswith(f",{','.join(said)}}}".encode()), (resource, item.key)
