@@ -19,7 +19,7 @@ from podium.errors import InvalidRecording
 DIFFERENT = 1
 BAD_INPUT = 2
 _EXAMPLES = """examples:
-  podium conformance tests/data/golden/*.jsonl.gz                         everything recorded
+  podium conformance tests/data/golden                                    everything recorded
   podium conformance tests/data/golden/*.gz --family preemption           one family
   podium conformance tests/data/golden/*.gz --name '*/reprieve-*' -o json
 """
@@ -37,7 +37,9 @@ def add_parser(subparsers: Subparsers) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="recorded cases, plain or .gz")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="recorded cases, plain or .gz; or a folder of them"
+    )
     parser.add_argument(
         "--family",
         action="append",

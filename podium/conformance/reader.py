@@ -24,12 +24,27 @@ from podium.errors import InvalidRecording
 T = TypeVar("T")
 
 _GZIP = b"\x1f\x8b"
+_ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
+_OR_OTHERS = f"{', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}"
 _REGISTRATIONS = "registered-events"
 
 
 def read(paths: Iterable[str | PathLike[str]]) -> list[AnyCase]:
-    """All cases of these files, in order; ``InvalidRecording`` names the file and the line."""
-    return [case for path in paths for case in _cases(fspath(path))]
+    """All cases of these files, in order; ``InvalidRecording`` names the file and the line.
+
+    A folder stands for the recordings in it.
+    """
+    return [case for path in paths for file in _files(fspath(path)) for case in _cases(file)]
+
+
+def _files(path: str) -> list[str]:
+    folder = Path(path)
+    if not folder.is_dir():
+        return [path]
+    found = sorted({file for ending in _ENDINGS for file in folder.glob(f"*{ending}")})
+    if not found:
+        raise InvalidRecording(path, f"the folder has no file that ends with {_OR_OTHERS}")
+    return [fspath(file) for file in found]
 
 
 def select(

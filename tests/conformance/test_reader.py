@@ -54,6 +54,23 @@ def test_cases_know_where_they_stand(write):
     assert [case.source for case in read([path])] == [f"{path}:2", f"{path}:4"]
 
 
+def test_a_folder_stands_for_the_recordings_in_it(write, tmp_path):
+    write(lines(HINT), "b.jsonl")
+    write(gzip.compress(lines(PLACED)), "a.jsonl.gz")
+    write(json.dumps(REGISTRATIONS).encode(), "c.json")
+    write(b"no recording", "README.md")
+
+    assert [type(case) for case in read([tmp_path])][:2] == [AttemptCase, HintCase]
+    assert {case.family for case in read([tmp_path])} >= {"registered-events"}
+
+
+def test_a_folder_without_recordings(write, tmp_path):
+    write(b"no recording", "README.md")
+
+    with pytest.raises(InvalidRecording, match=r"the folder has no file that ends with \.jsonl"):
+        read([tmp_path])
+
+
 def test_registrations_are_one_object(write):
     path = write(json.dumps(REGISTRATIONS, indent=1).encode())
 
