@@ -252,6 +252,39 @@ def test_a_stop_while_a_renewal_hangs_still_releases():
     asyncio.run(scenario())
 
 
+class LateApi(FakeApi):
+    """A write that was cut off is carried out all the same, just before the next one."""
+
+    late = None
+
+    async def update_lease(self, lease):
+        if self.hang:
+            self.late = lease.spec
+        elif self.late is not None:
+            self.store(self.late)
+            self.late = None
+        return await super().update_lease(lease)
+
+
+def test_a_renewal_that_comes_late_does_not_keep_the_lease():
+    async def scenario():
+        api = LateApi()
+        process = Process(api, FakeClock())
+        await process.pass_time(1)
+        api.hang = True
+        await process.pass_time(2)
+        api.hang = False
+
+        process.election.stop()
+        await process.pass_time(0)
+
+        assert await process.run is False
+        assert (api.late, api.holder) == (None, "")
+        assert api.calls[-6:].count("update") == 3  # cut off, in vain, and the release
+
+    asyncio.run(scenario())
+
+
 def test_a_stop_during_the_release_of_a_lost_lease_changes_nothing():
     async def scenario():
         api = FakeApi()
