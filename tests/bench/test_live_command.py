@@ -47,7 +47,9 @@ def side(tmp_path):
 
     cluster = asyncio.run_coroutine_threadsafe(start(), loop).result(60)
     kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", {"server": cluster.url}, {})
-    yield Side("podium", cluster.url, kubeconfig)
+    side = Side("podium", cluster.url, kubeconfig)
+    yield side
+    side.close()
     asyncio.run_coroutine_threadsafe(cluster.stop(), loop).result(60)
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
