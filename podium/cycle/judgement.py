@@ -112,17 +112,14 @@ class Judgement:
 
     def _count_rejections(self) -> Rejections:
         if self._nobody_refused:
-            return {}
+            return Rejections()
         if self._sizes is None:
             rows = self._candidates
             index = self.verdict if len(rows) == len(self.verdict) else self.verdict[rows]
             self._sizes = np.bincount(index, minlength=len(self.statuses))
-        counts: Rejections = {}
+        counts = Rejections()
         for place in self._sizes.nonzero()[0].tolist():
-            status = self.statuses[place]
-            for reason in status.reasons:
-                key = status.plugin, reason
-                counts[key] = counts.get(key, 0) + self._sizes.item(place)
+            counts.count(self.statuses[place], self._sizes.item(place))
         return counts
 
     def _set_aside(self) -> None:

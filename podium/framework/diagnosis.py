@@ -12,7 +12,29 @@ from podium.framework.status import Code, Status
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, Rows
 
-Rejections = dict[tuple[str, str], int]  # (plugin, reason): nodes
+
+class Rejections(dict[tuple[str, str], int]):
+    """How many nodes each plugin refused for each reason: ``(plugin, reason): nodes``.
+
+    ``refused`` has the nodes of each plugin, each once however many reasons there were.
+    """
+
+    __slots__ = ("refused",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: dict[str, int] = {}
+
+    def count(self, status: Status, nodes: int) -> None:
+        """So many nodes have this status."""
+        if status.ok or not nodes:
+            return
+        for said in status.parts:
+            self.refused[said.plugin] = self.refused.get(said.plugin, 0) + nodes
+            for reason in said.reasons:
+                key = said.plugin, reason
+                self[key] = self.get(key, 0) + nodes
+
 
 UNKNOWN = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
 
@@ -65,13 +87,10 @@ class NodeStatuses:
 
     def by_plugin(self) -> Rejections:
         """How many of the judged nodes each plugin refused for each reason."""
-        counts: Rejections = {}
+        counts = Rejections()
         sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
         for status, size in zip(self.statuses.values, sizes.tolist(), strict=True):
-            for said in status.parts if size and not status.ok else ():
-                for reason in said.reasons:
-                    key = said.plugin, reason
-                    counts[key] = counts.get(key, 0) + size
+            counts.count(status, size)
         return counts
 
     def distinct(self) -> list[Status]:

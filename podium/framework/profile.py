@@ -267,7 +267,7 @@ class Profile:
 
     def count_refusals(self, rejections: Rejections) -> None:
         """How many nodes each filter refused in an attempt, kept answers included."""
-        for (plugin, _), nodes in rejections.items():
+        for plugin, nodes in rejections.refused.items():
             if plugin:  # an extender is none
                 self._filtering[plugin].rejections += nodes
 

@@ -85,15 +85,38 @@ def test_filter_counts_nodes(nodes):
     assert numbers(profile, "Filter") == (3, 8, 0, 0)
 
 
-def test_refusals_are_counted_by_attempt():
-    refuse = toys.Filter("F", lambda _, node: REFUSED if node.name < "c" else None)
-    scheduler = Scheduler(refuse, nodes="abcd")
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param(REFUSED, id="one-reason"),
+        pytest.param(fwk.Status.unschedulable("no cpu", "no memory"), id="two-reasons"),
+        pytest.param(fwk.Status.unschedulable(), id="none"),
+    ],
+)
+@pytest.mark.parametrize("reuse", [True, False], ids=["reuse", "scratch"])
+def test_refusals_are_counted_by_attempt_and_node(status, reuse):
+    refuse = toys.Filter("F", lambda _, node: status if node.name < "c" else None)
+    scheduler = Scheduler(refuse, nodes="abcd", reuse=reuse)
 
     scheduler.attempt(pod("web-1"))
     scheduler.attempt(pod("web-2"))
 
     (count,) = scheduler.profile.calls.at("Filter").values()
     assert count.rejections == 4
+
+
+def test_refusals_that_leave_room_for_nominated_pods_are_counted_by_node():
+    """Statuses of nodes that were judged twice are counted on another way."""
+    crowded = fwk.Status.unschedulable("no cpu", "no memory")
+    refuse = toys.Filter("F", lambda _, node: crowded if list(node.pods) else None)
+    scheduler = Scheduler(refuse, nodes="ab")
+    waiting = fwk.PodInfo(pod("waiting", priority=10))
+    scheduler.services.nominator.add(waiting, fwk.Nominate("a"))
+
+    outcome = scheduler.attempt(pod("web"))
+
+    (count,) = scheduler.profile.calls.at("Filter").values()
+    assert (outcome.record.node, count.rejections) == ("b", 1)
 
 
 def test_score_counts_nodes(nodes):
