@@ -83,11 +83,22 @@ def _listing(api: Api, target: Target, query: Query) -> tuple[Listing, tuple[str
     _check_match(wanted, match, query)
     if token := query.get("continue", ""):
         return _continued(api, target, Continue.decode(token), wanted)
-    if match == "Exact":
-        return store.list(storage, target.namespace, wanted), None
+    # With a limit, a version means that version: how clients asked before there was a choice.
+    if match == "Exact" or (wanted and not match and number(query, "limit")):
+        return _exactly(api, target, wanted), None
     if wanted is not None and wanted > store.version:
         raise statuses.too_new(wanted, store.version)
     return store.list(storage, target.namespace), None
+
+
+def _exactly(api: Api, target: Target, wanted: int | None) -> Listing:
+    try:
+        return api.store.list(target.kind.storage, target.namespace, wanted)
+    except Refusal as error:
+        if error.code != 410:
+            raise
+        message = "The resourceVersion for the provided list is too old."
+        raise statuses.expired(message) from None
 
 
 def _continued(

@@ -11,6 +11,7 @@ import msgspec
 from podium.apiserver import statuses
 from podium.apiserver.answers import View
 from podium.apiserver.api import Api
+from podium.apiserver.kinds import Kind
 from podium.apiserver.listing import selection_of
 from podium.apiserver.requests import Query, Target, flag, number, version
 from podium.apiserver.selection import Selection
@@ -80,14 +81,23 @@ class WatchStream:
         self._clock = clock  # the client's time, not the cluster's, which may run faster
         self._wake = asyncio.Event()
         store, storage = request.api.store, request.kind.storage
+        self._fault: Refusal | None = None
         # Listed and followed in one turn, so that no change falls between.
         self._first = store.list(storage, request.selection.namespace) if request.initial else None
         since = store.version if self._first else (request.since or store.version)
-        self._watch = store.watch(storage, since, self._wake.set)
+        if self._first and (request.since or 0) > store.version:
+            self._fault = statuses.too_new(request.since or 0, store.version)
+        try:
+            self._watch = store.watch(storage, since, self._wake.set)
+        except Refusal as error:  # told in the stream, as everything that ends a watch
+            self._fault = _too_old(request.kind, error)
+            self._watch = store.watch(storage, store.version, self._wake.set)
 
     async def run(self) -> None:
         ends = self._clock.now() + self._request.seconds
         try:
+            if self._fault is not None:
+                raise self._fault
             if self._first is not None:
                 await self._send_initial(self._first.items)
                 self._first = None
@@ -166,6 +176,13 @@ class WatchStream:
             await self._stream.write(data)
         finally:
             timer.cancel()
+
+
+def _too_old(kind: Kind, error: Refusal) -> Refusal:
+    """Events are watched where they are stored, all else in a cache with words of its own."""
+    if kind.storage != "events":
+        return error
+    return statuses.expired("The resourceVersion for the provided watch is too old.")
 
 
 def _last_seen(old: Item, version: int) -> Item:

@@ -76,10 +76,35 @@ async def test_a_version_that_is_forgotten_is_410(client):
     for number in range(120):
         await client.create(CONFIG_MAPS, config_map(f"x{number}"))
 
-    status, answer = await client.call("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=5")
+    [(kind, status)] = await client.watch(f"{CONFIG_MAPS}?watch=1&resourceVersion=5", 1)
+    assert (kind, status["code"], status["reason"]) == ("ERROR", 410, "Expired")
+    assert status["message"].startswith("too old resource version: 5 (")
 
-    assert (status, answer["reason"]) == (410, "Expired")
-    assert "too old resource version: 5" in answer["message"]
+    for query in ("resourceVersionMatch=Exact", "limit=1"):
+        code, answer = await client.call("GET", f"{CONFIG_MAPS}?resourceVersion=5&{query}")
+        assert (code, answer["reason"]) == (410, "Expired"), query
+        assert answer["message"] == "The resourceVersion for the provided list is too old."
+
+
+@with_server
+async def test_initial_events_of_a_version_to_come_are_refused_in_the_stream(client):
+    initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+    path = f"{CONFIG_MAPS}?watch=1&resourceVersion=1000000&{initial}"
+
+    [(kind, status)] = await client.watch(path, 1)
+
+    assert (kind, status["code"], status["reason"]) == ("ERROR", 504, "Timeout")
+
+
+@with_server
+async def test_a_limit_makes_a_version_exact(client):
+    await client.create(CONFIG_MAPS, config_map("a"))
+    version = (await client.get(CONFIG_MAPS))["metadata"]["resourceVersion"]
+    await client.call("DELETE", f"{CONFIG_MAPS}/a")
+
+    for query, names in (("", []), ("&limit=1", ["a"])):
+        found = await client.get(f"{CONFIG_MAPS}?resourceVersion={version}{query}")
+        assert [one["metadata"]["name"] for one in found["items"]] == names, query
 
 
 @with_server

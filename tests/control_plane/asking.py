@@ -81,10 +81,10 @@ def compare(script, ours, theirs):
         namespace = {"metadata": {"name": ask.namespace}}
         ask.side.request("POST", "/api/v1/namespaces", json.dumps(namespace).encode())
         script(ask)
-    return len(asks[0].answers), _all_differences(*(ask.answers for ask in asks))
+    return len(asks[0].answers), all_differences(*(ask.answers for ask in asks))
 
 
-def _all_differences(ours, theirs):
+def all_differences(ours, theirs):
     return [
         f"{at}: {step}\n    {line}"
         for at, ((step, one), (_, other)) in enumerate(zip(ours, theirs, strict=True))

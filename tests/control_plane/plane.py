@@ -36,8 +36,8 @@ class ControlPlane:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="control-plane-"))
             self.folder = Path(folder)
             self._credentials = Credentials(self.folder)
-            etcd = self._start_etcd(stack)
-            self.url = self._start_api_server(stack, etcd)
+            self._etcd = self._start_etcd(stack)
+            self.url = self._start_api_server(stack, self._etcd)
             self.admin = self.kubeconfig_for(*ADMIN)
             self._stack = stack.pop_all()
         return self
@@ -60,6 +60,18 @@ class ControlPlane:
         cluster = {"server": self.url, "certificate-authority": str(self.authority)}
         credentials = {"client-certificate": str(certificate), "client-key": str(key)}
         return write_kubeconfig(certificate.with_suffix(".kubeconfig"), cluster, credentials)
+
+    def forget(self):
+        """Let etcd compact: no version before the present one can be asked for any more."""
+        found = self._ask_etcd("/v3/kv/range", {"key": "AA=="})  # any key tells the revision
+        revision = found["header"]["revision"]
+        self._ask_etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
+
+    def _ask_etcd(self, path, body):
+        at = urlsplit(self._etcd)
+        with contextlib.closing(http.client.HTTPConnection(at.hostname, at.port)) as connection:
+            connection.request("POST", path, json.dumps(body))
+            return json.loads(connection.getresponse().read())
 
     def _start_etcd(self, stack):
         client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))

@@ -96,7 +96,7 @@ def real(plane):
 
 
 @contextlib.contextmanager
-def embedded(folder, **options):
+def embedded(folder, history=8192, **options):
     """podium's server in a thread, without controllers and kubelets, as the real one has none."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="embedded server")
@@ -106,7 +106,7 @@ def embedded(folder, **options):
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(_DEADLINE_SECONDS)
 
     async def start():
-        server = EmbeddedServer(new_api(LoopClock()), **options)
+        server = EmbeddedServer(new_api(LoopClock(), history=history), **options)
         await server.start()
         return server
 
