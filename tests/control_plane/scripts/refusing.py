@@ -1,5 +1,7 @@
 """Scripts: objects that are refused, with every cause."""
 
+import json
+
 from tests.control_plane.asking import MERGE
 from tests.control_plane.scripts.objects import claim, config_map, deployment, pod, template
 
@@ -234,7 +236,9 @@ def refused_others(ask):
     ask.patch(f"{classes}/x", {"value": 5}, MERGE)
     ask.patch(f"{classes}/x", {"preemptionPolicy": "Never"}, MERGE)
     ask.patch(f"{classes}/x", {"globalDefault": True}, MERGE)
-    ask.create(classes, {"metadata": {"name": "second"}, "value": 1, "globalDefault": True})
+    second = {"metadata": {"name": "second"}, "value": 1, "globalDefault": True}
+    _until_refused(ask, f"{classes}?dryRun=All", second)
+    ask.create(classes, second)
     ask.delete(f"{classes}/x")
     ask.delete(f"{classes}/system-node-critical")
     storage = "/apis/storage.k8s.io/v1/storageclasses"
@@ -248,6 +252,13 @@ def refused_others(ask):
     ask.patch(f"{storage}/x", {"provisioner": "q"}, MERGE)
     ask.patch(f"{storage}/x", {"parameters": {"a": "b"}}, MERGE)
     ask.delete(f"{storage}/x")
+
+
+def _until_refused(ask, path, body):
+    """What refuses it learns of the first default class a moment after everybody else."""
+    for _ in range(1000):
+        if ask.side.request("POST", path, json.dumps(body).encode())[0] == 403:
+            return
 
 
 def refused_nodes(ask):
