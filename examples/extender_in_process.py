@@ -40,11 +40,11 @@ def pod(name: str) -> Pod:
 
 
 async def main() -> None:
-    licences = Licences({"left": 1, "right": 2})
+    licences = Licences({"left": 1, "right": 3})
     core = app.build(config.default(app.in_tree()), extenders=[licences])
     for name in ("left", "right", "spare"):
         core.cluster.set_node(node(name))
-    for name in ("a", "b", "c", "d"):
+    for name in ("a", "b", "c", "d", "e"):
         outcome = await run_extended(core.cycle(fwk.QueuedPod.of(pod(name))))
         if outcome.record.node:
             licences.free[outcome.record.node] -= 1

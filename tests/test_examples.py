@@ -15,7 +15,7 @@ SAID = {
     ),
     "emptiest_rack.py": "3 pods on the left rack, 3 on the right\n",
     "extender_in_process.py": (
-        "a right\nb left\nc right\nd 0/3 nodes are available: 3 no licence\n"
+        "a right\nb right\nc left\nd right\ne 0/3 nodes are available: 3 no licence\n"
     ),
 }
 
