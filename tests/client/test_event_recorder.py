@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -281,6 +282,16 @@ async def test_the_end_does_not_wait_for_ever(world, caplog):
 )
 def test_long_notes_are_cut(note, expected):
     assert cut(note) == expected
+
+
+@with_world
+async def test_a_long_note_is_sent_as_the_api_takes_it(world):
+    events, sender = recorder(world)
+    events.record(subject(), None, replace(FAILED, note="x" * 2000))
+    await written(world, sender)
+
+    (event,) = stored(world)
+    assert event["note"] == "x" * 1020 + " ..."
 
 
 def test_old_events_are_forgotten():

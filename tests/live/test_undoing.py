@@ -102,6 +102,30 @@ def test_a_pod_that_the_watch_shows_bound_does_not_leave(caplog):
     assert "scheduler cache ForgetPod failed" in caplog.text
 
 
+def test_what_is_heard_of_a_pod_on_its_way():
+    """A change of it is no reason to queue it; when it is deleted, its room is free at once."""
+    kind, seen = observed()
+    changed = msgspec.structs.replace(
+        WEB, metadata=msgspec.structs.replace(WEB.metadata, resource_version="2", labels={"a": "b"})
+    )
+
+    async def scene(desk):
+        desk.see_nodes("n1")
+        desk.see(OTHER)
+        await desk.settle()
+        desk.see(WEB)
+        await desk.settle()
+        seen.clear()
+        desk.see(changed)
+        await desk.settle()
+        assert seen == []
+
+        desk.lose(changed)
+        assert seen == [LEFT]
+
+    play(scene, sleeping(), toys.Bind("Bind", lambda *_: asyncio.Event().wait()), kind=kind)
+
+
 def failing_flight(answer):
     plugin = toys.PreBind("B")
     plugin.flight = answer
