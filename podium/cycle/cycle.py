@@ -89,7 +89,7 @@ class Cycle:
             self.pod.key, self.pod.uid, queued.attempts, profile.name,
             nodes=len(services.cluster.table.live_rows()),
         )  # fmt: skip
-        self._signature, self._kind = services.kinds.of(profile, self.pod)
+        self._kind = services.kinds.of(profile, self.pod)
         self.record.reused = self._kind.is_known
         self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
 
@@ -138,9 +138,9 @@ class Cycle:
         try:
             judgement.refresh(self.pod)
         except BaseException:
-            self.services.kinds.drop(self._signature)
+            self.services.kinds.drop(self._kind)
             raise
-        self.services.kinds.keep(self._signature, self._kind)
+        self.services.kinds.keep(self._kind)
         if not judgement.pre.status.ok:
             return self._nothing(judgement)
         found = self._leave_room(judgement)
@@ -253,7 +253,7 @@ class Cycle:
         try:
             board.refresh(self.state, self.pod, feasible.index, version)
         except BaseException:
-            self.services.kinds.drop(self._signature)
+            self.services.kinds.drop(self._kind)
             raise
         return Ranking(feasible, board)
 

@@ -48,7 +48,7 @@ class Judgement:
         self.pre = PreFiltered()
         self.version = FeasibleVersion(0, 0)
         self.first: NDArray[np.int16] = np.zeros(0, np.int16)
-        self.verdict: NDArray[np.intp] = np.zeros(0, np.intp)  # places in ``statuses``
+        self.verdict: NDArray[np.int32] = np.zeros(0, np.int32)  # places in ``statuses``
         self.statuses: list[Status] = [SUCCESS]
         self.feasible = _NOBODY
         self._places: dict[Status, int] = {SUCCESS: 0}
@@ -93,7 +93,7 @@ class Judgement:
 
     def verdicts(self) -> NodeStatuses:
         """The status of every candidate as it stands."""
-        return self._statuses(self.verdict[self._candidates])
+        return self._statuses(self.verdict[self._candidates].astype(np.intp))
 
     def _statuses(self, index: NDArray[np.intp]) -> NodeStatuses:
         nodes = Rows(self.cluster, self._candidates)
@@ -183,7 +183,7 @@ class Judgement:
         self.first = np.full(size, PENDING if is_whole else OUT, np.int16)
         if not is_whole:
             self.first[self._candidates] = PENDING
-        self.verdict = np.zeros(size, np.intp)
+        self.verdict = np.zeros(size, np.int32)
         self._rejections = self._sizes = None
         self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
         self._answers, self._walks = {}, {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final
+from typing import Final, TypeVar
 
 from podium.api.objects import Pod
 from podium.cycle.judgement import Judgement
@@ -16,7 +16,11 @@ from podium.state.cluster import ClusterState
 
 log = get_logger(__name__)
 
+V = TypeVar("V")
+
 KEPT_BYTES: Final = 64 << 20
+_MOST_ONCE: Final = 8
+_MOST_SEEN: Final = 4096
 # By row: judgement and total, a plugin's scores, what plugins keep in the cycle state, the best.
 _JUDGED_BYTES: Final = 32
 _SCORED_BYTES: Final = 10
@@ -25,11 +29,15 @@ _TIED_BYTES: Final = 16
 
 
 class Kind:
-    """What is known about one kind of pod."""
+    """What is known about one kind of pod; nobody finds one again that has no signature."""
 
-    __slots__ = ("is_known", "judgement", "scoreboard")
+    __slots__ = ("is_known", "judgement", "number", "scoreboard", "signature")
 
-    def __init__(self, profile: Profile, cluster: ClusterState, pod: Pod) -> None:
+    def __init__(
+        self, profile: Profile, cluster: ClusterState, pod: Pod, signature: Hashable | None = None
+    ) -> None:
+        self.signature = signature
+        self.number = hash(signature)
         self.is_known = False  # whether a pod of this kind was judged before
         judge = ThoroughJudgement if isinstance(profile, ThoroughProfile) else Judgement
         self.judgement: Judgement = judge(profile, cluster, pod)
@@ -37,51 +45,77 @@ class Kind:
 
 
 class Kinds:
-    """The kinds of pods seen lately. ``enabled`` is for comparing with judging from scratch."""
+    """The kinds of pods seen lately. ``enabled`` is for comparing with judging from scratch.
+
+    A kind that came once makes room for the next such ones; one that comes again stays until it is
+    the longest unused. So pods without equals drive nobody out, and use the same little memory over
+    and over, which is still in the processor's cache.
+    """
 
     def __init__(self, cluster: ClusterState, *, enabled: bool = True) -> None:
         self._cluster = cluster
         self._enabled = enabled
-        self._kinds: dict[Hashable, Kind] = {}  # in order of use, oldest first
+        # By the hash of the signature, which takes long to find; in order of use, oldest first.
+        self._kinds: dict[int, Kind] = {}
+        self._came_once: dict[int, Kind] = {}
+        self._seen: dict[int, None] = {}
         self._latest: Kind | None = None
 
-    def of(self, profile: Profile, pod: Pod) -> tuple[Hashable | None, Kind]:
-        """The pod's kind and its signature; a new one when the pod cannot be signed."""
+    def of(self, profile: Profile, pod: Pod) -> Kind:
+        """The pod's kind; a new one when it has no equal, or cannot be signed."""
         signature = profile.sign(pod) if self._enabled else None
         try:
-            kind = None if signature is None else self._kinds.get(signature)
+            found = None if signature is None else self._find(hash(signature))
         except TypeError:
             log.error("signature cannot be hashed", profile=profile.name, pod=pod.key)
-            signature = kind = None
-        return signature, kind or Kind(profile, self._cluster, pod)
+            signature = found = None
+        if found is not None and found.signature == signature:
+            return found
+        return Kind(profile, self._cluster, pod, signature)
 
-    def keep(self, signature: Hashable | None, kind: Kind) -> None:
+    def _find(self, number: int) -> Kind | None:
+        return self._kinds.get(number) or self._came_once.get(number)
+
+    def keep(self, kind: Kind) -> None:
         """Remember an up-to-date kind; the longest unused ones make room."""
-        if signature is None or kind is self._latest:
+        if kind is self._latest or kind.signature is None:
             return
-        self._latest = kind
-        before = self._kinds.pop(signature, None)
-        self._kinds[signature] = kind
         kind.is_known = True
-        if before is None:
-            most = max(1, KEPT_BYTES // self._reckoned_bytes(kind))
-            while len(self._kinds) > most:
-                del self._kinds[next(iter(self._kinds))]
+        number = kind.number
+        most = max(1, KEPT_BYTES // self._reckoned_bytes(kind))
+        if number not in self._seen:
+            _put(self._came_once, number, kind, min(_MOST_ONCE, most))
+        else:
+            self._came_once.pop(number, None)
+            _put(self._kinds, number, kind, most)
+            self._latest = kind
+        _put(self._seen, number, None, _MOST_SEEN)
 
     def _reckoned_bytes(self, kind: Kind) -> int:
         scores = len(kind.judgement.profile.scores)
         a_row = _JUDGED_BYTES + _SCORED_BYTES * scores + _STATE_BYTES + _TIED_BYTES
         return a_row * (1 + self._cluster.table.size)
 
-    def drop(self, signature: Hashable | None) -> None:
+    def drop(self, kind: Kind) -> None:
         """Forget a kind whose refresh was broken off."""
         self._latest = None
-        if signature is not None:
-            self._kinds.pop(signature, None)
+        if kind.is_known:
+            self._kinds.pop(kind.number, None)
+            self._came_once.pop(kind.number, None)
 
     def clear(self) -> None:
         """Forget all: plugins were exchanged."""
+        self._latest = None
         self._kinds.clear()
+        self._came_once.clear()
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return len(self._kinds) + len(self._came_once)
+
+
+def _put(into: dict[int, V], number: int, value: V, most: int) -> None:
+    """Put it last; the first make room."""
+    into.pop(number, None)
+    into[number] = value
+    while len(into) > most:
+        del into[next(iter(into))]

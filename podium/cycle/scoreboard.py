@@ -216,14 +216,20 @@ class Scoreboard:
         if share.is_new:
             self._tied = None
             share.is_new = False
-            self.total[where] += scores if share.weight == 1 else share.weight * scores
+            self._add(rows, scores if share.weight == 1 else share.weight * scores)
             share.normalized[where] = scores
             return
         more = scores - share.normalized[where]
         if np.count_nonzero(more):
             self._tied = None
-            self.total[where] += share.weight * more
+            self._add(rows, share.weight * more)
             share.normalized[where] = scores
+
+    def _add(self, rows: Places, more: NDArray[np.int64]) -> None:
+        if len(rows) == len(self.total):
+            self.total += more  # a sum into a slice is written twice
+        else:
+            self.total[rows] += more
 
     def _places(self, rows: Places) -> Places | slice:
         """Whole columns are written in place."""

@@ -62,7 +62,7 @@ def check_range(plugin: ScorePlugin, scores: Scores) -> None:
     """Fail the attempt when a score is not in 0..100."""
     if not len(scores):
         return
-    if int(scores.view(np.uint64).max()) <= MAX_SCORE:  # a negative score looks enormous there
+    if np.maximum.reduce(scores.view(np.uint64)) <= MAX_SCORE:  # a negative score looks enormous
         return
     low, high = int(scores.min()), int(scores.max())
     bad = low if low < 0 else high

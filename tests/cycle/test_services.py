@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from podium import framework as fwk
+from podium.cycle.outcome import Placed
 from podium.cycle.reuse import Kind, Kinds
 from podium.cycle.services import ProfileHandle
 from podium.framework.plugin import Point
@@ -88,23 +89,79 @@ def test_the_longest_unused_kinds_make_room():
     scheduler = Scheduler(Score("S", 0), nodes=[f"n{number}" for number in range(2000)])
     kinds = Kinds(scheduler.cluster)
     new = partial(Kind, scheduler.profile, scheduler.cluster, pod())
-    always = new()
-    for signature in range(1, 5000):
-        kinds.keep(0, always)  # used all the time
-        kinds.keep(signature, new())
+    always, first, last = new(signature="always"), new(signature=0), new(signature=3999)
+    for kind in (first, *(new(signature=number) for number in range(1, 3999)), last):
+        kinds.keep(always)  # used all the time
+        for _ in range(2):
+            kinds.keep(kind)
     kept = len(kinds)
-    kinds.drop(1)  # is gone already
-    assert len(kinds) == kept < 5000
+    kinds.drop(first)  # is gone already
+    assert len(kinds) == kept < 4000
 
-    kinds.drop(0)
-    kinds.drop(4999)
+    kinds.drop(always)
+    kinds.drop(last)
     assert len(kinds) == kept - 2
+
+
+class Signed(Filter):
+    """Tells pods apart by name, and every two of the same name are equal."""
+
+    def sign(self, pod):
+        return pod.name
+
+
+def test_kinds_that_come_once_do_not_drive_out_those_that_come_again():
+    scheduler = Scheduler(Signed("F"), nodes="ab")
+    for name in ("again", "again", *map(str, range(2000))):
+        scheduler.cycle(pod(name)).run()
+    kept = len(scheduler.services.kinds)
+
+    assert scheduler.cycle(pod("again")).record.reused
+    assert scheduler.cycle(pod("1999")).record.reused  # one of the last few
+    assert not scheduler.cycle(pod("7")).record.reused
+    assert kept < 20
+
+
+def test_a_kind_that_was_forgotten_stays_when_it_comes_again():
+    scheduler = Scheduler(Signed("F"), nodes="ab")
+    for name in (*map(str, range(100)), *map(str, range(50)), *map(str, range(100, 200))):
+        scheduler.cycle(pod(name)).run()
+
+    reused = [number for number in range(200) if scheduler.cycle(pod(str(number))).record.reused]
+
+    assert set(range(50)) < set(reused)
+    assert not set(range(50, 190)) & set(reused)
+
+
+class Crowded(str):
+    """Has the hash of every other."""
+
+    __slots__ = ()
+
+    def __hash__(self):
+        return 7
+
+
+class Colliding(Signed):
+    def sign(self, pod):
+        return Crowded(pod.name)
+
+
+def test_signatures_of_equal_hash_are_told_apart():
+    scheduler = Scheduler(Colliding("F"), nodes="ab")
+    for name in "aabbab":
+        assert isinstance(scheduler.cycle(pod(name)).run(), Placed)
+        scheduler.cluster.forget(pod(name).uid)
+
+    assert scheduler.cycle(pod("b")).record.reused
+    assert not scheduler.cycle(pod("a")).record.reused
 
 
 def test_kinds_without_a_signature_are_not_kept():
     scheduler = Scheduler()
     kinds = Kinds(scheduler.cluster)
-    kinds.keep(None, Kind(scheduler.profile, scheduler.cluster, pod()))
-    kinds.drop(None)
+    kind = Kind(scheduler.profile, scheduler.cluster, pod())
+    kinds.keep(kind)
+    kinds.drop(kind)
 
     assert len(kinds) == 0
