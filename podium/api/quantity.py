@@ -75,11 +75,13 @@ def stored(quantity: str | int | float) -> int:
     return _ceil(parse(quantity), MILLI) * MILLI
 
 
+@lru_cache(maxsize=65536)
 def value(nano: int) -> int:
     """Whole units, rounded up (away from zero), within int64."""
     return _clamped(_ceil(nano, NANO))
 
 
+@lru_cache(maxsize=65536)
 def milli(nano: int) -> int:
     """Thousandths, rounded up (away from zero), within int64."""
     return _clamped(_ceil(nano, MILLI))

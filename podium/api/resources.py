@@ -29,6 +29,8 @@ _NON_MISSING: Mapping[str, int] = MappingProxyType(
 _NO_DEFAULTS: Mapping[str, int] = MappingProxyType({})
 
 Nanos = dict[str, int]
+Requests = tuple[dict[str, int], tuple[int, int]]
+"""In the scheduler's units: exactly, and cpu and memory as they count in scores."""
 HostPort = tuple[str, str, int]
 
 
@@ -57,6 +59,23 @@ def written_requests(pod: Pod) -> Hashable:
         tuple(spec.overhead.items()),
         None if spec.resources is None else tuple(spec.resources.requests.items()),
     )
+
+
+def spec_requests(pod: Pod) -> Requests:
+    """What the pod's spec requests. Specs that say the same share it: do not change it."""
+    written = written_requests(pod)
+    found = _AS_WRITTEN.get(written)
+    if found is None:
+        exact = amounts(pod_requests(pod, use_status=False))
+        found = exact, non_zero(pod, use_status=False)
+        if len(_AS_WRITTEN) >= _MOST_KEPT:
+            _AS_WRITTEN.clear()
+        _AS_WRITTEN[written] = found
+    return found
+
+
+_AS_WRITTEN: dict[Hashable, Requests] = {}
+_MOST_KEPT = 4096
 
 
 def non_zero(pod: Pod, *, use_status: bool) -> tuple[int, int]:

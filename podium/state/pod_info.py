@@ -90,40 +90,35 @@ def storage_volumes(pod: Pod) -> tuple[Volume, ...]:
     return tuple([volume for volume in volumes if volume.is_storage]) if volumes else ()
 
 
-Requests = tuple[dict[str, int], tuple[int, int]]
-_AS_WRITTEN: dict[Hashable, Requests] = {}
-_EQUAL: dict[Hashable, Requests] = {}
+_EQUAL: dict[Hashable, resources.Requests] = {}
 _MOST_KEPT: Final = 4096
 
 
-def _requests(pod: Pod) -> Requests:
-    """What the pod takes, exactly and for scores. Equal ones are one object, which saves memory
-    and time; replicas that are not being resized are not even looked at."""
-    if pod.status.container_statuses or pod.status.init_container_statuses or pod.status.resources:
-        return _shared(_computed(pod))
-    written = resources.written_requests(pod)
-    found = _AS_WRITTEN.get(written)
-    if found is None:
-        if len(_AS_WRITTEN) >= _MOST_KEPT:
-            _AS_WRITTEN.clear()
-        found = _AS_WRITTEN[written] = _shared(_computed(pod))
-    return found
-
-
-def _shared(computed: Requests) -> Requests:
-    exact, non_zero = computed
-    if len(_EQUAL) >= _MOST_KEPT:
-        _EQUAL.clear()
-    return _EQUAL.setdefault((*exact.items(), non_zero), computed)
-
-
-def _computed(pod: Pod) -> Requests:
+def _requests(pod: Pod) -> resources.Requests:
+    """What the pod takes. Equal ones are one object, which saves memory and time."""
     try:
-        exact = resources.amounts(resources.pod_requests(pod, use_status=True))
-        non_zero = resources.non_zero(pod, use_status=True)
+        found = _shared(_held(pod)) if _is_held(pod) else resources.spec_requests(pod)
     except InvalidQuantity:
         validate(pod)  # says which field, and whatever else is wrong
         raise
-    if min(exact.values(), default=0) < 0:  # its node would be scored out of range, for all pods
+    if min(found[0].values(), default=0) < 0:  # its node would be scored out of range, for all pods
         validate(pod)
-    return exact, non_zero
+    return found
+
+
+def _is_held(pod: Pod) -> bool:
+    """Whether the status may say otherwise than the spec what the pod takes."""
+    status = pod.status
+    return bool(status.container_statuses or status.init_container_statuses or status.resources)
+
+
+def _held(pod: Pod) -> resources.Requests:
+    exact = resources.amounts(resources.pod_requests(pod, use_status=True))
+    return exact, resources.non_zero(pod, use_status=True)
+
+
+def _shared(requests: resources.Requests) -> resources.Requests:
+    exact, non_zero = requests
+    if len(_EQUAL) >= _MOST_KEPT:
+        _EQUAL.clear()
+    return _EQUAL.setdefault((*exact.items(), non_zero), requests)

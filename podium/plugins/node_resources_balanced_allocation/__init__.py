@@ -85,7 +85,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         return points(after, self.standing.on(nodes, asked.of))
 
     def demands_of(self, pod: Pod) -> Demands | None:
-        requests = resources.pod_requests(pod, use_status=False)
+        requests, _ = resources.spec_requests(pod)
         if not any(requests.get(spec.name) for spec in self.resources):
             return None
-        return Demands(demands(self.resources, resources.amounts(requests)))
+        return Demands(demands(self.resources, requests))

@@ -22,7 +22,7 @@ Needs = tuple[tuple[str, int], ...]
 
 def needs_of(pod: Pod) -> Needs:
     """Everything the pod requests more than nothing of."""
-    requests = resources.amounts(resources.pod_requests(pod, use_status=False))
+    requests = dict(resources.spec_requests(pod)[0])
     requests.pop(resources.PODS, None)
     needs = [_ONE_POD]
     needs += [(name, requests.pop(name)) for name in _BY_NAME if name in requests]

@@ -32,6 +32,9 @@ RATIO = "RequestedToCapacityRatio"
 
 def scored_demands(specs: Iterable[ResourceSpec], pod: Pod) -> tuple[Demand, ...]:
     """What a pod asks for as scores see it: containers that name no cpu or memory get defaults."""
+    if not resources.has_pod_level_requests(pod):
+        exact, (cpu, memory) = resources.spec_requests(pod)
+        return demands(specs, {**exact, resources.CPU: cpu, resources.MEMORY: memory})
     # Upstream's asymmetry: here requests of the pod itself do not count, on its node they do.
     requests = resources.pod_requests(pod, use_status=False, pod_level=False, non_missing=True)
     return demands(specs, resources.amounts(requests))
