@@ -125,12 +125,6 @@ async def at_once(things: Iterable[T], work: Callable[[T], Awaitable[object]]) -
         async with asyncio.TaskGroup() as group:
             for _ in range(IN_FLIGHT):
                 group.create_task(worker())
-    except* PodiumError as faults:
-        raise _first(faults) from None
-
-
-def _first(faults: BaseExceptionGroup[PodiumError]) -> BaseException:
-    fault: BaseException = faults
-    while isinstance(fault, BaseExceptionGroup):
-        fault = fault.exceptions[0]
-    return fault
+    except ExceptionGroup as faults:
+        ours = faults.subgroup(PodiumError)
+        raise (ours or faults).exceptions[0] from None
