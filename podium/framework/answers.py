@@ -18,6 +18,7 @@ from podium.state.rows import Rows
 log = get_logger(__name__)
 
 MAX_SCORE = 100
+_INT64 = np.dtype(np.int64)
 
 
 class AttemptFailed(Exception):
@@ -43,6 +44,8 @@ def check_statuses(statuses: Statuses, nodes: Rows) -> None:
 
 def as_scores(answer: object, nodes: Rows) -> Scores:
     """What ``score_all`` or ``normalize_score`` answered; fractions are refused, not cut off."""
+    if type(answer) is np.ndarray and answer.dtype is _INT64 and answer.shape == (len(nodes),):
+        return answer  # nearly always
     scores = np.asarray(answer)
     if scores.dtype.kind not in "iu" and scores.size:
         raise TypeError(

@@ -120,7 +120,7 @@ class NodeTable:
 
     def resource_place(self, name: str) -> int:
         """The resource's place in the columns, made now if nobody has asked for it before."""
-        place = self.resources.place_of(name)
+        place = self.resources.index.get(name)
         if place is None:
             pairs = ((row, node) for row, node in enumerate(self.nodes) if node is not None)
             held = {row: resources.allocatable(node).get(name, 0) for row, node in pairs}

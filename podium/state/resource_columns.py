@@ -39,10 +39,6 @@ class ResourceColumns:
         self.non_zero = grown(self.non_zero, capacity, 0)
         self._below = {least: grown(sums, capacity, 0) for least, sums in self._below.items()}
 
-    def place_of(self, name: str) -> int | None:
-        """The resource's place, ``None`` while nobody requests it."""
-        return self.index.get(name)
-
     def set_allocatable(self, row: int, amounts: dict[str, int]) -> None:
         for name, place in self.index.items():
             amount = amounts.get(name, 0)

@@ -176,23 +176,25 @@ class Rows:
         if self._whole:
             if column.shape[-1] == len(self.index) and not column.flags.writeable:
                 return column  # the same again: who compares answers can tell by that
-            whole = column[..., : self.table.size]
+            whole = column[..., : len(self.index)]
             whole.setflags(write=False)
             return whole
         return column.take(self.index, axis=-1)
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
-        place = self.table.resource_place(resource)
-        return self.take(self.table.resources.allocatable[place])
+        table = self.cluster.table
+        place = table.resource_place(resource)  # may make room for it, and so comes first
+        return self.take(table.resources.allocatable[place])
 
     def all_have(self, resource: str) -> bool:
         """Whether each node of the cluster has any of the resource."""
-        place = self.table.resource_place(resource)
-        return self.table.resources.is_on(len(self.table.live_rows()), place)
+        table = self.cluster.table
+        return table.resources.is_on(len(table.live_rows()), table.resource_place(resource))
 
     def requested(self, resource: str) -> NDArray[np.int64]:
-        place = self.table.resource_place(resource)
-        amounts: NDArray[np.int64] = self.take(self.table.resources.requested[place])
+        table = self.cluster.table
+        place = table.resource_place(resource)
+        amounts: NDArray[np.int64] = self.take(table.resources.requested[place])
         if self.overlay is None:
             return amounts
         if place >= len(self.overlay.requested):  # nobody in the dry run asks for it
@@ -207,7 +209,7 @@ class Rows:
 
     def non_zero_requested(self, resource: str) -> NDArray[np.int64]:
         """As ``NodeInfo.non_zero_requested``. A dry run does not score: overlays play no part."""
-        return self.take(self.table.resources.non_zero[_NON_ZERO[resource]])
+        return self.take(self.cluster.table.resources.non_zero[_NON_ZERO[resource]])
 
     @property
     def taints(self) -> Column[Taints]:
