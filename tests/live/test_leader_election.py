@@ -234,19 +234,23 @@ def test_a_standby_stops_without_a_word(hang):
     asyncio.run(scenario())
 
 
+async def stopped_in_a_renewal(api):
+    """Whether the process leads to the end, when it is stopped while a renewal hangs."""
+    process = Process(api, FakeClock())
+    await process.pass_time(1)
+    api.hang = True
+    await process.pass_time(2)
+    api.hang = False
+    process.election.stop()
+    await process.pass_time(0)
+    return await process.run
+
+
 def test_a_stop_while_a_renewal_hangs_still_releases():
     async def scenario():
         api = FakeApi()
-        process = Process(api, FakeClock())
-        await process.pass_time(1)
-        api.hang = True
-        await process.pass_time(2)
-        api.hang = False
 
-        process.election.stop()
-        await process.pass_time(0)
-
-        assert await process.run is False
+        assert await stopped_in_a_renewal(api) is False
         assert api.holder == ""
 
     asyncio.run(scenario())
@@ -269,16 +273,8 @@ class LateApi(FakeApi):
 def test_a_renewal_that_comes_late_does_not_keep_the_lease():
     async def scenario():
         api = LateApi()
-        process = Process(api, FakeClock())
-        await process.pass_time(1)
-        api.hang = True
-        await process.pass_time(2)
-        api.hang = False
 
-        process.election.stop()
-        await process.pass_time(0)
-
-        assert await process.run is False
+        assert await stopped_in_a_renewal(api) is False
         assert (api.late, api.holder) == (None, "")
         assert api.calls[-6:].count("update") == 3  # cut off, in vain, and the release
 

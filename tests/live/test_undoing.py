@@ -53,6 +53,16 @@ def observed():
     return Watched, seen
 
 
+async def begun(desk, seen):
+    """The other pod waits, then the pod is on its way; ``seen`` is of the latter alone."""
+    desk.see_nodes("n1")
+    desk.see(OTHER)
+    await desk.settle()
+    seen.clear()
+    desk.see(WEB)
+    await desk.settle()
+
+
 @pytest.mark.parametrize(
     ("plugin", "order"),
     [
@@ -67,12 +77,7 @@ def test_others_hear_of_the_leaving_before_an_error_and_after_a_refusal(plugin, 
     kind, seen = observed()
 
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(OTHER)
-        await desk.settle()
-        seen.clear()
-        desk.see(WEB)
-        await desk.settle()
+        await begun(desk, seen)
         assert [event for event in seen if event in (LEFT, FAILED)][:2] == order
 
     play(scene, sleeping(), plugin, toys.Bind("Bind"), kind=kind)
@@ -88,11 +93,7 @@ def test_a_pod_that_the_watch_shows_bound_does_not_leave(caplog):
         return ERROR
 
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(OTHER)
-        await desk.settle()
-        desk.see(WEB)
-        await desk.settle()
+        await begun(desk, seen)
         desk.see_bound(WEB, "n1")
         answer.set()
         await desk.wait(20)
@@ -110,11 +111,7 @@ def test_what_is_heard_of_a_pod_on_its_way():
     )
 
     async def scene(desk):
-        desk.see_nodes("n1")
-        desk.see(OTHER)
-        await desk.settle()
-        desk.see(WEB)
-        await desk.settle()
+        await begun(desk, seen)
         seen.clear()
         desk.see(changed)
         await desk.settle()
