@@ -1,19 +1,14 @@
-"""What all API objects share: the base classes, metadata, label selectors, times.
+"""What all API objects share: the base classes, metadata, label selectors, conditions.
 
 Every struct is frozen and every field has a default, so tests build objects from the fields that
 matter. Objects are trees without cycles, which is why the collector need not follow them
 (``gc=False``). Maps are plain dicts and must be treated as read-only: see ``read_only.py``.
 """
 
-import re
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import field
-
-from podium.errors import InvalidTime
 
 # Quantities stay as written: most are never looked at, and equal texts share one cached parse.
 Quantity = str | int | float
@@ -187,25 +182,3 @@ class Condition(HashedValue, frozen=True, gc=False):
     last_probe_time: str = ""
     last_heartbeat_time: str = ""
     observed_generation: Int64 = 0
-
-
-_RFC3339 = re.compile(
-    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
-)
-
-
-@lru_cache(maxsize=65536)
-def parse_time(text: str) -> int:
-    """The nanoseconds since 1970 of an RFC 3339 time; exact, so that equal means equal."""
-    match = _RFC3339.fullmatch(text)
-    try:
-        if match is None:
-            raise ValueError
-        moment, fraction, sign, hours, minutes = match.groups()
-        seconds = int(datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp())
-    except ValueError:
-        raise InvalidTime(f"{text!r} is no RFC 3339 time") from None
-    if sign:
-        offset = int(hours) * 3600 + int(minutes) * 60
-        seconds -= offset if sign == "+" else -offset
-    return seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0"))

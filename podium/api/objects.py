@@ -32,7 +32,6 @@ from podium.api.meta import (
     OwnerReference,
     Quantity,
     ResourceList,
-    parse_time,
 )
 from podium.api.nodes import (
     AttachedVolume,
@@ -84,6 +83,7 @@ from podium.api.storage import (
     VolumeNodeAffinity,
     VolumeNodeResources,
 )
+from podium.api.times import parse_time
 from podium.api.validation import (
     validate,
 )

@@ -6,10 +6,11 @@ Selectors are left alone on purpose: an unreadable one has a meaning in the plug
 from collections.abc import Iterable, Iterator
 
 from podium.api import quantity
-from podium.api.meta import ApiObject, Quantity, ResourceList, parse_time
+from podium.api.meta import ApiObject, Quantity, ResourceList
 from podium.api.nodes import Node
 from podium.api.pods import Container, Pod, ResourceRequirements
 from podium.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
+from podium.api.times import parse_time
 from podium.api.workloads import PriorityClass
 from podium.errors import InvalidObject, InvalidQuantity, InvalidTime, Problem
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from podium.api.times import time_text
 from podium.apiserver import metadata, rules, statuses
 from podium.apiserver.admission import ADMISSIONS
 from podium.apiserver.builtin_kinds import builtin_kinds
@@ -40,7 +41,6 @@ from podium.apiserver.store import (
     Store,
     check_current,
     failed_precondition,
-    timestamp,
 )
 from podium.apiserver.watches import Item
 from podium.apiserver.zeros import drop_zeros
@@ -127,7 +127,7 @@ class Api:
             meta["name"] = self.store.new_name(kind.storage, meta)
         elif not meta.get("name") and kind.resource == "limitranges":
             meta["name"] = self.store.new_uid()
-        prepare_create(kind, obj, timestamp(self.store.clock.now()))
+        prepare_create(kind, obj, time_text(self.store.clock.now()))
         complete(kind, obj)
         self._refuse(kind, obj, self._causes(kind, obj))
         call.warnings += rules.new_warnings(kind.storage, obj)
@@ -325,7 +325,7 @@ class Api:
 
     def _writer(self, kind: Kind, call: Call, operation: str) -> Writer:
         manager = Manager(call.manager, operation, kind.api_version, call.subresource)
-        return Writer(manager, timestamp(self.store.clock.now()))
+        return Writer(manager, time_text(self.store.clock.now()))
 
     def _track(self, kind: Kind, old: Json | None, new: Json, call: Call) -> None:
         if not call.manager:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from podium.api.meta import parse_time
+from podium.api.times import parse_time
 from podium.apiserver.data_columns import DATA_COLUMNS
 from podium.apiserver.pod_columns import POD_COLUMNS
 from podium.apiserver.printing import NONE, UNSET, Column, age, at, column, joined, labels_text

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from podium.api.times import time_text
 from podium.apiserver import statuses
 from podium.apiserver.crd_schemas import schema_causes
 from podium.apiserver.kinds import Kind, Kinds
 from podium.apiserver.ownership import UPDATE, Manager, Writer, track
 from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, compile_schema, named
 from podium.apiserver.statuses import Cause, Json
-from podium.apiserver.store import Store, timestamp
+from podium.apiserver.store import Store
 from podium.apiserver.watches import DELETED, Event
 
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -60,11 +61,11 @@ class CustomKinds:
         new = {**crd, "metadata": dict(crd["metadata"]), "status": self._established(crd)}
         kind = self._kinds.resource(CRDS)
         manager = Manager("kube-apiserver", UPDATE, kind.api_version, "status")
-        track(crd, new, kind.schema, Writer(manager, timestamp(self._store.clock.now())))
+        track(crd, new, kind.schema, Writer(manager, time_text(self._store.clock.now())))
         self._store.update(CRDS, new)
 
     def _established(self, crd: Json) -> Json:
-        now = timestamp(self._store.clock.now())
+        now = time_text(self._store.clock.now())
         spec = crd["spec"]
         conditions = [
             _condition("NamesAccepted", now, "NoConflicts", "no conflicts found"),

@@ -15,7 +15,7 @@ import msgspec
 
 from podium.api import quantity
 from podium.api.manifests import checked_text, documents
-from podium.api.meta import parse_time
+from podium.api.times import parse_time
 from podium.apiserver import statuses
 from podium.apiserver.kinds import Kind
 from podium.apiserver.schemas import ANYTHING, Schema

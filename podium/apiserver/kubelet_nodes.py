@@ -9,12 +9,13 @@ import copy
 from collections.abc import Mapping
 from heapq import heappop, heappush
 
+from podium.api.times import micro_time_text, time_text
 from podium.apiserver.api import Call
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.pods import seconds
 from podium.apiserver.controllers.runner import Mapper, itself
 from podium.apiserver.statuses import Json
-from podium.apiserver.store import Key, micro_timestamp, timestamp
+from podium.apiserver.store import Key
 
 KUBELET = "podium.dev/kubelet"
 LEASES, LEASE_NAMESPACE = "leases.coordination.k8s.io", "kube-node-lease"
@@ -67,7 +68,7 @@ class NodeAgent:
 
     def _report(self, node: Json) -> None:
         now = self._cluster.clock.now()
-        wanted = completed(node, self._number(node["metadata"]["name"]), timestamp(now))
+        wanted = completed(node, self._number(node["metadata"]["name"]), time_text(now))
         heartbeat(wanted, now)
         if wanted == node:
             return
@@ -104,7 +105,7 @@ class NodeAgent:
         if lease is None:
             self._cluster.create(LEASES, new_lease(node, int(every * _LEASE_TERMS), now))
         else:
-            lease["spec"]["renewTime"] = micro_timestamp(now)
+            lease["spec"]["renewTime"] = micro_time_text(now)
             self._cluster.put(LEASES, lease)
         return every
 
@@ -127,7 +128,7 @@ def new_lease(node: Json, duration: int, now: float) -> Json:
         "spec": {
             "holderIdentity": meta["name"],
             "leaseDurationSeconds": duration,
-            "renewTime": micro_timestamp(now),
+            "renewTime": micro_time_text(now),
         },
     }
 
@@ -194,7 +195,7 @@ def heartbeat(node: Json, now: float) -> None:
     for one in node["status"]["conditions"]:
         last = one.get("lastHeartbeatTime")
         if one.get("reason") in _REASONS and last and now - seconds(last) >= _HEARTBEAT_SECONDS:
-            one["lastHeartbeatTime"] = timestamp(now)
+            one["lastHeartbeatTime"] = time_text(now)
 
 
 def _node_info(name: str) -> Json:

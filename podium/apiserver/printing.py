@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from podium.api.meta import parse_time
+from podium.api.times import parse_time
 from podium.apiserver.statuses import Json
 from podium.errors import InvalidTime
 

@@ -12,10 +12,10 @@ import uuid
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import msgspec
 
+from podium.api.times import time_text
 from podium.apiserver import statuses
 from podium.apiserver.object_table import Items, Key, ObjectTable, by_key, check_table, is_finished
 from podium.apiserver.statuses import Json
@@ -35,8 +35,6 @@ __all__ = [
     "Store",
     "check_current",
     "failed_precondition",
-    "micro_timestamp",
-    "timestamp",
 ]
 
 log = get_logger(__name__)
@@ -157,7 +155,7 @@ class Store:
         obj, meta = _own(obj)
         key = self._new_key(resource, meta)
         meta["uid"] = meta.get("uid") or self.new_uid()
-        meta["creationTimestamp"] = timestamp(self.clock.now())
+        meta["creationTimestamp"] = time_text(self.clock.now())
         for theirs in ("deletionTimestamp", "deletionGracePeriodSeconds"):
             meta.pop(theirs, None)
         return self._write(resource, key, obj, dry_run)
@@ -254,7 +252,7 @@ class Store:
         if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
             if "generation" in meta and "deletionTimestamp" not in meta:
                 meta["generation"] += 1  # to the kind's controller a deletion changes the spec
-            meta["deletionTimestamp"] = timestamp(self.clock.now() + grace)
+            meta["deletionTimestamp"] = time_text(self.clock.now() + grace)
             if how.grace_seconds is not None:
                 meta["deletionGracePeriodSeconds"] = grace
         if how.finalizers:
@@ -304,16 +302,6 @@ class Store:
             except Exception:  # the write is done: its writer and the other listeners go on
                 self.faults += 1
                 log.error("listener failed", resource=resource, key=event.key)
-
-
-def timestamp(seconds: float) -> str:
-    """A time as the API writes it, in whole seconds."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def micro_timestamp(seconds: float) -> str:
-    """A time as leases and new events write it, with microseconds."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _own(obj: Json) -> tuple[Json, Json]:

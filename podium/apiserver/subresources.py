@@ -9,12 +9,13 @@ import msgspec
 
 from podium.api.meta import LabelSelector
 from podium.api.selectors import label_selector
+from podium.api.times import time_text
 from podium.apiserver import statuses
 from podium.apiserver.api import Api, Call, check_name
 from podium.apiserver.deletion import DeleteOptions, typed_options
 from podium.apiserver.kinds import Kind
 from podium.apiserver.statuses import Json
-from podium.apiserver.store import Key, failed_precondition, timestamp
+from podium.apiserver.store import Key, failed_precondition
 from podium.errors import InvalidSelector
 
 BUDGETS = "poddisruptionbudgets.policy"
@@ -105,7 +106,7 @@ def bind(api: Api, key: Key, binding: Any, call: Call) -> Json:
     """Assign a pod to a node, once; later bindings conflict."""
     pods = api.kind("pods")
     node = _target(binding, key)
-    now = timestamp(api.store.clock.now())
+    now = time_text(api.store.clock.now())
     given = binding.get("metadata") if isinstance(binding.get("metadata"), dict) else {}
     _check_name(given, key, "Binding")
     pod = api.item(pods, key).decode()
@@ -195,7 +196,7 @@ def _note_disruption(api: Api, pod: Json) -> None:
         "type": "DisruptionTarget",
         "status": "True",
         "lastProbeTime": None,
-        "lastTransitionTime": timestamp(api.store.clock.now()),
+        "lastTransitionTime": time_text(api.store.clock.now()),
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }
@@ -250,7 +251,7 @@ def _take_from(api: Api, budget: Json, pod: Json, dry_run: bool) -> None:
         raise statuses.too_many_requests(message, [_budget_cause(cause)])
     status["disruptionsAllowed"] = allowed - 1
     gone = status.setdefault("disruptedPods", {})
-    gone[pod["metadata"]["name"]] = timestamp(api.store.clock.now())
+    gone[pod["metadata"]["name"]] = time_text(api.store.clock.now())
     api.store.update(BUDGETS, budget, dry_run=dry_run)
 
 

@@ -20,10 +20,10 @@ from podium.api.objects import (
     PersistentVolumeClaim,
     Pod,
 )
+from podium.api.times import time_text
 from podium.client.http import Connection, Request
 from podium.client.pod_status import status_patch
 from podium.client.resources import CLAIMS, LEASES, PODS, VOLUMES, Resource, resource_of
-from podium.client.times import time_text
 from podium.clock import sleep
 from podium.errors import ApiError, Conflict, Unreachable
 

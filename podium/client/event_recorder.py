@@ -12,9 +12,9 @@ import socket
 from typing import Any, Final
 
 from podium.api.objects import Pod
+from podium.api.times import micro_time_text
 from podium.client.api_client import ApiClient
 from podium.client.event_series import IDLE_SECONDS, EventSeries, Occurrence
-from podium.client.times import micro_time_text
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, Conflict, Forbidden, NotFound, Unreachable
 from podium.framework.handle import EventNote

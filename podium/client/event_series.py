@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from podium.client.times import micro_time_text
+from podium.api.times import micro_time_text
 from podium.clock import Clock
 
 Json = dict[str, Any]

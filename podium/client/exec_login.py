@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from podium.api.meta import parse_time
+from podium.api.times import parse_time
 from podium.clock import Clock, Deadline
 from podium.errors import CredentialsError, InvalidTime
 from podium.tls import Certificate

@@ -6,9 +6,9 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from podium.api.meta import ObjectMeta, parse_time
+from podium.api.meta import ObjectMeta
 from podium.api.objects import Lease, LeaseSpec
-from podium.client.times import micro_time_text, time_text
+from podium.api.times import micro_time_text, parse_time, time_text
 from podium.clock import Clock
 from podium.live.election import Record
 

@@ -46,6 +46,11 @@ def test_scalars(text, expected):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        pytest.param("a: [", "not readable as YAML", id="syntax"),
+        pytest.param("[" * 10_000, "not readable as YAML", id="too-deep"),
+        pytest.param("just text", "not an API object", id="scalar"),
+        pytest.param("kind: List\nitems: [3]", "not an API object", id="item"),
+        pytest.param("a: !!python/object:os.system {}", "not readable as YAML", id="unsafe-tag"),
         pytest.param(LAUGHS, "values, aliases counted", id="a-billion-laughs"),
         pytest.param(MERGES, "too large: merge keys", id="a-billion-merges"),
         pytest.param("a: &a [*a]", "nested too deeply", id="an-alias-in-itself"),
@@ -66,6 +71,22 @@ def test_scalars(text, expected):
 def test_what_is_refused(text, reason):
     with pytest.raises(PodiumError, match=reason):
         load_yaml(text)
+
+
+def test_streams_and_lists_are_read():
+    text = """
+metadata: {name: a, creationTimestamp: 2024-01-01T00:00:00Z}
+---
+---
+kind: PodList
+items:
+- metadata: {name: b}
+- metadata: {name: c}
+"""
+    found = load_yaml(text)
+
+    assert [item["metadata"]["name"] for item in found] == ["a", "b", "c"]
+    assert found[0]["metadata"]["creationTimestamp"] == "2024-01-01T00:00:00Z"
 
 
 def test_aliases_are_copies():

@@ -17,10 +17,8 @@ from podium.api.objects import (
     Toleration,
     decode,
     encode,
-    load_yaml,
-    parse_time,
 )
-from podium.errors import InvalidObject, InvalidTime, PodiumError
+from podium.errors import InvalidObject
 
 POD = b"""{
   "apiVersion": "v1", "kind": "Pod",
@@ -206,58 +204,3 @@ def test_other_kinds():
     assert storage_class.volume_binding_mode == "WaitForFirstConsumer"
     assert budget.spec.min_available == "50%"
     assert decode(CSIDriver, b'{"spec": {"storageCapacity": true}}').spec.storage_capacity
-
-
-def test_load_yaml_reads_streams_and_lists():
-    text = """
-metadata: {name: a, creationTimestamp: 2024-01-01T00:00:00Z}
----
----
-kind: PodList
-items:
-- metadata: {name: b}
-- metadata: {name: c}
-"""
-    found = load_yaml(text)
-
-    assert [item["metadata"]["name"] for item in found] == ["a", "b", "c"]
-    assert found[0]["metadata"]["creationTimestamp"] == "2024-01-01T00:00:00Z"
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        pytest.param("a: [", "not readable as YAML", id="syntax"),
-        pytest.param("[" * 10_000, "not readable as YAML", id="too-deep"),
-        pytest.param("just text", "not an API object", id="scalar"),
-        pytest.param("kind: List\nitems: [3]", "not an API object", id="item"),
-        pytest.param("a: !!python/object:os.system {}", "not readable as YAML", id="unsafe-tag"),
-    ],
-)
-def test_load_yaml_refuses(text, reason):
-    with pytest.raises(PodiumError, match=reason):
-        load_yaml(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "nanoseconds"),
-    [
-        pytest.param("1970-01-01T00:00:00Z", 0, id="epoch"),
-        pytest.param("1970-01-01T00:00:00.000000001Z", 1, id="nanosecond"),
-        pytest.param("1970-01-01T00:00:01.5Z", 1_500_000_000, id="fraction"),
-        pytest.param("1970-01-01T01:00:00+01:00", 0, id="east"),
-        pytest.param("1969-12-31T23:30:00-00:30", 0, id="west"),
-        pytest.param("1969-12-31T23:59:59Z", -1_000_000_000, id="before-epoch"),
-        pytest.param("2024-02-29T12:00:00.123456789Z", 1709208000123456789, id="leap-day"),
-    ],
-)
-def test_parse_time(text, nanoseconds):
-    assert parse_time(text) == nanoseconds
-
-
-@pytest.mark.parametrize(
-    "text", ["", "yesterday", "2024-01-01", "2024-13-01T00:00:00Z", "2024-01-01T00:00:00", "٢"]
-)
-def test_parse_time_refuses(text):
-    with pytest.raises(InvalidTime):
-        parse_time(text)

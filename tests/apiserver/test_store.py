@@ -2,8 +2,9 @@
 
 import pytest
 
+from podium.api.times import time_text
 from podium.apiserver.statuses import Refusal
-from podium.apiserver.store import Deletion, Preconditions, Store, timestamp
+from podium.apiserver.store import Deletion, Preconditions, Store
 from podium.clock import FakeClock
 
 
@@ -27,7 +28,7 @@ def test_create_gives_identity_and_version(store):
 
     assert made["resourceVersion"] == "2"
     assert made["uid"]
-    assert made["creationTimestamp"] == timestamp(store.clock.now())
+    assert made["creationTimestamp"] == time_text(store.clock.now())
 
 
 def test_generated_names_differ(store):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+from podium.api.times import time_text
 from podium.apiserver.api import Api, Call
 from podium.apiserver.controllers.pods import PodIndex
 from podium.apiserver.deletion import DeleteOptions
 from podium.apiserver.kinds import Kind
 from podium.apiserver.statuses import Json
-from podium.apiserver.store import Deletion, Key, timestamp
+from podium.apiserver.store import Deletion, Key
 
 _AT_ONCE = Deletion()
 
@@ -32,7 +33,7 @@ class Cluster:
 
     @property
     def now(self) -> str:
-        return timestamp(self.clock.now())
+        return time_text(self.clock.now())
 
     def find(self, resource: str, key: Key) -> Json | None:
         item = self.store.find(resource, key)

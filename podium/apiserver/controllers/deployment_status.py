@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from podium.api.times import time_text
 from podium.apiserver.controllers.conditions import Said, find_condition, set_condition
 from podium.apiserver.controllers.pods import seconds
 from podium.apiserver.controllers.rollout import surge_and_unavailable
 from podium.apiserver.statuses import Json
-from podium.apiserver.store import timestamp
 
 REVISION = "deployment.kubernetes.io/revision"
 _UNDER_WAY = ("NewReplicaSetCreated", "ReplicaSetUpdated")
@@ -53,7 +53,7 @@ def status_of(
     status["observedGeneration"] = deployment["metadata"].get("generation", 0)
     conditions = _available(deployment, old.get("conditions") or [], sums, now)
     said = _progress(deployment, sums, newest, now)
-    stamp = timestamp(now)
+    stamp = time_text(now)
     if said is not None:
         conditions = set_condition(conditions, said, stamp, lastUpdateTime=stamp)
         if said.reason == "ReplicaSetUpdated":  # each step of progress puts the deadline off
@@ -74,7 +74,7 @@ def _available(deployment: Json, conditions: list[Json], sums: _Sums, now: float
         "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable",
         f"Deployment {'has' if enough else 'does not have'} minimum availability.",
     )
-    stamp = timestamp(now)
+    stamp = time_text(now)
     return set_condition(conditions, said, stamp, lastUpdateTime=stamp)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from podium.api.meta import parse_time
+from podium.api.times import parse_time
 from podium.apiserver.statuses import Refusal
 from podium.apiserver.store import Key, Store
 from podium.apiserver.watches import DELETED, Item

@@ -1,0 +1,38 @@
+"""Times as the API writes them, RFC 3339, to numbers and back."""
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from podium.errors import InvalidTime
+
+_RFC3339 = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
+)
+
+
+@lru_cache(maxsize=65536)
+def parse_time(text: str) -> int:
+    """The nanoseconds since 1970 of an RFC 3339 time; exact, so that equal means equal."""
+    match = _RFC3339.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError
+        moment, fraction, sign, hours, minutes = match.groups()
+        seconds = int(datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        raise InvalidTime(f"{text!r} is no RFC 3339 time") from None
+    if sign:
+        offset = int(hours) * 3600 + int(minutes) * 60
+        seconds -= offset if sign == "+" else -offset
+    return seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0"))
+
+
+def time_text(seconds: float) -> str:
+    """To the second, as metadata and conditions have it."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def micro_time_text(seconds: float) -> str:
+    """With microseconds, as leases and events have it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
