@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 MOST_HEAD_BYTES: Final = 64 * 1024
 _MOST_CHUNK_LINE_BYTES: Final = 1024
 _END: Final = b"\r\n\r\n"
 _BODILESS: Final = (204, 304)
+# Python's own parser of numbers would take signs and underlines as well: a chunk of "-6" bytes
+# would be read again and again.
+_CHUNK_SIZE: Final = re.compile(rb"[0-9a-fA-F]{1,15}")
+_LENGTH: Final = re.compile(rb"[0-9]{1,18}")
 
 
 class BadAnswer(Exception):
@@ -84,8 +89,8 @@ class AnswerParser:
         elif b"chunked" in self._headers.get(b"transfer-encoding", b"").lower():
             self._is_chunked = True
         elif length is not None:
-            if not length.isdigit():
-                raise BadAnswer(f"an answer of {length!r} bytes")
+            if not _LENGTH.fullmatch(length):
+                raise BadAnswer(f"an answer of {length[:20]!r} bytes")
             self._length = int(length)
 
     def _read_chunks(self) -> Answer | None:
@@ -127,7 +132,6 @@ def _header(line: bytes) -> tuple[bytes, bytes]:
 
 def _chunk_size(line: bytearray) -> int:
     digits = bytes(line.partition(b";")[0]).strip()
-    try:
-        return int(digits, 16)
-    except ValueError:
-        raise BadAnswer(f"a chunk of {digits[:20]!r} bytes") from None
+    if not _CHUNK_SIZE.fullmatch(digits):
+        raise BadAnswer(f"a chunk of {digits[:20]!r} bytes")
+    return int(digits, 16)

@@ -29,6 +29,8 @@ from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
 from podium.tls import Certificate, show
 
 MOST_TRIES = 10
+# A server that names a later time is asked again then: what waits holds room on a node meanwhile.
+MOST_RETRY_SECONDS = 60.0
 RECONNECT_SECONDS = 0.1
 RECONNECT_TRIES = 4
 # Each is a connection, and on a real server its handshake costs as much as ten requests: a burst
@@ -196,7 +198,7 @@ class Connection:
         finally:
             if self._observe is not None:
                 self._observe(method, code, self.clock.now() - begun)
-        if code >= 400:
+        if not _is_success(code):
             raise self._refusal(answer)
         return answer
 
@@ -225,7 +227,7 @@ class Connection:
             answer = await self._open_stream(path)
         opened.append(answer)
         retry_after = answer.headers.get("Retry-After", "").encode()
-        body = await answer.read() if answer.status >= 400 else b""
+        body = b"" if _is_success(answer.status) else await answer.read()
         return Answer(answer.status, {b"retry-after": retry_after}, body)
 
     async def _open_stream(self, path: str) -> aiohttp.ClientResponse:
@@ -308,9 +310,14 @@ def _cause(error: Exception) -> Exception:
     return error
 
 
+def _is_success(code: int) -> bool:
+    """A redirection is none: nobody follows it, so nothing was done."""
+    return 200 <= code < 300
+
+
 def _retry_after(answer: Answer) -> float | None:
     """When to come back, if the server names a time or is merely busy."""
     text = answer.headers.get(b"retry-after", b"")
     if text.isdigit() and (answer.code == 429 or answer.code >= 500):
-        return float(text)
+        return min(float(text), MOST_RETRY_SECONDS)
     return 1.0 if answer.code == 429 else None

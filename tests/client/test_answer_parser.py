@@ -109,7 +109,11 @@ def test_no_second_request_after(data):
         pytest.param(b"HTTP/1.1 two OK\r\n\r\n", id="no-code"),
         pytest.param(b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", id="no-header"),
         pytest.param(HEAD + b"Content-Length: -1\r\n\r\n", id="negative-length"),
+        pytest.param(HEAD + b"Content-Length: %b\r\n\r\n" % (b"9" * 5000), id="absurd-length"),
         pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n", id="no-chunk"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n1_0\r\n", id="pythons-number"),
+        # Taken at its word it would be read again for ever.
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n-6\r\n", id="negative-chunk"),
         pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1" * 2000, id="long-chunk"),
         pytest.param(b"H" * (MOST_HEAD_BYTES + 1), id="endless-head"),
     ],

@@ -12,6 +12,7 @@ from aiohttp import web
 from podium.client.endpoint import Endpoint, FixedLogin
 from podium.client.http import (
     IN_FLIGHT,
+    MOST_RETRY_SECONDS,
     MOST_TRIES,
     RECONNECT_TRIES,
     Connection,
@@ -95,6 +96,30 @@ async def test_who_is_asked_to_come_later_does(world):
 
     times = [request.at for request in world.front.requests]
     assert [b - a for a, b in pairwise(times)] == [7, 3, 1]
+
+
+@pytest.mark.parametrize("silly", ["86400", "9" * 400])
+@with_world
+async def test_but_not_next_year(world, silly):
+    world.front.instead("/version", answering(429, "busy", **{"Retry-After": silly}))
+    asked = world.start(world.connection.get("/version"))
+
+    await world.in_time(asked.done)
+
+    times = [request.at for request in world.front.requests]
+    assert [b - a for a, b in pairwise(times)] == [MOST_RETRY_SECONDS]
+
+
+@with_world
+async def test_a_redirection_is_no_success(world):
+    elsewhere = saying("<html>log in</html>", code=302)
+    world.front.instead("/x", elsewhere, elsewhere)
+
+    with pytest.raises(ApiError, match=r"the server answered 302: <html>log in"):
+        await world.connection.send(Request("POST", "/x", b"{}"))
+    with pytest.raises(ApiError, match=r"the server answered 302: <html>log in"):
+        async with world.connection.stream("/x"):
+            pass
 
 
 @with_world
