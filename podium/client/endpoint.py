@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
+from podium.errors import CredentialsError
 from podium.tls import Certificate, Tls
 
 
@@ -49,3 +51,24 @@ class Endpoint:
     login: Login = field(default_factory=FixedLogin)
     impersonate: Mapping[str, str] = field(default_factory=dict)  # headers
     namespace: str = "default"
+
+
+def server_address(text: str, source: str) -> str:
+    """The address as requests are sent to it; ``CredentialsError`` for one that leads nowhere."""
+    if not _is_address(text):
+        hint = "write it as https://host:port"
+        raise CredentialsError(f'podium: {source}: server is "{text}"; {hint}')
+    return text.rstrip("/")
+
+
+def _is_address(text: str) -> bool:
+    """A user and a query count as wrong, too: half of the requests would go without them."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+        host.encode("idna")
+    except ValueError:  # of UnicodeError, too: a name that no resolver takes
+        return False
+    is_plain = text.isprintable() and " " not in text
+    is_whole = parts.scheme in ("http", "https") and bool(host) and port != 0
+    return is_plain and is_whole and not (parts.username or parts.query or parts.fragment)

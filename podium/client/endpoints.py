@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from podium.client.endpoint import Endpoint
+from podium.client.endpoint import Endpoint, server_address
 from podium.client.in_cluster import in_cluster
 from podium.client.kubeconfig import endpoint_of, load
 from podium.clock import Clock
@@ -22,6 +22,6 @@ def find_endpoint(
     if kubeconfig is None and not master:
         return in_cluster(clock)
     if kubeconfig is None:
-        return Endpoint(master.rstrip("/"), "--master")
+        return Endpoint(server_address(master, "--master"), "--master")
     found = endpoint_of(load(kubeconfig), clock, context)
-    return replace(found, server=master.rstrip("/")) if master else found
+    return replace(found, server=server_address(master, "--master")) if master else found

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from podium.client.endpoint import Endpoint
+from podium.client.endpoint import Endpoint, server_address
 from podium.client.token_file import TokenFile
 from podium.clock import Clock
 from podium.errors import CredentialsError
@@ -29,8 +29,9 @@ def in_cluster(
             "podium: there is no kubeconfig, and this is no pod: KUBERNETES_SERVICE_HOST and "
             f"KUBERNETES_SERVICE_PORT are not set; {_HINT}"
         )
+    address = f"https://{f'[{host}]' if ':' in host else host}:{port}"
     return Endpoint(
-        server=f"https://{f'[{host}]' if ':' in host else host}:{port}",
+        server=server_address(address, _SOURCE),
         source=_SOURCE,
         tls=Tls(ca=_read(mount / "ca.crt")),
         login=TokenFile(mount / "token", clock, _SOURCE),

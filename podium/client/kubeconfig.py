@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
-from urllib.parse import urlsplit
 
-from podium.client.endpoint import Endpoint, FixedLogin, Login
+from podium.client.endpoint import Endpoint, FixedLogin, Login, server_address
 from podium.client.exec_login import VERSIONS, ExecLogin, Program
 from podium.client.kubeconfig_file import Cluster, Context, Exec, User, read
 from podium.client.token_file import TokenFile
@@ -94,11 +93,11 @@ def endpoint_of(config: Kubeconfig, clock: Clock, context: str = "") -> Endpoint
         user = _entry(config, config.users, f"context {name}: user", chosen.value.user)
     _refuse_unsupported(cluster.value, user.value, source)
     return Endpoint(
-        server=_server(cluster.value, source),
+        server=server_address(cluster.value.server, source),
         source=source,
         tls=_tls(cluster, user, source),
         login=_login(cluster, user, clock, source),
-        impersonate=_impersonation(user.value),
+        impersonate=_impersonation(user.value, source),
         namespace=chosen.value.namespace or "default",
     )
 
@@ -127,14 +126,6 @@ def _refuse_unsupported(cluster: Cluster, user: User, source: str) -> None:
             raise CredentialsError(f"podium: {source}: {what} is not supported; {hint}")
     if user.impersonate_groups and len(user.impersonate_groups) > 1:
         raise CredentialsError(f"podium: {source}: more than one of as-groups is not supported")
-
-
-def _server(cluster: Cluster, source: str) -> str:
-    parts = urlsplit(cluster.server)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        hint = "write it as https://host:port"
-        raise CredentialsError(f'podium: {source}: server is "{cluster.server}"; {hint}')
-    return cluster.server.rstrip("/")
 
 
 def _tls(cluster: From[Cluster], user: From[User], source: str) -> Tls:
@@ -218,10 +209,13 @@ def _told(cluster: From[Cluster]) -> dict[str, Any]:
     return {**told, "config": None}
 
 
-def _impersonation(user: User) -> dict[str, str]:
+def _impersonation(user: User, source: str) -> dict[str, str]:
     given = {
         "Impersonate-User": user.impersonate,
         "Impersonate-Uid": user.impersonate_uid,
         "Impersonate-Group": (user.impersonate_groups or ("",))[0],
     }
+    for name, value in given.items():
+        if not value.isprintable():
+            raise CredentialsError(f"podium: {source}: {name} is no line of text: {value!r}")
     return {name: value for name, value in given.items() if value}

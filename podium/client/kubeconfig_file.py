@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
-from podium.errors import CredentialsError
+from podium.api.manifests import MAX_BYTES, checked_text, documents
+from podium.errors import CredentialsError, PodiumError
 
 
 class Cluster(msgspec.Struct, rename="kebab", frozen=True):
@@ -83,17 +83,24 @@ class File(msgspec.Struct, rename="kebab", frozen=True):
 def read(path: Path) -> File:
     """``FileNotFoundError`` is the caller's to judge; all else is a ``CredentialsError``."""
     try:
-        text = path.read_text()
-        return msgspec.convert(yaml.safe_load(text) or {}, File)
+        return msgspec.convert(_document(path), File)
     except FileNotFoundError:
         raise
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise CredentialsError(f"podium: {path}: cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        why = " ".join(str(error).split())
-        raise CredentialsError(f"podium: {path}: not readable as YAML: {why}") from error
     except msgspec.ValidationError as error:
         raise CredentialsError(f"podium: {path}: is no kubeconfig: {_explained(error)}") from error
+    except PodiumError as error:
+        raise CredentialsError(f"podium: {path}: {' '.join(str(error).split())}") from error
+
+
+def _document(path: Path) -> Any:
+    """The one document of the file, empty when it has no content."""
+    with path.open("rb") as file:
+        found = documents(checked_text(file.read(MAX_BYTES + 1)))
+    if len(found) > 1:
+        raise PodiumError(f"is no kubeconfig: it has {len(found)} documents, not one")
+    return found[0] if found else {}
 
 
 def _explained(error: msgspec.ValidationError) -> str:

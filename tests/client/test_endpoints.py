@@ -36,3 +36,12 @@ def test_with_nothing_at_all(monkeypatch):
 
     with pytest.raises(CredentialsError, match="give a kubeconfig with --kubeconfig"):
         find_endpoint(FakeClock())
+
+
+@pytest.mark.parametrize("wrong", ["nonsense", "127.0.0.1:8080", "https://[::1", "http://a:99999"])
+def test_an_address_that_is_none(tmp_path, wrong):
+    (tmp_path / "config").write_text(CONFIG)
+
+    for file in (None, tmp_path / "config"):
+        with pytest.raises(CredentialsError, match=r"--master: server is .*write it as https://"):
+            find_endpoint(FakeClock(), file, master=wrong)

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import datetime
 import os
 
 import pytest
@@ -14,6 +15,18 @@ from podium.client.token_file import TokenFile
 from podium.clock import FakeClock
 from podium.errors import CredentialsError
 from podium.tls import Certificate
+
+NO_ADDRESSES = [
+    "https://[::1",
+    "https://a:65536",
+    "https://a:b",
+    "https://a:0",
+    "https://a b",
+    "https://a\n",
+    "https://a?b=c",
+    "https://user:password@a",
+    f"https://{'a' * 64}",
+]
 
 
 def config(server="https://a:6443", user=None, current="main", **cluster):
@@ -132,6 +145,14 @@ def test_kubectl_writes_null_for_nothing(write):
     [
         pytest.param("a: [", "", "not readable as YAML", id="no-yaml"),
         pytest.param("[1]", "", "is no kubeconfig", id="a-list"),
+        pytest.param("[" * 5000, "", "not readable as YAML", id="deep"),
+        pytest.param("a: 1\n---\nb: 1\n", "", "it has 2 documents, not one", id="two-documents"),
+        pytest.param(
+            {**config(), "current-context": datetime.date(2026, 1, 1)},
+            "",
+            'context "2026-01-01" is not there',
+            id="a-name-like-a-date",
+        ),
         pytest.param(
             config(server=7), "", r"clusters\[0\].cluster.server: Expected `str`", id="wrong-type"
         ),
@@ -152,6 +173,13 @@ def test_kubectl_writes_null_for_nothing(write):
         ),
         pytest.param(
             config(server="a:6443"), "", 'server is "a:6443"; write it as https://', id="no-scheme"
+        ),
+        *(
+            pytest.param(config(server=wrong), "", "(?s)server is .*write it as https://", id=wrong)
+            for wrong in NO_ADDRESSES
+        ),
+        pytest.param(
+            config(user={"as": "jane\r\nX: y"}), "", "Impersonate-User is no line", id="two-lines"
         ),
         pytest.param(
             config(**{"certificate-authority": "gone.pem"}),

@@ -90,6 +90,9 @@ def test_elsewhere_it_says_what_to_do(tmp_path):
     environment = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     with pytest.raises(CredentialsError, match="the service account of this pod: cannot be read"):
         in_cluster(FakeClock(), environment, tmp_path)
+    environment["KUBERNETES_SERVICE_PORT"] = "tcp://10.0.0.1:443"
+    with pytest.raises(CredentialsError, match="the service account of this pod: server is"):
+        in_cluster(FakeClock(), environment, tmp_path)
 
 
 # --- exec plugins ---------------------------------------------------------------------------------
