@@ -22,10 +22,13 @@ PodiumError
 ├── ConfigError         a configuration that cannot be used: all that is wrong with it
 ├── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
 ├── WorkloadFailed      a benchmark that did not come to its end
-└── ServingError        an address where health and metrics cannot be served: which, what to do
+├── ServingError        an address where health and metrics cannot be served: which, what to do
+├── NotOnLoopback       an address where the embedded API server must not listen as it is
+└── AlreadyRunning      an embedded cluster that cannot start: another holds the state file
 
 Beside these, the embedded API server answers with a ``Refusal`` (apiserver/statuses.py); its
-clients see an ApiError.
+clients see an ApiError. Two never leave the core: with ``NotSignable`` a plugin says that a pod has
+no equal, and ``AttemptFailed`` ends the stages of a cycle, whose outcome then tells the Status.
 """
 
 from collections.abc import Sequence
@@ -37,13 +40,16 @@ class PodiumError(Exception):
 
 
 class Problem(NamedTuple):
-    """One thing wrong with an object or with arguments: the path of the field, and what."""
+    """One thing wrong with what somebody wrote: the path of the field, what, and in which line."""
 
     path: str
     message: str
+    line: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        line = f"line {self.line}" if self.line else ""
+        where = " ".join(filter(None, (self.path, f"({line})" if self.path and line else line)))
+        return f"{where}: {self.message}" if where else self.message
 
 
 class InvalidObject(PodiumError):
@@ -151,23 +157,10 @@ class PluginError(PodiumError):
     """A plugin that cannot be registered or built; the message names it."""
 
 
-class ConfigProblem(NamedTuple):
-    """One thing wrong with a configuration: where, by path and by line, and what."""
-
-    path: str
-    line: int | None
-    message: str
-
-    def __str__(self) -> str:
-        line = f"line {self.line}" if self.line else ""
-        where = " ".join(filter(None, (self.path, f"({line})" if self.path and line else line)))
-        return f"{where}: {self.message}" if where else self.message
-
-
 class ConfigError(PodiumError):
     """A configuration that cannot be used; ``problems`` lists all that is wrong with it."""
 
-    def __init__(self, source: str, problems: Sequence[ConfigProblem]) -> None:
+    def __init__(self, source: str, problems: Sequence[Problem]) -> None:
         self.source = source
         self.problems = tuple(problems)
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
@@ -190,3 +183,11 @@ class WorkloadFailed(PodiumError):
 
 class ServingError(PodiumError):
     """An address where health and metrics cannot be served; the message says what to do."""
+
+
+class NotOnLoopback(PodiumError):
+    """An address that others can reach needs TLS and tokens."""
+
+
+class AlreadyRunning(PodiumError):
+    """Another embedded cluster holds the state file."""

@@ -32,7 +32,7 @@ from podium.apiserver.routes import YAML_MEDIA, Request, Routes, Watching
 from podium.apiserver.statuses import Refusal
 from podium.apiserver.watching import STUCK_SECONDS, WatchStream
 from podium.clock import Clock, LoopClock
-from podium.errors import PodiumError
+from podium.errors import NotOnLoopback
 from podium.logs import get_logger
 
 MAX_BODY_BYTES = 3 * 1024 * 1024
@@ -43,10 +43,6 @@ _HEADERS = ("Host", "Authorization", "Accept", "Content-Type", "User-Agent")
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 log = get_logger(__name__)
-
-
-class NotOnLoopback(PodiumError):
-    """An address that others can reach needs TLS and tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TextIO
 
 import msgspec
 
-from podium.errors import PodiumError
+from podium.errors import AlreadyRunning, PodiumError
 
 _MOST = 64 * 1024  # characters; a state file has some 200
 
@@ -28,14 +28,16 @@ class RunningCluster(msgspec.Struct, frozen=True):
     scheduler: str = ""  # where its scheduler serves metrics; nowhere if it has none
 
 
-class AlreadyRunning(PodiumError):
-    """Another cluster holds the file."""
-
-
 def default_path(environment: Mapping[str, str] = os.environ) -> Path:
     base = environment.get("XDG_STATE_HOME")
     directory = Path(base) if base else Path.home() / ".local" / "state"
     return directory / "podium" / "cluster.json"
+
+
+def already_running(running: RunningCluster | None) -> AlreadyRunning:
+    """What to raise; ``None`` when the other cluster has not said yet where it is."""
+    where = f" (process {running.pid}, {running.url})" if running else ""
+    return AlreadyRunning(f"podium: a cluster is running already{where}; end it with: podium down")
 
 
 class StateFile:
@@ -57,11 +59,7 @@ class StateFile:
             ) from error
         if not _lock(file):
             file.close()
-            running = find_running(self._path)
-            where = f" (process {running.pid}, {running.url})" if running else ""
-            raise AlreadyRunning(
-                f"podium: a cluster is running already{where}; end it with: podium down"
-            )
+            raise already_running(find_running(self._path))
         self._file = file
         return self
 

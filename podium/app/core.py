@@ -14,7 +14,7 @@ from podium.cycle.cycle import Cycle
 from podium.cycle.extenders import Extenders
 from podium.cycle.reuse import Kinds
 from podium.cycle.services import Services
-from podium.errors import ConfigError, ConfigProblem
+from podium.errors import ConfigError, Problem
 from podium.framework.extender import Extender
 from podium.framework.handle import Client, EventNote
 from podium.framework.offline import OfflineClient
@@ -158,7 +158,7 @@ def build(
 def _refuse_http(configuration: Configuration) -> None:
     if configuration.extenders:
         text = "only a running scheduler calls extenders over HTTP: leave them out here"
-        problem = ConfigProblem("extenders", None, text)
+        problem = Problem("extenders", text)
         raise ConfigError("<config>", [problem])
 
 

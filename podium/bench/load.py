@@ -37,7 +37,7 @@ from podium.bench.templates import Templates
 from podium.config import document
 from podium.config.decode import decode
 from podium.config.problems import Problems, child, did_you_mean, in_file_order, show
-from podium.errors import ConfigError, ConfigProblem, PodiumError
+from podium.errors import ConfigError, PodiumError, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def load_file(path: str | PathLike[str]) -> list[Workload]:
     try:
         text = read_text(Path(path))
     except PodiumError as error:
-        raise ConfigError(source, [ConfigProblem("", None, str(error))]) from error
+        raise ConfigError(source, [Problem("", str(error))]) from error
     value, problems = document.read(text)
     reader = _Reader(Templates(Path(path).parent), problems)
     workloads = reader.cases(value) if value is not None or not problems else []
@@ -83,7 +83,7 @@ def load_file(path: str | PathLike[str]) -> list[Workload]:
     return workloads
 
 
-def _by_case_name(problems: list[ConfigProblem], value: Any) -> Iterator[ConfigProblem]:
+def _by_case_name(problems: list[Problem], value: Any) -> Iterator[Problem]:
     """``[2].workloads`` reads ``Basic.workloads``: a case is known by its name."""
     for problem in problems:
         place, bracket, rest = problem.path[1:].partition("]")

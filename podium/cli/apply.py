@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TypeAlias
 
 from podium.apiserver.statuses import Json
 from podium.cli import session
+from podium.cli.complaint import complain
 from podium.cli.manifests import read_objects
 from podium.cli.resources import Resources
-from podium.cli.session import Refused, Session
-from podium.errors import PodiumError
+from podium.cli.session import Session
+from podium.errors import Conflict, PodiumError
 
 FAILED = 1
 _MANAGER = "podium"
@@ -55,14 +55,14 @@ def run(args: argparse.Namespace) -> int:
         api = Session.of(args)
         resources = Resources(api)
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return FAILED
     failed = False
     for source, obj in objects:
         try:
             print(apply_one(api, resources, obj, args), flush=True)
         except PodiumError as error:
-            print(f"{error} (in {source})", file=sys.stderr)
+            complain(f"{error} (in {source})")
             failed = True
     return FAILED if failed else 0
 
@@ -81,12 +81,9 @@ def apply_one(api: Session, resources: Resources, obj: Json, args: argparse.Name
             obj,
             {"Content-Type": "application/apply-patch+yaml"},
         )
-    except Refused as refused:
-        if refused.code == 409:
-            raise PodiumError(
-                f"{refused}; take the fields over with --force-conflicts"
-            ) from refused
-        raise
+    except Conflict as conflict:
+        hint = "take the fields over with --force-conflicts"
+        raise PodiumError(f"{conflict}; {hint}") from conflict
     return f"{resource.title}/{name} {_what_happened(before, after)}"
 
 

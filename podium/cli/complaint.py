@@ -1,4 +1,4 @@
-"""What is wrong, told under the program's name; for commands that build parts of the library."""
+"""What is wrong, told under the program's name; for every command."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from podium.errors import PodiumError
 _NAME: Final = "podium: "
 
 
-def complain(error: PodiumError) -> None:
+def complain(what: PodiumError | str) -> None:
     """Print it. Parts that programs use as a library need not say who speaks; a command does."""
-    print(f"{_NAME}{str(error).removeprefix(_NAME)}", file=sys.stderr)
+    print(f"{_NAME}{str(what).removeprefix(_NAME)}", file=sys.stderr)

@@ -14,12 +14,13 @@ from rich.markup import escape
 
 from podium.app import plugin_loading
 from podium.cli import config_text, plugin_options
+from podium.cli.complaint import complain
 from podium.config import Configuration
 from podium.config.convert import convert
 from podium.config.diff import differences
 from podium.config.load import Reading, default, read, text_of
 from podium.config.view import effective
-from podium.errors import ConfigError, ConfigProblem, PluginError
+from podium.errors import ConfigError, PluginError, Problem
 from podium.framework.registry import Registry
 
 DIFFERENT = 1
@@ -108,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return actions[args.action](args, plugin_loading.registry(args.plugin))
     except (ConfigError, PluginError) as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return BAD_INPUT
 
 
@@ -119,7 +120,7 @@ def _validate(args: argparse.Namespace, registry: Registry) -> int:
         try:
             reading = _read(name, registry)
         except ConfigError as error:
-            print(error, file=sys.stderr)
+            complain(error)
             status = BAD_INPUT
         else:
             console.print(f"{escape(name)}: [green]valid[/green] {reading.version.title}")
@@ -164,7 +165,7 @@ def _read(name: str, registry: Registry) -> Reading:
     return reading
 
 
-def _warn(name: str, warnings: Iterable[ConfigProblem]) -> None:
+def _warn(name: str, warnings: Iterable[Problem]) -> None:
     for warning in warnings:
         print(f"podium: warning: {name}: {warning}", file=sys.stderr)
 

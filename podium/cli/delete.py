@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from podium.apiserver.statuses import Json
 from podium.cli import session
+from podium.cli.complaint import complain
 from podium.cli.manifests import read_objects
 from podium.cli.resources import Resource, Resources, split_names
-from podium.cli.session import Refused, Session
-from podium.errors import PodiumError
+from podium.cli.session import Session
+from podium.errors import NotFound, PodiumError
 
 FAILED = 1
 BAD_INPUT = 2
@@ -48,7 +49,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if bool(args.what) == bool(args.filename):
-        print("podium: say what to delete: KIND NAME, or -f FILE", file=sys.stderr)
+        complain("say what to delete: KIND NAME, or -f FILE")
         return BAD_INPUT
     try:
         objects = [obj for _, obj in read_objects(args.filename)] if args.filename else []
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         targets = [_target(resources.of(obj), obj, args) for obj in objects]
         targets += find_targets(api, resources, args) if args.what else []
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return FAILED
     if not targets:
         print("No resources found", file=sys.stderr)
@@ -71,9 +72,8 @@ def _delete_all(api: Session, targets: list[Target], args: argparse.Namespace) -
             api.call("DELETE", kind.path(namespace, name), _options(args))
             print(f'{kind.title} "{name}" deleted', flush=True)
         except PodiumError as error:
-            is_missing = isinstance(error, Refused) and error.code == 404
-            if not is_missing or not args.ignore_not_found:
-                print(error, file=sys.stderr)
+            if not (args.ignore_not_found and isinstance(error, NotFound)):
+                complain(error)
                 failed = True
     return FAILED if failed else 0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 from typing import TypeAlias
 
 from podium.apiserver import kubeconfig, state_file
+from podium.cli.complaint import complain
 from podium.cli.up import add_state_file
 from podium.errors import PodiumError
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _end(path)
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return FAILED
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from podium.apiserver.statuses import Json
 from podium.cli import session
+from podium.cli.complaint import complain
 from podium.cli.resources import Resource, Resources, split_names
 from podium.cli.session import TABLE, Session
 from podium.errors import PodiumError
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
             raise PodiumError("podium: names need one kind before them, not several")
         _show(api, kinds, names, args)
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return FAILED
     return 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ from podium.apiserver import state_file
 from podium.app import plugin_loading
 from podium.app.plugin_listing import listing
 from podium.cli import plugin_options, plugin_template, plugin_text
+from podium.cli.complaint import complain
 from podium.errors import PodiumError
 
 BAD_INPUT = 2
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         actions[args.action](args)
     except PodiumError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return BAD_INPUT
     return 0
 

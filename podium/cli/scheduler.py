@@ -15,7 +15,7 @@ from podium.cli.scheduler_flags import REFERENCE, Given
 from podium.cli.scheduler_flags_effect import Configured
 from podium.config.feature_gates import FeatureGates
 from podium.config.written import as_yaml
-from podium.errors import ConfigError, ConfigProblem, PodiumError
+from podium.errors import ConfigError, PodiumError, Problem
 from podium.logs import get_logger, write_logs
 
 log = get_logger(__name__)
@@ -105,7 +105,7 @@ def _write(configured: Configured, path: Path) -> int:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        problem = ConfigProblem("", None, f"cannot be written: {error.strerror or error}")
+        problem = Problem("", f"cannot be written: {error.strerror or error}")
         raise ConfigError(str(path), [problem]) from error
     log.info("Wrote configuration", file=str(path))
     return 0

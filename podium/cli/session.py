@@ -17,18 +17,11 @@ import msgspec
 from podium.apiserver import kubeconfig
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.statuses import Json
-from podium.errors import PodiumError
+from podium.client.answers import error_of
+from podium.errors import NotFound, PodiumError
 
 _TIMEOUT = 60.0
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
-
-
-class Refused(PodiumError):
-    """An answer that is an error; ``code`` is its HTTP status."""
-
-    def __init__(self, code: int, message: str) -> None:
-        self.code = code
-        super().__init__(f"podium: {message}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,15 +85,13 @@ class Session:
     def find(self, path: str) -> Json | None:
         try:
             return self.get(path)
-        except Refused as refused:
-            if refused.code == 404:
-                return None
-            raise
+        except NotFound:
+            return None
 
     def call(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> Json:
-        """The answer's JSON; raises what the server says against it."""
+        """The answer's JSON; an ``ApiError`` says what the server has against it."""
         sent = {"User-Agent": "podium", "Content-Type": "application/json", **(headers or {})}
         if self._token:
             sent["Authorization"] = f"Bearer {self._token}"
@@ -110,7 +101,7 @@ class Session:
             with self._opener.open(request, timeout=_TIMEOUT) as answer:
                 return _object(self._server, answer.read())
         except urllib.error.HTTPError as error:
-            raise Refused(error.code, _message(error)) from error
+            raise error_of(error.code, error.read()) from error
         except (OSError, HTTPException, ValueError) as error:
             why = getattr(error, "reason", error)
             hint = "start a cluster with: podium up --detach"
@@ -130,14 +121,6 @@ def _object(server: str, text: bytes) -> Json:
 def _with_query(path: str, query: dict[str, str]) -> str:
     given = {name: value for name, value in query.items() if value}
     return f"{path}?{urlencode(given)}" if given else path
-
-
-def _message(error: urllib.error.HTTPError) -> str:
-    text = error.read()
-    try:
-        return str(msgspec.json.decode(text)["message"])
-    except (msgspec.DecodeError, RecursionError, KeyError, TypeError):
-        return f"{error.code} {error.reason}"
 
 
 def _tls(cluster: Json) -> ssl.SSLContext | None:

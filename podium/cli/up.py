@@ -21,10 +21,10 @@ from rich.console import Console
 from podium import config
 from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
-from podium.apiserver.state_file import AlreadyRunning, RunningCluster, StateFile
+from podium.apiserver.state_file import RunningCluster, StateFile
 from podium.cli import plugin_options
 from podium.cli.complaint import complain
-from podium.errors import PodiumError
+from podium.errors import AlreadyRunning, PodiumError
 
 if TYPE_CHECKING:
     from podium.apiserver.up import ClusterOptions, EmbeddedCluster
@@ -225,10 +225,7 @@ def _detach(args: argparse.Namespace, path: Path) -> int:
     """Start the same command in a process of its own, and wait until it is ready or gone."""
     state_file.check_ours(path)
     if running := state_file.find_running(path):
-        raise AlreadyRunning(
-            f"podium: a cluster is running already (process {running.pid}, {running.url}); "
-            "end it with: podium down"
-        )
+        raise state_file.already_running(running)
     log = path.with_name(f"{path.name}.log")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,8 @@ def error_of(code: int, body: bytes) -> ApiError:
     if status.message:
         return of_status(status, code)
     text = body.decode(errors="replace").strip()[:_SHOWN_CHARACTERS]
-    return of_status(Status(message=f"the server answered {code}: {text or 'nothing'}"), code)
+    shown = text if text.isprintable() else repr(text)  # a terminal would obey some bytes
+    return of_status(Status(message=f"the server answered {code}: {shown or 'nothing'}"), code)
 
 
 def of_status(status: Status, code: int = 0) -> ApiError:

@@ -37,7 +37,7 @@ def _in_the_file(inner: Problems, outer: Problems, text: str) -> Problems:
     lines = {path: shifted(line) for path, line in inner.lines.items()}
     joined = Problems({path: line for path, line in lines.items() if line is not None})
     for problem in outer.found:
-        joined.add_at(*problem)
+        joined.add_at(problem.path, problem.line, problem.message)
     for problem in inner.found:
         joined.add_at(problem.path, shifted(problem.line), problem.message)
     return joined

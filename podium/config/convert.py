@@ -19,7 +19,7 @@ from podium.config.model import Configuration
 from podium.config.modern import Draft, modernized
 from podium.config.problems import Problems
 from podium.config.versions import V1, default_plugins
-from podium.errors import ConfigProblem
+from podium.errors import Problem
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
@@ -33,7 +33,7 @@ class Converted:
     """A v1 file as plain data; ``warnings`` tell where its meaning is not quite the same."""
 
     value: dict[str, Any]
-    warnings: tuple[ConfigProblem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
 
 
 def convert(reading: Reading, registry: Registry, *, source: str = SOURCE) -> Converted:

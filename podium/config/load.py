@@ -17,7 +17,7 @@ from podium.config.plain import plain
 from podium.config.problems import Problems, did_you_mean, in_file_order, show
 from podium.config.profiles import build_profiles, ignore_managed_resources, unknown_names
 from podium.config.versions import BY_TYPE, POLICY, V1, Meaning, Notes, Version
-from podium.errors import ConfigError, ConfigProblem
+from podium.errors import ConfigError, Problem
 from podium.framework.registry import Registry
 
 SOURCE = "<config>"
@@ -48,7 +48,7 @@ def text_of(path: str | PathLike[str]) -> str:
     try:
         return document.read_text(path)
     except Unreadable as error:
-        raise ConfigError(fspath(path), [ConfigProblem("", None, str(error))]) from error
+        raise ConfigError(fspath(path), [Problem("", str(error))]) from error
 
 
 def read(

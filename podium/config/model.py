@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from podium.errors import ConfigProblem
+from podium.errors import Problem
 from podium.framework.args import Args
 from podium.framework.plugin import Point
 
@@ -117,4 +117,4 @@ class Configuration:
     enable_contention_profiling: bool = True
     delay_cache_until_active: bool = False
     run_all_filters: bool = False
-    warnings: tuple[ConfigProblem, ...] = ()
+    warnings: tuple[Problem, ...] = ()

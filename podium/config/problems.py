@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from podium.errors import ConfigError, ConfigProblem
+from podium.errors import ConfigError, Problem
 
 _LONGEST_VALUE = 120
 
@@ -22,14 +22,14 @@ class Problems:
     ) -> None:
         self.lines = {} if lines is None else lines
         self.moved = {} if moved is None else moved
-        self._found: dict[ConfigProblem, None] = {}
+        self._found: dict[Problem, None] = {}
         self._around: set[str] = set()  # the paths of problems, and of all that contains them
 
     def __len__(self) -> int:
         return len(self._found)
 
     @property
-    def found(self) -> list[ConfigProblem]:
+    def found(self) -> list[Problem]:
         return list(self._found)
 
     def add(self, path: str, message: str) -> None:
@@ -46,7 +46,7 @@ class Problems:
         return f"{self.moved[around]}{path[len(around) :]}".lstrip(".")
 
     def add_at(self, path: str, line: int | None, message: str) -> None:
-        self._found[ConfigProblem(path, line, message)] = None
+        self._found[Problem(path, message, line)] = None
         while path not in self._around:
             self._around.add(path)
             path = _parent(path)
@@ -78,7 +78,7 @@ def _parent(path: str) -> str:
     return path[: max(path.rfind("."), path.rfind("["), 0)]
 
 
-def in_file_order(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
+def in_file_order(problems: Iterable[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda problem: (problem.line is None, problem.line or 0))
 
 

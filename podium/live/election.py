@@ -15,10 +15,10 @@ from podium.config import LeaderElection
 from podium.errors import (
     ApiError,
     ConfigError,
-    ConfigProblem,
     Conflict,
     Forbidden,
     NotFound,
+    Problem,
     Unauthorized,
 )
 from podium.logs import get_logger
@@ -310,5 +310,5 @@ def check(settings: LeaderElection) -> None:
     if problems:
         raise ConfigError(
             "leader election",
-            [ConfigProblem(f"leaderElection.{path}", None, text) for path, text in problems],
+            [Problem(f"leaderElection.{path}", text) for path, text in problems],
         )

@@ -10,8 +10,9 @@ import pytest
 from podium.apiserver import server as serving
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.decoding import read_yaml
-from podium.apiserver.server import Access, EmbeddedServer, NotOnLoopback
+from podium.apiserver.server import Access, EmbeddedServer
 from podium.clock import FakeClock
+from podium.errors import NotOnLoopback
 from tests.apiserver.harness import APPLY, CONFIG_MAPS, with_server
 
 

@@ -3,13 +3,13 @@
 import pytest
 
 from podium.apiserver.state_file import (
-    AlreadyRunning,
     RunningCluster,
     StateFile,
     default_path,
     find_running,
     look,
 )
+from podium.errors import AlreadyRunning
 
 CLUSTER = RunningCluster(42, "http://127.0.0.1:1", "/somewhere/config", 3)
 

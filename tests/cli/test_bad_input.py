@@ -147,8 +147,12 @@ def http(body, status="200 OK", length=None):
         pytest.param(http(b'{"items": [5]}'), "discovery cannot be read", id="other-json"),
         pytest.param(http(b'{"items": 5}'), "discovery cannot be read", id="no-list"),
         pytest.param(http(b"{", length=99), "does not answer", id="cut-short"),
-        pytest.param(http(b"no", "500 Oops"), "podium: 500 Oops", id="a-fault"),
-        pytest.param(http(BINARY, "404 Not"), "podium: 404 Not", id="a-refusal-in-bytes"),
+        pytest.param(
+            http(b"no", "500 Oops"), "podium: the server answered 500: no\n", id="a-fault"
+        ),
+        pytest.param(
+            http(BINARY, "404 Not"), r"answered 404: '\x7fELF\x00", id="a-refusal-in-bytes"
+        ),
     ],
 )
 def test_a_server_of_another_kind(shell, raw, told):
