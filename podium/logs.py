@@ -66,10 +66,6 @@ class Logger:
         """A line for those who ask for this much: ``-v 2`` shows verbosity 0 to 2."""
         self._log(level_of(verbosity), event, data)
 
-    def shows(self, verbosity: int) -> bool:
-        """Whether ``v`` with this verbosity writes anything: for lines that cost something."""
-        return self._logger.isEnabledFor(level_of(verbosity))
-
     def _log(
         self, level: int, event: str, data: dict[str, Any], exc_info: BaseException | bool = False
     ) -> None:

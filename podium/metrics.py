@@ -289,9 +289,6 @@ class Metrics:
         """Whether to time single plugins in the cycle that begins: in one of ten, as upstream."""
         return self._chance() < PLUGIN_SAMPLE
 
-    def evaluated(self, profile: str, plugin: str, point: str, times: int = 1) -> None:
-        self.evaluations.inc(plugin, point, profile, by=times)
-
     def incoming(self, queue: str, event: str) -> None:
         self.incoming_pods.inc(queue, event)
 

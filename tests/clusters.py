@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from podium.api.node_labels import HOSTNAME, ZONE
 from podium.api.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from podium.api.workloads import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from podium.testing import builders, generated
 from podium.testing.generated import IMAGES, NAMESPACES, NODE_NAMES, OWNER
-from podium.testing.generated_terms import APPS, HOST, ZONE
+from podium.testing.generated_terms import APPS
 from tests.claims import claim_uses, storage_objects
 from tests.storage import pod_volumes, storage
 
-__all__ = ["HOST", "IMAGES", "NAMESPACES", "NODE_NAMES", "OWNER", "ZONE"]
+__all__ = ["HOSTNAME", "IMAGES", "NAMESPACES", "NODE_NAMES", "OWNER", "ZONE"]
 
 AVOIDED = """{"preferAvoidPods": [
     {"podSignature": {"podController": {"kind": "ReplicaSet", "uid": "rs-web"}}}]}"""

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from podium.api.objects import LabelSelector, ObjectMeta, ReplicaSet
 from podium.api.workloads import WorkloadSpec
 from tests.builders import node, pod
-from tests.clusters import AVOIDS, HOST, IMAGES, NODE_NAMES, OWNER, ZONE, Cluster, service
+from tests.clusters import AVOIDS, HOSTNAME, IMAGES, NODE_NAMES, OWNER, ZONE, Cluster, service
 
 APP = {"matchLabels": {"app": "web"}}
 
 
 @st.composite
 def nodes(draw, name):
-    labels = {HOST: name}
+    labels = {HOSTNAME: name}
     if draw(st.integers(0, 4)):
         labels[ZONE] = draw(st.sampled_from(("z1", "z2")))
     if draw(st.booleans()):
@@ -36,7 +36,7 @@ def wishes(draw):
     """What a pod would like: preferences of every kind, and no demands."""
     spec = {}
     if draw(st.integers(0, 3)) == 0:
-        key = draw(st.sampled_from((ZONE, HOST)))
+        key = draw(st.sampled_from((ZONE, HOSTNAME)))
         soft = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"}
         spec["topology_spread_constraints"] = [{**soft, "labelSelector": APP}]
     if draw(st.integers(0, 2)) == 0:

@@ -103,7 +103,7 @@ def test_labels_stand_where_they_belong():
 
     metrics.point("batch", "PreBind", "Success", 0.1)
     metrics.plugin("NodeName", "Filter", "Skip", 0.1)
-    metrics.evaluated("batch", "NodeName", "Filter", 5000)
+    metrics.evaluations.inc("NodeName", "Filter", "batch", by=5000)
     metrics.incoming("active", "NodeAdd")
     metrics.request("127.0.0.1:1", "GET", 200, 0.1)
     metrics.request("127.0.0.1:1", "PUT", 0, 0.1)

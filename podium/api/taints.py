@@ -43,13 +43,12 @@ def find_untolerated(
     taints: Iterable[Taint],
     tolerations: Iterable[Toleration],
     effects: tuple[str, ...] = DO_NOT_SCHEDULE,
-    comparison_operators: bool = False,
 ) -> Taint | None:
     """The first taint with one of these effects that no toleration covers, in the node's order."""
     tolerations = tuple(tolerations)
     for taint in taints:
         if taint.effect in effects and not any(
-            tolerates(toleration, taint, comparison_operators) for toleration in tolerations
+            tolerates(toleration, taint) for toleration in tolerations
         ):
             return taint
     return None

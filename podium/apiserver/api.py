@@ -22,7 +22,7 @@ from podium.apiserver.crds import CRDS
 from podium.apiserver.decoding import Undecodable, conform
 from podium.apiserver.defaults import apply_defaults
 from podium.apiserver.deletion import DeleteOptions, check_preconditions, deletion_of
-from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.kinds import Kind
 from podium.apiserver.object_types import check_type
 from podium.apiserver.ownership import APPLY, UPDATE, Manager, Writer, apply, track
 from podium.apiserver.preparation import (
@@ -89,9 +89,9 @@ class Call:
 class Api:
     """Every kind's operations over one store."""
 
-    def __init__(self, store: Store, kinds: Kinds | None = None) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
-        self.kinds = kinds if kinds is not None else builtin_kinds()
+        self.kinds = builtin_kinds()
 
     def kind(self, resource: str) -> Kind:
         """The row of ``"pods"`` or ``"deployments.apps"``."""

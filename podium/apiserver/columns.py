@@ -8,8 +8,9 @@ from typing import Any
 
 from podium.api.times import parse_time
 from podium.apiserver.data_columns import DATA_COLUMNS
+from podium.apiserver.json_path import at
 from podium.apiserver.pod_columns import POD_COLUMNS
-from podium.apiserver.printing import NONE, UNSET, Column, age, at, column, joined, labels_text
+from podium.apiserver.printing import NONE, UNSET, Column, age, column, joined, labels_text
 from podium.apiserver.statuses import Json
 
 __all__ = ["Column", "class_name", "columns_of"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podium.apiserver.printing import NONE, UNSET, Column, at, column, labels_text
+from podium.apiserver.json_path import at
+from podium.apiserver.printing import NONE, UNSET, Column, column, labels_text
 from podium.apiserver.statuses import Json
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podium.apiserver.printing import Column, age, at, column, joined
+from podium.apiserver.json_path import at
+from podium.apiserver.printing import Column, age, column, joined
 from podium.apiserver.statuses import Json
 
 

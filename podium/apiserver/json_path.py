@@ -1,4 +1,4 @@
-"""The simple JSON paths that printer columns use: ``.spec.replicas``, ``.items[0].name``."""
+"""Values at a path: the simple JSON paths that printer columns use, and the simplest of all."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ _STEP = re.compile(
 )
 
 
+def at(obj: Any, path: str) -> Any:
+    """The value at names joined by dots, such as ``spec.replicas``; None when there is none."""
+    for name in path.split("."):
+        obj = obj.get(name) if isinstance(obj, dict) else None
+    return obj
+
+
 def first_value(obj: Any, path: str) -> Any:
-    """The first value at a path; None when there is none or the path is beyond this subset."""
+    """The first value at ``.items[0].name`` and its like; None for a path beyond this subset."""
     text, at = path if path.startswith((".", "[")) else f".{path}", 0
     while at < len(text):
         step = _STEP.match(text.replace("\\.", "\0"), at)

@@ -9,17 +9,18 @@ import copy
 from collections.abc import Mapping
 from heapq import heappop, heappush
 
+from podium.api.node_labels import HOSTNAME
 from podium.api.times import micro_time_text, time_text
 from podium.apiserver.api import Call
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.pods import seconds
 from podium.apiserver.controllers.runner import Mapper, itself
+from podium.apiserver.schemas import RELEASE
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
 KUBELET = "podium.dev/kubelet"
 LEASES, LEASE_NAMESPACE = "leases.coordination.k8s.io", "kube-node-lease"
-VERSION = "v1.36.0"
 _RENEW_SECONDS = 10.0
 _LEASE_TERMS = 4  # a lease outlives so many renewals
 _RENEWALS_PER_SECOND = 500  # beyond that many, kubelets renew less often: it is one process
@@ -164,7 +165,7 @@ def _labels(name: str) -> dict[str, str]:
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
-        "kubernetes.io/hostname": name,
+        HOSTNAME: name,
         "kubernetes.io/os": "linux",
     }
 
@@ -204,7 +205,7 @@ def _node_info(name: str) -> Json:
         "operatingSystem": "linux",
         "osImage": "podium (simulated)",
         "kernelVersion": "0.0.0-podium",
-        "kubeletVersion": VERSION,
+        "kubeletVersion": f"v{RELEASE}",
         "kubeProxyVersion": "",
         "containerRuntimeVersion": "podium://0.1.0",
         "machineID": name,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podium.apiserver.printing import NONE, Column, age, at, column
+from podium.apiserver.json_path import at
+from podium.apiserver.printing import NONE, Column, age, column
 from podium.apiserver.statuses import Json
 
 

@@ -1,4 +1,4 @@
-"""Cells of tables: durations, label lists, values at a path."""
+"""Cells of tables: durations, label lists, columns."""
 
 from __future__ import annotations
 
@@ -37,12 +37,6 @@ def column(
     name: str, cell: Callable[[Json], Any], wide: bool = False, kind: str = "string"
 ) -> Column:
     return Column(name, kind, 1 if wide else 0, lambda obj, now: cell(obj))
-
-
-def at(obj: Any, path: str) -> Any:
-    for name in path.split("."):
-        obj = obj.get(name) if isinstance(obj, dict) else None
-    return obj
 
 
 def labels_text(labels: Json) -> str:

@@ -14,6 +14,7 @@ from podium.apiserver import statuses
 from podium.apiserver.crd_schemas import schema_warnings
 from podium.apiserver.crds import CRDS, crd_causes
 from podium.apiserver.data_rules import DATA_RULES, NOT_MISSED
+from podium.apiserver.json_path import at
 from podium.apiserver.metadata import subdomain_problems
 from podium.apiserver.placement_rules import EFFECTS
 from podium.apiserver.pod_rules import pod_spec_causes, pod_update_causes
@@ -235,17 +236,11 @@ def new_warnings(resource: str, obj: Json) -> Iterator[str]:
 def _immutable(*paths: str) -> Callable[[Json, Json], Causes]:
     def check(old: Json, new: Json) -> Causes:
         for path in paths:
-            before, after = _at(old, path), _at(new, path)
+            before, after = at(old, path), at(new, path)
             if before != after:
                 yield statuses.bad_value(path, after, _IMMUTABLE)
 
     return check
-
-
-def _at(obj: Any, path: str) -> Any:
-    for name in path.split("."):
-        obj = obj.get(name) if isinstance(obj, dict) else None
-    return obj
 
 
 def _claim_update(old: Json, new: Json) -> Causes:

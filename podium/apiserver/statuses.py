@@ -85,12 +85,12 @@ class Subject(NamedTuple):
     resource: str  # "deployments.apps", as messages name it
     name: str
 
-    def details(self, kind: str = "") -> Json:
+    def details(self) -> Json:
         plural, _, group = self.resource.partition(".")
         found: Json = {"name": self.name} if self.name else {}
         if group:
             found["group"] = group
-        return {**found, "kind": kind or plural}
+        return {**found, "kind": plural}
 
 
 def success(details: Json) -> Json:

@@ -12,12 +12,11 @@ MOST_SECONDS = 30.0
 class Backoff:
     """Doubles from 0.8 to 30 seconds; each wait is up to twice that, by chance."""
 
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
+    def __init__(self) -> None:
         self._seconds = FIRST_SECONDS
 
     def next(self) -> float:
-        seconds = self._seconds * (1 + self._chance.random())
+        seconds = self._seconds * (1 + random.random())
         self._seconds = min(MOST_SECONDS, self._seconds * 2)
         return seconds
 

@@ -8,7 +8,6 @@ await informer.wait_synced()
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
@@ -24,13 +23,11 @@ T = TypeVar("T")
 class Informer(Generic[T]):
     """Handlers are called on the loop, one change at a time, in the order of the changes."""
 
-    def __init__(
-        self, connection: Connection, resource: Resource[T], chance: random.Random | None = None
-    ) -> None:
+    def __init__(self, connection: Connection, resource: Resource[T]) -> None:
         self.resource = resource
         self._clock = connection.clock
         self._store = Store(resource)
-        self._reflector = Reflector(connection, resource, self._store, chance or random.Random())
+        self._reflector = Reflector(connection, resource, self._store)
 
     def subscribe(self, handler: Handler[T]) -> None:
         """What is known already comes as additions, before this returns."""

@@ -69,19 +69,12 @@ _EVENTS = msgspec.json.Decoder(_Event)
 class Reflector(Generic[T]):
     """Runs until it is cancelled; ``trouble`` says what keeps it from its work."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        resource: Resource[T],
-        store: Store[T],
-        chance: random.Random,
-    ) -> None:
+    def __init__(self, connection: Connection, resource: Resource[T], store: Store[T]) -> None:
         self._connection = connection
         self._clock = connection.clock
         self._resource = resource
         self._store = store
-        self._chance = chance
-        self._backoff = Backoff(chance)
+        self._backoff = Backoff()
         self._version = ""  # of the list or the last event; "" when a list is due
         self._verb = "list"
         self.trouble = Trouble(resource, connection.troubles)
@@ -124,7 +117,7 @@ class Reflector(Generic[T]):
 
     def _wait_seconds(self) -> float:
         if self.trouble.is_lasting:
-            return LASTING_SECONDS * (1 + self._chance.random())
+            return LASTING_SECONDS * (1 + random.random())
         return self._backoff.next()
 
     # --- list ------------------------------------------------------------------------------------
@@ -167,7 +160,7 @@ class Reflector(Generic[T]):
     async def _watch(self) -> None:
         self._verb = "watch"
         self.watches += 1
-        seconds = int(WATCH_SECONDS * (1 + self._chance.random()))
+        seconds = int(WATCH_SECONDS * (1 + random.random()))
         query = f"watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}"
         path = self._path(f"{query}&resourceVersion={quote(self._version)}")
         try:

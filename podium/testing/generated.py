@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from podium.api.node_labels import HOSTNAME, ZONE
 from podium.api.objects import Node, OwnerReference, Pod
 from podium.testing.builders import node, pod
 from podium.testing.generated_terms import (
-    HOST,
-    ZONE,
     affinities,
     node_affinities,
     spread_constraints,
@@ -36,8 +35,9 @@ TIMES: Final = tuple(f"2026-01-01T00:00:0{second}Z" for second in range(4))
 _RESTART_ALL: Final = [{"action": "RestartAllContainers"}]
 
 
-def some(words: Sequence[str], most: int = 2) -> st.SearchStrategy[str]:
-    return st.lists(st.sampled_from(words), max_size=most, unique=True).map(" ".join)
+def some(words: Sequence[str]) -> st.SearchStrategy[str]:
+    """At most two of these words."""
+    return st.lists(st.sampled_from(words), max_size=2, unique=True).map(" ".join)
 
 
 # Strategies are made once: hypothesis checks each anew, which would take longer than drawing.
@@ -89,7 +89,7 @@ _ONE_IN_FOUR: Final = st.sampled_from((False, False, False, True))
 @st.composite
 def nodes(draw: st.DrawFn, /, name: str, **more: Any) -> Node:
     """A node; ``more`` as for ``podium.testing.node``."""
-    labels = {HOST: name, **draw(_ZONES), **draw(_DISKS)}
+    labels = {HOSTNAME: name, **draw(_ZONES), **draw(_DISKS)}
     return node(name, labels=labels, **draw(_NODES), **more)
 
 

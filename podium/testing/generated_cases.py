@@ -8,11 +8,11 @@ import msgspec
 from hypothesis import strategies as st
 
 from podium.api.meta import ApiObject
+from podium.api.node_labels import HOSTNAME
 from podium.api.objects import Node, Pod
 from podium.testing.builders import namespace, service
 from podium.testing.cases import Case, Change, replica
 from podium.testing.generated import NAMESPACES, NODE_NAMES, nodes, pods
-from podium.testing.generated_terms import HOST
 
 Like = tuple[ApiObject, ...]
 T = TypeVar("T", bound=msgspec.Struct)
@@ -46,7 +46,7 @@ def some_node(draw: st.DrawFn, name: str, like: Like) -> Node:
     if not samples or draw(st.integers(0, 3)) == 0:
         return plain
     sample = draw(st.sampled_from(samples))
-    labels = {**plain.labels, **sample.labels, HOST: name}
+    labels = {**plain.labels, **sample.labels, HOSTNAME: name}
     return _with_meta(sample, name=name, uid=f"uid-{name}", labels=labels)
 
 

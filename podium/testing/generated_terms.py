@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from podium.api.node_labels import HOSTNAME, ZONE
+
 Json = dict[str, Any]
 
-ZONE: Final = "topology.kubernetes.io/zone"
-HOST: Final = "kubernetes.io/hostname"
 APPS: Final = ("web", "db")
 
 
@@ -32,7 +32,7 @@ def spread_constraints() -> st.SearchStrategy[Json]:
     fields = st.fixed_dictionaries(
         {
             "maxSkew": st.integers(1, 2),
-            "topologyKey": st.sampled_from((ZONE, HOST)),
+            "topologyKey": st.sampled_from((ZONE, HOSTNAME)),
             "whenUnsatisfiable": st.sampled_from(("DoNotSchedule", "ScheduleAnyway")),
             "labelSelector": st.sampled_from(SELECTORS),
             "minDomains": st.sampled_from((None, 2)),
@@ -50,7 +50,7 @@ def _given(fields: Json) -> Json:
 def terms() -> st.SearchStrategy[Json]:
     return st.fixed_dictionaries(
         {
-            "topologyKey": st.sampled_from((ZONE, HOST, "disk")),
+            "topologyKey": st.sampled_from((ZONE, HOSTNAME, "disk")),
             "labelSelector": st.sampled_from(SELECTORS),
             "namespaces": st.sampled_from(([], ["default"], ["other"])),
             "namespaceSelector": st.sampled_from(
