@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from podium.cli import columns
 from podium.config.diff import Difference
 
 _GAP = "  "
@@ -64,13 +65,8 @@ def _without_repeats(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...
 
 
 def _print_columns(rows: Iterable[tuple[str, ...]], console: Console) -> None:
-    rows = list(rows)
-    if not rows:
-        return
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        console.print(escape(_GAP.join(cells).rstrip()))
+    for line in columns.aligned(list(rows)):
+        console.print(line)
 
 
 def _flat(fields: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

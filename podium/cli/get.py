@@ -13,14 +13,14 @@ from rich.console import Console
 from rich.text import Text
 
 from podium.apiserver.statuses import Json
-from podium.cli import session
+from podium.cli import columns, session
 from podium.cli.complaint import complain
 from podium.cli.resources import Resource, Resources, split_names
 from podium.cli.session import TABLE, Session
 from podium.errors import PodiumError
 
 FAILED = 1
-_GAP = "   "
+_GAP = 3  # characters, as kubectl has them
 _GOOD = ("Running", "Ready", "Bound", "Active", "Complete")
 _BAD = ("Failed", "Error", "NotReady", "Lost", "OutOfcpu", "OutOfmemory", "OutOfpods")
 _COLOURS = dict.fromkeys(_GOOD, "green") | dict.fromkeys(_BAD, "red")
@@ -155,12 +155,9 @@ def table_rows(
 
 def print_aligned(rows: Sequence[Sequence[str]]) -> None:
     """Columns side by side; colours on a terminal only."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    header, *others = rows
+    cells = [[Text(cell, "bold") for cell in header]]
+    cells += [[Text(cell, _COLOURS.get(cell, "")) for cell in row] for row in others]
     console = Console(highlight=False, soft_wrap=True)
-    for number, row in enumerate(rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        line = Text(style="bold" if number == 0 else "")
-        for at, cell in enumerate(cells):
-            last = at == len(cells) - 1
-            line.append(cell.rstrip() if last else cell + _GAP, _COLOURS.get(cell.strip(), ""))
+    for line in columns.aligned(cells, gap=_GAP):
         console.print(line)

@@ -118,7 +118,8 @@ def _ask(server: str) -> Any:
         with _NO_PROXY.open(url, timeout=_TIMEOUT_SECONDS) as answer:
             return msgspec.json.decode(answer.read())
     except (OSError, ValueError, msgspec.DecodeError) as error:
-        why = getattr(error, "reason", None) or error
+        cause = getattr(error, "reason", None) or error
+        why = getattr(cause, "strerror", None) or cause
         hint = "start one with podium up, or say where it is with --server"
         raise PodiumError(f"podium: no scheduler answers at {url}: {why}; {hint}") from error
 

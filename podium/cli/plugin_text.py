@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from podium.app.plugin_listing import Listed
+from podium.cli import columns
+from podium.cli.columns import Cell, Rows
 
 Json = Mapping[str, Any]
 _MILLISECONDS = 1e3
+_LISTED = ("PLUGIN", "FROM", "PROFILE", "WEIGHT", "POINTS")
+_TEXTS = ("PLUGIN", "POINT")
+_FIGURES = ("CALLS", "EVALUATIONS", "TOTAL MS", "MEAN MS", "MAX MS", "REJECTIONS", "ERRORS")
 
 
 def print_listing(rows: Sequence[Listed], console: Console) -> None:
     """Where each runs; below that the arguments, which are as long as their authors like."""
-    table = _table("PLUGIN", "FROM", "PROFILE", "WEIGHT", "POINTS")
-    for row in rows:
-        table.add_row(
-            escape(row.name),
-            escape(row.origin),
-            escape(row.profile) or "-",
-            "-" if row.weight is None else str(row.weight),
-            ", ".join(row.points) or f"[red]{escape(row.trouble)}[/red]",
-        )
-    console.print(table)
-    _print_args([row for row in rows if row.args], console)
+    _print(columns.folded([_header(*_LISTED), *map(_listed, rows)], console.width), console)
+    arguments = [cells for row in rows for cells in _arguments(row)]
+    if arguments:
+        header = _header("PLUGIN", "PROFILE", "ARGUMENTS")
+        console.print()
+        _print(columns.folded([header, *arguments], console.width), console)
 
 
-def _print_args(rows: Sequence[Listed], console: Console) -> None:
-    if not rows:
-        return
-    table = _table("PLUGIN", "PROFILE", "ARGUMENTS")
-    for row in rows:
-        told = [f"{name}: {json.dumps(value)}" for name, value in (row.args or {}).items()]
-        table.add_row(escape(row.name), escape(row.profile), escape("\n".join(told)))
-    console.print()
-    console.print(table)
+def _listed(row: Listed) -> list[Cell]:
+    weight = "-" if row.weight is None else str(row.weight)
+    points = ", ".join(row.points) or Text(row.trouble, "red")
+    return [row.name, row.origin, row.profile or "-", weight, points]
+
+
+def _arguments(row: Listed) -> Iterator[list[Cell]]:
+    """A row for each; the first one names the plugin."""
+    names = [row.name, row.profile]
+    for name, value in (row.args or {}).items():
+        yield [*names, f"{name}: {json.dumps(value, ensure_ascii=False)}"]
+        names = ["", ""]
 
 
 def print_stats(found: Json, console: Console) -> None:
@@ -53,23 +56,23 @@ def _print_calls(calls: list[Json], console: Console) -> None:
     if not calls:
         console.print("no plugin was asked yet")
         return
-    table = _table("PLUGIN", "POINT")
-    for name in ("CALLS", "EVALUATIONS", "TOTAL MS", "MEAN MS", "MAX MS", "REJECTIONS", "ERRORS"):
-        table.add_column(name, justify="right")
-    for call in sorted(calls, key=lambda each: -each["seconds"]):
-        seconds, count = call["seconds"], call["calls"]
-        milliseconds = (seconds, seconds / count, call["longest"])
-        errors = f"[red]{call['errors']}[/red]" if call["errors"] else "0"
-        table.add_row(
-            escape(call["plugin"]),
-            call["point"],
-            f"{count:,}",
-            f"{call['evaluations']:,}",
-            *(f"{each * _MILLISECONDS:,.3f}" for each in milliseconds),
-            f"{call['rejections']:,}",
-            errors,
-        )
-    console.print(table)
+    dearest = sorted(calls, key=lambda each: -each["seconds"])
+    rows = [_header(*_TEXTS, *_FIGURES), *map(_call, dearest)]
+    _print(rows, console, right=range(len(_TEXTS), len(rows[0])))
+
+
+def _call(call: Json) -> list[Cell]:
+    seconds, count = call["seconds"], call["calls"]
+    milliseconds = (seconds, seconds / count, call["longest"])
+    return [
+        call["plugin"],
+        call["point"],
+        f"{count:,}",
+        f"{call['evaluations']:,}",
+        *(f"{each * _MILLISECONDS:,.3f}" for each in milliseconds),
+        f"{call['rejections']:,}",
+        Text(str(call["errors"]), "red" if call["errors"] else ""),
+    ]
 
 
 def _print_unsigned(names: list[str], console: Console) -> None:
@@ -84,8 +87,10 @@ def _print_unsigned(names: list[str], console: Console) -> None:
     )
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    return table
+def _header(*names: str) -> list[Cell]:
+    return [Text(name, "bold") for name in names]
+
+
+def _print(rows: Rows, console: Console, right: range = range(0)) -> None:
+    for line in columns.aligned(rows, right=right):
+        console.print(line, soft_wrap=True)

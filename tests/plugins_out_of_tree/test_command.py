@@ -109,12 +109,13 @@ def test_list(shell, write):
         ["DefaultPreemption", "default-scheduler", "minCandidateNodesPercentage:", "10"],
         ["minCandidateNodesAbsolute:", "100"],
     ]
+    assert ["bindingTimeout:", '"10m0s"'] in arguments  # as in a file
 
 
 def test_list_is_no_wider_in_a_pipe_than_people_read(shell, write):
     lines = shell.out("plugin", "list", "--plugin", write(SCORE)).splitlines()
 
-    assert max(len(line.rstrip()) for line in lines) <= 120
+    assert max(map(len, lines)) <= 120
 
 
 def test_list_by_profile(shell, write):
@@ -189,7 +190,7 @@ def test_stats_without_a_scheduler(shell, write):
 
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "podium: no scheduler answers at http://127.0.0.1:9/debug/plugins: "
+        "podium: no scheduler answers at http://127.0.0.1:9/debug/plugins: Connection refused; "
     )
     assert "podium up" in done.stderr
 

@@ -37,9 +37,9 @@ def ran(plugin, *names):
     return stats(core.profiles, core.builder.calls)
 
 
-def text(found):
+def text(found, width=200):
     out = io.StringIO()
-    plugin_text.print_stats(found, Console(file=out, width=200))
+    plugin_text.print_stats(found, Console(file=out, width=width))
     return out.getvalue()
 
 
@@ -66,6 +66,14 @@ def test_the_most_expensive_comes_first():
 
     assert len(totals) > 10
     assert totals == sorted(totals, reverse=True)
+
+
+def test_names_and_figures_stay_whole_on_a_narrow_terminal():
+    lines = text(ran(Choosy, "web"), width=60).splitlines()
+    names = {line.split()[0] for line in lines[2:] if len(line.split()) == 9}
+
+    assert lines[1].split()[:4] == ["PLUGIN", "POINT", "CALLS", "EVALUATIONS"]
+    assert {"Choosy", "NodeResourcesFit", "NodeDeclaredFeatures"} <= names
 
 
 def test_before_the_first_pod():
