@@ -21,7 +21,7 @@ class Clock(Protocol):
 
     def now(self) -> float: ...
 
-    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer: ...
+    def call_later(self, seconds: float, call: Callable[[], object]) -> Timer: ...
 
 
 async def give_way() -> None:
@@ -87,7 +87,7 @@ class LoopClock:
     def now(self) -> float:
         return self._start + (time.monotonic() - self._loop_start) * self._speed
 
-    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def call_later(self, seconds: float, call: Callable[[], object]) -> Timer:
         return asyncio.get_running_loop().call_later(max(0.0, seconds) / self._speed, call)
 
 
@@ -97,13 +97,13 @@ class StillClock:
     def now(self) -> float:
         return time.time()
 
-    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def call_later(self, seconds: float, call: Callable[[], object]) -> Timer:
         raise RuntimeError("this shell has no event loop, so nothing in it can wait")
 
 
 class _FakeTimer:
-    def __init__(self, call: Callable[[], None]) -> None:
-        self.call: Callable[[], None] | None = call
+    def __init__(self, call: Callable[[], object]) -> None:
+        self.call: Callable[[], object] | None = call
 
     def cancel(self) -> None:
         self.call = None
@@ -120,7 +120,7 @@ class FakeClock:
     def now(self) -> float:
         return self._now
 
-    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def call_later(self, seconds: float, call: Callable[[], object]) -> Timer:
         timer = _FakeTimer(call)
         heapq.heappush(self._due, (self._now + max(0.0, seconds), next(self._count), timer))
         return timer

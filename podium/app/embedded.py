@@ -58,7 +58,7 @@ async def embedded_scheduler(
             _health(running),
             metrics,
             lambda: effective(configuration),
-            lambda: stats(running.profiles, running.calls),
+            lambda: stats(running.profiles),
         )
         host, port = await server.start("127.0.0.1", 0)
         if schedule.is_watching:

@@ -129,7 +129,6 @@ class _Live:
             events=self.events,
             for_events=self.for_events,
             profiles=profiles,
-            calls=self.core.builder.calls,
             debugger=Debugger(self.services.cluster, queue, self.services.nominator, watching),
             exchange=Exchange(
                 core=self.core,

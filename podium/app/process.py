@@ -178,8 +178,8 @@ class _Process:
         client = ApiClient(self._election_connection)
         loop = asyncio.get_running_loop()
         callbacks = Callbacks(
-            on_leading=lambda: _ignore(loop.call_soon_threadsafe(self._is_leading.set)),
-            on_lost=lambda: _ignore(loop.call_soon_threadsafe(self._lose)),
+            on_leading=lambda: loop.call_soon_threadsafe(self._is_leading.set),
+            on_lost=lambda: loop.call_soon_threadsafe(self._lose),
         )
         return LeaderElection(
             Elector(new_identity(), settings, self._clock, self._metrics),
@@ -211,7 +211,7 @@ class _Process:
             health,
             self._metrics,
             lambda: self._options.configz,
-            lambda: stats(scheduler.profiles, scheduler.calls),
+            lambda: stats(scheduler.profiles),
         )
         if self._options.secure_port:
             started = server.start(self._options.bind_address, self._options.secure_port)
@@ -235,7 +235,3 @@ class _Process:
         if self._over.is_set():
             os._exit(FAILED)
         self._over.set()
-
-
-def _ignore(_: object) -> None:
-    """A handle of a call that nobody takes back."""

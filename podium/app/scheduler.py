@@ -20,7 +20,6 @@ from podium.clock import LoopClock
 from podium.config import Configuration, upstream
 from podium.framework.extender import Extender
 from podium.framework.profile import Profile
-from podium.live.running import RunningScheduler
 
 Json = Mapping[str, Any]
 
@@ -61,7 +60,6 @@ class Scheduler:
         self.configuration = self._configuration(fields)
         self._on_profile = on_profile
         self._ends = AsyncExitStack()
-        self._running: RunningScheduler | None = None
 
     def _configuration(self, fields: Json) -> Configuration:
         value: dict[str, Any] = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
@@ -80,7 +78,7 @@ class Scheduler:
         if self._on_profile is not None:
             for profile in running.profiles.values():
                 self._on_profile(profile)
-        self._running = await self._ends.enter_async_context(running)
+        await self._ends.enter_async_context(running)
         return self
 
     async def __aexit__(self, *_: object) -> None:

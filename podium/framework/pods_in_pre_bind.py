@@ -8,7 +8,7 @@ from collections.abc import Callable
 class PodInPreBind:
     """``cancel`` and ``mark_prebound`` race; the first wins."""
 
-    def __init__(self, stop: Callable[[str], None]) -> None:
+    def __init__(self, stop: Callable[[str], object]) -> None:
         self._stop = stop
         self._is_prebound = False
         self.cancelled_because: str | None = None
@@ -36,7 +36,7 @@ class PodsInPreBind:
     def __init__(self) -> None:
         self._pods: dict[str, PodInPreBind] = {}
 
-    def add(self, uid: str, stop: Callable[[str], None]) -> PodInPreBind:
+    def add(self, uid: str, stop: Callable[[str], object]) -> PodInPreBind:
         entry = self._pods[uid] = PodInPreBind(stop)
         return entry
 

@@ -76,10 +76,10 @@ class WaitingPod:
         else:
             self._listeners.append(listener)
 
-    def _expiry(self, plugin: str, seconds: float) -> Callable[[], None]:
+    def _expiry(self, plugin: str, seconds: float) -> Callable[[], object]:
         wait = durations.format(seconds)
         text = f"rejected due to timeout after waiting {wait} at plugin {plugin}"
-        return lambda: _ignore(self.reject(plugin, text))
+        return lambda: self.reject(plugin, text)
 
     def _end(self, status: Status) -> None:
         if self.outcome is not None:
@@ -118,7 +118,3 @@ class WaitingPods:
 
     def __len__(self) -> int:
         return len(self._pods)
-
-
-def _ignore(_: bool) -> None:
-    """A timer's answer has no reader."""

@@ -103,9 +103,7 @@ class Binder:
     async def _pre_bind(self, target: Target, parallel: frozenset[str]) -> Status:
         """Run PreBind so that preemption can call it off."""
         work = asyncio.ensure_future(run_pre_bind(target, parallel))
-        binding = self.services.pods_in_pre_bind.add(
-            target.pod.uid, lambda reason: _ignore(work.cancel(reason))
-        )
+        binding = self.services.pods_in_pre_bind.add(target.pod.uid, work.cancel)
         try:
             status = await work
         except asyncio.CancelledError:
@@ -153,7 +151,3 @@ def failed(status: Status, record: Record) -> Rejected:
     """A fault, or a rejection that no plugin is blamed for: both are retried as errors are."""
     record.message = status.message
     return Rejected(status, record, None, CLEAR)
-
-
-def _ignore(_: bool) -> None:
-    """Whoever calls a binding off has no use for whether it had ended."""

@@ -44,8 +44,8 @@ def new_identity() -> str:
 class Callbacks:
     """Called on the election's own loop: whoever works on another one sends it a message."""
 
-    on_leading: Callable[[], None]
-    on_lost: Callable[[], None]
+    on_leading: Callable[[], object]
+    on_lost: Callable[[], object]
 
 
 class LeaderElection:

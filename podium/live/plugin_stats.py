@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podium.framework.calls import CallCount, Calls
+from podium.framework.calls import CallCount
 from podium.framework.profile import Profile
 
 Json = dict[str, Any]
 
 
-def stats(profiles: Mapping[str, Profile], calls: Mapping[str, Calls]) -> Json:
+def stats(profiles: Mapping[str, Profile]) -> Json:
     """By profile; from any thread. ``withoutSignature`` are those who switch reuse off."""
     return {
         "profiles": [
             {
                 "name": name,
                 "withoutSignature": list(profile.unsigned),
-                "calls": [_shown(count) for count in calls[name] if count.calls],
+                "calls": [_shown(count) for count in profile.calls if count.calls],
             }
             for name, profile in list(profiles.items())
         ]

@@ -9,7 +9,6 @@ from typing import Final
 from podium.client.event_recorder import EventSender
 from podium.client.http import Connection
 from podium.config.model import Configuration
-from podium.framework.calls import Calls
 from podium.framework.plugin import close
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
@@ -34,7 +33,6 @@ class RunningScheduler:
     events: EventSender
     for_events: Connection
     profiles: Mapping[str, Profile]
-    calls: Mapping[str, Calls]  # of plugins, by profile
     debugger: Debugger
     gauges: Gauges
     exchange: Callable[[Configuration, Registry], None]  # for other plugins

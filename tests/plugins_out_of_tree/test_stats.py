@@ -34,7 +34,7 @@ def ran(plugin, *names):
         core.cluster.set_node(node(each))
     for name in names:
         core.cycle(fwk.QueuedPod.of(pod(name))).run()
-    return stats(core.profiles, core.builder.calls)
+    return stats(core.profiles)
 
 
 def text(found, width=200):
