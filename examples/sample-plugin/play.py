@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.api.manifests import load_yaml
-from podium.apiserver.up import ClusterOptions, EmbeddedCluster
+from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.client.endpoint import Endpoint
 from podium.client.endpoints import find_endpoint
 from podium.client.http import Connection, Request

@@ -18,7 +18,7 @@ from podium.clock import sleep
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
-    from podium.apiserver.up import EmbeddedCluster
+    from podium.apiserver.embedded_cluster import EmbeddedCluster
     from podium.live.running import RunningScheduler
 
 NODES = 100
@@ -47,7 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from podium.apiserver.up import ClusterOptions  # see up.run()
+    from podium.apiserver.embedded_cluster import ClusterOptions  # see up.run()
     from podium.app.embedded import Schedule
 
     path = args.state_file or state_file.default_path()

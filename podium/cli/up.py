@@ -27,7 +27,7 @@ from podium.cli.complaint import complain
 from podium.errors import AlreadyRunning, PodiumError
 
 if TYPE_CHECKING:
-    from podium.apiserver.up import ClusterOptions, EmbeddedCluster
+    from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
     from podium.app.embedded import Embedded, Schedule
     from podium.live.running import RunningScheduler
 
@@ -104,7 +104,7 @@ def add_state_file(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     # Loaded here: all other commands would start half a second later with the API server.
-    from podium.apiserver.up import ClusterOptions, read_template
+    from podium.apiserver.embedded_cluster import ClusterOptions, read_template
     from podium.live import event_loop
 
     path = args.state_file or state_file.default_path()
@@ -157,7 +157,7 @@ async def serve(
     visit: Visit | None = None,
 ) -> int:
     """Run a cluster until a signal comes; ``visit`` is taken there once it is ready."""
-    from podium.apiserver.up import EmbeddedCluster  # see run()
+    from podium.apiserver.embedded_cluster import EmbeddedCluster  # see run()
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
     stopped = asyncio.Event()

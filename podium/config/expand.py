@@ -6,10 +6,10 @@ from podium.config import upstream
 from podium.config.catalog import Catalog
 from podium.config.merge import ALL, Entry, PluginSets
 from podium.config.problems import Problems
+from podium.framework.answers import MAX_SCORE
 
 Order = dict[str, tuple[str, ...]]
 
-MAX_NODE_SCORE = 100
 MAX_TOTAL_SCORE = 2**63 - 1
 
 
@@ -135,7 +135,7 @@ def could_overflow(weights: Mapping[str, int]) -> bool:
     """Whether a node's total could pass 64 bits; added up in order, as upstream does."""
     total = 0
     for weight in weights.values():
-        if weight * MAX_NODE_SCORE > MAX_TOTAL_SCORE - total:
+        if weight * MAX_SCORE > MAX_TOTAL_SCORE - total:
             return True
-        total += weight * MAX_NODE_SCORE
+        total += weight * MAX_SCORE
     return False

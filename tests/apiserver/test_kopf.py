@@ -10,7 +10,7 @@ from pathlib import Path
 
 from podium.apiserver.api import Call
 from podium.apiserver.deletion import DeleteOptions
-from podium.apiserver.up import ClusterOptions, EmbeddedCluster
+from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 
 COPIES, CRDS = "copies.example.com", "customresourcedefinitions.apiextensions.k8s.io"
 OPERATOR = Path(__file__).with_name("kopf_operator.py")

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from podium.apiserver.bootstrap import new_api
+from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.apiserver.server import EmbeddedServer
-from podium.apiserver.up import ClusterOptions, EmbeddedCluster
 from podium.clock import LoopClock
 
 KUBECTL = shutil.which("kubectl")

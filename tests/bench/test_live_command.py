@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.apiserver.up import ClusterOptions, EmbeddedCluster
+from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.bench.result import LiveResult
 from podium.cli import main
 from tests.control_plane.plane import write_kubeconfig

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from podium.apiserver.api import Call
-from podium.apiserver.up import ClusterOptions, EmbeddedCluster
+from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from tests.control_plane.plane import free_port, write_kubeconfig
 from tests.control_plane.processes import Program
 

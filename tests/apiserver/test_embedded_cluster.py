@@ -5,8 +5,13 @@ import asyncio
 import pytest
 
 from podium.apiserver.api import Call
+from podium.apiserver.embedded_cluster import (
+    ClusterOptions,
+    EmbeddedCluster,
+    add_nodes,
+    read_template,
+)
 from podium.apiserver.subresources import bind
-from podium.apiserver.up import ClusterOptions, EmbeddedCluster, add_nodes, read_template
 from podium.clock import sleep
 from podium.errors import PodiumError
 from tests.apiserver.controllers.harness import World, pod
