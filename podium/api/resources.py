@@ -74,6 +74,18 @@ def spec_requests(pod: Pod) -> Requests:
     return found
 
 
+def is_held(pod: Pod) -> bool:
+    """Whether the status may say otherwise than the spec what the pod takes."""
+    status = pod.status
+    return bool(status.container_statuses or status.init_container_statuses or status.resources)
+
+
+def held_requests(pod: Pod) -> Requests:
+    """What the pod takes by its status and its spec, as while it is resized."""
+    exact = amounts(pod_requests(pod, use_status=True))
+    return exact, non_zero(pod, use_status=True)
+
+
 _AS_WRITTEN: dict[Hashable, Requests] = {}
 _MOST_KEPT = 4096
 

@@ -97,24 +97,14 @@ _MOST_KEPT: Final = 4096
 def _requests(pod: Pod) -> resources.Requests:
     """What the pod takes. Equal ones are one object, which saves memory and time."""
     try:
-        found = _shared(_held(pod)) if _is_held(pod) else resources.spec_requests(pod)
+        held = resources.is_held(pod)
+        found = _shared(resources.held_requests(pod)) if held else resources.spec_requests(pod)
     except InvalidQuantity:
         validate(pod)  # says which field, and whatever else is wrong
         raise
     if min(found[0].values(), default=0) < 0:  # its node would be scored out of range, for all pods
         validate(pod)
     return found
-
-
-def _is_held(pod: Pod) -> bool:
-    """Whether the status may say otherwise than the spec what the pod takes."""
-    status = pod.status
-    return bool(status.container_statuses or status.init_container_statuses or status.resources)
-
-
-def _held(pod: Pod) -> resources.Requests:
-    exact = resources.amounts(resources.pod_requests(pod, use_status=True))
-    return exact, resources.non_zero(pod, use_status=True)
 
 
 def _shared(requests: resources.Requests) -> resources.Requests:

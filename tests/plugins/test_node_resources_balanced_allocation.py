@@ -91,6 +91,15 @@ def test_requests_of_the_pod_itself_and_overhead_count():
     assert scores(subject, nodes) == [73]
 
 
+def test_what_the_status_says_the_pod_holds_counts():
+    holds = {"name": "main", "resources": {"requests": {"cpu": "1500m", "memory": "1Gi"}}}
+    subject = pod(status={"container_statuses": [holds]})
+
+    assert scores(subject, fwk.Rows.of(node(cpu=2, memory="4Gi"))) == [62]
+    with pytest.raises(fwk.NotSignable):
+        plugin().sign(subject)
+
+
 def test_without_pre_score_it_works_it_out():
     nodes = fwk.Rows.of(node(cpu=10, memory="10Gi"))
     subject = pod(cpu="450m", memory="1Gi")

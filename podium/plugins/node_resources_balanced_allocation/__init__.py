@@ -58,6 +58,8 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         self.standing = StandingBalances()
 
     def sign(self, pod: Pod) -> Hashable:
+        if resources.is_held(pod):
+            raise fwk.NotSignable  # hardly ever, while a pod waits
         return resources.written_requests(pod)
 
     def reads(self, pod: Pod) -> fwk.Reads:
@@ -85,7 +87,9 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         return points(after, self.standing.on(nodes, asked.of))
 
     def demands_of(self, pod: Pod) -> Demands | None:
-        requests, _ = resources.spec_requests(pod)
+        # Its status counts, unlike in NodeResourcesFit.
+        held = resources.is_held(pod)
+        requests, _ = resources.held_requests(pod) if held else resources.spec_requests(pod)
         if not any(requests.get(spec.name) for spec in self.resources):
             return None
         return Demands(demands(self.resources, requests))

@@ -75,6 +75,15 @@ def test_the_smallest_volumes_of_the_node_are_taken():
     assert {c.claim.name: c.wanted.name for c in reserved} == {"small": "y", "large": "x"}
 
 
+def test_a_profile_without_its_filter_takes_no_volume():
+    trial = Trial(storage_class(), claim(), volume(on={HOST: "b"}))
+    trial.handle.use()
+    for node_name in "ab":
+        assert trial.reserve(node_name, "data").ok
+        assert is_clean(trial)
+        assert trial.plugin.pre_bind_pre_flight(trial.state, pod("web"), node_name).is_skip
+
+
 @pytest.mark.parametrize(
     "objects",
     [

@@ -91,7 +91,7 @@ class VolumeBinding(
 
     def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status | None:
         claims, reservation = state.get(PodClaims), Reservation(node_name)
-        if not claims.are_bound:
+        if not claims.are_bound and self._filters():
             decision = self._decide(claims, node_name)
             if not decision.status.ok:
                 return decision.status
@@ -134,6 +134,10 @@ class VolumeBinding(
                 hint=hints.pool_takes_larger_volumes,
             ),
         ]
+
+    def _filters(self) -> bool:
+        """Whether the profile has this Filter: without it no volume was ever chosen for a pod."""
+        return self.name in self._handle.plugins(fwk.Point.FILTER)
 
     def _decide(self, claims: PodClaims, node_name: str) -> Decision:
         node = self._handle.cluster.node(node_name)
