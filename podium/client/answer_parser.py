@@ -119,7 +119,8 @@ class AnswerParser:
 def _code(line: bytes) -> int:
     version, _, rest = line.partition(b" ")
     if version != b"HTTP/1.1" or not rest[:3].isdigit():
-        raise BadAnswer(f"no answer of HTTP/1.1: {line[:60]!r}")
+        hint = "is the address right, does it begin with https:// where it should?"
+        raise BadAnswer(f"no answer of HTTP/1.1: {line[:60]!r}; {hint}")
     return int(rest[:3])
 
 

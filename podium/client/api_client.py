@@ -25,7 +25,7 @@ from podium.client.http import Connection, Request
 from podium.client.pod_status import status_patch
 from podium.client.resources import CLAIMS, LEASES, PODS, VOLUMES, Resource, resource_of
 from podium.clock import sleep
-from podium.errors import ApiError, Conflict, Unreachable
+from podium.errors import ApiError, Conflict, InvalidObject, Unreachable
 
 K = TypeVar("K", bound=ApiObject)
 Json = dict[str, Any]
@@ -107,14 +107,13 @@ class ApiClient:
         return await self._patched(CLAIMS, claim, _marks(claim, annotations))
 
     async def _patched(self, resource: Resource[K], obj: K, patch: Json) -> K:
-        answer = await self._send("PATCH", resource.path_of(obj.key), patch, MERGE)
-        return resource.decode(answer, None)
+        return _read(resource, await self._send("PATCH", resource.path_of(obj.key), patch, MERGE))
 
     # --- any kind --------------------------------------------------------------------------------
 
     async def read(self, kind: type[K], key: str) -> K:
         resource = resource_of(kind)
-        return resource.decode(await self._connection.get(resource.path_of(key)), None)
+        return _read(resource, await self._connection.get(resource.path_of(key)))
 
     # --- leases ----------------------------------------------------------------------------------
 
@@ -124,12 +123,12 @@ class ApiClient:
     async def create_lease(self, lease: Lease) -> Lease:
         """``Conflict`` when there is one already."""
         answer = await self._send("POST", LEASES.path_in(lease.namespace), _lease_json(lease))
-        return LEASES.decode(answer, None)
+        return _read(LEASES, answer)
 
     async def update_lease(self, lease: Lease) -> Lease:
         """``Conflict`` unless the lease has the version that it had when it was read."""
         answer = await self._send("PUT", LEASES.path_of(lease.key), _lease_json(lease))
-        return LEASES.decode(answer, None)
+        return _read(LEASES, answer)
 
     # --- events ----------------------------------------------------------------------------------
 
@@ -148,6 +147,14 @@ class ApiClient:
     ) -> bytes:
         request = Request(method, path, msgspec.json.encode(body), content_type)
         return await self._connection.send(request)
+
+
+def _read(resource: Resource[K], answer: bytes) -> K:
+    """To whoever asked, an answer that cannot be read is a request that failed."""
+    try:
+        return resource.decode(answer, None)
+    except InvalidObject as error:
+        raise ApiError(f"the server answered with something else: {error}") from error
 
 
 def _may_pass(error: ApiError) -> bool:

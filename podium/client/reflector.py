@@ -92,6 +92,9 @@ class Reflector(Generic[T]):
                 went_well = self._version != version
             except PodiumError as error:
                 self._note(error)
+            except Exception as fault:  # the edge of the client: nobody else would go on watching
+                log.error("following failed", kind=self._resource.name)
+                self._note(ApiError(f"podium: {self._resource.name}: {fault!r}"))
             if went_well or self._clock.now() - begun >= HEALTHY_SECONDS:
                 self._backoff.reset()
             else:
@@ -130,7 +133,7 @@ class Reflector(Generic[T]):
         except Gone:  # it took so long that the server has forgotten where it began
             version = await self._list_pages("")
         except UNREADABLE as error:
-            raise ApiError(f"podium: {self._resource.name}: not a list: {error}") from error
+            raise self._strange("not a list", error) from error
         self._version = version
         self.heard_at = self.listed_at = self._clock.now()
         self.synced.set()
@@ -175,7 +178,13 @@ class Reflector(Generic[T]):
         except TimeoutError as error:
             raise Unreachable(f"nothing heard for {SILENCE_SECONDS:g} s") from error
         except (LineTooLong, *UNREADABLE) as error:
-            raise ApiError(f"podium: {self._resource.name}: not a watch event: {error}") from error
+            raise self._strange("not a watch event", error) from error
+
+    def _strange(self, what: str, error: Exception) -> ApiError:
+        """In the same words for every kind, so that a wrong address is told once."""
+        at = self._connection.endpoint
+        hint = "is there an API server at this address?"
+        return ApiError(f"podium: {at.source}: {at.server}: {what}: {error}; {hint}")
 
     def _silence(self) -> Deadline:
         return Deadline(self._clock, SILENCE_SECONDS)
@@ -202,7 +211,7 @@ class Reflector(Generic[T]):
     def _is_newer(self, version: str) -> bool:
         """Versions are numbers where a server keeps to the API's rules; others are all taken."""
         if version.isdecimal() and self._version.isdecimal():
-            return int(version) > int(self._version)
+            return _place(version) > _place(self._version)
         return bool(version)
 
     def _suspect(self, change: str, known: bool) -> None:
@@ -215,3 +224,9 @@ class Reflector(Generic[T]):
         selector = self._resource.field_selector
         chosen = f"fieldSelector={quote(selector, safe='')}" if selector else ""
         return f"{self._resource.path}?{'&'.join(filter(None, (chosen, query)))}"
+
+
+def _place(version: str) -> tuple[int, str]:
+    """Numbers in their order, however long they are: Python refuses to read the longest."""
+    digits = version.lstrip("0")
+    return len(digits), digits

@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
+from podium.api.codec import UNREADABLE
 from podium.api.meta import ApiObject
 from podium.api.objects import (
     CSIDriver,
@@ -30,7 +31,7 @@ from podium.api.objects import (
     VolumeAttachment,
     decode,
 )
-from podium.errors import PodiumError
+from podium.errors import InvalidObject, PodiumError, Problem
 
 T = TypeVar("T")
 K = TypeVar("K", bound=ApiObject)
@@ -99,14 +100,17 @@ def typed(kind: type[K]) -> Decode[K]:
     def decode_typed(raw: bytes, known: K | None) -> K:
         try:
             return fast(raw.replace(_USUAL_NULL, b""))
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             return decode(kind, raw)  # knows about nulls, and explains what it cannot read
 
     return decode_typed
 
 
 def decode_plain(raw: bytes, known: dict[str, Any] | None) -> dict[str, Any]:
-    return cast(dict[str, Any], msgspec.json.decode(raw))
+    try:
+        return cast(dict[str, Any], msgspec.json.decode(raw))
+    except UNREADABLE as error:
+        raise InvalidObject("object", "", [Problem("", str(error))]) from error
 
 
 def _served(kind: type[K], plural: str, group: str = "", *, without: str = "") -> Resource[K]:

@@ -7,7 +7,10 @@ here and 220 in aiohttp, which still carries the watches. `http.py` calls it.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
+import socket
 import ssl
+from contextlib import suppress
 from typing import Final, cast
 from urllib.parse import urlsplit
 
@@ -132,11 +135,36 @@ class Wires:
         return None
 
     async def _connect(self) -> Wire:
-        name = (self._server_name or self._host) if self._tls is not None else None
         try:
-            _, wire = await asyncio.get_running_loop().create_connection(
-                Wire, self._host, self._port, ssl=self._tls, server_hostname=name
-            )
+            *others, last = await self._addresses()
+            for address in others:
+                with suppress(OSError):
+                    return await self._connect_to(address)
+            return await self._connect_to(last)
         except OSError as error:
             raise CannotConnect(str(error)) from error
+
+    async def _addresses(self) -> list[str]:
+        """Looked up first: who is cancelled while the loop's own connecting looks them up leaves
+        faults to nobody, which the loop then logs."""
+        if _is_ip(self._host):
+            return [self._host]
+        found = await asyncio.get_running_loop().getaddrinfo(
+            self._host, self._port, type=socket.SOCK_STREAM
+        )
+        return [str(address[0]) for *_, address in found]
+
+    async def _connect_to(self, address: str) -> Wire:
+        name = (self._server_name or self._host) if self._tls is not None else None
+        _, wire = await asyncio.get_running_loop().create_connection(
+            Wire, address, self._port, ssl=self._tls, server_hostname=name
+        )
         return wire
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

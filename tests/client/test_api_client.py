@@ -21,7 +21,7 @@ from podium.client.api_client import STATUS_TRIES, ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.http import Connection
 from podium.errors import ApiError, Conflict, NotFound, Unreachable
-from tests.client.front import answering, hanging_up
+from tests.client.front import answering, hanging_up, saying
 from tests.client.harness import UNLIMITED, node, pod, with_world
 
 SAID = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no")
@@ -51,6 +51,20 @@ async def test_bind_sends_a_binding_for_this_very_pod(world):
         "target": {"kind": "Node", "name": "n"},
     }
     assert stored(world, "pods", "default", "p")["spec"]["nodeName"] == "n"
+
+
+@with_world
+async def test_an_answer_that_is_no_object_is_a_request_that_failed(world):
+    world.front.instead("/leases", *[saying("<html>")] * 3)
+    lease = Lease(ObjectMeta(namespace="kube-system", name="l"), LeaseSpec("me"))
+
+    for asked in (
+        world.client.get_lease(lease.key),
+        world.client.create_lease(lease),
+        world.client.update_lease(lease),
+    ):
+        with pytest.raises(ApiError, match="answered with something else: Lease: JSON is"):
+            await asked
 
 
 @with_world

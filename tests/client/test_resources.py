@@ -6,6 +6,7 @@ import pytest
 
 from podium.api.objects import Lease, Node, Pod, ReplicaSet, decode
 from podium.client.resources import LEASES, PODS, custom_resource, resource_of, typed
+from podium.errors import InvalidObject
 
 
 @pytest.mark.parametrize(
@@ -68,3 +69,10 @@ def test_the_quick_way_decodes_the_same(changes):
     raw = json.dumps(obj | changes, separators=(",", ":")).encode()
 
     assert typed(Pod)(raw, None) == decode(Pod, raw)
+
+
+@pytest.mark.parametrize("resource", [PODS, custom_resource("foos.v1.example.com")])
+@pytest.mark.parametrize("raw", [b'{"metadata":{"name":"\xff"}}', b"[" * 100_000, b"{"])
+def test_what_cannot_be_read_is_an_invalid_object(resource, raw):
+    with pytest.raises(InvalidObject):
+        resource.decode(raw, None)
