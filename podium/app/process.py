@@ -141,9 +141,12 @@ class _Process:
         return candidacy
 
     async def _stand(self, election: LeaderElection) -> bool:
-        """In the side thread."""
-        async with self._election_connection:
-            return await election.run()
+        """In the side thread. However it ends: who stands for no election waits for none."""
+        try:
+            async with self._election_connection:
+                return await election.run()
+        finally:
+            self._loop.call_soon_threadsafe(self._over.set)
 
     async def _unless_over(self, work: Coroutine[Any, Any, object]) -> None:
         """Wait for this, unless the process is to end before; what it raises ends the process."""
@@ -176,7 +179,7 @@ class _Process:
         settings = self._configuration.leader_election
         self._election_connection = self._connection("leader-election")
         client = ApiClient(self._election_connection)
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         callbacks = Callbacks(
             on_leading=lambda: loop.call_soon_threadsafe(self._is_leading.set),
             on_lost=lambda: loop.call_soon_threadsafe(self._lose),

@@ -10,6 +10,7 @@ from podium.api.meta import ObjectMeta
 from podium.api.objects import Lease, LeaseSpec
 from podium.api.times import micro_time_text, parse_time, time_text
 from podium.clock import Clock
+from podium.errors import ApiError, InvalidTime
 from podium.live.election import Record
 
 API_VERSION: Final = "coordination.k8s.io/v1"
@@ -35,8 +36,12 @@ class LeaseLock:
         self._lease = Lease(metadata=ObjectMeta(namespace=namespace, name=name))
 
     async def get(self) -> Record:
+        """A Lease that says no time is a request that failed, as to client-go."""
         self._lease = await self._client.get_lease(self._lease.key)
-        return record_of(self._lease.spec)
+        try:
+            return record_of(self._lease.spec)
+        except InvalidTime as error:
+            raise ApiError(f"Lease {self._lease.key}: {error}") from error
 
     async def create(self, record: Record) -> None:
         metadata = ObjectMeta(namespace=self._lease.namespace, name=self._lease.name)

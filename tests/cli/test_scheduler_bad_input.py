@@ -6,7 +6,9 @@ import socket
 import pytest
 
 from podium.apiserver.server import Access
+from podium.app import process
 from podium.cli import main
+from podium.live.lease_lock import LeaseLock
 from tests.control_plane import sides
 from tests.control_plane.plane import free_port, write_kubeconfig
 from tests.control_plane.schedulers import LEASE, podium
@@ -182,3 +184,15 @@ def test_neither_a_kubeconfig_nor_a_pod(monkeypatch, capsys):
 
     assert main(["scheduler", "--secure-port=0"]) == 2
     assert "give a kubeconfig with --kubeconfig, or run in a pod" in capsys.readouterr().err
+
+
+def test_a_fault_of_the_election_ends_the_process(tmp_path, monkeypatch):
+    """Nobody would take the lease any more, and the process would wait for it for ever."""
+
+    class Faulty(LeaseLock):
+        async def get(self):
+            raise KeyError("a bug")
+
+    monkeypatch.setattr(process, "LeaseLock", Faulty)
+    with sides.embedded(tmp_path) as side, pytest.raises(KeyError, match="a bug"):
+        main(["scheduler", f"--kubeconfig={side.kubeconfig}", "--secure-port=0"])

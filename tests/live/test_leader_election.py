@@ -353,6 +353,25 @@ def test_of_two_processes_one_leads_and_the_other_follows():
     asyncio.run(scenario())
 
 
+def test_a_lease_that_cannot_be_read_is_tried_again():
+    async def scenario():
+        api = FakeApi()
+        api.store(LeaseSpec("you", 15, renew_time="yesterday"))
+        process = Process(api, FakeClock())
+        await process.pass_time(60)
+        assert (process.told, process.run.done()) == ([], False)
+
+        api.store(LeaseSpec())
+        await process.pass_time(10)
+        assert process.told == ["lead"]
+
+        process.election.stop()
+        await process.pass_time(0)
+        assert await process.run is False
+
+    asyncio.run(scenario())
+
+
 def test_times_are_written_with_microseconds():
     spec = spec_of(Record("me", 15, 1_700_000_000.123456, 1_700_000_001.0, 2))
 
