@@ -15,11 +15,10 @@ from podium.errors import PluginError
 from podium.framework.plugin import EnqueueExtensions, close
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
-from podium.framework.status import text_of
 from podium.live.gate import Gate
 from podium.live.tasks import Tasks
-from podium.live.watching import Watching
-from podium.queue.rules import ProfileRules
+from podium.live.watching import Watching, check
+from podium.queue.rules import ProfileRules, registered_by
 from podium.queue.scheduling_queue import SchedulingQueue
 
 Rules = Mapping[str, ProfileRules]
@@ -43,15 +42,17 @@ class Exchange:
         draft = self.core.builder.draft(configuration, registry)
         try:
             rules = rules_of(draft.profiles, has_extenders=bool(self.core.services.extenders))
-        except Exception as fault:
-            raise PluginError(f"podium: events_to_register failed: {text_of(fault)}") from fault
-        self.gate.pass_through(self._swap, draft, rules)
+            kinds = [*watched(draft.profiles, rules), *self.core.services.listed]
+            check(kinds)
+        except BaseException:
+            self.core.builder.discard(draft)
+            raise
+        self.gate.pass_through(self._swap, draft, rules, kinds)
 
-    def _swap(self, draft: Draft, rules: Rules) -> None:
+    def _swap(self, draft: Draft, rules: Rules, kinds: Iterable[str]) -> None:
         left = self.core.adopt(draft)
         self.queue.use(rules)
-        names = watched(draft.profiles, rules)
-        self.watching.follow([*names, *self.core.services.listed])
+        self.watching.follow(kinds)
         self.bindings.after_these(lambda: close(left, "old"))
 
 
@@ -72,6 +73,6 @@ def watched(profiles: Mapping[str, Profile], rules: Rules) -> Iterable[str]:
         for plugin in plugins
         if isinstance(plugin, EnqueueExtensions)
     )
-    registered = (each.event for plugin in asking for each in plugin.events_to_register())
+    registered = (each.event for plugin in asking for each in registered_by(plugin))
     events = (*registered, *(event for each in rules.values() for event in each.events()))
     return dict.fromkeys(event.resource for event in events)

@@ -107,6 +107,10 @@ class ProfileBuilder:
             self._handles[name].profile = profile
         return left
 
+    def discard(self, draft: Draft) -> None:
+        """Nobody will use the draft: close what was built for it alone."""
+        close(self._new(draft.built), "draft")
+
     def _new(self, built: Mapping[str, BuiltByName]) -> list[Plugin]:
         known = {id(each.plugin) for one in self._built.values() for each in one.values()}
         found = (each.plugin for one in built.values() for each in one.values())

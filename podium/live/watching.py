@@ -70,9 +70,8 @@ class Watching:
     def _follow(self, name: str) -> None:
         if name in KEPT:
             self._keep(KEPT[name], name)
-        elif name in UNKEPT or name.count(".") >= 2:
-            resource = UNKEPT[name] if name in UNKEPT else custom_resource(name)
-            informer: Informer[Any] = Informer(self._connection, resource)
+        elif _is_unkept(name):
+            informer: Informer[Any] = Informer(self._connection, _unkept(name))
             informer.subscribe(self._handlers.on_unkept(name))
             self.informers.append(informer)
             self._followed[name] = informer
@@ -122,3 +121,18 @@ class Watching:
 
     def pod(self, key: str) -> Pod | None:
         return self._pods.get(key)
+
+
+def check(names: Iterable[str]) -> None:
+    """Raise what ``follow`` would raise for these, before anything is begun."""
+    for name in names:
+        if name not in KEPT and _is_unkept(name):
+            _unkept(name)
+
+
+def _is_unkept(name: str) -> bool:
+    return name in UNKEPT or name.count(".") >= 2
+
+
+def _unkept(name: str) -> Resource[Any]:
+    return UNKEPT[name] if name in UNKEPT else custom_resource(name)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from podium.api.objects import Pod
+from podium.errors import PluginError
 from podium.framework.events import ClusterEvent, Hint, Registration, on, with_implicit
 from podium.framework.extender import EXTENDER
 from podium.framework.plugin import (
@@ -20,7 +21,7 @@ from podium.framework.plugin import (
     ReservePlugin,
 )
 from podium.framework.profile import Profile
-from podium.framework.status import Status
+from podium.framework.status import Status, text_of
 
 PreEnqueue = Callable[[Pod, str], Status]
 """Ask all PreEnqueue plugins; the one named is asked first."""
@@ -55,7 +56,7 @@ class ProfileRules:
 
     @classmethod
     def of(cls, profile: Profile, *, has_extenders: bool = False) -> ProfileRules:
-        """What a plugin's ``events_to_register`` raises is raised: it ends the start."""
+        """``PluginError`` when a plugin fails to name its events."""
         registrations = {
             plugin.name: with_implicit(_registrations(plugin))
             for plugins in profile.plugins.values()
@@ -86,4 +87,17 @@ def _always(pod: Pod, old: object, new: object) -> bool:
 
 def _registrations(plugin: Plugin) -> list[Registration]:
     """Who does not say what would help is asked again whatever happens."""
-    return plugin.events_to_register() if isinstance(plugin, EnqueueExtensions) else _ANYTHING
+    return registered_by(plugin) if isinstance(plugin, EnqueueExtensions) else _ANYTHING
+
+
+def registered_by(plugin: EnqueueExtensions) -> list[Registration]:
+    """What the plugin wants to hear of; ``PluginError`` when it fails to say."""
+    try:
+        found = list(plugin.events_to_register())
+        for each in found:
+            if not isinstance(each, Registration):
+                raise TypeError(f"it answered {each!r}, which is no Registration")
+    except Exception as fault:
+        text = f"events_to_register of plugin {plugin.name} failed: {text_of(fault)}"
+        raise PluginError(f"podium: {text}") from fault
+    return found

@@ -233,29 +233,49 @@ def test_a_file_that_cannot_be_used_leaves_the_old_code_running(text, why):
     play(scene, SCORE.format("b"))
 
 
-def test_events_that_the_new_code_fails_to_name_leave_the_old_code_running():
-    broken = (
-        FILTER.format(True)
-        + """
+BROKEN = """
 from podium import framework as fwk
 
-class Broken(fwk.PermitPlugin, fwk.EnqueueExtensions):
+class Broken(fwk.{0}Plugin, fwk.EnqueueExtensions):
     name = "Broken"
 
-    def permit(self, state, pod, node_name):
+    def {1}(self, state, pod, node_name):
         return None
 
     def events_to_register(self):
-        return [fwk.on("Node", "explode")]
+        return {2}
+
+    def close(self):
+        print("Broken is closed")
 """
-    )
 
+
+@pytest.mark.parametrize(
+    ("events", "why"),
+    [
+        ('[fwk.on("Node", "explode")]', "of plugin Broken failed: no action 'explode' on Node"),
+        ("None", "of plugin Broken failed: 'NoneType' object is not iterable"),
+        ("[7]", "of plugin Broken failed: it answered 7, which is no Registration"),
+        ('[fwk.on("a..b", "add")]', '"a..b" names no kind; write it as foos.v1.example.com'),
+    ],
+    ids=["unknown-action", "nothing", "no-registration", "no-kind"],
+)
+@pytest.mark.parametrize("point", [("Permit", "permit"), ("PostBind", "post_bind")])
+def test_events_that_the_new_code_fails_to_name_leave_the_old_code_running(
+    events, why, point, capsys
+):
     async def scene(cluster):
-        await saved(cluster, broken)
+        await cluster.create(node("a"), node("b"))
+        await saved(cluster, BROKEN.format(*point, events))
         (said,) = cluster.said
-        assert said.startswith("podium: events_to_register failed: no action 'explode' on Node")
+        assert why in said
+        assert capsys.readouterr().out == "Broken is closed\n"
 
-    play(scene, SCORE.format("a"))
+        await cluster.create(pod("web"))
+        await cluster.settle()
+        assert cluster.node_of("web") == "b"
+
+    play(scene, SCORE.format("b"))
 
 
 def test_plugins_that_did_not_change_stay_the_same_objects():

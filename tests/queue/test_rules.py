@@ -3,6 +3,7 @@
 import pytest
 
 from podium import framework as fwk
+from podium.errors import PluginError
 from podium.queue.rules import ProfileRules
 from tests.queue.harness import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_DELETE, Rejecting, waiting_for
 from tests.toys import Bind, Filter, Permit, PreEnqueue, PreFilter, Reserve, Score, Toy, profile
@@ -89,7 +90,7 @@ def test_a_plugin_that_cannot_say_ends_the_start():
         def events_to_register(self):
             raise RuntimeError("no list")
 
-    with pytest.raises(RuntimeError, match="no list"):
+    with pytest.raises(PluginError, match="events_to_register of plugin X failed: no list"):
         rules(Broken("X"))
 
 
