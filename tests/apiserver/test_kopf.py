@@ -1,7 +1,6 @@
 """kopf against the embedded server, unchanged: an operator in a process of its own, and a CRD."""
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 from podium.apiserver.api import Call
 from podium.apiserver.deletion import DeleteOptions
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
+from podium.apiserver.kubeconfig import add_context
 
 COPIES, CRDS = "copies.example.com", "customresourcedefinitions.apiextensions.k8s.io"
 OPERATOR = Path(__file__).with_name("kopf_operator.py")
@@ -79,15 +79,7 @@ class Watcher:
 
 @asynccontextmanager
 async def running_operator(directory, url):
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "podium", "cluster": {"server": url}}],
-        "users": [{"name": "me", "user": {}}],
-        "contexts": [{"name": "podium", "context": {"cluster": "podium", "user": "me"}}],
-        "current-context": "podium",
-    }
-    (directory / "config").write_text(json.dumps(config))
+    add_context(directory / "config", url)
     arguments = ["-m", "kopf", "run", "--standalone", "--quiet", "-n", "default", str(OPERATOR)]
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -10,6 +10,7 @@ import pytest
 
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
+from podium.apiserver.kubeconfig import add_context
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import LoopClock
 
@@ -76,15 +77,7 @@ class Kubectl:
 
     def __init__(self, directory, url):
         self.directory = directory
-        config = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "podium", "cluster": {"server": url}}],
-            "users": [{"name": "me", "user": {}}],
-            "contexts": [{"name": "podium", "context": {"cluster": "podium", "user": "me"}}],
-            "current-context": "podium",
-        }
-        (directory / "config").write_text(json.dumps(config))
+        add_context(directory / "config", url)
         for name, text in {"web": WEB, "pod": POD, "node": NODE, "crd": CRD, "foo": FOO}.items():
             (directory / f"{name}.yaml").write_text(text)
         changed = WEB.replace("replicas: 2", "replicas: 3").replace("1.25", "1.26")

@@ -27,12 +27,6 @@ HELD = {
 }
 
 
-def complaints(scheduler):
-    return [
-        line for line in scheduler.said.splitlines() if " WARNING " in line or " ERROR " in line
-    ]
-
-
 @pytest.fixture
 def started(tmp_path):
     """Start a scheduler that need not come to lead; it ends with the test."""
@@ -55,7 +49,7 @@ def test_a_server_that_cannot_be_reached_is_one_warning(started, tmp_path):
 
     with sides.embedded(tmp_path, port=port):
         scheduler.until_said("Successfully acquired lease")
-        (warning,) = complaints(scheduler)
+        (warning,) = scheduler.complaints
         scheduler.stop()
 
     assert f"podium: {tmp_path / 'kubeconfig'}, context it: http://127.0.0.1:{port}: " in warning
@@ -71,7 +65,7 @@ def test_credentials_that_have_expired_are_one_error(started, tmp_path):
         scheduler.until_said("does not accept these credentials")
         token.write_text("fresh")
         scheduler.until_said("Successfully acquired lease")
-        (error,) = complaints(scheduler)
+        (error,) = scheduler.complaints
         scheduler.stop()
 
     assert f"podium: {tmp_path / 'kubeconfig'}, context it: {side.url} does not accept" in error
@@ -93,7 +87,7 @@ def test_a_lease_that_another_one_holds(started, tmp_path):
         assert stage.get(LEASE)["spec"]["leaseTransitions"] == 4
         scheduler.stop()
 
-    assert complaints(scheduler) == []
+    assert scheduler.complaints == []
 
 
 def test_a_leader_whose_lease_is_taken_ends(started, tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.client.rate_limit import TokenBucket
-from podium.clock import FakeClock
+from podium.clock import FakeClock, give_way
 
 
 def test_a_burst_goes_at_once_and_the_rest_in_turn():
@@ -28,11 +28,14 @@ def test_idle_time_fills_the_bucket_up_to_the_burst():
 
 
 def test_a_negative_rate_is_no_limit():
-    bucket = TokenBucket(-1, 0, FakeClock())
+    clock = FakeClock()
+    bucket = TokenBucket(-1, 0, clock)
 
     async def many():
         for _ in range(1000):
-            await bucket.wait()
+            waiting = asyncio.ensure_future(bucket.wait())
+            await give_way()
+            assert waiting.done()
 
     asyncio.run(many())
 

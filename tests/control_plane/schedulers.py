@@ -78,6 +78,10 @@ class Scheduler(Program):
     def said(self):
         return self._said.read_text()
 
+    @property
+    def complaints(self):
+        return [line for line in self.said.splitlines() if " WARNING " in line or " ERROR " in line]
+
     def until_said(self, text):
         """Wait for words in its log; a process that ends before is an error."""
         self.wait_until(lambda: text.lower() in self.said.lower())

@@ -29,12 +29,6 @@ def expired_certificate(plane, folder):
     return json.loads(kubeconfig.read_text())["users"][0]["user"]
 
 
-def complaints(scheduler):
-    return [
-        line for line in scheduler.said.splitlines() if " WARNING " in line or " ERROR " in line
-    ]
-
-
 def told_by(kubeconfig, folder):
     """What the scheduler complains about by the time that it has tried every kind again."""
     scheduler = podium(folder, kubeconfig, "-v=10")
@@ -43,7 +37,7 @@ def told_by(kubeconfig, folder):
     finally:
         scheduler.stop()
     assert "Traceback" not in scheduler.said
-    return complaints(scheduler)
+    return scheduler.complaints
 
 
 @pytest.mark.parametrize("credentials", [unknown_token, foreign_certificate, expired_certificate])

@@ -109,12 +109,6 @@ def standing(scheduler):
         scheduler.stop()
 
 
-def complaints(scheduler):
-    return [
-        line for line in scheduler.said.splitlines() if " WARNING " in line or " ERROR " in line
-    ]
-
-
 def paused(requests):
     """The shortest time between two requests."""
     times = [datetime.fromisoformat(each["requestReceivedTimestamp"]) for each in requests]
@@ -135,7 +129,7 @@ def test_a_kind_it_can_do_without_is_one_warning(resource, kind, audited, stage,
     with podium(tmp_path, audited.user_without(user, resource)) as scheduler:
         stage.nodes("a")  # a pod is bound to it
 
-    (warning,) = complaints(scheduler)
+    (warning,) = scheduler.complaints
     assert f"optional kind not followed kind='{kind}' verb='list'" in warning
     assert f'cannot list resource "{resource}"' in warning
     assert "without='" in warning
@@ -147,7 +141,7 @@ def test_events_it_may_not_write_are_one_warning(audited, stage, tmp_path):
     with podium(tmp_path, kubeconfig) as scheduler:
         stage.nodes("a", "b", "c")
 
-    (warning,) = complaints(scheduler)
+    (warning,) = scheduler.complaints
     assert "no right to write events" in warning
     assert 'cannot create resource "events"' in warning
 
@@ -159,7 +153,7 @@ def test_a_kind_it_needs_is_one_error_and_asked_for_with_pauses(resource, audite
     with standing(podium(tmp_path, kubeconfig)) as scheduler:
         scheduler.wait_until(lambda: len(audited.refused(user, resource)) >= 3)
 
-    (error,) = complaints(scheduler)
+    (error,) = scheduler.complaints
     assert f"ERROR podium.client.trouble kind not followed kind='{resource}' verb='list'" in error
     assert "remedy='grant the rights of ClusterRole system:kube-scheduler to this user'" in error
     assert "Traceback" not in scheduler.said
@@ -172,7 +166,7 @@ def test_a_lease_it_may_not_read_is_one_error(audited, tmp_path):
     with standing(podium(tmp_path, kubeconfig)) as scheduler:
         scheduler.wait_until(lambda: len(audited.refused(user, "leases")) >= 2)
 
-    (error,) = complaints(scheduler)
+    (error,) = scheduler.complaints
     assert "Error retrieving lease lock lock='kube-system/kube-scheduler'" in error
     assert 'cannot get resource "leases"' in error
     assert paused(audited.refused(user, "leases")) >= LEAST_PAUSE_SECONDS
@@ -203,7 +197,7 @@ def test_conditions_it_may_not_write_leave_the_events(audited, stage, tmp_path):
         scheduler.wait_until(lambda: len(audited.refused(user, "pods")) >= 3)
         outcome = stage.outcome("three")
 
-    (warning,) = complaints(scheduler)
+    (warning,) = scheduler.complaints
     assert 'cannot patch resource "pods/status"' in warning
     assert outcome["conditions"] == []
 

@@ -6,7 +6,7 @@ from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
 from podium.plugins.selector_spread import SelectorSpread
-from tests.builders import node, pod
+from tests.builders import node, pod, replicas
 from tests.fakes import FakeHandle
 
 ZONE = "topology.kubernetes.io/zone"
@@ -27,15 +27,6 @@ def scores(subject, *objects):
     raw = plugin.score_all(state, subject, handle.rows)
     assert raw.tolist() == [plugin.score(state, subject, each) for each in handle.rows]
     return plugin.normalize_score(state, subject, raw, handle.rows).tolist()
-
-
-def replicas(**counts):
-    """This many pods of app=web on each node."""
-    return [
-        pod(f"{name}-{number}", node=name, labels="app=web")
-        for name, count in counts.items()
-        for number in range(count)
-    ]
 
 
 WEB = pod(labels="app=web")

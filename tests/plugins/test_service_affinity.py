@@ -7,7 +7,7 @@ from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
 from podium.plugins.service_affinity import REJECTED, ServiceAffinity
-from tests.builders import node, pod
+from tests.builders import node, pod, replicas
 from tests.fakes import FakeHandle
 
 WEB = pod(labels="app=web")
@@ -222,14 +222,6 @@ def scores(subject, prefer, *objects):
     raw = plugin.score_all(state, subject, handle.rows)
     assert raw.tolist() == [plugin.score(state, subject, each) for each in handle.rows]
     return plugin.normalize_score(state, subject, raw, handle.rows).tolist()
-
-
-def replicas(**counts):
-    return [
-        pod(f"{name}-{number}", node=name, labels="app=web")
-        for name, count in counts.items()
-        for number in range(count)
-    ]
 
 
 def test_pods_of_the_service_are_spread_over_the_values_of_a_label():

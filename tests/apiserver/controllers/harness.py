@@ -143,3 +143,8 @@ def workload(name="web", **spec):
             **spec,
         },
     }
+
+
+def image(text):
+    """A change of a workload: its pods run this image."""
+    return lambda obj: obj["spec"]["template"]["spec"]["containers"][0].update(image=text)

@@ -3,20 +3,9 @@
 import pytest
 
 from podium.apiserver.controllers.rollout import Size, next_sizes, surge_and_unavailable
-from tests.apiserver.controllers.harness import World, node, workload
+from tests.apiserver.controllers.harness import image, workload
 
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
-
-
-@pytest.fixture
-def world():
-    made = World()
-    made.create("nodes", node())
-    return made
-
-
-def image(text):
-    return lambda obj: obj["spec"]["template"]["spec"]["containers"][0].update(image=text)
 
 
 def sizes(world):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.controllers.harness import World, node, pod, storage_class
+from tests.apiserver.controllers.harness import pod, storage_class
 
 CLAIMS = "persistentvolumeclaims"
 SPEC = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -11,11 +11,9 @@ SCRATCH = [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": TEMPLATE}}]
 
 
 @pytest.fixture
-def world():
-    made = World()
-    made.create("nodes", node())
-    made.create("storageclasses.storage.k8s.io", storage_class())
-    return made
+def world(world):
+    world.create("storageclasses.storage.k8s.io", storage_class())
+    return world
 
 
 def test_a_claim_is_made_for_the_pod_and_it_runs(world):

@@ -5,16 +5,9 @@ import pytest
 from podium.apiserver.controllers.job import wanted_active
 from podium.apiserver.controllers.job_failures import judge
 from podium.apiserver.controllers.job_indexes import format_indexes, parse_indexes
-from tests.apiserver.controllers.harness import World, node, template
+from tests.apiserver.controllers.harness import template
 
 JOBS = "jobs.batch"
-
-
-@pytest.fixture
-def world():
-    made = World()
-    made.create("nodes", node())
-    return made
 
 
 def job(annotations=None, **spec):

@@ -4,16 +4,9 @@ import pytest
 
 from podium.apiserver.controllers.pods import Condition, PodMeta, PodSpec, PodStatus, PodView
 from podium.apiserver.controllers.replica_set import count_pods, first_to_go
-from tests.apiserver.controllers.harness import World, node, pod, workload
+from tests.apiserver.controllers.harness import pod, workload
 
 SETS = "replicasets.apps"
-
-
-@pytest.fixture
-def world():
-    made = World()
-    made.create("nodes", node())
-    return made
 
 
 def test_pods_come_and_go_with_the_size(world):

@@ -8,13 +8,6 @@ from podium.clock import FakeClock
 from tests.apiserver.controllers.harness import World, node, pod, workload
 
 
-@pytest.fixture
-def world():
-    made = World()
-    made.create("nodes", node())
-    return made
-
-
 def test_a_namespace_goes_with_everything_in_it(world):
     world.create("namespaces", {"metadata": {"name": "team"}})
     world.create("deployments.apps", workload(replicas=2), "team")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.controllers.harness import World, node, storage_class, workload
+from tests.apiserver.controllers.harness import image, storage_class, workload
 
 SETS, CLAIMS = "statefulsets.apps", "persistentvolumeclaims"
 CLAIM = {
@@ -12,19 +12,13 @@ CLAIM = {
 
 
 @pytest.fixture
-def world():
-    made = World()
-    made.create("nodes", node())
-    made.create("storageclasses.storage.k8s.io", storage_class())
-    return made
+def world(world):
+    world.create("storageclasses.storage.k8s.io", storage_class())
+    return world
 
 
 def stateful(**spec):
     return workload(serviceName="web", **spec)
-
-
-def image(text):
-    return lambda obj: obj["spec"]["template"]["spec"]["containers"][0].update(image=text)
 
 
 def test_pods_start_one_after_the_other(world):
