@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 .PHONY: help demo walkthrough test test-cluster check format bench bench-live fuzz-apiserver clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(STAMP) ## Watch 1,000 pods come to 100 simulated nodes; until Ctrl-C
 	$(BIN)/podium demo

@@ -33,7 +33,6 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Send objects to the API server with server-side apply: what a file leaves "
         "out stays as it is. For people without kubectl.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "-f",

@@ -53,7 +53,6 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Run workloads in scheduler_perf's shape and print what scheduling costs: the "
         "cycle alone in this machine's memory, or a whole scheduler on a cluster.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a YAML file of workloads")
     parser.add_argument(

@@ -49,7 +49,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "is standard input. The exit status is 0 when all is well, 1 when diff finds differences, "
         "2 when a file cannot be used.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _add_validate(commands)
@@ -93,7 +92,6 @@ def _action(commands: Subparsers, name: str, summary: str) -> argparse.ArgumentP
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     plugin_options.add(parser)
     return parser

@@ -35,7 +35,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "podium's own core and print each difference. The exit status is 0 when nothing differs "
         "and something was compared in full, 1 when not, 2 when the input cannot be used.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="recorded cases, plain or .gz; or a folder of them"

@@ -35,15 +35,27 @@ def add_parser(subparsers: Subparsers) -> None:
         help="delete objects of the cluster",
         description="Delete objects; pods get their grace. For people without kubectl.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", nargs="*", metavar="KIND NAME", help="or KIND/NAME …")
-    parser.add_argument("-f", "--filename", metavar="FILE", action="append", default=[])
-    parser.add_argument("-l", "--selector", metavar="LABELS", default="")
+    parser.add_argument(
+        "-f",
+        "--filename",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="what the file names; can be repeated",
+    )
+    parser.add_argument(
+        "-l", "--selector", metavar="LABELS", default="", help="all with these labels: app=web"
+    )
     parser.add_argument("--all", action="store_true", help="all of the kind in the namespace")
-    parser.add_argument("--grace-period", metavar="SECONDS", type=int)
+    parser.add_argument(
+        "--grace-period", metavar="SECONDS", type=int, help="default: the pod's own"
+    )
     parser.add_argument("--force", action="store_true", help="at once, without any grace")
-    parser.add_argument("--ignore-not-found", action="store_true")
+    parser.add_argument(
+        "--ignore-not-found", action="store_true", help="what is gone already is no error"
+    )
     session.add_arguments(parser)
 
 

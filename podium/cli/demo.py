@@ -13,7 +13,6 @@ from podium import config
 from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.state_file import StateFile
 from podium.cli import demo_show, demo_workload, up
-from podium.cli.complaint import complain
 from podium.clock import sleep
 from podium.errors import PodiumError
 
@@ -40,7 +39,6 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Start a cluster as podium up does, create workloads, show where their pods "
         "land and why some do not, and keep the cluster running until Ctrl-C.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     up.add_kubeconfig(parser)
     up.add_state_file(parser)
@@ -60,8 +58,7 @@ def run(args: argparse.Namespace) -> int:
             schedule = Schedule(config.default)
             return asyncio.run(up.serve(options, schedule, place, show))
     except PodiumError as error:
-        complain(error)
-        return up.BAD_INPUT
+        return up.refuse(error)
 
 
 async def show(cluster: EmbeddedCluster, scheduler: RunningScheduler) -> None:
@@ -75,7 +72,7 @@ async def show(cluster: EmbeddedCluster, scheduler: RunningScheduler) -> None:
     for title, record in demo_show.examples(progress, records):
         weights = scheduler.profiles[record.profile].weights
         console.print(f"\n[bold]{title}[/]")
-        console.print(demo_show.record_text(record, weights), markup=False)
+        demo_show.print_record(demo_show.record_text(record, weights), console)
     console.print("\nThe cluster keeps running. To end it: Ctrl-C", style="dim")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from rich.text import Text
 
 from podium.api.objects import Pod
 from podium.cycle.record import Record
+
+_FURTHER_IN = 4  # characters
 
 
 @dataclass(slots=True)
@@ -115,6 +118,20 @@ def examples(progress: Progress, records: Iterable[Record]) -> Iterator[tuple[st
         yield "why a pod landed where it did", placed[0]
     if waiting:
         yield "why a pod waits", waiting[0]
+
+
+def print_record(text: str, console: Console) -> None:
+    """A decision; on a terminal, what is too long for a line goes on further in."""
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()) + _FURTHER_IN)
+        lines = textwrap.wrap(
+            line,
+            console.width,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        console.print("\n".join(lines) if console.is_terminal else line, markup=False)
 
 
 def record_text(record: Record, weights: Mapping[str, int]) -> str:

@@ -28,7 +28,6 @@ def add_parser(subparsers: Subparsers) -> None:
         description="End the running cluster, with everything in it, and take its context out of "
         "the kubeconfig. Where none runs there is nothing to do, and that is no error.",
         epilog="example:\n  podium up --detach && podium get nodes && podium down",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_state_file(parser)
 

@@ -42,13 +42,21 @@ def add_parser(subparsers: Subparsers) -> None:
         help="show objects of the cluster",
         description="Show objects with the columns of kubectl get. For people without kubectl.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", nargs="+", metavar="KIND [NAME]", help="pods, deploy/web, all, …")
-    parser.add_argument("-A", "--all-namespaces", action="store_true")
-    parser.add_argument("-l", "--selector", metavar="LABELS", default="")
-    parser.add_argument("--field-selector", metavar="FIELDS", default="")
-    parser.add_argument("-o", "--output", choices=("wide", "yaml", "json", "name"))
+    parser.add_argument("-A", "--all-namespaces", action="store_true", help="of every namespace")
+    parser.add_argument(
+        "-l", "--selector", metavar="LABELS", default="", help="with these labels: app=web"
+    )
+    parser.add_argument(
+        "--field-selector",
+        metavar="FIELDS",
+        default="",
+        help="with these fields: spec.nodeName=node-0",
+    )
+    parser.add_argument(
+        "-o", "--output", choices=("wide", "yaml", "json", "name"), help="default: a table"
+    )
     session.add_arguments(parser)
 
 

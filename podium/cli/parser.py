@@ -9,20 +9,42 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from podium.config.problems import did_you_mean
 
+BAD_USAGE: Final = 2  # argparse's own status
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Breaks descriptions into lines as usual; examples have lines of their own, and keep them."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return "".join(f"{indent}{line}" for line in text.splitlines(keepends=True))
+        return super()._fill_text(text, width, indent)
+
 
 class Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter, **options})
+
     def parse_known_args(  # type: ignore[override]  # the overloads of typeshed, in one
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        spelled = [self._spelled(word) for word in (sys.argv[1:] if args is None else args)]
+        words = sys.argv[1:] if args is None else args
+        if not words and self._subparsers is not None:
+            self._show_commands()
+        spelled = [self._spelled(word) for word in words]
         found, unknown = super().parse_known_args(spelled, namespace)
         if unknown:
             self._refuse(unknown)
         return found, unknown
+
+    def _show_commands(self) -> NoReturn:
+        """No word at all where a command is wanted: somebody wants to know what there is."""
+        self.print_help(sys.stderr)
+        self.exit(BAD_USAGE)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """A word that is none of the commands: told as it was typed, with the nearest one."""

@@ -44,7 +44,6 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Plugins are Python classes or functions; docs/plugins/writing.md tells how "
         "to write one.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     new = _action(commands, "new", "write a plugin that runs as it stands, with its test")

@@ -15,6 +15,7 @@ def main(plugins: Iterable[object] = (), argv: Sequence[str] | None = None) -> i
     """
     parser = Parser(
         allow_abbrev=False,
+        usage="%(prog)s [flags]",
         description="The Kubernetes scheduler with plugins of this program. Without --kubeconfig "
         "and --master it uses the service account of the pod it runs in.",
     )

@@ -46,7 +46,6 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Watch a cluster and bind its pods, as kube-scheduler does. Without "
         "--kubeconfig and --master it uses the service account of the pod it runs in.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add_options(parser)

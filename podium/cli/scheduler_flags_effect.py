@@ -14,7 +14,7 @@ from podium.config.feature_gates import FeatureGates
 from podium.config.load import Reading, read, read_default, text_of
 from podium.config.problems import Problems
 from podium.config.written import written
-from podium.errors import ConfigError
+from podium.errors import ConfigError, ServingError
 from podium.framework.registry import Registry
 from podium.logs import JSON, TEXT, get_logger
 
@@ -69,6 +69,8 @@ def check(given: Given) -> FeatureGates:
         why = f"{flag.help}; leave it out" if flag.fate is Fate.REFUSED else UNSERVED
         problems.add(f"--{flag.name}", why)
     _check_port(given.value("secure-port"), problems)
+    if serves:
+        _check_address(given.value("bind-address"), problems)
     _check_logs(given, problems)
     _check_versions(given, problems)
     problems.raise_if_any(SOURCE)
@@ -78,6 +80,15 @@ def check(given: Given) -> FeatureGates:
 def _check_port(port: int, problems: Problems) -> None:
     if not 0 <= port <= MOST_PORTS:
         problems.add("--secure-port", f"{port} must be between 0 and {MOST_PORTS}, inclusive")
+
+
+def _check_address(host: str, problems: Problems) -> None:
+    from podium.live.serving import require_loopback  # loads the server, as few commands need
+
+    try:
+        require_loopback(host)
+    except ServingError as error:
+        problems.add("--bind-address", str(error))
 
 
 def _check_logs(given: Given, problems: Problems) -> None:

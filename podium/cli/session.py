@@ -26,7 +26,9 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What every command that talks to a cluster understands."""
-    parser.add_argument("-n", "--namespace", metavar="NAME", default="default")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", default="default", help="default: %(default)s"
+    )
     parser.add_argument(
         "--kubeconfig", metavar="FILE", type=Path, help="default: the file that kubectl uses"
     )

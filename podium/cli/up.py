@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -37,6 +38,7 @@ BAD_INPUT = 2
 FAILED = 1
 _MOST_NODES = 60_000  # as many as there are ranges of pod addresses
 _LOG_LINES = 20
+_NAME = "podium"
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -61,7 +63,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "workloads and simulated kubelets: pods run without containers. Everything is kept in "
         f"memory. A context named {CONTEXT} is written into a kubeconfig while the cluster runs.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--nodes", metavar="N", type=_nodes, default=3, help="how many (default: %(default)s)"
@@ -121,12 +122,14 @@ def run(args: argparse.Namespace) -> int:
         with StateFile(path) as file:
             place = Place(context_file, file, args.ready_fd)
             return event_loop.run(serve(options, schedule, place), fast=False)
-    except AlreadyRunning as error:
-        complain(error)
-        return FAILED
     except PodiumError as error:
-        complain(error)
-        return BAD_INPUT
+        return refuse(error)
+
+
+def refuse(error: PodiumError) -> int:
+    """Say why there is no cluster; the exit status."""
+    complain(error)
+    return FAILED if isinstance(error, AlreadyRunning) else BAD_INPUT
 
 
 def _schedule(args: argparse.Namespace) -> Schedule | None:
@@ -215,7 +218,7 @@ async def unless(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> Non
 
 def _say_ready(running: RunningCluster, ready_fd: int | None) -> None:
     if ready_fd is None:
-        say_next(running, "Ctrl-C, or podium down")
+        say_next(running, f"Ctrl-C, or {program()} down")
         return
     with os.fdopen(ready_fd, "w") as pipe:
         pipe.write("ready")
@@ -248,7 +251,7 @@ def _detach(args: argparse.Namespace, path: Path) -> int:
         is_ready = pipe.read() == "ready"  # ends with the process, if that ends early
     running = state_file.find_running(path)
     if is_ready and running is not None:
-        say_next(running, "podium down")
+        say_next(running, f"{program()} down")
         return 0
     status = process.wait()
     told = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
@@ -287,10 +290,17 @@ def say_next(running: RunningCluster, end: str) -> None:
     for command in (
         f"kubectl{elsewhere} --context {CONTEXT} get nodes",
         f"kubectl{elsewhere} --context {CONTEXT} create deployment shop --image nginx --replicas 3",
-        f"podium get pods{elsewhere}",
+        f"{program()} get pods{elsewhere}",
     ):
         console.print(f"  {command}", markup=False)
     console.print(f"\nTo end it: {end}", markup=False)
+
+
+def program() -> str:
+    """How to type this command: where a shell does not find it, as it was typed just now."""
+    typed = sys.argv[0]
+    is_lost = Path(typed).name == _NAME and shutil.which(_NAME) is None
+    return shlex.quote(typed) if is_lost else _NAME
 
 
 def _short(path: Path) -> str:

@@ -13,6 +13,7 @@ from podium.cli import demo_show, demo_workload
 from podium.cycle.record import Record, ScoredNode
 from tests.builders import pod
 
+LONG = "  n1: 157 = Fit 50 x 3 + Image 7"
 REFUSED = "0/3 nodes are available: 3 Insufficient cpu. preemption: nothing helps."
 
 
@@ -72,6 +73,19 @@ def test_a_record_reads_as_a_decision():
         f"  {REFUSED}",
         "     Fit refused 3: too small",
     ]
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_long_line_goes_on_further_in_on_a_terminal(is_terminal):
+    out = io.StringIO()
+    console = Console(
+        file=out, width=26, soft_wrap=True, highlight=False, force_terminal=is_terminal
+    )
+
+    demo_show.print_record(f"pod a\n{LONG}", console)
+
+    broken = ["  n1: 157 = Fit 50 x 3 +", "      Image 7"]
+    assert out.getvalue().splitlines()[1:] == (broken if is_terminal else [LONG])
 
 
 def test_examples_are_one_that_landed_and_one_that_waits():

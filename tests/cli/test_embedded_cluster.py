@@ -9,6 +9,7 @@ import urllib.request
 import pytest
 import yaml
 
+from podium.cli import up
 from tests.cli.shell import Shell
 
 WEB = """\
@@ -51,6 +52,22 @@ def test_up_says_what_to_type_next(shell):
     assert "\x1b" not in shell.told
 
 
+@pytest.mark.parametrize(
+    ("found", "typed", "expected"),
+    [
+        pytest.param("/bin/podium", "/bin/podium", "podium", id="found-by-name"),
+        pytest.param(None, ".venv/bin/podium", ".venv/bin/podium", id="not-activated"),
+        pytest.param(None, "my tools/podium", "'my tools/podium'", id="for-a-shell"),
+        pytest.param(None, "podium/__main__.py", "podium", id="as-a-module"),
+    ],
+)
+def test_the_command_is_named_so_that_a_shell_finds_it(monkeypatch, found, typed, expected):
+    monkeypatch.setattr("shutil.which", {"podium": found}.get)
+    monkeypatch.setattr("sys.argv", [typed, "up"])
+
+    assert up.program() == expected
+
+
 def test_up_leaves_other_contexts_alone(shell):
     config = yaml.safe_load(shell.kubeconfig.read_text())
 
@@ -58,8 +75,9 @@ def test_up_leaves_other_contexts_alone(shell):
     assert [one["name"] for one in config["contexts"]] == ["prod", "podium"]
 
 
-def test_a_second_cluster_is_refused(shell):
-    done = shell.run("up", "--detach")
+@pytest.mark.parametrize("command", [("up", "--detach"), ("up",), ("demo",)], ids=" ".join)
+def test_a_second_cluster_is_refused(shell, command):
+    done = shell.run(*command)
 
     assert done.returncode == 1
     assert "a cluster is running already" in done.stderr

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.cli import main
+from podium.cli import COMMANDS, main
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,27 @@ def test_what_is_not_known_is_told_with_what_is_near(capsys, words, told):
 
     assert ended.value.code == 2
     assert capsys.readouterr().err.endswith(told)
+
+
+@pytest.mark.parametrize("words", [(), ("config",), ("plugin",)], ids=" ".join)
+def test_without_a_command_the_commands_are_shown(capsys, words):
+    with pytest.raises(SystemExit) as asked:
+        main([*words, "--help"])
+    help_text = capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert (asked.value.code, ended.value.code) == (0, 2)
+    assert capsys.readouterr().err == help_text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_terminal_and_examples_keep_their_lines(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text, found, examples = capsys.readouterr().out.partition("\nexample")
+
+    assert found
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\n  podium " in examples

@@ -325,5 +325,11 @@ def test_what_is_refused_is_named(flag):
 
 
 def test_all_problems_are_told_at_once():
-    with pytest.raises(ConfigError, match="the command line has 3 problems"):
-        check(given("--tls-cert-file=x", "--disabled-metrics=a", "--secure-port=70000"))
+    wrong = ("--tls-cert-file=x", "--disabled-metrics=a", "--secure-port=70000")
+
+    with pytest.raises(ConfigError, match="the command line has 4 problems"):
+        check(given(*wrong, "--bind-address=0.0.0.0"))
+
+
+def test_an_address_where_nothing_is_served_may_be_any():
+    check(given("--bind-address=0.0.0.0", "--secure-port=0"))
