@@ -48,7 +48,7 @@ def _compare_stages(trial: Trial) -> None:
     if trial.expect.error is not None:
         cycle.score(found.feasible)
         trial.compare.differ("error", trial.expect.error, None)
-    elif trial.expect.feasible:
+    elif trial.expect.feasible or trial.expect.best:
         ranking.compare(trial, cycle, found)
     else:
         post_filter.compare(trial, cycle, found)

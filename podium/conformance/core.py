@@ -127,7 +127,7 @@ def feed(core: Core, obj: ApiObject) -> None:
         return  # the scheduler does not see it
     elif obj.node_name:
         core.cluster.add_pod(obj)
-    else:
+    elif obj.scheduler_name in core.profiles:  # nominations of others are not known
         core.nominator.add(PodInfo(obj))
 
 

@@ -22,7 +22,7 @@ from podium.framework.binding import Target, run_permit, run_reserve, run_unrese
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses, Rejections
 from podium.framework.nominated import NominatedPods, filter_with_nominated
-from podium.framework.pre_filtered import PreFiltered
+from podium.framework.pre_filtered import PreFiltered, left_out_by
 from podium.framework.profile import AttemptFailed, Profile, refusals
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Code, Nominate, Status
@@ -67,6 +67,16 @@ class Found:
     def narrowed(self, feasible: Rows, statuses: NodeStatuses) -> Found:
         """The same after extenders had their say."""
         return Found(self._judgement, feasible, statuses, UNTRACKED)
+
+    def after_nominated(self, row: int, status: Status) -> Found:
+        """The same after the nominated node was tried in vain, apart from the others.
+
+        What PreFilter left out is then blamed on the filter that refused it as well, as upstream.
+        """
+        if self.pre_filtered.node_names is None:
+            return self
+        absent = left_out_by(self.pre_filtered.narrowed_by | {status.plugin})
+        return self.narrowed(self.feasible, self.statuses.beside(row, status, absent))
 
     def status_of(self, name: str) -> Status:
         node = self.feasible.cluster.node(name)
@@ -145,11 +155,14 @@ class Cycle:
             return self._nothing(judgement)
         found = self._leave_room(judgement)
         tried = self._nominated_row() if fast_path else None
-        if tried is not None:
-            alone = Rows(self.services.cluster, np.array([tried], np.intp))
-            if tried in found.feasible.index or self._fits_beyond_pre_filter(alone, found):
-                return Found(judgement, alone, found.statuses, UNTRACKED)
-        return self._sample(found, tried)
+        if tried is None:
+            return self._sample(found, None)
+        alone = Rows(self.services.cluster, np.array([tried], np.intp))
+        status = self._judge_nominated(alone, found)
+        if status is not None and status.ok:
+            return Found(judgement, alone, found.statuses, UNTRACKED)
+        sampled = self._sample(found, tried)
+        return sampled if status is None else sampled.after_nominated(tried, status)
 
     def _nothing(self, judgement: Judgement) -> Found:
         """PreFilter refused the pod: no node was judged."""
@@ -184,18 +197,18 @@ class Cycle:
         name = self.pod.nominated_node_name
         return self.services.cluster.table.live_row(name) if name else None
 
-    def _fits_beyond_pre_filter(self, alone: Rows, found: Found) -> bool:
+    def _judge_nominated(self, alone: Rows, found: Found) -> Status | None:
         """The nodes that PreFilter wants do not bind a nomination, as upstream: ask the filters."""
         wanted = found.pre_filtered.node_names
         if wanted is None or self.pod.nominated_node_name in wanted:
-            return False
+            return found.statuses.of(alone.at(0))
         try:
             statuses = filter_with_nominated(
                 self.profile, self.state, self.pod, alone, self._nominated
             )
         except AttemptFailed:
-            return False  # the other nodes are looked at instead
-        return statuses.values[int(statuses.index[0])].ok
+            return None  # the other nodes are looked at instead
+        return statuses.values[int(statuses.index[0])]
 
     def _sample(self, found: Found, tried: int | None) -> Found:
         """Keep as many feasible nodes as a configured percentage asks for."""

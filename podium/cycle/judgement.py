@@ -18,7 +18,7 @@ from podium.cycle.last_answer import LastAnswer
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
 from podium.framework.plugin import FilterPlugin, Plugin
-from podium.framework.pre_filtered import PreFiltered
+from podium.framework.pre_filtered import PreFiltered, left_out_by
 from podium.framework.profile import Profile
 from podium.framework.reads import Reads
 from podium.framework.status import SUCCESS, Status
@@ -131,8 +131,7 @@ class Judgement:
     def _absent(self) -> Status:
         if self.pre.node_names is None:
             return UNKNOWN
-        names = " ".join(sorted(self.pre.narrowed_by))
-        return Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{names}]")
+        return left_out_by(self.pre.narrowed_by)
 
     def _find_candidates(self) -> NDArray[np.intp]:
         rows = self.cluster.table.live_rows()

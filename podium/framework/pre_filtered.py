@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from podium.framework.status import SUCCESS, Code, Status
@@ -36,6 +37,11 @@ class PreFiltered:
             return False
         self.status = Status.unresolvable(_nobody_satisfies(sorted(self.narrowed_by)))
         return True
+
+
+def left_out_by(plugins: Iterable[str]) -> Status:
+    """What is told of the nodes that PreFilter does not want."""
+    return Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]")
 
 
 def _nobody_satisfies(plugins: list[str]) -> str:

@@ -127,6 +127,12 @@ def test_nominated_node_is_judged_in_full_and_taken_at_once():
     assert replayed(changed(nominated, "expect.filter.a", TAINTED)).failed
 
 
+def test_pods_of_other_schedulers_are_not_nominated():
+    waiting = pod("first", 4, priority=5, schedulerName="other")
+    case = changed(PLACED, "cluster.pods", [{**waiting, "status": {"nominatedNodeName": "a"}}])
+    assert replayed(case).passed
+
+
 def test_nominated_pods_leave_room():
     waiting = {**pod("first", 4, priority=5), "status": {"nominatedNodeName": "a"}}
     crowded = changed(PLACED, "cluster.pods", [waiting])

@@ -63,6 +63,28 @@ def test_the_nodes_that_pre_filter_wants_do_not_bind_a_nomination(answer, expect
     assert Scheduler(only, judge).attempt(nominated("b")).node_name == expected
 
 
+@pytest.mark.parametrize(
+    ("subject", "told"),
+    [
+        pytest.param(pod(), "1 no, 2 node(s) didn't satisfy plugin(s) [P].", id="not-nominated"),
+        pytest.param(
+            nominated("a"), "1 no, 2 node(s) didn't satisfy plugin(s) [F P].", id="wanted"
+        ),
+        pytest.param(
+            nominated("b"), "1 node(s) didn't satisfy plugin(s) [F P], 2 no.", id="unwanted"
+        ),
+        pytest.param(nominated("gone"), "1 no, 2 node(s) didn't satisfy plugin(s) [P].", id="gone"),
+    ],
+)
+def test_a_nominated_node_that_was_tried_in_vain_is_told(subject, told):
+    only = PreFilter("P", fwk.PreFilterResult(frozenset("a")))
+
+    outcome = Scheduler(only, Filter("F", NO)).attempt(subject)
+
+    assert outcome.message == f"0/3 nodes are available: {told}"
+    assert outcome.diagnosis.unschedulable_plugins == {"F", "P"}
+
+
 def test_a_nomination_in_memory_alone_is_no_shortcut():
     scheduler = Scheduler(best_is("c"))
     web = pod("web")
