@@ -6,6 +6,7 @@ it is updated or deleted, and never twice.
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -134,5 +135,7 @@ class Store(Generic[T]):
     def _tell_one(self, handler: Handler[T], old: T | None, new: T | None) -> None:
         try:
             handler(old, new)
-        except Exception:  # the edge of the client: one handler's fault must not end the watch
+        # The edge of the client: one handler's fault must not end the watch. Nobody can cancel a
+        # handler; but it may ask a plugin, which looks at the result of something cancelled.
+        except (Exception, CancelledError):
             log.error("handler failed", kind=self._resource.kind)

@@ -7,6 +7,7 @@ nodes exist for speed, and their defaults are plain loops over the per-node ones
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from asyncio import CancelledError
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 from functools import cmp_to_key
@@ -326,5 +327,5 @@ def close(plugins: Iterable[Plugin], profile: str) -> None:
     for plugin in plugins:
         try:
             plugin.close()
-        except Exception:
+        except (Exception, CancelledError):  # of something that the plugin has cancelled
             log.error("plugin failed to close", plugin=plugin.name, profile=profile)

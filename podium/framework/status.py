@@ -128,6 +128,8 @@ def as_status(answer: object) -> Status:
         return SUCCESS
     if not isinstance(answer, Status):
         raise TypeError(f"it answered {answer!r}, which is no Status")
+    if type(answer.code) is not Code:
+        raise TypeError(f"it answered a Status whose code is {answer.code!r}, which is no Code")
     return answer
 
 

@@ -88,7 +88,11 @@ class Scheduler:
         try:
             cycle = self.start_cycle(queued)
             return await run_extended(cycle) if self.services.extenders else cycle.run()
-        except Exception as fault:  # not a plugin's: those are caught where they are called
+        except (Exception, asyncio.CancelledError) as fault:
+            # Not a plugin's, for those are caught where they are called; unless one looks at the
+            # result of something that was cancelled, which is no wish to end this loop.
+            if _is_ending():
+                raise
             pod = queued.pod
             log.error("scheduling cycle failed", pod=pod.key)
             self._forget(pod)

@@ -70,6 +70,7 @@ READ_ONLY = (
     "but objects are read-only for plugins: write through handle.client, or keep it in the state"
 )
 FILTERING = 'running "Bad" filter plugin: '
+NO_CODE = "it answered a Status whose code is 'Unschedulable', which is no Code"
 SCORING = 'running Score plugins: plugin "Bad" failed with: '
 OUT_OF_RANGE = (
     'applying score defaultWeights on Score plugins: plugin "Bad" returns an invalid score '
@@ -112,7 +113,15 @@ OUT_OF_RANGE = (
             Permit, answers(True),
             'running Permit plugin "Bad": it answered True, which is no Status', id="permit-type",
         ),
+        pytest.param(
+            Permit, answers(fwk.Status("Unschedulable")),
+            f'running Permit plugin "Bad": {NO_CODE}', id="permit-code",
+        ),
         pytest.param(PreBind, raises, 'running PreBind plugin "Bad": oops', id="pre-bind-raises"),
+        pytest.param(
+            PreBind, answers(fwk.Status("Unschedulable")),
+            f'running PreBind plugin "Bad": {NO_CODE}', id="pre-bind-code",
+        ),
     ],
 )  # fmt: skip
 def test_the_pod_is_told_and_others_are_scheduled(base, misbehave, message, caplog):
@@ -128,6 +137,30 @@ def test_the_pod_is_told_and_others_are_scheduled(base, misbehave, message, capl
 
     play(scene, kind)
     assert f"source='{__file__}, class Bad'" in caplog.text
+
+
+def looks_at_what_was_cancelled(self, subject):
+    future = asyncio.get_running_loop().create_future()
+    future.cancel()
+    return future.result()
+
+
+@pytest.mark.parametrize("base", [PreEnqueue, Filter, Score, Permit, PreBind])
+def test_what_a_plugin_cancels_ends_nothing_else(base):
+    made = {"misbehave": looks_at_what_was_cancelled, "__module__": __name__}
+    made["close"] = lambda self: looks_at_what_was_cancelled(self, None)
+    kind = type("Bad", (base,), made)
+
+    async def scene(cluster):
+        await cluster.create(node("a"), node("b"), pod(BAD))
+        await cluster.settle()
+        await cluster.create(pod("good"))
+        await cluster.settle()
+        assert cluster.node_of(BAD) is None
+        assert cluster.node_of("good") in ("a", "b")
+        assert cluster.scheduler.scheduler.services.cluster.assumed_count == 0
+
+    play(scene, kind)
 
 
 def test_labels_are_closed_already_for_pre_enqueue(caplog):
