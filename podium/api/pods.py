@@ -1,6 +1,9 @@
 """Pods: what scheduling reads of their spec and status."""
 
+from typing import Self
+
 from msgspec import field
+from msgspec.structs import replace
 
 from podium.api.affinity import Affinity, Toleration, TopologySpreadConstraint
 from podium.api.meta import Condition, HashedValue, Int64, RawObject, ResourceList, Value
@@ -155,3 +158,11 @@ class Pod(RawObject, frozen=True, gc=False):
     @property
     def scheduler_name(self) -> str:
         return self.spec.scheduler_name or DEFAULT_SCHEDULER
+
+    def bound_to(self, node_name: str) -> Self:
+        """The pod as the API shows it once it is bound."""
+        return replace(self, spec=replace(self.spec, node_name=node_name))
+
+    def nominated_to(self, node_name: str) -> Self:
+        """The pod as the API shows it once its nomination is written; none is ``""``."""
+        return replace(self, status=replace(self.status, nominated_node_name=node_name))

@@ -30,7 +30,7 @@ from podium.bench.ops import (
 )
 from podium.bench.pods import PodMaker, in_turn
 from podium.bench.result import Result, of_run
-from podium.bench.scheduling import BuildCore, Scheduling, bound
+from podium.bench.scheduling import BuildCore, Scheduling
 from podium.bench.templates import Template
 from podium.errors import WorkloadFailed
 
@@ -147,7 +147,7 @@ class _Run:
     def bind_in_turn(self, op: CreatePods, pods: Iterable[Pod]) -> None:
         names = itertools.cycle(self.node_names(op.opcode, "bindInTurn"))
         for pod in pods:
-            self.scheduling.cluster.add_pod(bound(pod, next(names)))
+            self.scheduling.cluster.add_pod(pod.bound_to(next(names)))
 
     def schedule_pods(self, opcode: str, pods: Iterable[Pod]) -> None:
         for pod in pods:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter_ns
 
-import msgspec
-
 from podium.api.objects import ApiObject, Node, Pod
 from podium.bench.measure import Meter
 from podium.bench.pending import Pending
@@ -119,7 +117,7 @@ class Scheduling:
         return profile
 
     def _confirm(self, pod: Pod, node: str) -> None:
-        self.cluster.add_pod(bound(pod, node))
+        self.cluster.add_pod(pod.bound_to(node))
         self.unplaced.discard(pod.uid)
         self.clock.advance(SECONDS_PER_PLACED_POD)
 
@@ -140,12 +138,5 @@ class Scheduling:
         pod = queued.pod
         if node == pod.nominated_node_name:
             return
-        status = msgspec.structs.replace(pod.status, nominated_node_name=node)
-        queued.info = PodInfo(msgspec.structs.replace(pod, status=status))
+        queued.info = PodInfo(pod.nominated_to(node))
         self._core.nominator.add(queued.info)
-
-
-def bound(pod: Pod, node: str) -> Pod:
-    """The pod as the API server shows it after its binding."""
-    spec = msgspec.structs.replace(pod.spec, node_name=node)
-    return msgspec.structs.replace(pod, spec=spec)

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from podium.cli import (
     apply,
@@ -23,9 +23,7 @@ from podium.cli import (
     scheduler,
     up,
 )
-from podium.cli.parser import Parser
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from podium.cli.parser import Parser, Subparsers
 
 
 class Command(Protocol):

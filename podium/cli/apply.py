@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import TypeAlias
 
 from podium.apiserver.statuses import Json
 from podium.cli import session
-from podium.cli.complaint import complain
+from podium.cli.complaint import FAILED, complain
 from podium.cli.manifests import read_objects
+from podium.cli.parser import Subparsers
 from podium.cli.resources import Resources
 from podium.cli.session import Session
 from podium.errors import Conflict, PodiumError
 
-FAILED = 1
 _MANAGER = "podium"
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _EXAMPLES = """\
 examples:

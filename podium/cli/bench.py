@@ -20,7 +20,8 @@ from podium.bench.repeat import repeat
 from podium.bench.report import IN_PROCESS, LIVE, Table
 from podium.bench.result import Figures, LiveResult, median_of
 from podium.bench.run import run as run_workload
-from podium.cli.complaint import complain
+from podium.cli.complaint import BAD_INPUT, FAILED, complain
+from podium.cli.parser import Subparsers
 from podium.clock import Clock
 from podium.errors import ConfigError, PodiumError, WorkloadFailed
 from podium.framework.handle import Client
@@ -28,8 +29,6 @@ from podium.framework.handle import Client
 if TYPE_CHECKING:
     from podium.bench.live.run import LiveOptions
 
-BAD_INPUT = 2
-FAILED = 1
 _DEFAULT_RUNS = 5
 _EXAMPLES = """examples:
   podium bench benchmarks/basic.yaml                          all sizes, the median of five runs
@@ -42,7 +41,6 @@ _EXAMPLES = """examples:
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Figures)
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Chosen: TypeAlias = tuple[str, Workload]  # with its file
 
 

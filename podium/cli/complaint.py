@@ -1,4 +1,4 @@
-"""What is wrong, told under the program's name; for every command."""
+"""What is wrong, told under the program's name, and the exit status after it; for every command."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import sys
 from typing import Final
 
 from podium.errors import PodiumError
+
+FAILED: Final = 1
+BAD_INPUT: Final = 2  # as argparse ends
 
 _NAME: Final = "podium: "
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 import yaml
@@ -14,7 +14,8 @@ from rich.markup import escape
 
 from podium.app import plugin_loading
 from podium.cli import config_text, plugin_options
-from podium.cli.complaint import complain
+from podium.cli.complaint import BAD_INPUT, complain
+from podium.cli.parser import Subparsers
 from podium.config import Configuration
 from podium.config.convert import convert
 from podium.config.diff import differences
@@ -24,7 +25,6 @@ from podium.errors import ConfigError, PluginError, Problem
 from podium.framework.registry import Registry
 
 DIFFERENT = 1
-BAD_INPUT = 2
 _STDIN = "-"
 _THE_DEFAULT = "the default configuration"
 _EXAMPLES = """examples:
@@ -36,8 +36,6 @@ _EXAMPLES = """examples:
   podium config diff old.yaml new.yaml
   podium config show scheduler.yaml --plugin rack.py  with a plugin of your own
 """
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -5,26 +5,23 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
 
 from rich.console import Console
 from rich.progress import track
 
 from podium import app
-from podium.cli.complaint import complain
+from podium.cli.complaint import BAD_INPUT, complain
+from podium.cli.parser import Subparsers
 from podium.conformance import Outcome, Report, Workshop, read, replay_all, select
 from podium.conformance.cases import AnyCase
 from podium.errors import InvalidRecording
 
 DIFFERENT = 1
-BAD_INPUT = 2
 _EXAMPLES = """examples:
   podium conformance tests/data/golden                                    everything recorded
   podium conformance tests/data/golden/*.gz --family preemption           one family
   podium conformance tests/data/golden/*.gz --name '*/reprieve-*' -o json
 """
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -8,16 +8,13 @@ from typing import TypeAlias
 
 from podium.apiserver.statuses import Json
 from podium.cli import session
-from podium.cli.complaint import complain
+from podium.cli.complaint import BAD_INPUT, FAILED, complain
 from podium.cli.manifests import read_objects
+from podium.cli.parser import Subparsers
 from podium.cli.resources import Resource, Resources, split_names
 from podium.cli.session import Session
 from podium.errors import NotFound, PodiumError
 
-FAILED = 1
-BAD_INPUT = 2
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Target: TypeAlias = tuple[Resource, str, str]  # a kind, a namespace, a name
 
 _EXAMPLES = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -13,6 +13,7 @@ from podium import config
 from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.state_file import StateFile
 from podium.cli import demo_show, demo_workload, up
+from podium.cli.parser import Subparsers
 from podium.clock import sleep
 from podium.errors import PodiumError
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 NODES = 100
 _REFRESH_SECONDS = 0.2
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _EXAMPLES = """\
 examples:

@@ -7,18 +7,15 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import TypeAlias
 
 from podium.apiserver import kubeconfig, state_file
-from podium.cli.complaint import complain
+from podium.cli.complaint import FAILED, complain
+from podium.cli.parser import Subparsers
 from podium.cli.up import add_state_file
 from podium.errors import PodiumError
 
-FAILED = 1
 _PATIENCE = 30.0
 _LOOK_EVERY = 0.05
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 import yaml
@@ -14,18 +14,17 @@ from rich.text import Text
 
 from podium.apiserver.statuses import Json
 from podium.cli import columns, session
-from podium.cli.complaint import complain
+from podium.cli.complaint import FAILED, complain
+from podium.cli.parser import Subparsers
 from podium.cli.resources import Resource, Resources, split_names
 from podium.cli.session import TABLE, Session
 from podium.errors import PodiumError
 
-FAILED = 1
 _GAP = 3  # characters, as kubectl has them
 _GOOD = ("Running", "Ready", "Bound", "Active", "Complete")
 _BAD = ("Failed", "Error", "NotReady", "Lost", "OutOfcpu", "OutOfmemory", "OutOfpods")
 _COLOURS = dict.fromkeys(_GOOD, "green") | dict.fromkeys(_BAD, "red")
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _EXAMPLES = """\
 examples:
@@ -146,12 +145,12 @@ def table_rows(
     """Header and rows as text; ``kind`` goes in front of the names when several are shown."""
     definitions = tables[0].get("columnDefinitions") or []
     wide = args.output == "wide"
-    columns = [n for n, one in enumerate(definitions) if wide or not one.get("priority")]
-    header = [definitions[n]["name"].upper() for n in columns]
+    shown = [n for n, one in enumerate(definitions) if wide or not one.get("priority")]
+    header = [definitions[n]["name"].upper() for n in shown]
     rows = []
     for table in tables:
         for row in table.get("rows") or []:
-            cells = ["<none>" if row["cells"][n] is None else str(row["cells"][n]) for n in columns]
+            cells = ["<none>" if row["cells"][n] is None else str(row["cells"][n]) for n in shown]
             if kind is not None and cells:
                 cells[0] = f"{kind.title}/{cells[0]}"
             namespace = row["object"]["metadata"].get("namespace", "")

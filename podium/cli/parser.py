@@ -9,11 +9,12 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
+from podium.cli.complaint import BAD_INPUT
 from podium.config.problems import did_you_mean
 
-BAD_USAGE: Final = 2  # argparse's own status
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -44,7 +45,7 @@ class Parser(argparse.ArgumentParser):
     def _show_commands(self) -> NoReturn:
         """No word at all where a command is wanted: somebody wants to know what there is."""
         self.print_help(sys.stderr)
-        self.exit(BAD_USAGE)
+        self.exit(BAD_INPUT)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """A word that is none of the commands: told as it was typed, with the nearest one."""

@@ -6,7 +6,7 @@ import argparse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -16,10 +16,10 @@ from podium.apiserver import state_file
 from podium.app import plugin_loading
 from podium.app.plugin_listing import listing
 from podium.cli import plugin_options, plugin_template, plugin_text
-from podium.cli.complaint import complain
+from podium.cli.complaint import BAD_INPUT, complain
+from podium.cli.parser import Subparsers
 from podium.errors import PodiumError
 
-BAD_INPUT = 2
 _SCHEDULER = "http://127.0.0.1:10259"
 _TIMEOUT_SECONDS = 10
 _NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # it is on loopback
@@ -33,8 +33,6 @@ examples:
   podium plugin stats                             what plugins cost in the cluster of podium up
   podium plugin stats --server http://127.0.0.1:10259
 """
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_parser(subparsers: Subparsers) -> None:

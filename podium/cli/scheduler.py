@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final, TypeAlias
 
 from podium.app import plugin_loading
 from podium.cli import plugin_options, scheduler_flags, scheduler_flags_effect
-from podium.cli.complaint import complain
+from podium.cli.complaint import BAD_INPUT, complain
+from podium.cli.parser import Subparsers
 from podium.cli.scheduler_flags import REFERENCE, Given
 from podium.cli.scheduler_flags_effect import Configured
 from podium.config.feature_gates import FeatureGates
@@ -20,9 +20,6 @@ from podium.logs import get_logger, write_logs
 
 log = get_logger(__name__)
 
-BAD_INPUT: Final = 2
-
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _EXAMPLES = """\
 examples:

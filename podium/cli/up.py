@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
@@ -24,7 +24,8 @@ from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.state_file import RunningCluster, StateFile
 from podium.cli import plugin_options
-from podium.cli.complaint import complain
+from podium.cli.complaint import BAD_INPUT, FAILED, complain
+from podium.cli.parser import Subparsers
 from podium.errors import AlreadyRunning, PodiumError
 
 if TYPE_CHECKING:
@@ -34,13 +35,10 @@ if TYPE_CHECKING:
 
     Visit = Callable[[EmbeddedCluster, RunningScheduler], Coroutine[Any, Any, None]]
 
-BAD_INPUT = 2
-FAILED = 1
 _MOST_NODES = 60_000  # as many as there are ranges of pod addresses
 _LOG_LINES = 20
 _NAME = "podium"
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 _EXAMPLES = """\
 examples:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 from msgspec import Raw
-from msgspec.structs import replace
 
 from podium.api.objects import Namespace, Node, Pod, Service
 from podium.conformance.cases import SequenceCase, Step, StepResult
@@ -93,7 +92,7 @@ class Sequence:
         if row is None:
             raise InvalidRecording(self._case.source, f"{pod.key} goes to {node}, which is no node")
         cluster.assume(queued.info, row)
-        bound = replace(pod, spec=replace(pod.spec, node_name=node))
+        bound = pod.bound_to(node)
         cluster.add_pod(bound)
         self._placed[pod.key] = bound
 

@@ -9,8 +9,6 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from time import perf_counter
 
-import msgspec
-
 from podium.api.meta import ApiObject
 from podium.api.objects import Node, Pod
 from podium.cycle.services import Services
@@ -166,7 +164,7 @@ class EventHandlers:
         """One that waits on Permit is let go by its binding; another leaves its node at once."""
         info = self.services.cluster.pods[pod.uid]
         node = self.services.cluster.table.names[info.row]
-        assumed = placed_on(info.pod, node)
+        assumed = info.pod.bound_to(node)
         if not self.services.waiting_pods.reject(pod.uid):
             self.services.cluster.forget(pod.uid)  # PreBind or Bind will run into its absence
         self.queue.on_event(ASSIGNED_POD_DELETE, assumed, None)
@@ -231,12 +229,6 @@ class EventHandlers:
 def _event(resource: str, old: object | None, new: object | None) -> ClusterEvent:
     action = "Delete" if new is None else "Add" if old is None else "Update"
     return ClusterEvent.named(resource, action)
-
-
-def placed_on(pod: Pod, node_name: str) -> Pod:
-    """The pod as it is once it is bound."""
-    spec = msgspec.structs.replace(pod.spec, node_name=node_name)
-    return msgspec.structs.replace(pod, spec=spec)
 
 
 def _version(pod: Pod) -> str:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from podium.api.objects import Condition, Pod
 from podium.cycle.outcome import Rejected
 from podium.cycle.services import Services
@@ -112,8 +110,7 @@ def _nominated(pod: Pod, nominate: Nominate | None) -> Pod:
     """The pod as it will be once its status is written: the next attempt may come sooner."""
     if nominate is None or nominate.node == pod.nominated_node_name:
         return pod
-    status = msgspec.structs.replace(pod.status, nominated_node_name=nominate.node)
-    return msgspec.structs.replace(pod, status=status)
+    return pod.nominated_to(nominate.node)
 
 
 def _blame(attempt: Attempt, rejected: Rejected) -> None:

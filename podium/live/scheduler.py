@@ -23,7 +23,7 @@ from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
 from podium.live.attempt import Attempt
 from podium.live.binding import Binder, failed
-from podium.live.event_handlers import ASSIGNED_POD_DELETE, placed_on
+from podium.live.event_handlers import ASSIGNED_POD_DELETE
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
 from podium.live.slices import Slices
@@ -147,7 +147,7 @@ class Scheduler:
             self.failures.handle(attempt, rejected)
         if is_forgotten:
             except_uid = placed.target.pod.uid if refused else ""
-            assumed = placed_on(placed.target.pod, placed.node_name)
+            assumed = placed.target.pod.bound_to(placed.node_name)
             self.queue.on_event(ASSIGNED_POD_DELETE, assumed, None, except_uid=except_uid)
         if not refused:
             self.failures.handle(attempt, rejected)

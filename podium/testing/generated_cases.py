@@ -57,8 +57,7 @@ def some_pod(draw: st.DrawFn, name: str, like: Like, *, on: str = "") -> Pod:
         made = draw(pods(name, on=on))
     else:
         sample = draw(st.sampled_from(samples))
-        spec = msgspec.structs.replace(sample.spec, node_name=on)
-        made = _with_meta(msgspec.structs.replace(sample, spec=spec), name=name)
+        made = _with_meta(sample.bound_to(on), name=name)
     return _with_meta(made, uid=f"uid-{made.namespace}-{name}")
 
 

@@ -10,7 +10,7 @@ from podium.cycle.reuse import Kinds
 from podium.cycle.services import Services
 from podium.framework.plugin import Plugin
 from podium.live.binding import Binder
-from podium.live.event_handlers import EventHandlers, placed_on
+from podium.live.event_handlers import EventHandlers
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
 from podium.live.pod_status import PodStatuses
@@ -110,7 +110,7 @@ class Desk:
         self.handlers.on_pod(self.known.pop(pod.key), None)
 
     def see_bound(self, pod: Any, node_name: str) -> None:
-        self.see(placed_on(self.known[pod.key], node_name))
+        self.see(self.known[pod.key].bound_to(node_name))
 
     def see_nodes(self, *names: str) -> None:
         for name in names:
