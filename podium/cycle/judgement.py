@@ -20,7 +20,7 @@ from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
 from podium.framework.plugin import FilterPlugin, Plugin
 from podium.framework.pre_filtered import PreFiltered, left_out_by
 from podium.framework.profile import Profile
-from podium.framework.reads import Reads
+from podium.framework.reading import Reading
 from podium.framework.status import SUCCESS, Status
 from podium.state.aspects import Changes
 from podium.state.changes import Reader
@@ -60,20 +60,8 @@ class Judgement:
         self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
         self._is_judged = False
         self._reader = Reader(cluster)
-        self.reads: dict[str, Reads] = profile.reads(pod)
+        self.reading: Reading = profile.reading(pod)
         self._skipped: frozenset[str] = frozenset()
-        self._pre_filters_read = 0
-        for plugin in profile.pre_filters:
-            self._pre_filters_read |= self.reads[plugin.name].cluster
-        self._cluster_reads = [
-            (place, plugin.name, self.reads[plugin.name].cluster)
-            for place, plugin in enumerate(profile.filters)
-            if self.reads[plugin.name].cluster
-        ]
-        self._filters_read = 0
-        for _, _, aspects in self._cluster_reads:
-            self._filters_read |= aspects
-        self._asked_often = {place for place, _, _ in self._cluster_reads}
 
     def refresh(self, pod: Pod) -> None:
         """Bring everything up to date for this pod, which equals the one before."""
@@ -146,7 +134,7 @@ class Judgement:
     def _pre_filter(self, pod: Pod, changes: Changes) -> bool:
         """Run the PreFilters whose answers are outdated; false when the others cannot stand."""
         answers = self.pre.answers
-        outdated = changes.fresh or self._pre_filters_read & changes.aspects
+        outdated = changes.fresh or self.reading.pre_filters & changes.aspects
         if not outdated:
             return True
         kept = (
@@ -171,7 +159,7 @@ class Judgement:
         return changes
 
     def _outdated(self, name: str, changes: Changes) -> bool:
-        return bool(self.reads[name].cluster & changes.aspects)
+        return bool(self.reading.by_name[name].cluster & changes.aspects)
 
     # --- Filter ----------------------------------------------------------------------------------
 
@@ -193,11 +181,11 @@ class Judgement:
     def _judge_changed(self, pod: Pod, changes: Changes) -> None:
         skipped = self.state.skip_filter
         asked_anew: frozenset[int] = frozenset()
-        if self._filters_read & changes.aspects:
+        if self.reading.filters & changes.aspects:
             asked_anew = frozenset(
                 place
-                for place, name, cluster in self._cluster_reads
-                if cluster & changes.aspects and name not in skipped
+                for place, plugin in self.reading.far_filters.items()
+                if self._outdated(plugin.name, changes) and plugin.name not in skipped
             )
         pending = False
         self._grows = False
@@ -281,7 +269,7 @@ class Judgement:
         return to_ask, False
 
     def _depends(self, plugin: Plugin, aspects: int) -> bool:
-        reads = self.reads[plugin.name]
+        reads = self.reading.by_name[plugin.name]
         return bool((reads.node | reads.cluster) & aspects)
 
     def _sweep(self, pod: Pod, pending: NDArray[np.intp], asked_anew: frozenset[int]) -> bool:
@@ -339,7 +327,7 @@ class Judgement:
             before = last.verdicts
         places = np.array([self._place(status) for status in statuses.values], np.intp)
         now = places.take(statuses.index)
-        if rows is self._candidates and place in self._asked_often:
+        if rows is self._candidates and place in self.reading.far_filters:
             self._answers[place] = LastAnswer(statuses, now)
         # Between two equal pods few rows change: write to those alone.
         changed = (now != before).nonzero()[0]

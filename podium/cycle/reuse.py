@@ -17,6 +17,8 @@ from podium.state.cluster import ClusterState
 log = get_logger(__name__)
 
 V = TypeVar("V")
+Signed = tuple[Hashable | None, int]
+"""A signature and its hash, which takes long to find."""
 
 KEPT_BYTES: Final = 64 << 20
 _MOST_ONCE: Final = 8
@@ -26,6 +28,7 @@ _JUDGED_BYTES: Final = 32
 _SCORED_BYTES: Final = 10
 _STATE_BYTES: Final = 64
 _TIED_BYTES: Final = 16
+_UNSIGNED: Final[Signed] = (None, 0)
 
 
 class Kind:
@@ -34,14 +37,13 @@ class Kind:
     __slots__ = ("is_known", "judgement", "number", "scoreboard", "signature")
 
     def __init__(
-        self, profile: Profile, cluster: ClusterState, pod: Pod, signature: Hashable | None = None
+        self, profile: Profile, cluster: ClusterState, pod: Pod, signed: Signed = _UNSIGNED
     ) -> None:
-        self.signature = signature
-        self.number = hash(signature)
+        self.signature, self.number = signed
         self.is_known = False  # whether a pod of this kind was judged before
         judge = ThoroughJudgement if isinstance(profile, ThoroughProfile) else Judgement
         self.judgement: Judgement = judge(profile, cluster, pod)
-        self.scoreboard = Scoreboard(profile, cluster, self.judgement.reads)
+        self.scoreboard = Scoreboard(profile, cluster, self.judgement.reading)
 
 
 class Kinds:
@@ -55,7 +57,7 @@ class Kinds:
     def __init__(self, cluster: ClusterState, *, enabled: bool = True) -> None:
         self._cluster = cluster
         self._enabled = enabled
-        # By the hash of the signature, which takes long to find; in order of use, oldest first.
+        # By the hash of the signature; in order of use, oldest first.
         self._kinds: dict[int, Kind] = {}
         self._came_once: dict[int, Kind] = {}
         self._seen: dict[int, None] = {}
@@ -64,14 +66,17 @@ class Kinds:
     def of(self, profile: Profile, pod: Pod) -> Kind:
         """The pod's kind; a new one when it has no equal, or cannot be signed."""
         signature = profile.sign(pod) if self._enabled else None
+        if signature is None:
+            return Kind(profile, self._cluster, pod)
         try:
-            found = None if signature is None else self._find(hash(signature))
+            number = hash(signature)
         except TypeError:
             log.error("signature cannot be hashed", profile=profile.name, pod=pod.key)
-            signature = found = None
+            return Kind(profile, self._cluster, pod)
+        found = self._find(number)
         if found is not None and found.signature == signature:
             return found
-        return Kind(profile, self._cluster, pod, signature)
+        return Kind(profile, self._cluster, pod, (signature, number))
 
     def _find(self, number: int) -> Kind | None:
         return self._kinds.get(number) or self._came_once.get(number)

@@ -17,6 +17,7 @@ from podium.cycle.tied import Tied
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile, check_range
+from podium.framework.reading import Reading
 from podium.framework.reads import Reads
 from podium.framework.status import Status
 from podium.state.aspects import Changes
@@ -60,17 +61,16 @@ class Share:
 class Scoreboard:
     """Scores by plugin and row, and their total."""
 
-    def __init__(self, profile: Profile, cluster: ClusterState, reads: dict[str, Reads]) -> None:
+    def __init__(self, profile: Profile, cluster: ClusterState, reading: Reading) -> None:
         self.profile = profile
         self.cluster = cluster
-        self.reads = reads
+        self.reading = reading
         self.total: NDArray[np.int64] = np.zeros(0, np.int64)
         self.shares: dict[str, Share] = {}
         self._answers: dict[str, Status] = {}
         self._reader = Reader(cluster)
         self._state: CycleState | None = None  # where the PreScores have put what they found
         self._version = UNTRACKED
-        self._far_reaching = _far_reaching(profile, reads)
         self._tied: Tied | None = None  # the feasible rows with the highest total, while known
         self._top = 0
 
@@ -85,7 +85,7 @@ class Scoreboard:
         outdated = _Outdated(changes, self._version, version)
         self._version = version
         nodes = Rows(self.cluster, feasible)
-        if outdated.moved or self._far_reaching & changes.aspects:
+        if outdated.moved or self.reading.pre_scores & changes.aspects:
             self._pre_score(state, pod, nodes, outdated)
             self._take_part(state)
         if outdated.moved:
@@ -145,7 +145,7 @@ class Scoreboard:
         """Run the PreScores whose answers are outdated."""
         changes = outdated.changes
         for plugin in self.profile.pre_scores:
-            reads = self.reads[plugin.name]
+            reads = self.reading.by_name[plugin.name]
             if (
                 changes.fresh
                 or reads.for_scores & changes.aspects
@@ -167,7 +167,7 @@ class Scoreboard:
                     self.total -= share.weight * share.normalized.astype(np.int64)
             elif name not in self.shares:
                 weight, size = self.profile.weights[name], len(self.total)
-                self.shares[name] = Share(plugin, weight, self.reads[name], size)
+                self.shares[name] = Share(plugin, weight, self.reading.by_name[name], size)
 
     # --- Score, NormalizeScore -------------------------------------------------------------------
 
@@ -273,11 +273,3 @@ class _Outdated:
 
 def _normalizes(plugin: ScorePlugin) -> bool:
     return type(plugin).normalize_score is not ScorePlugin.normalize_score
-
-
-def _far_reaching(profile: Profile, reads: dict[str, Reads]) -> int:
-    """The aspects whose change outdates what a PreScore found."""
-    aspects = 0
-    for plugin in profile.pre_scores:
-        aspects |= reads[plugin.name].for_scores
-    return aspects

@@ -20,6 +20,7 @@ from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.profile import Profile
+from podium.framework.reading import Reading
 from podium.framework.reads import EVERYTHING
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger, get_logger
@@ -119,8 +120,9 @@ class ProfileHandle:
         return filter_with_nominated(self._profile, state, pod, nodes, nominated)
 
     def run_scores(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
-        reads = dict.fromkeys((plugin.name for plugin in self._profile.judges), EVERYTHING)
-        board = Scoreboard(self._profile, self.cluster, reads)
+        profile = self._profile
+        reads = dict.fromkeys((plugin.name for plugin in profile.judges), EVERYTHING)
+        board = Scoreboard(profile, self.cluster, Reading(reads, (), (), profile.pre_scores))
         board.refresh(state, pod, nodes.index, UNTRACKED)
         totals: Scores = nodes.take(board.total)
         return totals

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.framework.calls import fault_of, source_of
 from podium.framework.plugin import FilterPlugin, Plugin, ScorePlugin, Scores, Statuses
-from podium.framework.status import SUCCESS, Status
+from podium.framework.status import SUCCESS, Status, as_status
 from podium.logs import get_logger
 from podium.state.column import Column
 from podium.state.rows import Rows
@@ -18,6 +18,7 @@ from podium.state.rows import Rows
 log = get_logger(__name__)
 
 MAX_SCORE = 100
+_ALL_FIT = [SUCCESS]
 _INT64 = np.dtype(np.int64)
 
 
@@ -29,17 +30,19 @@ class AttemptFailed(Exception):
         self.status = status
 
 
-def check_statuses(statuses: Statuses, nodes: Rows) -> None:
-    """Raise unless each node has a status: one without would count as feasible."""
-    index = statuses.index
+def as_statuses(answer: Statuses, nodes: Rows) -> Statuses:
+    """What ``filter_all`` answered. Each node must have a status: else it would be feasible."""
+    if not isinstance(answer, Column):
+        raise TypeError(f"it answered {answer!r}, which is no Column of statuses")
+    index = answer.index
     _check_size(index, nodes)
     if index.dtype != np.intp:
         raise TypeError(f"its column has an index of {index.dtype}; it must be of intp")
-    count = len(statuses.values)
-    if statuses.is_uniform and count:
-        return
-    if len(index) and int(index.view(np.uintp).max()) >= count:
+    count = len(answer.values)
+    is_whole = (count and answer.is_uniform) or not len(index)
+    if not is_whole and int(index.view(np.uintp).max()) >= count:
         raise IndexError(f"its column has {count} statuses, and an index beyond them")
+    return answer if answer.values == _ALL_FIT else answer.map(as_status)
 
 
 def as_scores(answer: object, nodes: Rows) -> Scores:
@@ -81,6 +84,8 @@ def check_range(plugin: ScorePlugin, scores: Scores) -> None:
 
 def verdicts_of(plugin: FilterPlugin, statuses: Statuses) -> Statuses:
     """The verdicts, signed. An error counts only where a node has it: rules judge spare values."""
+    if statuses.values == _ALL_FIT:
+        return statuses
     verdicts = list(statuses.values)
     for place, status in enumerate(verdicts):
         is_spare = not (status.ok or status.is_rejection or place in statuses.index)

@@ -24,6 +24,9 @@ from podium.framework.profile import Profile
 from podium.framework.status import SKIP, SUCCESS, Code, PreFlight, Status, Wait, as_status
 from podium.framework.waiting_pods import WaitingPods
 
+# Looking up a member of an enumeration takes as long as a dozen additions.
+_RESERVE = Point.RESERVE
+_PERMIT = Point.PERMIT
 _WAITING = "one or more plugins asked to wait and no plugin rejected pod"
 
 
@@ -42,13 +45,15 @@ class Target(NamedTuple):
 
 def run_reserve(target: Target) -> Status:
     """Reserve in order; the first failure ends it, and the caller unreserves."""
-    for plugin in cast("tuple[ReservePlugin, ...]", target.profile.plugins[Point.RESERVE]):
-        begin = target.calls.timer()
+    calls = target.calls
+    counts = calls.at("Reserve")
+    for plugin in cast("tuple[ReservePlugin, ...]", target.profile.plugins[_RESERVE]):
+        begin = calls.timer()
         try:
             status = as_status(plugin.reserve(target.state, target.pod, target.node_name))
         except Exception as fault:
             status = _fault(plugin, "Reserve", target, fault)
-        target.calls.at("Reserve")[plugin.name].answered(begin, status)
+        counts[plugin.name].answered(begin, status)
         if status.is_rejection:
             return status.by(plugin.name)
         if not status.ok:
@@ -60,7 +65,7 @@ def run_reserve(target: Target) -> Status:
 def run_unreserve(target: Target) -> list[Awaitable[None]]:
     """Undo in reverse order, for every plugin; returns what async plugins left to be awaited."""
     left: list[Awaitable[None]] = []
-    plugins = cast("tuple[ReservePlugin, ...]", target.profile.plugins[Point.RESERVE])
+    plugins = cast("tuple[ReservePlugin, ...]", target.profile.plugins[_RESERVE])
     for plugin in reversed(plugins):
         count, begin = target.calls.at("Unreserve")[plugin.name], target.calls.timer()
         try:
@@ -86,7 +91,7 @@ def run_permit(target: Target) -> tuple[dict[str, float], Status]:
     """Ask every Permit; the answer is a rejection, an error, success, or how long each waits."""
     waits: dict[str, float] = {}
     last = SUCCESS
-    for plugin in cast("tuple[PermitPlugin, ...]", target.profile.plugins[Point.PERMIT]):
+    for plugin in cast("tuple[PermitPlugin, ...]", target.profile.plugins[_PERMIT]):
         begin = target.calls.timer()
         try:
             answer = plugin.permit(target.state, target.pod, target.node_name)

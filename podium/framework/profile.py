@@ -19,8 +19,8 @@ from podium.framework.answers import (
     MAX_SCORE,
     AttemptFailed,
     as_scores,
+    as_statuses,
     check_range,
-    check_statuses,
     told_fault,
     verdict_of,
     verdicts_of,
@@ -52,6 +52,7 @@ from podium.framework.preemption import (
     preempting,
     unasked,
 )
+from podium.framework.reading import Reading
 from podium.framework.reads import EVERYTHING, Reads, as_reads
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.state.column import Column
@@ -90,6 +91,7 @@ class Profile:
         self._is_guarded = not all(type(p).__module__.startswith("podium.") for p in everyone)
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
         self._signs = [(plugin, plugin.sign) for plugin in self.judges]
+        self._reading: Reading | None = None  # the latest
 
     @property
     def queue_sort(self) -> QueueSortPlugin:
@@ -132,8 +134,8 @@ class Profile:
                 return None
         return tuple(fragments)
 
-    def reads(self, pod: Pod) -> dict[str, Reads]:
-        """What each judging plugin reads for this pod; everything when it cannot tell."""
+    def reading(self, pod: Pod) -> Reading:
+        """What the judging plugins read for this pod; everything where one cannot tell."""
         found: dict[str, Reads] = {}
         for plugin in self.judges:
             try:
@@ -141,7 +143,9 @@ class Profile:
             except Exception as fault:
                 fault_of(plugin, "Reads", pod, fault)
                 found[plugin.name] = EVERYTHING
-        return found
+        if self._reading is None or found != self._reading.by_name:
+            self._reading = Reading(found, self.pre_filters, self.filters, self.pre_scores)
+        return self._reading
 
     # --- PreFilter -------------------------------------------------------------------------------
 
@@ -245,8 +249,7 @@ class Profile:
         """One plugin on these nodes; refusals are signed, a fault ends the attempt."""
         begin = self._now()
         try:
-            statuses = plugin.filter_all(state, pod, nodes).map(as_status)
-            check_statuses(statuses, nodes)
+            statuses = as_statuses(plugin.filter_all(state, pod, nodes), nodes)
         except Exception as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
         verdicts = verdicts_of(plugin, statuses)

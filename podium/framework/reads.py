@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from podium.state.aspects import Aspect
 
@@ -43,7 +44,9 @@ def as_reads(answer: object) -> Reads:
     raise TypeError(f"it reads {answer!r}, which is no Reads of aspects")
 
 
+@lru_cache(maxsize=1024, typed=True)
 def reads(
     *, node: int = 0, cluster: int = 0, feasible: bool = False, scoring: int | None = None
 ) -> Reads:
+    """The same object for the same aspects: plugins ask for each kind of pod."""
     return Reads(node, cluster, feasible, scoring)

@@ -89,8 +89,9 @@ def test_the_longest_unused_kinds_make_room():
     scheduler = Scheduler(Score("S", 0), nodes=[f"n{number}" for number in range(2000)])
     kinds = Kinds(scheduler.cluster)
     new = partial(Kind, scheduler.profile, scheduler.cluster, pod())
-    always, first, last = new(signature="always"), new(signature=0), new(signature=3999)
-    for kind in (first, *(new(signature=number) for number in range(1, 3999)), last):
+    always, first, *others = (new((number, number)) for number in range(4000))
+    last = others[-1]
+    for kind in (first, *others):
         kinds.keep(always)  # used all the time
         for _ in range(2):
             kinds.keep(kind)

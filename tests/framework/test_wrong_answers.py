@@ -93,7 +93,7 @@ NO = fwk.Status.unschedulable("no")
         pytest.param(lambda n: Column([None], np.zeros(n)), "intp", id="index-of-fractions"),
         pytest.param(lambda n: Column([None], np.zeros((n, 2), np.intp)), "6x2", id="a-table"),
         pytest.param(lambda n: Column([None], np.zeros(n - 1, np.intp)), "for 5", id="too-few"),
-        pytest.param(lambda n: [None] * n, "map", id="no-column"),
+        pytest.param(lambda n: [None] * n, "no Column", id="no-column"),
     ],
 )
 def test_columns_that_leave_nodes_without_a_status(column, reason):
@@ -116,7 +116,7 @@ def test_aspects_are_bits(wrong):
 def test_who_cannot_say_what_it_reads_reads_everything(wrong, caplog):
     plugin = toys.Filter("F", reads=wrong)
 
-    assert toys.profile(plugin).reads(pod()) == {"F": EVERYTHING}
+    assert toys.profile(plugin).reading(pod()).by_name == {"F": EVERYTHING}
     assert "no Reads of aspects" in caplog.text
 
 

@@ -44,11 +44,11 @@ def balances(
     asked: Sequence[Demand], nodes: fwk.Rows, rule: Callable[[Sequence[Share]], Any]
 ) -> NDArray[np.int64]:
     """Each node's balance, by one of the two rules."""
-    found = np.empty(len(nodes), np.int64)
-    if all(nodes.all_have(demand.name) for demand in asked):  # nearly always
-        found[:] = rule(shares(asked, nodes))
-        return found
-    for mask, there in by_what_is_there(asked, nodes):
+    if asked and all(nodes.all_have(demand.name) for demand in asked):  # nearly always
+        everywhere: NDArray[np.int64] = rule(shares(asked, nodes))
+        return everywhere
+    found = np.full(len(nodes), 100)
+    for mask, there in by_what_is_there(asked, nodes) if asked else ():
         found[mask] = rule(there)
     return found
 
@@ -65,7 +65,7 @@ def balance_with(there: Sequence[Share]) -> Any:
 
 def points(after: Amount, before: Amount) -> Amount:
     """The score of a node, or an array of many nodes' scores."""
-    return 50 + ((50 + after - before) >> 1)  # never negative before halving
+    return (150 + after - before) >> 1  # 50, and half of 50 to 100 or less
 
 
 def fraction(amount: Amount, capacity: Amount) -> Any:
@@ -73,7 +73,8 @@ def fraction(amount: Amount, capacity: Amount) -> Any:
     if isinstance(amount, int):
         part = float(amount) / float(capacity)
         return part if part < 1.0 else 1.0  # min() takes twice as long
-    return np.minimum(amount / capacity, 1.0)
+    parts = amount / capacity
+    return parts if parts.max(initial=0.0) <= 1.0 else np.minimum(parts, 1.0)
 
 
 def balance(fractions: Sequence[Any]) -> Any:
@@ -85,7 +86,7 @@ def balance(fractions: Sequence[Any]) -> Any:
 def deviation(fractions: Sequence[Any]) -> Any:
     """How far the parts are from their mean. In this order: other sums round differently."""
     count = len(fractions)
-    if count < 2:
+    if not count:
         return 0.0
     if count == 2:
         return abs(fractions[0] - fractions[1]) * 0.5

@@ -19,6 +19,7 @@ from podium.plugins.node_resources_fit import hints
 from podium.plugins.node_resources_fit.args import FitArgs
 from podium.plugins.node_resources_fit.needs import (
     Needs,
+    fits_everywhere,
     hopelessness,
     needs_of,
     rejection,
@@ -80,9 +81,9 @@ class NodeResourcesFit(
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         checked = state.get(CheckedNeeds)
-        short = cast("list[NDArray[np.bool_]]", [*shortages(checked.needs, nodes)])
-        if not any(flags.any() for flags in short):
+        if fits_everywhere(checked.needs, nodes):
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
+        short = cast("list[NDArray[np.bool_]]", [*shortages(checked.needs, nodes)])
         hopeless = reduce(or_, hopelessness(checked.needs, nodes), np.zeros(len(nodes), np.bool_))
         width = len(short)
         return fwk.packed([*short, hopeless]).map(

@@ -59,7 +59,7 @@ class Strategy(ABC):
                 weight = (capacity != 0) * demand.weight
                 capacity = capacity + (capacity == 0)
             part = self.part(requested, capacity)
-            total = total + part * weight
+            total = _plus(total, part, weight)
             weights = weights + self.counts(part) * weight
         return self.mean(total, weights + (weights == 0))
 
@@ -73,6 +73,12 @@ class Strategy(ABC):
 
     def mean(self, total: Any, weights: Any) -> Any:
         return idiv(total, weights)
+
+
+def _plus(total: Any, part: Any, weight: Any) -> Any:
+    """The total with this part by its weight; no pass over an array to multiply by 1 or add 0."""
+    more = part if isinstance(weight, int) and weight == 1 else part * weight
+    return more if isinstance(total, int) and total == 0 else total + more
 
 
 class LeastAllocated(Strategy):
