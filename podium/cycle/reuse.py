@@ -21,7 +21,7 @@ Signed = tuple[Hashable | None, int]
 """A signature and its hash, which takes long to find."""
 
 KEPT_BYTES: Final = 64 << 20
-_MOST_ONCE: Final = 8
+_MOST_ONCE: Final = 2
 _MOST_SEEN: Final = 4096
 # By row: judgement and total, a plugin's scores, what plugins keep in the cycle state, the best.
 _JUDGED_BYTES: Final = 32
