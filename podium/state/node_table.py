@@ -198,6 +198,7 @@ class NodeTable:
         if row == self.capacity:
             self._grow(max(_FIRST_CAPACITY, 2 * row))
         self.size += 1
+        self._hash_order = None  # has no place for this row
         self.names.append("")
         self.nodes.append(None)
         self.pods.append({})
