@@ -125,7 +125,9 @@ def has_pod_level_requests(pod: Pod) -> bool:
 def host_ports(pod: Pod) -> tuple[HostPort, ...]:
     """(ip, protocol, port) of all that keeps running: containers and sidecars."""
     spec = pod.spec
-    running = [*spec.containers, *[init for init in spec.init_containers if init.is_sidecar]]
+    running = spec.containers
+    if spec.init_containers:
+        running += tuple([init for init in spec.init_containers if init.is_sidecar])
     return tuple(
         [
             (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)

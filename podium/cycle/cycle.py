@@ -264,23 +264,23 @@ class Cycle:
             return Ranking(feasible)
         board = self._kind.scoreboard
         try:
-            board.refresh(self.state, self.pod, feasible.index, version)
+            board.refresh(self.state, self.pod, feasible, version)
         except BaseException:
             self.services.kinds.drop(self._kind)
             raise
         return Ranking(feasible, board)
 
     def _record_best(self, ranking: Ranking, best: Tied, chosen: int) -> None:
+        self.record.tied = len(best)
+        board, names = ranking.scoreboard, self.services.cluster.table.names
+        if board is None:
+            return
         rows = [chosen, *[row for row in best.first(_BEST_RECORDED) if row != chosen]]
         if len(rows) < _BEST_RECORDED:
             rows += ranking.runners_up(_BEST_RECORDED - len(rows))
-        board, table = ranking.scoreboard, self.services.cluster.table
-        self.record.tied = len(best)
-        if board is None:
-            return
         self.record.best = tuple(
             [
-                ScoredNode(table.names[row], board.total.item(row), board.scores_of(row))
+                ScoredNode(names[row], board.total.item(row), board.scores_of(row))
                 for row in rows[:_BEST_RECORDED]
             ]
         )

@@ -42,6 +42,7 @@ class Share:
         "plugin",
         "raw",
         "reads",
+        "score_of",
         "watches",
         "weight",
     )
@@ -54,6 +55,7 @@ class Share:
         self.normalizes = _normalizes(plugin)
         self.is_new = True  # all zero, so there is nothing to take back
         self.normalized: NDArray[np.int8] = np.zeros(size, np.int8)  # 0 to 100
+        self.score_of = self.normalized.item  # by row
         self.raw: NDArray[np.int64] = np.empty(size if self.normalizes else 0, np.int64)
         self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)  # rows whose raw score stands
 
@@ -74,17 +76,14 @@ class Scoreboard:
         self._tied: Tied | None = None  # the feasible rows with the highest total, while known
         self._top = 0
 
-    def refresh(
-        self, state: CycleState, pod: Pod, feasible: Places, version: FeasibleVersion
-    ) -> None:
-        """Score these rows."""
+    def refresh(self, state: CycleState, pod: Pod, nodes: Rows, version: FeasibleVersion) -> None:
+        """Score these nodes, the feasible ones."""
         changes = self._reader.catch_up()
         if changes.fresh or len(self.total) != self.cluster.table.size or state is not self._state:
             changes = self._start_over()
             self._state = state
         outdated = _Outdated(changes, self._version, version)
         self._version = version
-        nodes = Rows(self.cluster, feasible)
         if outdated.moved or self.reading.pre_scores & changes.aspects:
             self._pre_score(state, pod, nodes, outdated)
             self._take_part(state)
@@ -104,7 +103,7 @@ class Scoreboard:
 
     def best(self, nodes: Rows) -> Tied:
         """Those with the highest total among the nodes that were scored last."""
-        if self._tied is None:
+        if not self._tied:
             totals = nodes.take(self.total)
             self._top = int(totals.max())
             self._tied = Tied.of(nodes, totals == self._top)
@@ -112,13 +111,16 @@ class Scoreboard:
 
     def scores_of(self, row: int) -> dict[str, int]:
         """Every plugin's normalized score, before the weight."""
-        return {name: share.normalized.item(row) for name, share in self.shares.items()}
+        return {name: share.score_of(row) for name, share in self.shares.items()}
 
     def _untie(self, row: int) -> None:
         """A changed row may have left the best, or stand above them now."""
-        if self._tied is not None and row < len(self.total):
-            is_below = self.total.item(row) < self._top
-            self._tied = self._tied.without(row) if is_below else None
+        if self._tied is None or row >= len(self.total):
+            return
+        if self.total.item(row) < self._top:
+            self._tied.discard(row)
+        else:
+            self._tied = None
 
     def _start_over(self) -> Changes:
         self.total = np.zeros(self.cluster.table.size, np.int64)
@@ -136,7 +138,7 @@ class Scoreboard:
         if is_feasible:
             node = NodeInfo(self.cluster, row)
             score = self.profile.score_one(share.plugin, state, pod, node)
-            self.total[row] += share.weight * (score - share.normalized.item(row))
+            self.total[row] += share.weight * (score - share.score_of(row))
             share.normalized[row] = score
 
     # --- PreScore --------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ class ProfileHandle:
         profile = self._profile
         reads = dict.fromkeys((plugin.name for plugin in profile.judges), EVERYTHING)
         board = Scoreboard(profile, self.cluster, Reading(reads, (), (), profile.pre_scores))
-        board.refresh(state, pod, nodes.index, UNTRACKED)
+        board.refresh(state, pod, Rows(self.cluster, nodes.index), UNTRACKED)
         totals: Scores = nodes.take(board.total)
         return totals
 

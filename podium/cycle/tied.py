@@ -43,21 +43,18 @@ class Tied:
 
     def first(self, most: int) -> list[int]:
         """Some of the rows."""
-        rows: list[int] = self._order.rows.take(self._places[:most]).tolist()
-        return rows
+        row_at = self._order.rows.item
+        return [row_at(place) for place in self._places[:most].tolist()]
 
     def choose(self, key: str) -> int:
         """The row that a hash of the key points at."""
         number = stable_hash(key) % len(self._places)
         return self._order.rows.item(self._places.item(number))
 
-    def without(self, row: int) -> Tied | None:
-        """Those but this row, if it is among them; ``None`` when nobody is left."""
-        place = self._order.place_of.item(row)
-        number = int(self._places.searchsorted(place))
-        if number == len(self._places) or self._places.item(number) != place:
-            return self
-        if len(self._places) == 1:
-            return None
-        rest = self._places[:number], self._places[number + 1 :]
-        return Tied(self._order, np.concatenate(rest))
+    def discard(self, row: int) -> None:
+        """Leave this row out, if it is among them."""
+        places, place = self._places, self._order.place_of.item(row)
+        number = int(places.searchsorted(place))
+        if number < len(places) and places.item(number) == place:
+            places[number:-1] = places[number + 1 :]
+            self._places = places[:-1]

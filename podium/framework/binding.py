@@ -54,11 +54,12 @@ def run_reserve(target: Target) -> Status:
         except Exception as fault:
             status = _fault(plugin, "Reserve", target, fault)
         counts[plugin.name].answered(begin, status)
+        if status.ok:
+            continue
         if status.is_rejection:
             return status.by(plugin.name)
-        if not status.ok:
-            text = f'running Reserve plugin "{plugin.name}": {status.message}'
-            return Status.error(text).by(plugin.name)
+        text = f'running Reserve plugin "{plugin.name}": {status.message}'
+        return Status.error(text).by(plugin.name)
     return SUCCESS
 
 

@@ -16,6 +16,7 @@ from podium.framework.args import Args
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
 from podium.framework.status import Status
+from podium.state.rows import Rows
 from podium.testing.handle import FakeHandle
 
 Objects = Iterable[ApiObject]
@@ -61,7 +62,8 @@ class Subject:
         if not self.profile.scores or not len(judgement.feasible):
             return Answers(verdicts, {})
         board = kind.scoreboard
-        board.refresh(judgement.state, pod, judgement.feasible, judgement.version)
+        feasible = Rows(self.cluster, judgement.feasible)
+        board.refresh(judgement.state, pod, feasible, judgement.version)
         names = self.cluster.table.names
         scores = {names[row]: board.total.item(row) for row in judgement.feasible.tolist()}
         return Answers(verdicts, scores)

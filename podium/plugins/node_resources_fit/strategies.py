@@ -53,10 +53,10 @@ class Strategy(ABC):
         for demand in demands:
             capacity = nodes.allocatable(demand.name)
             requested = wrapped(used(nodes, demand.name, non_zero=True) + demand.amount)
-            if nodes.all_have(demand.name):
-                weight: Any = demand.weight
-            else:
-                weight = (capacity != 0) * demand.weight
+            weight: Any = demand.weight
+            is_there = capacity if isinstance(capacity, int) else nodes.all_have(demand.name)
+            if not is_there:
+                weight = (capacity != 0) * weight
                 capacity = capacity + (capacity == 0)
             part = self.part(requested, capacity)
             total = _plus(total, part, weight)
