@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podium.app import plugin_loading
+from podium.app.gated import LiveOptions
 from podium.app.live import build_live, embedded_connection
 from podium.app.plugin_watch import PluginWatch, files_of
-from podium.clock import Clock
+from podium.clock import Clock, LoopClock
 from podium.config.model import Configuration
 from podium.config.view import effective
 from podium.framework.registry import Registry
@@ -51,8 +52,11 @@ async def embedded_scheduler(
     """Schedule the cluster at this address until the block ends."""
     configuration, registry = schedule.load()
     metrics = Metrics()
-    connection = embedded_connection(url, clock)
-    running = build_live(configuration, connection, registry=registry, metrics=metrics)
+    connection = embedded_connection(url, LoopClock())  # a fast cluster makes no fast network
+    options = LiveOptions(clock=clock)
+    running = build_live(
+        configuration, connection, registry=registry, metrics=metrics, options=options
+    )
     async with connection, running:
         server = Server(
             _health(running),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from podium.clock import Clock
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.config.upstream import GATED_PLUGINS
 from podium.framework.plugin import Plugin
@@ -21,10 +22,11 @@ LONGEST_UNSCHEDULABLE: Final = QueueOptions().max_in_unschedulable
 
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
-    """What a running scheduler is told by flags, and by no configuration."""
+    """What a running scheduler is told by its program, and by no configuration."""
 
     gates: FeatureGates = NO_CHOICE
     max_in_unschedulable: float = LONGEST_UNSCHEDULABLE
+    clock: Clock | None = None  # the cluster's time, where that is not the connection's
 
     @property
     def queue(self) -> type[SchedulingQueue]:

@@ -58,7 +58,7 @@ def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by i
     ``extenders`` run in this process, beside those that the configuration names.
     """
     live = _Live(configuration, connection, metrics or Metrics(), options)
-    configured = extender.build(configuration.extenders, live.clock)
+    configured = extender.build(configuration.extenders, connection.clock)
     live.services.extenders = Extenders((*configured, *extenders), configuration.parallelism)
     return live.build(registry or in_tree_with_legacy(), slices or Slices())
 
@@ -82,14 +82,14 @@ class _Live:
         self.options = options
         self.connection = connection
         self.metrics = metrics
-        self.clock = connection.clock
-        self.client = ApiClient(connection)
+        self.clock = options.clock or connection.clock
+        self.client = ApiClient(connection, self.clock)
         self.gate = Gate()
         self.thread = LoopThread()
         self.background = Tasks(self.clock)
         names = [profile.scheduler_name for profile in configuration.profiles]
         self.for_events = connection.beside()  # a burst of events must not hold bindings back
-        self.events = EventSender(ApiClient(self.for_events), self.clock)
+        self.events = EventSender(ApiClient(self.for_events, self.clock), self.clock)
         self.recorders = {name: ApiEventRecorder(self.events, name) for name in names}
         cluster = ClusterState()
         self.services = Services(

@@ -24,7 +24,7 @@ from podium.api.times import time_text
 from podium.client.http import Connection, Request
 from podium.client.pod_status import status_patch
 from podium.client.resources import CLAIMS, LEASES, PODS, VOLUMES, Resource, resource_of
-from podium.clock import sleep
+from podium.clock import Clock, sleep
 from podium.errors import ApiError, Conflict, InvalidObject, Unreachable
 
 K = TypeVar("K", bound=ApiObject)
@@ -40,11 +40,11 @@ _WAIT_FACTOR: Final = 5
 
 
 class ApiClient:
-    """Implements ``framework.handle.Client`` on a connection."""
+    """Implements ``framework.handle.Client`` on a connection; ``clock`` is the time it writes."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
         self._connection = connection
-        self._clock = connection.clock
+        self._clock = clock or connection.clock
 
     # --- pods ------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ class ApiClient:
             except ApiError as error:
                 if not left or not _may_pass(error):
                     raise
-                await sleep(self._clock, seconds * (1 + random.random() / 10))
+                await sleep(self._connection.clock, seconds * (1 + random.random() / 10))
                 seconds *= _WAIT_FACTOR
             else:
                 return
