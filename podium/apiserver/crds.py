@@ -154,7 +154,7 @@ def _name_causes(names: Json) -> Iterator[Cause]:
         if not value:
             yield statuses.required(path)
         else:
-            yield from _dns_label(value.lower() if "ind" in name else value, path)
+            yield from _dns_label(value if name in ("plural", "singular") else value.lower(), path)
 
 
 def crd_causes(crd: Json) -> Iterator[Cause]:
@@ -177,6 +177,11 @@ def crd_causes(crd: Json) -> Iterator[Cause]:
         detail = "must have exactly one version marked as storage version"
         yield statuses.bad_value("spec.versions", spec.get("versions"), detail)
     yield from _name_causes(names)
+    yield from _version_causes(versions)
+    yield from schema_causes(crd)
+
+
+def _version_causes(versions: list[Json]) -> Iterator[Cause]:
     if not versions:
         detail = "must have at least one stored version"
         yield statuses.bad_value("status.storedVersions", None, detail)
@@ -185,6 +190,4 @@ def crd_causes(crd: Json) -> Iterator[Cause]:
         if index == 0:  # an older field of the definition that is kept the same
             yield from _dns_label(version.get("name") or "", "spec.version")
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            path = f"spec.versions[{index}].schema.openAPIV3Schema"
-            yield statuses.required(path)
-    yield from schema_causes(crd)
+            yield statuses.required(f"spec.versions[{index}].schema.openAPIV3Schema")

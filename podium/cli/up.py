@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from rich.console import Console
 
@@ -228,25 +228,7 @@ def _detach(args: argparse.Namespace, path: Path) -> int:
     if running := state_file.find_running(path):
         raise state_file.already_running(running)
     log = path.with_name(f"{path.name}.log")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        output = log.open("w")
-    except OSError as error:
-        hint = "give another place with --state-file"
-        raise PodiumError(f"podium: {log}: cannot be written: {error.strerror}; {hint}") from error
-    read_end, write_end = os.pipe()
-    with output:
-        process = subprocess.Popen(
-            _command(args, path, write_end),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=(write_end,),
-            start_new_session=True,  # a Ctrl-C here is not meant for it
-        )
-    os.close(write_end)
-    with os.fdopen(read_end) as pipe:
-        is_ready = pipe.read() == "ready"  # ends with the process, if that ends early
+    process, is_ready = _started(args, path, log)
     running = state_file.find_running(path)
     if is_ready and running is not None:
         say_next(running, f"{program()} down")
@@ -255,6 +237,36 @@ def _detach(args: argparse.Namespace, path: Path) -> int:
     told = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
     print("\n".join(told) or f"podium: the cluster did not start; see {log}", file=sys.stderr)
     return status or FAILED
+
+
+def _started(
+    args: argparse.Namespace, path: Path, log: Path
+) -> tuple[subprocess.Popen[bytes], bool]:
+    """The process, and whether it has said that it is ready."""
+    read_end, write_end = os.pipe()
+    with open(read_end) as pipe:
+        try:
+            with _opened(log) as output:
+                process = subprocess.Popen(
+                    _command(args, path, write_end),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    pass_fds=(write_end,),
+                    start_new_session=True,  # a Ctrl-C here is not meant for it
+                )
+        finally:
+            os.close(write_end)
+        return process, pipe.read() == "ready"  # ends with the process, if that ends early
+
+
+def _opened(log: Path) -> TextIO:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return log.open("w")
+    except OSError as error:
+        hint = "give another place with --state-file"
+        raise PodiumError(f"podium: {log}: cannot be written: {error.strerror}; {hint}") from error
 
 
 def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:

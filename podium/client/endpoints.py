@@ -1,5 +1,4 @@
-"""Which API server a process is to talk to, by its flags `--kubeconfig`, `--context` and
-`--master`; the commands call it."""
+"""Which API server a process is to talk to, by a kubeconfig or an address; the commands call it."""
 
 from __future__ import annotations
 

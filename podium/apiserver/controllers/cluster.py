@@ -74,8 +74,8 @@ class Cluster:
         """Record an event; ``about`` is the object it is about."""
         meta = about["metadata"]
         namespace = meta.get("namespace") or "default"
-        terminating = self.find("namespaces", ("", namespace))
-        if terminating is None or "deletionTimestamp" in terminating["metadata"]:
+        around = self.find("namespaces", ("", namespace))
+        if around is None or "deletionTimestamp" in around["metadata"]:
             return
         number = next(self._event_numbers)
         stamp = int(self.clock.now() * 1e6)

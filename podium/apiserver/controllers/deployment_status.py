@@ -20,7 +20,19 @@ class _Sums:
     wanted: int
     replicas: int
     updated: int
+    ready: int
     available: int
+
+    @classmethod
+    def of(cls, deployment: Json, sets: Sequence[Json], newest: str) -> _Sums:
+        statuses = {one["metadata"]["name"]: one.get("status") or {} for one in sets}
+        return cls(
+            wanted=deployment["spec"].get("replicas", 1),
+            replicas=sum(one.get("replicas", 0) for one in statuses.values()),
+            updated=statuses.get(newest, {}).get("replicas", 0),
+            ready=sum(one.get("readyReplicas", 0) for one in statuses.values()),
+            available=sum(one.get("availableReplicas", 0) for one in statuses.values()),
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -32,19 +44,12 @@ def status_of(
 ) -> tuple[Json, float | None]:
     """The status, and the seconds until its deadline when it may pass unnoticed."""
     old = deployment.get("status") or {}
-    statuses = [one.get("status") or {} for one in sets]
-    new = next((one for one in sets if one["metadata"]["name"] == newest), None)
-    sums = _Sums(
-        wanted=deployment["spec"].get("replicas", 1),
-        replicas=sum(one.get("replicas", 0) for one in statuses),
-        updated=((new or {}).get("status") or {}).get("replicas", 0),
-        available=sum(one.get("availableReplicas", 0) for one in statuses),
-    )
+    sums = _Sums.of(deployment, sets, newest)
     told = sum(one["spec"].get("replicas", 1) for one in sets)
     counts = {
         "replicas": sums.replicas,
         "updatedReplicas": sums.updated,
-        "readyReplicas": sum(one.get("readyReplicas", 0) for one in statuses),
+        "readyReplicas": sums.ready,
         "availableReplicas": sums.available,
         "unavailableReplicas": max(0, told - sums.available),
         "collisionCount": old.get("collisionCount", 0),
@@ -53,16 +58,8 @@ def status_of(
     status["observedGeneration"] = deployment["metadata"].get("generation", 0)
     conditions = _available(deployment, old.get("conditions") or [], sums, now)
     said = _progress(deployment, sums, newest, now)
-    stamp = time_text(now)
-    if said is not None:
-        conditions = set_condition(conditions, said, stamp, lastUpdateTime=stamp)
-        if said.reason == "ReplicaSetUpdated":  # each step of progress puts the deadline off
-            conditions = [
-                {**one, "lastUpdateTime": stamp} if one["type"] == "Progressing" else one
-                for one in conditions
-            ]
-    status["conditions"] = conditions
-    return status, _until_deadline(deployment, conditions, now)
+    status["conditions"] = _with_progress(conditions, said, time_text(now))
+    return status, _until_deadline(deployment, status["conditions"], now)
 
 
 def _available(deployment: Json, conditions: list[Json], sums: _Sums, now: float) -> list[Json]:
@@ -98,6 +95,18 @@ def _progress(deployment: Json, sums: _Sums, newest: str, now: float) -> Said | 
         message = f"{subject} has timed out progressing."
         return Said("Progressing", "False", "ProgressDeadlineExceeded", message)
     return None
+
+
+def _with_progress(conditions: list[Json], said: Said | None, stamp: str) -> list[Json]:
+    if said is None:
+        return conditions
+    found = set_condition(conditions, said, stamp, lastUpdateTime=stamp)
+    if said.reason != "ReplicaSetUpdated":
+        return found
+    # Each step of progress puts the deadline off.
+    return [
+        {**one, "lastUpdateTime": stamp} if one["type"] == "Progressing" else one for one in found
+    ]
 
 
 def _has_moved(old: Json, sums: _Sums) -> bool:
