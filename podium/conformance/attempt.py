@@ -9,7 +9,7 @@ from podium.conformance.core import Workshop, check_profile, missing_plugins, pa
 from podium.conformance.outcome import Comparison
 from podium.conformance.trial import Trial
 from podium.cycle.outcome import Placed, Rejected
-from podium.framework.profile import AttemptFailed
+from podium.framework.answers import AttemptFailed
 
 
 def replay_attempt(case: AttemptCase, workshop: Workshop, compare: Comparison) -> None:

@@ -14,7 +14,7 @@ from podium.conformance.outcome import Comparison
 from podium.conformance.ranking import compare_totals
 from podium.cycle.cycle import Cycle
 from podium.errors import InvalidRecording
-from podium.framework.profile import AttemptFailed
+from podium.framework.answers import AttemptFailed
 from podium.framework.queued_pod import QueuedPod
 
 

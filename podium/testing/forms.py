@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +21,7 @@ from podium.framework.profile import Profile
 from podium.framework.status import as_status
 from podium.state.pod_info import PodInfo
 from podium.state.rows import PodsOnRows, Rows
-from podium.testing.cases import each_generated
+from podium.testing.cases import each_generated, replica
 from podium.testing.handle import FakeHandle
 from podium.testing.subject import Objects, Subject, error_of
 
@@ -139,12 +138,8 @@ def _moves(subject: Subject) -> Iterator[_Move]:
     if infos:
         rows = np.array([info.row for info in infos], np.intp)
         yield _Move(infos, rows, comes=False)
-        yield _Move([_twin(info.pod) for info in infos], rows, comes=True)
-
-
-def _twin(pod: Pod) -> PodInfo:
-    meta = msgspec.structs.replace(pod.metadata, name=f"{pod.name}-twin", uid=f"{pod.uid}-twin")
-    return PodInfo(msgspec.structs.replace(pod, metadata=meta))
+        twins = [PodInfo(replica(info.pod, f"{info.uid}-twin")) for info in infos]
+        yield _Move(twins, rows, comes=True)
 
 
 def _check_dry_run(subject: Subject, state: CycleState, pod: Pod, move: _Move) -> None:

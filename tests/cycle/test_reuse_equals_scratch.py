@@ -5,23 +5,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium import app
-from podium.api.objects import Namespace, ObjectMeta, Pod, Service
+from podium.api.objects import Namespace, ObjectMeta, Service
 from podium.config import default
 from podium.cycle.outcome import Placed
 from podium.cycle.reuse import Kinds
 from podium.framework.queued_pod import QueuedPod
+from podium.testing.cases import replica
 from tests.claims import storage_change
 from tests.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
 from tests.legacy import with_legacy
 from tests.storage import storage_object
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
-
-
-def replica(template: Pod, name: str) -> Pod:
-    """The same pod under another name."""
-    meta = msgspec.structs.replace(template.metadata, name=name, uid=f"uid-{name}")
-    return msgspec.structs.replace(template, metadata=meta)
 
 
 class Pair:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from podium import app
 from podium.config import default
+from podium.testing.cases import replica
 from tests.builders import node
 from tests.clusters import IMAGES, NODE_NAMES
 from tests.cycle.test_reuse_equals_scratch import (
@@ -14,7 +15,6 @@ from tests.cycle.test_reuse_equals_scratch import (
     change_service,
     delete,
     remove_node,
-    replica,
 )
 from tests.easy_clusters import clusters, nodes, pods
 from tests.legacy import with_legacy
