@@ -1,0 +1,349 @@
+"""The reflector against a misbehaving server: each way in which a list or a watch can go wrong."""
+
+import json
+import logging
+
+import pytest
+
+from podium.client import reflector
+from podium.client.backoff import FIRST_SECONDS
+from podium.client.resources import CLAIMS, NODES, PODS
+from podium.errors import Forbidden, Unreachable
+from tests.client.front import answering, hanging_up, never, saying, streaming
+from tests.client.harness import node, pod, with_world
+
+
+def listed(world, part="limit="):
+    return [one for one in world.front.requests if part in one.path and "watch" not in one.path]
+
+
+def watched(world):
+    return [one for one in world.front.requests if "watch=true" in one.path]
+
+
+# --- lists ----------------------------------------------------------------------------------------
+
+
+@with_world
+async def test_long_lists_come_in_pages(world, monkeypatch):
+    monkeypatch.setattr(reflector, "PAGE", 2)
+    for number in range(5):
+        world.create("nodes", **node(f"n{number}"))
+    informer, _ = world.follow(NODES)
+    await informer.wait_synced()
+
+    assert len(informer) == 5
+    assert ["continue=" in one.path for one in listed(world)] == [False, True, True]
+
+
+@with_world
+async def test_a_list_whose_middle_is_forgotten_is_read_at_once(world, monkeypatch):
+    monkeypatch.setattr(reflector, "PAGE", 2)
+    for number in range(5):
+        world.create("nodes", **node(f"n{number}"))
+    world.front.instead("continue=", answering(410, "too old"))
+    informer, _ = world.follow(NODES)
+    await informer.wait_synced()
+
+    assert len(informer) == 5
+    assert "limit" not in listed(world, "")[-1].path
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["[]", "{}", "no json", '{"metadata": {}, "items": [{"metadata": 7}]}', '{"metadata": {"a": '],
+)
+@with_world
+async def test_what_is_no_list_is_asked_for_again(world, body):
+    world.front.instead("limit=", saying(body))
+    informer, _ = world.follow(NODES)
+
+    await world.in_time(lambda: informer.has_synced)
+
+    assert informer.trouble is None
+
+
+@with_world
+async def test_an_object_that_cannot_be_read_is_told_and_left_out(world, caplog):
+    pods = [{"metadata": {"name": "a"}, "spec": 7}, {"metadata": {"name": "b", "uid": "u"}}]
+    page = {"metadata": {"resourceVersion": "1"}, "items": pods}
+    world.front.instead("limit=", saying(json.dumps(page)))
+    informer, _ = world.follow(PODS)
+    await informer.wait_synced()
+
+    assert [one.key for one in informer.objects()] == ["b"]
+    assert "object not readable kind='Pod' key='a' why=" in caplog.text
+
+
+@with_world
+async def test_changes_of_an_object_that_cannot_be_read_bring_no_lists(world, caplog):
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    meta = {"name": "a", "namespace": "default"}
+    world.api.store.create("pods", {"metadata": meta, "spec": {"priority": "high"}})
+    await world.quiet()
+    world.clock.advance(reflector.SUSPICION_SECONDS + 1)
+    lists = len(listed(world, ""))
+    for priority in ("higher", "highest"):
+        world.api.store.update("pods", {"metadata": meta, "spec": {"priority": priority}})
+        await world.quiet()
+    assert caplog.text.count("object not readable") == 3
+    world.api.store.update("pods", {"metadata": meta, "spec": {"priority": 7}})
+    await world.quiet()
+
+    assert story.told == [("add", "default/a")]
+    assert len(listed(world, "")) == lists
+
+
+# --- watches --------------------------------------------------------------------------------------
+
+
+@with_world
+async def test_a_watch_that_breaks_off_goes_on_where_it_was(world):
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    world.create("pods", **pod("a"))
+    await world.until(lambda: story.told)
+
+    world.front.cut_watches()
+    world.create("pods", **pod("b"))
+    await world.in_time(lambda: len(story.told) == 2)
+
+    seen = informer.get("default/a").metadata.resource_version
+    assert f"resourceVersion={seen}" in watched(world)[-1].path
+    assert len(listed(world)) == 1
+
+
+@with_world
+async def test_a_forgotten_version_is_listed_anew_and_only_differences_are_told(world):
+    for name in "abc":
+        world.create("pods", **pod(name))
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    del story.told[:]
+    gone = {"kind": "Status", "code": 410, "message": "too old"}
+    world.front.instead("watch=true", streaming({"type": "ERROR", "object": gone}))
+    world.front.cut_watches()
+    await world.quiet()
+
+    world.cluster.delete("pods", ("default", "a"))
+    world.cluster.modify("pods", ("default", "b"), lambda obj: {**obj, "metadata": label(obj)})
+    world.create("pods", **pod("d"))
+    await world.in_time(lambda: len(listed(world)) == 2 and len(story.told) == 3)
+
+    assert sorted(story.told) == [
+        ("add", "default/d"),
+        ("delete", "default/a"),
+        ("update", "default/b"),
+    ]
+
+
+def label(obj):
+    return {**obj["metadata"], "labels": {"changed": "yes"}}
+
+
+@with_world
+async def test_what_was_told_before_is_not_told_again(world):
+    informer, story = world.follow(NODES)
+    await informer.wait_synced()
+    old = {"type": "ADDED", "object": {"metadata": {"name": "n", "uid": "u"}}}
+    at = {version: event(old, version) for version in (100, 101, 102)}
+    dead = event({**old, "type": "DELETED"}, 103)
+    world.front.instead("watch=true", streaming(at[101], at[101], at[100], at[102], dead, at[102]))
+    world.front.cut_watches()
+    await world.in_time(lambda: ("delete", "n") in story.told)
+    await world.quiet()
+
+    assert story.told == [("add", "n"), ("update", "n"), ("delete", "n")]
+
+
+def event(one, version):
+    meta = {**one["object"]["metadata"], "resourceVersion": str(version)}
+    return {**one, "object": {"metadata": meta}}
+
+
+@with_world
+async def test_what_is_not_known_cannot_be_deleted(world):
+    informer, story = world.follow(NODES)
+    await informer.wait_synced()
+    ghost = {"metadata": {"name": "ghost", "uid": "u", "resourceVersion": "900"}}
+    world.front.instead("watch=true", streaming({"type": "DELETED", "object": ghost}))
+    world.front.cut_watches()
+
+    await world.in_time(lambda: len(watched(world)) == 3)
+
+    assert not story.told
+
+
+@with_world
+async def test_events_lost_without_a_trace_come_to_light(world):
+    world.create("pods", **pod("a"))
+    informer, _ = world.follow(PODS)
+    await informer.wait_synced()
+    world.front.mood.drop = 1.0
+    world.cluster.delete("pods", ("default", "a"))
+    world.create("pods", **pod("b"))
+    await world.quiet()
+    world.front.mood.drop = 0.0
+    assert informer.get("default/a")
+    begun = world.clock.now()
+
+    await world.in_time(lambda: [one.key for one in informer.objects()] == ["default/b"])
+
+    assert world.clock.now() - begun < reflector.RELIST_SECONDS + 2 * reflector.WATCH_SECONDS
+
+
+@with_world
+async def test_an_event_that_does_not_fit_brings_a_list(world):
+    """A change of something unknown: its addition was lost, and maybe more."""
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    world.clock.advance(reflector.SUSPICION_SECONDS + 1)
+    world.front.mood.drop = 1.0
+    for name in "ab":
+        world.create("pods", **pod(name))
+    await world.quiet()
+    world.front.mood.drop = 0.0
+    world.cluster.modify("pods", ("default", "b"), lambda obj: {**obj, "metadata": label(obj)})
+
+    await world.in_time(lambda: len(story.told) == 2, limit=10)
+
+    assert story.told == [("add", "default/a"), ("add", "default/b")]
+
+
+@with_world
+async def test_after_a_good_time_it_is_quick_again(world):
+    world.front.instead("limit=", *[hanging_up] * 40)
+    informer, story = world.follow(PODS)
+    await world.in_time(lambda: informer.has_synced)  # by now it waits half a minute each time
+    good = world.clock.now()
+    await world.in_time(lambda: world.clock.now() > good + 60)
+    world.front.instead("watch=true", hanging_up, hanging_up)  # aiohttp tries twice
+    world.front.cut_watches()
+    world.create("pods", **pod("a"))
+    begun = world.clock.now()
+
+    await world.in_time(lambda: story.told)
+
+    assert world.clock.now() - begun < 4 * FIRST_SECONDS
+
+
+@with_world
+async def test_a_watch_that_told_something_goes_on_at_once(world):
+    """kube-apiserver ends the watch of who is slow for a moment, without a word."""
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    await world.until(lambda: world.front.watches)
+    begun = world.clock.now()
+    for number in range(5):
+        world.create("pods", **pod(f"p{number}"))
+        await world.until(lambda number=number: len(story.told) == number + 1)
+        world.front.end_watches()
+        await world.until(lambda number=number: informer.watches == number + 2)
+
+    assert world.clock.now() == begun
+    assert len(story.told) == 5
+
+
+@with_world
+async def test_a_watch_that_ends_without_news_is_waited_for(world):
+    world.front.instead("watch=true", *[saying("")] * 3)
+    informer, _ = world.follow(PODS)
+    await informer.wait_synced()
+    begun = world.clock.now()
+
+    await world.in_time(lambda: informer.watches == 4)
+
+    assert world.clock.now() - begun > 2 * FIRST_SECONDS
+
+
+@with_world
+async def test_silence_ends_a_watch(world):
+    world.front.instead("watch=true", never)
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    world.create("pods", **pod("a"))
+    begun = world.clock.now()
+
+    await world.in_time(lambda: story.told)
+
+    assert world.clock.now() - begun < reflector.SILENCE_SECONDS + 5
+
+
+@with_world
+async def test_a_watch_in_good_health_is_never_silent_for_long(world):
+    informer, _ = world.follow(PODS)
+    assert informer.silent_seconds == float("inf")
+    await informer.wait_synced()
+    begun, longest = world.clock.now(), 0.0
+
+    def two_hours_later():
+        nonlocal longest
+        longest = max(longest, informer.silent_seconds)
+        return world.clock.now() > begun + 7200
+
+    await world.in_time(two_hours_later)
+
+    assert longest <= 61
+    assert len(listed(world)) <= 5  # one in half an hour
+    assert len(watched(world)) <= 24  # each lasts five minutes at least
+
+
+# --- trouble --------------------------------------------------------------------------------------
+
+FORBIDDEN = answering(403, 'User "me" cannot list resource "persistentvolumeclaims"')
+
+
+@with_world
+async def test_an_optional_kind_that_is_forbidden_is_one_warning(world, caplog):
+    world.front.instead("persistentvolumeclaims", *[FORBIDDEN] * 5)
+    informer, _ = world.follow(CLAIMS)
+    await informer.wait_synced()
+    assert isinstance(informer.trouble, Forbidden)
+    begun = world.clock.now()
+
+    await world.in_time(lambda: informer.trouble is None)
+
+    (warning,) = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
+    assert "kind='persistentvolumeclaims' verb='list'" in warning
+    assert "without='scheduling of pods with persistent volume claims'" in warning
+    assert world.clock.now() - begun >= 5 * reflector.LASTING_SECONDS
+
+
+@with_world
+async def test_a_needed_kind_that_is_forbidden_is_an_error(world, caplog):
+    world.front.instead("nodes", *[FORBIDDEN] * 5)
+    informer, _ = world.follow(NODES)
+    await world.until(lambda: informer.trouble)
+    assert not informer.has_synced
+
+    await world.in_time(lambda: informer.has_synced)
+
+    (error,) = [one for one in caplog.records if one.levelno == logging.ERROR]
+    assert "kind not followed kind='nodes' verb='list'" in error.getMessage()
+    assert informer.trouble is None
+
+
+@with_world
+async def test_a_right_to_list_but_not_to_watch_is_one_warning(world, caplog):
+    world.front.instead("watch=true", *[FORBIDDEN] * 3)
+    informer, _ = world.follow(CLAIMS)
+    await world.until(lambda: informer.trouble)
+    assert informer.has_synced
+
+    await world.in_time(lambda: informer.trouble is None)
+
+    assert caplog.text.count("WARNING") == 1
+    assert "verb='watch'" in caplog.text
+
+
+@with_world
+async def test_an_unreachable_server_is_one_warning(world, caplog):
+    world.front.instead("limit=", *[hanging_up] * 20)
+    informer, _ = world.follow(NODES)
+    await world.in_time(lambda: isinstance(informer.trouble, Unreachable))
+
+    await world.in_time(lambda: informer.has_synced)
+
+    assert caplog.text.count("WARNING") == 1
+    assert informer.trouble is None
