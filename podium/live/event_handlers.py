@@ -77,7 +77,7 @@ class EventHandlers:
         elif old is None:
             self._pod_added(new)
         elif old.node_name:
-            self._assigned_updated(old, new)
+            self._assigned_updated(new)
         elif new.node_name:
             self._bound(old, new)
         elif self._is_ours(old):
@@ -105,8 +105,8 @@ class EventHandlers:
         begin = self.timer()
         try:
             self.services.cluster.add_pod(pod)
-        except PodiumError:
-            log.error("Scheduler cache AddPod failed", pod=pod.key)
+        except PodiumError as fault:
+            log.misuse("Scheduler cache AddPod failed", pod=pod.key, err=str(fault))
         self._happened(begin, [ASSIGNED_POD_ADD], None, pod)
 
     def _bound(self, old: Pod, new: Pod) -> None:
@@ -114,22 +114,29 @@ class EventHandlers:
         if self._is_ours(old):
             self.queue.delete(old)
 
-    def _assigned_updated(self, old: Pod, new: Pod) -> None:
+    def _assigned_updated(self, new: Pod) -> None:
         log.v(4, "Update event for scheduled pod", pod=new.key)
-        begin = self.timer()
+        known = self.services.cluster.pods.get(new.uid)
+        if known is None:  # it could not be counted so far
+            self._assigned_added(new)
+            return
+        begin, before = self.timer(), known.pod  # not always old, which may not be usable
         try:
             self.services.cluster.update_pod(new)
-        except PodiumError:
-            log.error("Scheduler cache UpdatePod failed", pod=new.key)
-        self._happened(begin, pod_events(old, new), old, new)
+        except CacheError as fault:
+            log.misuse("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
+        except PodiumError as fault:  # not usable: it goes on as it was
+            log.misuse("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
+            return
+        self._happened(begin, pod_events(before, new), before, new)
 
     def _assigned_deleted(self, pod: Pod) -> None:
         log.v(3, "Delete event for scheduled pod", pod=pod.key)
         begin = self.timer()
         try:
             self.services.cluster.remove_pod(pod)
-        except CacheError:
-            log.error("Scheduler cache RemovePod failed", pod=pod.key)
+        except CacheError as fault:
+            log.misuse("Scheduler cache RemovePod failed", pod=pod.key, err=str(fault))
         self._happened(begin, [ASSIGNED_POD_DELETE], pod, None)
 
     def _pending_updated(self, old: Pod, new: Pod) -> None:
@@ -180,12 +187,14 @@ class EventHandlers:
                 self._node_deleted(old)
             return
         begin = self.timer()
+        known = self.services.cluster.node(new.name)  # not always old, which may not be usable
+        before = known.node if known is not None else None
         self.services.cluster.set_node(new)
-        if old is None:
+        if before is None:
             log.v(3, "Add event for node", node=new.name)
             self._happened(begin, [NODE_ADD], None, new)
         else:
-            self._happened(begin, node_events(old, new), old, new)
+            self._happened(begin, node_events(before, new), before, new)
 
     def _node_deleted(self, node: Node) -> None:
         log.v(3, "Delete event for node", node=node.name)
@@ -193,8 +202,8 @@ class EventHandlers:
         self.queue.on_event(NODE_DELETE, node, None)  # before the state forgets it, as upstream
         try:
             self.services.cluster.remove_node(node.name)
-        except CacheError:
-            log.error("Scheduler cache RemoveNode failed", node=node.name)
+        except CacheError as fault:
+            log.misuse("Scheduler cache RemoveNode failed", node=node.name, err=str(fault))
         self._timed(begin, NODE_DELETE.label)
 
     # --- everything else -------------------------------------------------------------------------

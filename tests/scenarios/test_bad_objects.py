@@ -88,6 +88,48 @@ def test_what_cannot_be_used_is_named_until_it_is_mended(bad, message, caplog):
     play(scene)
 
 
+@pytest.mark.parametrize("before", [None, "1"], ids=["from-the-start", "later"])
+def test_a_node_that_is_mended_wakes_the_pods_that_wait_for_it(before):
+    async def scene(cluster):
+        if before is not None:
+            await cluster.create(node("n1", cpu=before))
+        smuggle(cluster, node("n1", cpu="lots"))
+        await cluster.create(pod("web", cpu="2"))
+        await cluster.wait(20)
+        assert cluster.node_of("web") is None
+
+        smuggle(cluster, node("n1", cpu="4"))
+        await cluster.wait(20)  # far less than all pods are tried again after
+        assert cluster.node_of("web") == "n1"
+
+    play(scene)
+
+
+@pytest.mark.parametrize("before", [None, pod("bad", nodeName="n1")], ids=["from-start", "later"])
+def test_a_placed_pod_that_is_mended_is_counted(before, caplog):
+    async def scene(cluster):
+        await cluster.create(node("n1", cpu="4"))
+        if before is not None:
+            await cluster.create(before)
+        smuggle(cluster, pod("bad", cpu="1K", nodeName="n1"))
+        await cluster.settle()
+        smuggle(cluster, pod("bad", cpu="3", nodeName="n1"))
+        await cluster.create(pod("web", cpu="2"))
+        await cluster.settle()
+        assert "1 Insufficient cpu" in cluster.why_pending("web")
+
+        smuggle(cluster, pod("bad", cpu="1K", nodeName="n1"))
+        await cluster.settle()
+        smuggle(cluster, pod("bad", cpu="1", nodeName="n1"))
+        await cluster.wait(20)
+        assert cluster.node_of("web") == "n1"
+
+    play(scene)
+    assert "Pod default/bad: spec.containers[0].resources.requests[cpu]: '1K'" in caplog.text
+    told = [record for record in caplog.records if record.name.startswith("podium.live")]
+    assert not any(record.exc_info for record in told)
+
+
 def test_a_waiting_pod_that_turns_bad_goes_on_as_it_was():
     async def scene(cluster):
         await cluster.create(node("n1"), pod("bad", cpu="64"))
