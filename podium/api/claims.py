@@ -8,6 +8,7 @@ from podium.api.storage import PersistentVolume, PersistentVolumeClaim
 from podium.api.volumes import Volume
 
 BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"  # on a claim whose volume is settled
 
 
 class NamedClaim(NamedTuple):

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
+from podium.api.claims import BIND_COMPLETED
 from podium.api.objects import ApiObject, PersistentVolume, PersistentVolumeClaim, Pod, decode
 from podium.bench.ops import CreatePods
 from podium.bench.templates import Fields, Template, Templates, uid
@@ -17,7 +18,6 @@ T = TypeVar("T")
 # Takes an object that a pod brings along, as JSON.
 Put = Callable[[type[ApiObject], bytes], None]
 
-_BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _IDENTITY_BY_SOURCE = {  # which field tells one volume of a kind from the next
     "csi": "volumeHandle",
     "awsElasticBlockStore": "volumeID",
@@ -76,7 +76,7 @@ def bound_pair(
 ) -> tuple[bytes, bytes]:
     """A volume and a claim that are bound to one another, as JSON."""
     bound = {"status": {"phase": "Bound"}}
-    annotations = (claim.metadata.get("annotations") or {}) | {_BIND_COMPLETED: "yes"}
+    annotations = (claim.metadata.get("annotations") or {}) | {BIND_COMPLETED: "yes"}
     of_claim: Fields = bound | {
         "metadata": {"annotations": annotations},
         "spec": {"volumeName": volume.name(serial)},

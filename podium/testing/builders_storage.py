@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podium.api.claims import BIND_COMPLETED
 from podium.api.objects import (
     ObjectReference,
     PersistentVolume,
@@ -21,7 +22,7 @@ from podium.api.storage import (
 from podium.api.volumes import PersistentVolumeClaimSpec
 from podium.testing.builders import metadata, split, struct
 
-_BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
+_BOUND = {BIND_COMPLETED: "yes"}
 
 
 def claim(

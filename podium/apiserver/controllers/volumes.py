@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from podium.api.claims import BIND_COMPLETED
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.runner import Change, Keys, Mapper, itself
 from podium.apiserver.controllers.volume_matching import (
@@ -19,7 +20,6 @@ CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
 CLASSES = "storageclasses.storage.k8s.io"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
-_COMPLETED = "pv.kubernetes.io/bind-completed"
 _PROVISIONERS = (
     "volume.beta.kubernetes.io/storage-provisioner",
     "volume.kubernetes.io/storage-provisioner",
@@ -68,7 +68,7 @@ class ClaimController:
     def _follow_volume(self, claim: Json) -> None:
         """A claim that names its volume: bind it to that one, or tell that it is lost."""
         volume = self._cluster.find(VOLUMES, ("", claim["spec"]["volumeName"]))
-        bound = _COMPLETED in (claim["metadata"].get("annotations") or {})
+        bound = BIND_COMPLETED in (claim["metadata"].get("annotations") or {})
         if volume is not None and (
             is_wanted_by(volume, claim) or not volume["spec"].get("claimRef")
         ):
@@ -130,7 +130,7 @@ class ClaimController:
         if claim["spec"].get("volumeName") != name:
             claim["spec"]["volumeName"] = name
             _annotate(claim, _BY_CONTROLLER)
-        _annotate(claim, _COMPLETED)
+        _annotate(claim, BIND_COMPLETED)
         claim["status"] = {
             "phase": "Bound",
             "accessModes": list(volume["spec"].get("accessModes") or []),
