@@ -100,8 +100,10 @@ class ApiObject(Value, frozen=True, gc=False):
     @property
     def controller(self) -> OwnerReference | None:
         """The first owner that manages this object, if any."""
-        owners = self.metadata.owner_references
-        return next((owner for owner in owners if owner.controller), None)
+        for owner in self.metadata.owner_references:
+            if owner.controller:
+                return owner
+        return None
 
 
 class KeptJson:

@@ -89,17 +89,19 @@ class Scoreboard:
             self._take_part(state)
         if outdated.moved:
             self._tied = None
+        near: list[Share] = []
         for share in self.shares.values():
             if outdated.stands(share):
                 continue
             if outdated.is_near(share):
-                for row, aspects in changes.rows.items():
-                    if share.reads.node & aspects:
-                        self._touch_up(state, pod, nodes, share, row)
+                near.append(share)
             else:
                 self._score(state, pod, nodes, share, outdated)
-        for row in changes.rows:
-            self._untie(row)
+        for row, aspects in changes.rows.items():
+            if row < len(self.total):
+                outdated_here = [share for share in near if share.reads.node & aspects]
+                self._touch_up(state, pod, nodes, outdated_here, row)
+                self._untie(row)
 
     def best(self, nodes: Rows) -> Tied:
         """Those with the highest total among the nodes that were scored last."""
@@ -115,7 +117,7 @@ class Scoreboard:
 
     def _untie(self, row: int) -> None:
         """A changed row may have left the best, or stand above them now."""
-        if self._tied is None or row >= len(self.total):
+        if self._tied is None:
             return
         if self.total.item(row) < self._top:
             self._tied.discard(row)
@@ -127,19 +129,20 @@ class Scoreboard:
         self.shares, self._answers = {}, {}
         return Changes(fresh=True)
 
-    def _touch_up(self, state: CycleState, pod: Pod, nodes: Rows, share: Share, row: int) -> None:
-        """Score one changed row, if it is feasible, for a plugin that looks at no other."""
-        if row >= len(self.total):
-            return
+    def _touch_up(
+        self, state: CycleState, pod: Pod, nodes: Rows, shares: list[Share], row: int
+    ) -> None:
+        """Score one changed row, if it is feasible, for plugins that look at no other."""
         feasible = nodes.index
         place = row if len(feasible) == len(self.total) else int(feasible.searchsorted(row))
         is_feasible = place < len(feasible) and feasible.item(place) == row
-        share.known[row] = is_feasible
-        if is_feasible:
-            node = NodeInfo(self.cluster, row)
-            score = self.profile.score_one(share.plugin, state, pod, node)
-            self.total[row] += share.weight * (score - share.score_of(row))
-            share.normalized[row] = score
+        node = NodeInfo(self.cluster, row)
+        for share in shares:
+            share.known[row] = is_feasible
+            if is_feasible:
+                score = self.profile.score_one(share.plugin, state, pod, node)
+                self.total[row] += share.weight * (score - share.score_of(row))
+                share.normalized[row] = score
 
     # --- PreScore --------------------------------------------------------------------------------
 

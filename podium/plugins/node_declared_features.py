@@ -56,7 +56,7 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
 
 
 def _restarts_all_containers(pod: Pod) -> bool:
-    for container in (*pod.spec.containers, *pod.spec.init_containers):
+    for container in pod.spec.containers + pod.spec.init_containers:
         for rule in container.restart_policy_rules:
             if rule.action == "RestartAllContainers":
                 return True
@@ -74,8 +74,12 @@ NEEDED_WHEN: Mapping[str, Callable[[Pod], bool]] = {
 }
 
 
+NO_FEATURES = Features()
+
+
 def required_features(pod: Pod) -> Features:
-    return Features([name for name, is_needed in NEEDED_WHEN.items() if is_needed(pod)])
+    needed = [name for name, is_needed in NEEDED_WHEN.items() if is_needed(pod)]
+    return Features(needed) if needed else NO_FEATURES
 
 
 def verdict(required: Features, declared: tuple[str, ...]) -> fwk.Status:

@@ -40,7 +40,7 @@ class PodTopologySpread(
 
     def sign(self, pod: Pod) -> Hashable:
         try:
-            hard, soft = self._spreading.hard(pod), self._spreading.soft(pod)
+            hard, soft = self._spreading.both(pod)
         except InvalidSelector:
             raise fwk.NotSignable from None
         if not hard and not soft:
@@ -57,7 +57,7 @@ class PodTopologySpread(
 
     def reads(self, pod: Pod) -> fwk.Reads:
         try:
-            hard, soft = self._spreading.hard(pod), self._spreading.soft(pod)
+            hard, soft = self._spreading.both(pod)
         except InvalidSelector:
             return fwk.reads(cluster=fwk.Aspect.ALL, feasible=True)
         # What services and owners say is in the signature: a change there makes another kind.

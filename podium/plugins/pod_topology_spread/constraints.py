@@ -74,6 +74,11 @@ class Spreading:
             self._soft = _own(pod, SOFT)
         return self._soft
 
+    def both(self, pod: Pod) -> tuple[Constraints, Constraints]:
+        """The hard ones and the soft ones."""
+        hard = self.hard(pod)
+        return hard, self.soft(pod) if self._soft is None else self._soft
+
     def needs_every_key(self, pod: Pod) -> bool:
         """Whether scoring leaves out nodes without all keys; system defaults take any node."""
         return bool(pod.spec.topology_spread_constraints) or not self._is_system

@@ -35,6 +35,9 @@ class Topologies(NamedTuple):
     of_volumes: tuple[Topology, ...]
 
 
+NOWHERE = Topologies(())
+
+
 class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "VolumeZone"
 
@@ -81,6 +84,8 @@ class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
 
         PreFilter's answer; a profile without this PreFilter gets it from Filter, as upstream.
         """
+        if not pod.spec.volumes:
+            return NOWHERE
         found: dict[Topology, None] = {}
         try:
             for volume in bound_volumes(self._cluster, pod):
