@@ -193,7 +193,8 @@ class Judgement:
             self._answers, self._walks = {}, {}
             asked_anew |= self._newly_active()
             pending = self._release_newly_skipped()
-        rows = [r for r in changes.rows if r < len(self.first) and self.first[r] not in _SET_ASIDE]
+        known, first_of = len(self.first), self.first.item
+        rows = [row for row in changes.rows if row < known and first_of(row) not in _SET_ASIDE]
         moved = False
         if len(rows) >= _MANY:
             self.first[rows] = PENDING

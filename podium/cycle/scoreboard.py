@@ -247,11 +247,12 @@ class _Outdated:
     The feasible rows have ``moved`` when some came or went, and ``grown`` when some came.
     """
 
-    __slots__ = ("again", "changes", "few", "grown", "moved")
+    __slots__ = ("again", "aspects", "changes", "few", "grown", "moved")
 
     def __init__(self, changes: Changes, old: FeasibleVersion, new: FeasibleVersion) -> None:
         unknown = changes.fresh or new.number < 0
         self.changes = changes
+        self.aspects = changes.aspects
         self.moved = unknown or new.number != old.number
         self.grown = unknown or new.grown_at > old.number
         self.few = not self.grown and len(changes.rows) <= _FEW
@@ -259,11 +260,11 @@ class _Outdated:
 
     def stands(self, share: Share) -> bool:
         """Whether nothing that the plugin looks at has changed."""
-        return (
-            not self.moved
-            and not share.is_new
-            and not share.watches & self.changes.aspects
-            and share.plugin.name not in self.again
+        return not (
+            self.moved
+            or share.watches & self.aspects
+            or share.is_new
+            or (self.again and share.plugin.name in self.again)
         )
 
     def is_near(self, share: Share) -> bool:
@@ -271,7 +272,7 @@ class _Outdated:
         return (
             self.few
             and not share.normalizes
-            and not share.reads.for_scores & self.changes.aspects
+            and not share.reads.for_scores & self.aspects
             and share.plugin.name not in self.again
         )
 
