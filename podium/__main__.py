@@ -1,8 +1,17 @@
-"""``python -m podium``: the same as the command ``podium``."""
+"""The command ``podium``, and ``python -m podium``."""
 
 import sys
 
-from podium.cli import main
+INTERRUPTED = 130
+
+
+def main() -> int:
+    try:
+        from podium.cli import main as command  # loading takes long enough to be interrupted
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return command()
+
 
 if __name__ == "__main__":
     sys.exit(main())

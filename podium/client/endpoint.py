@@ -66,9 +66,16 @@ def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
-        host.encode("idna")
-    except ValueError:  # of UnicodeError, too: a name that no resolver takes
+    except ValueError:
         return False
     is_plain = text.isprintable() and " " not in text
-    is_whole = parts.scheme in ("http", "https") and bool(host) and port != 0
+    is_whole = parts.scheme in ("http", "https") and is_host(host) and port != 0
     return is_plain and is_whole and not (parts.username or parts.query or parts.fragment)
+
+
+def is_host(name: str) -> bool:
+    """Whether resolvers and TLS take this for a name at all."""
+    try:
+        return bool(name.encode("idna"))
+    except UnicodeError:
+        return False

@@ -289,6 +289,9 @@ class Connection:
             case ssl.SSLCertVerificationError():
                 hint = "check certificate-authority-data and tls-server-name, and the server's name"
                 why = f"its certificate is not trusted: {cause}; {hint}"
+            case ssl.SSLError():
+                hint = "does the address begin with https:// rightly, is a client certificate due?"
+                why = f"no TLS came about: {cause}; {hint}"
             case OSError() if cause is not error:
                 why = f"cannot be reached: {cause}; does it run, is the address right?"
             case TimeoutError():

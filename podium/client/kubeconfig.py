@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from podium.client.endpoint import Endpoint, FixedLogin, Login, server_address
+from podium.client.endpoint import Endpoint, FixedLogin, Login, is_host, server_address
 from podium.client.exec_login import VERSIONS, ExecLogin, Program
 from podium.client.kubeconfig_file import Cluster, Context, Exec, User, read
 from podium.client.token_file import TokenFile
@@ -142,6 +142,9 @@ def _tls(cluster: From[Cluster], user: From[User], source: str) -> Tls:
     if bool(chain) != bool(key):
         missing = "client-key" if chain else "client-certificate"
         raise CredentialsError(f"podium: {source}: {missing} is missing; give both or neither")
+    if where.tls_server_name and not is_host(where.tls_server_name):
+        wrong = f'tls-server-name is "{where.tls_server_name}"; write the name of a host'
+        raise CredentialsError(f"podium: {source}: {wrong}")
     certificate = Certificate(chain, key) if chain else None
     return Tls(ca, where.insecure_skip_tls_verify, where.tls_server_name, certificate)
 

@@ -1,7 +1,11 @@
 """Commands that are mistyped."""
 
+import sys
+from types import ModuleType
+
 import pytest
 
+from podium import __main__
 from podium.cli import COMMANDS, main
 
 
@@ -59,3 +63,13 @@ def test_help_fits_a_terminal_and_examples_keep_their_lines(capsys, monkeypatch,
     assert found
     assert max(map(len, text.splitlines())) <= 80
     assert "\n  podium " in examples
+
+
+def test_an_interrupt_while_the_command_is_loaded(monkeypatch):
+    class Loading(ModuleType):
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "podium.cli", Loading("podium.cli"))
+
+    assert __main__.main() == 130

@@ -179,6 +179,9 @@ def test_kubectl_writes_null_for_nothing(write):
             for wrong in NO_ADDRESSES
         ),
         pytest.param(
+            config(**{"tls-server-name": "a..b"}), "", 'tls-server-name is "a..b"; write', id="name"
+        ),
+        pytest.param(
             config(user={"as": "jane\r\nX: y"}), "", "Impersonate-User is no line", id="two-lines"
         ),
         pytest.param(

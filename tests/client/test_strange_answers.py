@@ -2,10 +2,14 @@
 
 import logging
 
+import pytest
+
+from podium.client.endpoint import Endpoint
+from podium.client.http import Connection, Request
 from podium.client.resources import NODES, PODS, Resource
-from podium.errors import ApiError
+from podium.errors import ApiError, Unreachable
 from tests.client.front import saying, streaming
-from tests.client.harness import node, pod, with_world
+from tests.client.harness import UNLIMITED, node, pod, with_world
 
 
 def bookmark(version):
@@ -72,3 +76,11 @@ async def test_a_fault_of_ours_does_not_end_the_watch(world, caplog):
     await world.in_time(lambda: informer.get("default/a") is not None)
 
     assert "following failed kind='pods'" in warnings(caplog)
+
+
+@with_world
+async def test_https_where_http_is_spoken(world):
+    endpoint = Endpoint(world.front.url.replace("http:", "https:"), "the test")
+    async with Connection(endpoint, world.clock, UNLIMITED) as connection:
+        with pytest.raises(Unreachable, match=r"no TLS came about: .*begin with https:// rightly"):
+            await connection.send(Request("POST", "/", b"{}"))
