@@ -4,7 +4,7 @@
 """
 
 from podium.conformance.core import Core, Workshop
-from podium.conformance.outcome import Difference, Outcome
+from podium.conformance.outcome import Difference, LeftOut, Outcome
 from podium.conformance.reader import read, select
 from podium.conformance.replay import replay, replay_all
 from podium.conformance.report import Gap, Report
@@ -13,6 +13,7 @@ __all__ = [
     "Core",
     "Difference",
     "Gap",
+    "LeftOut",
     "Outcome",
     "Report",
     "Workshop",

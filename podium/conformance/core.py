@@ -30,6 +30,7 @@ from podium.api.objects import (
 )
 from podium.config.load import default, from_value
 from podium.config.model import Configuration
+from podium.config.model import Profile as ProfileConfig
 from podium.conformance.cases import Cluster
 from podium.cycle.offline import OfflineCore
 from podium.errors import InvalidObject, Problem
@@ -131,14 +132,10 @@ def feed(core: Core, obj: ApiObject) -> None:
         core.nominator.add(PodInfo(obj))
 
 
-def missing_plugins(core: Core, pod: Pod) -> list[str]:
-    """Why an attempt of this pod cannot be compared: its profile's plugins that podium lacks."""
-    return [
-        f"{name} is not in podium"
-        for profile in core.configuration.profiles
-        if profile.scheduler_name == pod.scheduler_name
-        for name in profile.absent
-    ]
+def profile_config(core: Core, pod: Pod) -> ProfileConfig:
+    """The configured profile that schedules this pod, with the plugins that are absent from it."""
+    profiles = core.configuration.profiles
+    return next(found for found in profiles if found.scheduler_name == pod.scheduler_name)
 
 
 def objects_of(cluster: Cluster) -> Iterator[ApiObject]:

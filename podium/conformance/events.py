@@ -38,7 +38,8 @@ def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None
     kind = resource_kind(case.event.resource)
     unread = unknown_kinds(case.cluster) + ([] if kind else [case.event.resource])
     if kind is None or unread:
-        compare.leave_out(f"{what} are not read yet" for what in unread)
+        for what in unread:
+            compare.leave_out(["expect"], f"{what} are not read yet")
         return
     if case.event.action not in ACTIONS:
         raise InvalidRecording(case.source, f"no known action: {case.event.action}")
@@ -47,7 +48,7 @@ def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None
     check_profile(core, pod)
     plugin = _plugin(core, pod.scheduler_name, case.plugin)
     if plugin is None:
-        compare.leave_out([f"{case.plugin} is not in the profile"])
+        compare.wait_for(["expect"], [case.plugin])
         return
     old, new = _parse(kind, case.old), _parse(kind, case.new)
     event = ClusterEvent.named(case.event.resource, case.event.action)
@@ -61,7 +62,7 @@ def replay_registrations(case: RegistrationCase, workshop: Workshop, compare: Co
     core = workshop.core(None)
     plugin = _plugin(core, next(iter(core.profiles)), case.plugin)
     if plugin is None:
-        compare.leave_out([f"{case.plugin} is not in the profile"])
+        compare.wait_for(["events"], [case.plugin])
         return
     own = _registrations(plugin)
     ours = [_form(r, implicit=at >= len(own)) for at, r in enumerate(with_implicit(own))]

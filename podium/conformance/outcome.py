@@ -1,8 +1,8 @@
-"""What replaying a case came to: its differences, and why something was not compared."""
+"""What replaying a case came to: its differences, and what could not be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,17 +18,22 @@ class Difference:
     got: Any
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class LeftOut:
+    """A field that was not compared, and what it waits for."""
+
+    field: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Outcome:
-    """The comparison of one case, filled in while it is replayed.
-
-    ``left_out`` are reasons: without one, everything was compared.
-    """
+    """The comparison of one case, filled in while it is replayed."""
 
     case: str
     family: str
     differences: list[Difference] = field(default_factory=list)
-    left_out: set[str] = field(default_factory=set)
+    left_out: set[LeftOut] = field(default_factory=set)
 
     @property
     def failed(self) -> bool:
@@ -61,6 +66,10 @@ class Comparison:
         found = Difference(self.outcome.case, node, self._where + what, expected, got)
         self.outcome.differences.append(found)
 
-    def leave_out(self, reasons: Iterable[str]) -> None:
-        """Compare nothing of this attempt, hint or list of events."""
-        self.outcome.left_out.update(reasons)
+    def leave_out(self, fields: Iterable[str], reason: str) -> None:
+        self.outcome.left_out |= {LeftOut(name, reason) for name in fields}
+
+    def wait_for(self, fields: Collection[str], plugins: Iterable[str]) -> None:
+        """Leave fields out because these plugins are not built yet."""
+        for plugin in plugins:
+            self.leave_out(fields, f"{plugin} is not built yet")

@@ -10,21 +10,47 @@ from podium.conformance.cases import Preemption
 from podium.conformance.outcome import Comparison
 from podium.conformance.trial import Trial
 from podium.cycle.cycle import Cycle, Found
-from podium.framework.diagnosis import Diagnosis
+from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.plugin import Point
 from podium.framework.preemption import Candidates
+from podium.framework.status import Code
 from podium.plugins.preemption import DefaultPreemption
+from podium.state.column import Column
 
 
 def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
     expect = trial.expect
     if trial.pod.nominated_node_name:
         found = cycle.find_feasible()  # the nominated node is tried first, and may be told apart
-    diagnosis = cycle.diagnose(found)
+    diagnosis = _diagnosis(trial, cycle, found)
     base = expect.fit_error if expect.fit_error_base is None else expect.fit_error_base
     trial.compare.equal("fitErrorBase", base, diagnosis.base_message)
+    if missing := _meddlers(trial, diagnosis.statuses):
+        trial.compare.wait_for(("fitError", "preemption"), missing)
+        return
     _compare_preemption(trial, cycle, diagnosis)
     trial.compare.equal("fitError", expect.fit_error, diagnosis.message)
+
+
+def _diagnosis(trial: Trial, cycle: Cycle, found: Found) -> Diagnosis:
+    """Ours, with the given refusals in their places."""
+    given = trial.given()
+    if not given:
+        return cycle.diagnose(found)
+    nodes = trial.core.cluster.rows()
+    statuses = [
+        verdicts.status_of(given[name]) if name in given else found.status_of(name)
+        for name in nodes.names
+    ]
+    return Diagnosis(len(nodes), NodeStatuses(nodes, Column.of(statuses)))
+
+
+def _meddlers(trial: Trial, statuses: NodeStatuses) -> frozenset[str]:
+    """The absent plugins that PostFilter may have asked about a node."""
+    missing = trial.absence.at(Point.POST_FILTER)
+    if len(statuses.rows_with(Code.UNSCHEDULABLE)):
+        missing |= trial.absence.at(Point.FILTER)
+    return missing
 
 
 def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> None:

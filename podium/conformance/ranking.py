@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from podium.conformance.outcome import Comparison
 from podium.conformance.trial import Trial
 from podium.cycle.cycle import Cycle, Found
+from podium.cycle.feasible_version import UNTRACKED
 from podium.cycle.ranking import Ranking
 
 # Recordings leave it out: it gives 0 to every node as long as no pod has claims.
@@ -15,17 +16,25 @@ _UNRECORDED = "DynamicResources"
 
 def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
     """The choice among the feasible nodes; for a nominated pod by the short way."""
-    if trial.pod.nominated_node_name:
+    nominated, given = trial.pod.nominated_node_name, trial.given()
+    if nominated in given:
+        trial.compare.wait_for(["best"], [given[nominated].plugin])
+    elif nominated:
         cycle = trial.start()
         found = cycle.find_feasible()
-    nodes = found.feasible
+    nodes = trial.feasible(found)
     if len(nodes) == 1:
         trial.compare.equal("scores", trial.expect.scores, None)
         trial.compare.equal("best", list(trial.expect.best or ()), nodes.names)
         return
-    scored = cycle.score(nodes, found.version)
-    _compare_scores(trial.compare, trial.expect.scores or {}, scored)
-    compare_totals(trial.compare, trial.expect.total, trial.expect.best, scored)
+    scored = cycle.score(nodes, found.version if nodes is found.feasible else UNTRACKED)
+    expected = trial.expect.scores or {}
+    present = {name: by_node for name, by_node in expected.items() if name not in trial.absence}
+    _compare_scores(trial.compare, present, scored)
+    if missing := expected.keys() - present.keys():
+        trial.compare.wait_for(("scores", "total", "best"), missing)
+    else:
+        compare_totals(trial.compare, trial.expect.total, trial.expect.best, scored)
 
 
 def compare_totals(

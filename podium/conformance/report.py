@@ -11,21 +11,22 @@ import msgspec
 
 from podium.conformance.outcome import Difference, Outcome
 
-_COLUMNS = ("LEFT OUT", "CASES", "WHY")
+_COLUMNS = ("LEFT OUT", "CASES", "WHY", "NOT COMPARED")
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How many cases of one family are left out for one reason."""
+    """The cases of one family that are left out for one reason, and the fields that this costs."""
 
     family: str
     reason: str
+    fields: tuple[str, ...]
     cases: int
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``left_out`` counts the cases not compared in everything, and so far without a difference."""
+    """``left_out`` counts the cases compared in part, as far as compared without a difference."""
 
     passed: int
     failed: int
@@ -63,8 +64,15 @@ class Report:
 
 def _gaps(outcomes: Iterable[Outcome]) -> tuple[Gap, ...]:
     """By family and reason; a case with several reasons counts under each."""
-    cases = Counter((out.family, reason) for out in outcomes for reason in out.left_out)
-    return tuple(Gap(*place, count) for place, count in sorted(cases.items()))
+    fields: dict[tuple[str, str], set[str]] = {}
+    cases: Counter[tuple[str, str]] = Counter()
+    for outcome in outcomes:
+        for gap in outcome.left_out:
+            fields.setdefault((outcome.family, gap.reason), set()).add(gap.field)
+        cases.update({(outcome.family, gap.reason) for gap in outcome.left_out})
+    return tuple(
+        Gap(*place, tuple(sorted(names)), cases[place]) for place, names in sorted(fields.items())
+    )
 
 
 def _line(found: Difference) -> str:
@@ -79,7 +87,7 @@ def _value(value: Any) -> str:
 def _table(gaps: Sequence[Gap]) -> Iterator[str]:
     if not gaps:
         return
-    rows = [(gap.family, str(gap.cases), gap.reason) for gap in gaps]
+    rows = [(gap.family, str(gap.cases), gap.reason, ", ".join(gap.fields)) for gap in gaps]
     widths = [max(len(row[at]) for row in (_COLUMNS, *rows)) for at in range(len(_COLUMNS))]
     for row in (_COLUMNS, *rows):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -8,13 +8,17 @@ import msgspec
 from msgspec import Raw
 
 from podium.api.objects import Namespace, Node, Pod, Service
+from podium.conformance.absence import Absence
 from podium.conformance.cases import SequenceCase, Step, StepResult
-from podium.conformance.core import Core, Workshop, check_profile, feed, missing_plugins, parse
+from podium.conformance.core import Core, Workshop, check_profile, feed, parse
 from podium.conformance.outcome import Comparison
 from podium.conformance.ranking import compare_totals
+from podium.conformance.trial import without
 from podium.cycle.cycle import Cycle
+from podium.cycle.feasible_version import UNTRACKED
 from podium.errors import InvalidRecording
 from podium.framework.answers import AttemptFailed
+from podium.framework.plugin import Point
 from podium.framework.queued_pod import QueuedPod
 
 
@@ -56,14 +60,6 @@ class Sequence:
     def _schedule(self, pod: Pod, expect: StepResult, compare: Comparison) -> None:
         check_profile(self._core, pod)
         queued = QueuedPod.of(pod)
-        if missing := missing_plugins(self._core, pod):
-            compare.leave_out(missing)
-        else:
-            self._attempt(queued, expect, compare)
-        if expect.chosen:
-            self._place(queued, expect.chosen)
-
-    def _attempt(self, queued: QueuedPod, expect: StepResult, compare: Comparison) -> None:
         error: str | None = None
         try:
             self._compare(self._core.cycle(queued), expect, compare)
@@ -71,19 +67,39 @@ class Sequence:
             error = str(failure)
         if (error is None) != (expect.error is None):  # the words may differ
             compare.differ("error", expect.error, error)
+        if expect.chosen:
+            self._place(queued, expect.chosen)
 
     def _compare(self, cycle: Cycle, expect: StepResult, compare: Comparison) -> None:
         found = cycle.find_feasible()
-        nodes = found.feasible
+        absence = Absence(self._core, cycle.pod)
+        doubtful = self._doubtful(absence, expect)
+        nodes = without(found.feasible, doubtful)
+        whose = frozenset[str]().union(*doubtful.values())
+        if whose:
+            compare.wait_for(["feasible"], whose)
         if not compare.equal("feasible", list(expect.feasible), sorted(nodes.names)):
             return
         if len(nodes) > 1:
-            scored = cycle.score(nodes, found.version)
-            compare_totals(compare, expect.total, expect.best, scored)
+            scored = cycle.score(nodes, found.version if nodes is found.feasible else UNTRACKED)
+            if missing := absence.at(Point.SCORE):
+                compare.wait_for(("total", "best"), missing)
+            else:
+                compare_totals(compare, expect.total, expect.best, scored)
         elif len(nodes) == 1:
             compare.equal("best", list(expect.best or ()), nodes.names)
+        elif whose:
+            compare.wait_for(["fitError"], whose)
         else:
             compare.equal("fitError", expect.fit_error, cycle.diagnose(found).base_message)
+
+    def _doubtful(self, absence: Absence, expect: StepResult) -> dict[str, frozenset[str]]:
+        """Infeasible nodes that plugins that are not built yet may have refused, with whose."""
+        whose = absence.at(Point.FILTER)
+        if not whose:
+            return {}
+        feasible = frozenset(expect.feasible)
+        return {name: whose for name in self._core.cluster.rows().names if name not in feasible}
 
     def _place(self, queued: QueuedPod, node: str) -> None:
         """Count the pod on its node, then see it there, as a scheduler does."""

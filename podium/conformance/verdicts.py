@@ -19,6 +19,11 @@ def ours(status: Status) -> dict[str, Any]:
     return _form(status.code.value, status.plugin, status.reasons)
 
 
+def status_of(verdict: Verdict) -> Status:
+    """The status that a verdict is the recording of."""
+    return Status(Code(verdict.code), verdict.reasons, verdict.plugin)
+
+
 def _form(code: str, plugin: str, reasons: tuple[str, ...]) -> dict[str, Any]:
     """Reasons are a multiset: some have no fixed order upstream."""
     parts = {"code": code, "plugin": plugin, "reasons": sorted(reasons)}

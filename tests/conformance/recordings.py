@@ -20,8 +20,9 @@ PLUGINS = (
 )
 
 
-def replayed(case: Json) -> Outcome:
-    registry = Registry(IN_TREE)
+def replayed(case: Json, *, without: tuple[str, ...] = ()) -> Outcome:
+    """The outcome of a case, as if the plugins in ``without`` were not built yet."""
+    registry = Registry(plugin for plugin in IN_TREE if plugin.name not in without)
     workshop = Workshop(registry, lambda wanted: app.build(wanted, registry=registry))
     return replay(parse_line(json.dumps(case).encode(), "a.jsonl:1"), workshop)
 

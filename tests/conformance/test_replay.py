@@ -13,16 +13,17 @@ from tests.conformance.recordings import (
     HINT,
     HOPELESS,
     PLACED,
-    PLUGINS,
     PREEMPTS,
     SEQUENCE,
     TAINTED,
+    TOO_SMALL,
     UPDATE,
     changed,
     config,
     node,
     pod,
     replayed,
+    tainted,
     verdict,
 )
 
@@ -161,35 +162,74 @@ def test_objects_that_nobody_would_store_explain_a_difference():
         replayed(changed(odd, "expect.best", ["b"]))
 
 
-GANGS = config(*PLUGINS, "GangScheduling")
-NO_GANGS = {"GangScheduling is not in podium"}
+@pytest.mark.parametrize("without", ["TaintToleration", "NodeResourcesFit"])
+def test_absent_plugins_leave_out_what_depends_on_them(without):
+    outcome = replayed(PLACED, without=(without,))
 
-
-@pytest.mark.parametrize("path", ["expect.best", "expect.feasible"])
-def test_attempt_with_a_plugin_that_podium_lacks_is_left_out(path):
-    """Nothing of it is compared: what such a plugin had a hand in cannot be told."""
-    outcome = replayed({**changed(PLACED, path, ["c"]), "config": GANGS})
-
-    assert (outcome.differences, outcome.left_out) == ([], NO_GANGS)
+    assert outcome.differences == []
     assert not outcome.passed
+    assert {gap.reason for gap in outcome.left_out} == {f"{without} is not built yet"}
+    assert {"scores", "total", "best"} <= {gap.field for gap in outcome.left_out}
 
 
-def test_sequence_with_a_plugin_that_podium_lacks_goes_on_with_the_recorded_choice():
-    outcome = replayed({**changed(SEQUENCE, "steps.1.expect.best", ["b"]), "config": GANGS})
-    nowhere = changed({**SEQUENCE, "config": GANGS}, "steps.0.expect.chosen", "z")
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        pytest.param("expect.filter.a", TAINTED, id="a-feasible-node-less"),
+        pytest.param("expect.filter.b", TOO_SMALL, id="a-refusal-of-a-plugin-that-is-there"),
+        pytest.param("expect.scores.NodeResourcesFit.b", 51, id="scores-of-another-plugin"),
+    ],
+)
+def test_differences_beside_absent_plugins_are_found(path, value):
+    assert replayed(changed(PLACED, path, value), without=("TaintToleration",)).failed
 
-    assert (outcome.differences, outcome.left_out) == ([], NO_GANGS)
-    with pytest.raises(InvalidRecording, match="goes to z, which is no node"):
-        replayed(nowhere)
+
+def test_refusal_of_an_absent_plugin_stands():
+    """The recorded refusal is taken over: its reason is part of the message that is compared."""
+    case = {
+        **HOPELESS,
+        "cluster": {
+            "nodes": [node("a", 4), tainted("c", 4)],
+            "pods": HOPELESS["cluster"]["pods"][:1],
+        },
+        "config": config("PrioritySort", "TaintToleration", "NodeResourcesFit"),
+        "expect": {
+            "preFilter": {"code": "Success"},
+            "filter": {"a": TOO_SMALL, "c": TAINTED},
+            "feasible": [],
+            "fitError": "0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, "
+            "1 node(s) had untolerated taint(s).",
+        },
+    }
+
+    assert replayed(case).passed
+    partly = replayed(case, without=("TaintToleration",))
+    assert partly.differences == []
+    assert {gap.field for gap in partly.left_out} == {"filter", "fitError", "preemption"}
+    worded = changed(case, "expect.filter.c.reasons", ["node(s) are reserved"])
+    assert [d.field for d in replayed(worded, without=("TaintToleration",)).differences] == [
+        "fitErrorBase"
+    ]
 
 
-def test_hint_of_a_plugin_outside_the_profile_is_left_out():
-    outcome = replayed({**HINT, "plugin": "GangScheduling"})
-
-    assert (outcome.differences, outcome.left_out) == (
-        [],
-        {"GangScheduling is not in the profile"},
+def test_sequence_leaves_out_what_an_absent_plugin_may_have_refused():
+    unscored = config("PrioritySort", "NodeUnschedulable", "NodeResourcesFit")
+    closed = changed(
+        {**SEQUENCE, "config": unscored}, "cluster.nodes.0.spec", {"unschedulable": True}
     )
+    closed["steps"] = [
+        {
+            "op": "schedule",
+            "pod": pod("web-0", 1),
+            "expect": {"feasible": ["b"], "best": ["b"], "chosen": "b"},
+        }
+    ]
+    outcome = replayed(closed, without=("NodeUnschedulable",))
+
+    assert outcome.differences == []
+    assert {gap.field for gap in outcome.left_out} == {"feasible"}
+    small = changed(closed, "cluster.nodes.1.status.allocatable", {"cpu": "0", "pods": "9"})
+    assert replayed(small, without=("NodeUnschedulable",)).failed
 
 
 def test_sequence_follows_nodes_that_change_in_any_order():

@@ -2,7 +2,7 @@
 
 import json
 
-from podium.conformance import Difference, Outcome, Report
+from podium.conformance import Difference, LeftOut, Outcome, Report
 
 PASSED = Outcome("a/one-0", "a")
 FAILED = Outcome(
@@ -12,9 +12,14 @@ FAILED = Outcome(
         Difference("a/two-0", "n1", "filter", {"code": "Success"}, {"code": "Error"}),
         Difference("a/two-0", "", "best", ["n1"], None),
     ],
-    {"X is not in podium"},
+    {LeftOut("total", "X is not built yet")},
 )
-PARTLY = Outcome("b/three-0", "b", [], {"X is not in podium"})
+PARTLY = Outcome(
+    "b/three-0",
+    "b",
+    [],
+    {LeftOut("total", "X is not built yet"), LeftOut("best", "X is not built yet")},
+)
 
 
 def test_text():
@@ -24,8 +29,8 @@ def test_text():
         'a/two-0: node n1: filter: expected {"code":"Success"}, got {"code":"Error"}',
         'a/two-0: best: expected ["n1"], got null',
         "",
-        "LEFT OUT  CASES  WHY",
-        "b         1      X is not in podium",
+        "LEFT OUT  CASES  WHY                 NOT COMPARED",
+        "b         1      X is not built yet  best, total",
         "",
         "1 passed, 1 failed, 1 left out",
     ]
@@ -46,7 +51,9 @@ def test_json():
         "expected": ["n1"],
         "got": None,
     }
-    assert value["gaps"] == [{"family": "b", "reason": "X is not in podium", "cases": 1}]
+    assert value["gaps"] == [
+        {"family": "b", "reason": "X is not built yet", "fields": ["best", "total"], "cases": 1}
+    ]
 
 
 def test_success_needs_a_case_compared_in_full():
