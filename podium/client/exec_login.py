@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from podium.api.codec import UNREADABLE
 from podium.api.times import parse_time
 from podium.clock import Clock, Deadline
 from podium.errors import CredentialsError, InvalidTime
@@ -90,7 +91,7 @@ class ExecLogin:
         try:
             printed = await self._output()
             found = msgspec.json.decode(printed, type=_Credential)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             raise self._fault(f"it printed no ExecCredential: {error}") from error
         if (found.kind, found.api_version) != ("ExecCredential", self._program.api_version):
             got = f"{found.kind} of {found.api_version}"
@@ -111,7 +112,7 @@ class ExecLogin:
                 stdout=PIPE,
                 stderr=PIPE,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # such as a variable whose name no system takes
             hint = f"; {program.install_hint.strip()}" if program.install_hint else ""
             raise self._fault(f"it cannot be run: {error}{hint}") from error
         try:

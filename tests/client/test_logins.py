@@ -175,6 +175,9 @@ def test_it_hears_of_the_cluster(tmp_path):
         pytest.param("print('hello')", "it printed no ExecCredential", id="no-json"),
         pytest.param("print('{}')", "it printed no ExecCredential", id="no-credential"),
         pytest.param(
+            r"""import os; os.write(1, b'{"kind":"\xff"}')""", "it printed no Exec", id="no-text"
+        ),
+        pytest.param(
             "import sys; sys.exit('log in first')",
             "it ended with code 1: log in first",
             id="exit-code",
@@ -202,6 +205,12 @@ def test_a_missing_plugin_comes_with_its_hint():
 
     with pytest.raises(CredentialsError, match=r"it cannot be run: .*; Install it\."):
         token(ExecLogin(program, FakeClock()))
+
+
+@pytest.mark.parametrize("wrong", [{"args": ("a\0b",)}, {"env": {"A=B": "c"}}], ids=["nul", "name"])
+def test_what_no_system_runs_is_told(wrong):
+    with pytest.raises(CredentialsError, match="it cannot be run: "):
+        token(ExecLogin(plugin("", **wrong), FakeClock()))
 
 
 def test_a_plugin_that_hangs_is_ended(tmp_path):
