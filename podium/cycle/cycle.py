@@ -18,12 +18,13 @@ from podium.cycle.sampling import nodes_to_find, take_first
 from podium.cycle.services import Services
 from podium.cycle.tied import Tied
 from podium.errors import CacheError
+from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses, Rejections
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.pre_filtered import PreFiltered, left_out_by
-from podium.framework.profile import AttemptFailed, Profile, refusals
+from podium.framework.profile import Profile, refusals
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Code, Nominate, Status
 from podium.framework.waiting_pods import WaitingPod

@@ -16,10 +16,10 @@ from podium.cycle.outcome import Outcome, Rejected
 from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied
 from podium.errors import ExtenderError
+from podium.framework.answers import AttemptFailed
 from podium.framework.diagnosis import NodeStatuses
 from podium.framework.extender import EXTENDER
 from podium.framework.preemption import PostFilterAnswer, PostFiltering
-from podium.framework.profile import AttemptFailed
 from podium.framework.status import Status
 from podium.logs import get_logger
 from podium.state.column import Column

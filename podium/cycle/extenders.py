@@ -14,9 +14,9 @@ import numpy as np
 
 from podium.api.objects import Pod
 from podium.errors import ExtenderError
+from podium.framework.answers import AttemptFailed
 from podium.framework.extender import EXTENDER, Extender, Filtered
 from podium.framework.preemption import Candidates
-from podium.framework.profile import AttemptFailed
 from podium.framework.status import SUCCESS, Status, text_of
 from podium.logs import get_logger
 from podium.state.cluster import ClusterState

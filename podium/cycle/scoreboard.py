@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
 from podium.cycle.tied import Tied
+from podium.framework.answers import check_range
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import ScorePlugin, Scores
-from podium.framework.profile import Profile, check_range
+from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.reads import Reads
 from podium.framework.status import Status

@@ -393,6 +393,3 @@ def refusals(statuses: Statuses) -> NDArray[np.bool_]:
         return np.full(len(statuses), not statuses.values[0].ok, np.bool_)
     refused: NDArray[np.bool_] = statuses.map(lambda status: not status.ok).to_array(np.bool_)
     return refused
-
-
-__all__ = ["MAX_SCORE", "AttemptFailed", "Profile", "check_range", "refusals", "subset"]

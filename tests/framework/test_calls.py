@@ -6,6 +6,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.clock import FakeClock, give_way
+from podium.framework.answers import AttemptFailed
 from podium.framework.binding import (
     Target,
     run_bind,
@@ -16,7 +17,7 @@ from podium.framework.binding import (
     run_unreserve,
 )
 from podium.framework.calls import Calls, source_of
-from podium.framework.profile import AttemptFailed, Profile
+from podium.framework.profile import Profile
 from tests import toys
 from tests.builders import node, pod
 from tests.cycle.harness import Scheduler

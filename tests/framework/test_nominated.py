@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
+from podium.framework.answers import AttemptFailed
 from podium.framework.nominated import NominatedPods, filter_with_nominated
-from podium.framework.profile import AttemptFailed
 from tests.builders import node, pod
 from tests.fakes import FakeHandle
 from tests.toys import Filter, PreFilter, profile, reply

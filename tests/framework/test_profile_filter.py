@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
-from podium.framework.profile import AttemptFailed, refusals
+from podium.framework.answers import AttemptFailed
+from podium.framework.profile import refusals
 from podium.state.rows import PodsOnRows
 from tests import toys
 from tests.builders import node, pod

@@ -3,7 +3,7 @@
 import pytest
 
 from podium import framework as fwk
-from podium.framework.profile import AttemptFailed
+from podium.framework.answers import AttemptFailed
 from tests import toys
 from tests.builders import node, pod
 from tests.toys import PreFilter, profile

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
-from podium.framework.profile import AttemptFailed, check_range
+from podium.framework.answers import AttemptFailed, check_range
 from tests.builders import node, pod
 from tests.toys import Normalizing, PreScore, Score, Toy, profile
 

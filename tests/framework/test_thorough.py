@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
+from podium.framework.answers import AttemptFailed
 from podium.framework.nominated import NominatedPods, filter_with_nominated
-from podium.framework.profile import AttemptFailed
 from podium.framework.status import SUCCESS
 from podium.framework.thorough import ThoroughProfile, joined
 from tests.builders import node, pod

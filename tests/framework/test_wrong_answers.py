@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
+from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_pre_flight, run_reserve
-from podium.framework.profile import AttemptFailed
 from podium.framework.reads import EVERYTHING
 from podium.state.column import Column
 from tests import toys

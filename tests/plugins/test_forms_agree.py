@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from podium import app
 from podium import framework as fwk
 from podium.config import default
-from podium.framework.profile import AttemptFailed
+from podium.framework.answers import AttemptFailed
 from podium.plugins import IN_TREE, LEGACY
 from podium.state.rows import PodsOnRows, Rows
 from podium.testing.forms import check_filters, check_scores

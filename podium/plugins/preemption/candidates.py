@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from podium import framework as fwk
 from podium.api.objects import Pod, PodDisruptionBudget, parse_time
 from podium.errors import InvalidTime
-from podium.framework.profile import AttemptFailed, refusals
+from podium.framework.answers import AttemptFailed
+from podium.framework.profile import refusals
 from podium.plugins.preemption.budgets import Budgets
 from podium.state.resource_columns import PODS
 

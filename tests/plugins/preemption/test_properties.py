@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from podium import app
 from podium.config import default
-from podium.framework.profile import AttemptFailed
+from podium.framework.answers import AttemptFailed
 from podium.framework.queued_pod import QueuedPod
 from tests import snapshots
 from tests.clusters import clusters, feed, pods
