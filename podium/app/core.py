@@ -89,9 +89,7 @@ class Core:
         profile = self.profiles.get(name)
         if profile is None:
             raise LookupError(f'profile not found for scheduler name "{name}"')
-        cycle = Cycle(self.services, profile, queued)
-        cycle.percentage = self._percentages[name]
-        return cycle
+        return Cycle(self.services, profile, queued, self._percentages[name])
 
     def adopt(self, draft: Draft) -> list[Plugin]:
         """Use these profiles from the next cycle on; returns the plugins that are left behind."""

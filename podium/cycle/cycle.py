@@ -26,14 +26,13 @@ from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.pre_filtered import PreFiltered, left_out_by
 from podium.framework.profile import Profile, refusals
 from podium.framework.queued_pod import QueuedPod
-from podium.framework.status import SUCCESS, Code, Nominate, Status
+from podium.framework.status import CLEAR, SUCCESS, Code, Nominate, Status
 from podium.framework.waiting_pods import WaitingPod
 from podium.state.cluster import ClusterState
 from podium.state.column import Column
 from podium.state.rows import Rows
 
 NO_NODES = Status.unresolvable("no nodes available to schedule pods")
-_CLEAR = Nominate("")
 _BEST_RECORDED = 3
 
 
@@ -89,12 +88,19 @@ class Found:
 class Cycle:
     """The stages of an attempt. During a cycle nothing else writes to the cluster."""
 
-    def __init__(self, services: Services, profile: Profile, queued: QueuedPod) -> None:
+    def __init__(
+        self,
+        services: Services,
+        profile: Profile,
+        queued: QueuedPod,
+        percentage: int | None = None,
+    ) -> None:
+        """``percentage`` as ``nodes_to_find`` takes it."""
         self.services = services
         self.profile = profile
         self.queued = queued
         self.pod: Pod = queued.pod
-        self.percentage: int | None = None
+        self.percentage = percentage
         profile.guard(self.pod)
         self.record = Record(
             self.pod.key, self.pod.uid, queued.attempts, profile.name,
@@ -303,7 +309,7 @@ class Cycle:
     def post_filter(self, diagnosis: Diagnosis) -> Rejected:
         """Let PostFilter try to make room; the pod stays rejected for now either way."""
         if not self.profile.post_filters:
-            return self.refuse(diagnosis, _CLEAR, None)
+            return self.refuse(diagnosis, CLEAR, None)
         state = self.state.fork()
         return self.refuse(
             diagnosis, *self.profile.run_post_filters(state, self.pod, diagnosis.statuses)
@@ -362,12 +368,12 @@ class Cycle:
         diagnosis.blame(status)
         self.record.message = diagnosis.message
         return Rejected(
-            Status(status.code, (diagnosis.message,), status.plugin), self.record, diagnosis, _CLEAR
+            Status(status.code, (diagnosis.message,), status.plugin), self.record, diagnosis, CLEAR
         )
 
     def failed(self, status: Status) -> Rejected:
         self.record.message = status.message
-        return Rejected(status, self.record, None, _CLEAR)
+        return Rejected(status, self.record, None, CLEAR)
 
 
 def _nobody(cluster: ClusterState) -> Rows:

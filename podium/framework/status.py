@@ -157,6 +157,9 @@ class Nominate:
     node: str
 
 
+CLEAR = Nominate("")
+
+
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
     """The only nodes worth looking at. Names that are no nodes are dropped."""

@@ -26,7 +26,7 @@ from podium.framework.binding import (
 from podium.framework.cycle_state import PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.handle import EventNote, EventRecorder
-from podium.framework.status import SUCCESS, Code, Nominate, Status
+from podium.framework.status import CLEAR, SUCCESS, Code, Status
 from podium.live.attempt import Attempt
 from podium.live.gate import Gate
 from podium.live.pod_status import PodStatuses
@@ -36,8 +36,6 @@ from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.rows import Rows
 
 log = get_logger(__name__)
-
-CLEAR = Nominate("")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,7 @@ class Scheduler:
     def cycle(self, pod: Pod, attempt: int = 1) -> Cycle:
         queued = QueuedPod.of(pod)
         queued.attempts = attempt
-        cycle = Cycle(self.services, self.profile, queued)
-        cycle.percentage = self.percentage
-        return cycle
+        return Cycle(self.services, self.profile, queued, self.percentage)
 
     def attempt(self, pod: Pod, attempt: int = 1) -> Outcome:
         outcome = self.cycle(pod, attempt).run()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod
+from podium.framework.status import CLEAR
 from podium.plugins.preemption.candidates import DryRun, started
 from podium.state.node_table import stable_hash
 
@@ -93,7 +94,7 @@ class Evaluator:
         total = len(self.handle.cluster.table.live_rows())
         reasons = fwk.NodeStatuses(nodes, explicit, NOT_HELPFUL).reasons(total)
         status = fwk.Status.unschedulable(fwk.fit_message(total, reasons))
-        return Evaluation(status, nominate=fwk.Nominate(""))
+        return Evaluation(status, nominate=CLEAR)
 
 
 @dataclass(slots=True)
