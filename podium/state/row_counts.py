@@ -49,14 +49,14 @@ class RowCounts:
             return self._sparse.get(row, 0)
         return int(self._dense[row]) if row < len(self._dense) else 0
 
-    def add_to(self, out: NDArray[Any], weight: int = 1) -> None:
-        """Add every count, times ``weight``, to ``out`` (one place per row)."""
+    def add_to(self, out: NDArray[Any]) -> None:
+        """Add every count to ``out`` (one place per row)."""
         if self._sparse is None:
             size = min(len(out), len(self._dense))
-            out[:size] += self._dense[:size] * weight if weight != 1 else self._dense[:size]
+            out[:size] += self._dense[:size]
             return
         for row, count in self._sparse.items():
-            out[row] += count * weight
+            out[row] += count
 
     def rows(self) -> NDArray[np.intp]:
         """The rows with a count."""

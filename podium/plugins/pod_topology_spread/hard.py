@@ -26,7 +26,7 @@ from podium.state.label_columns import LabelColumn
 _REASON: Final = "node(s) didn't match pod topology spread constraints"
 
 # Verdicts are places in this list, and as numbers the index of a column of statuses.
-FITS, SKEWED, KEYLESS = range(3)
+FITS, KEYLESS = 0, 2  # between them what ``exceeds`` says
 VERDICTS: Final = [
     fwk.SUCCESS,
     fwk.Status.unschedulable(_REASON),

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from podium import framework as fwk
-from podium.api.claims import NamedClaim, claim_key, class_name, is_owned, named_claims
+from podium.api.claims import (
+    BIND_COMPLETED,
+    NamedClaim,
+    claim_key,
+    class_name,
+    is_owned,
+    named_claims,
+)
 from podium.api.objects import (
     CSINode,
     PersistentVolume,
@@ -24,7 +31,6 @@ from podium.plugins.volume.binding.reach import Reach, of_volume
 from podium.plugins.volume.claims import WAIT_FOR_FIRST_CONSUMER, missing, wrong_owner
 from podium.state.cluster import ClusterState
 
-BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 
 IMMEDIATE = fwk.Status.unresolvable("pod has unbound immediate PersistentVolumeClaims")
