@@ -13,7 +13,7 @@ from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
 from podium.cycle.services import ProfileHandle, Services
 from podium.framework.args import Args
-from podium.framework.calls import Calls, Observer
+from podium.framework.calls import CallObserver, Calls
 from podium.framework.handle import EventRecorder
 from podium.framework.plugin import Plugin, close
 from podium.framework.profile import Profile
@@ -48,7 +48,7 @@ class ProfileBuilder:
         self,
         services: Services,
         events: Mapping[str, EventRecorder],
-        observer: Observer | None = None,
+        observer: CallObserver | None = None,
     ) -> None:
         self._built: Mapping[str, BuiltByName] = {}
         self._handles = {name: ProfileHandle(services, name) for name in events}

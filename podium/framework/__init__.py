@@ -34,7 +34,6 @@ from podium.framework.reads import Reads, reads
 from podium.framework.registry import Registry
 from podium.framework.scores import idiv, scale
 from podium.framework.status import (
-    SKIP,
     SUCCESS,
     Code,
     Nominate,
@@ -54,7 +53,6 @@ from podium.state.pod_info import PodInfo
 from podium.state.rows import LabelView, NodeInfo, PodsOnRows, Rows
 
 __all__ = [
-    "SKIP",
     "SUCCESS",
     "Args",
     "Aspect",

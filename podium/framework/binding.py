@@ -21,7 +21,7 @@ from podium.framework.plugin import (
     ReservePlugin,
 )
 from podium.framework.profile import Profile
-from podium.framework.status import SKIP, SUCCESS, Code, PreFlight, Status, Wait, as_status
+from podium.framework.status import SUCCESS, Code, PreFlight, Status, Wait, as_status, skip
 from podium.framework.waiting_pods import WaitingPods
 
 # Looking up a member of an enumeration takes as long as a dozen additions.
@@ -153,7 +153,7 @@ def run_pre_flight(target: Target) -> tuple[Status, frozenset[str]]:
         else:
             return _bad_pre_flight(plugin, status), frozenset()
     target.state.skip_pre_bind = frozenset(skipped)
-    return (SUCCESS if will_work else SKIP), frozenset(parallel)
+    return (SUCCESS if will_work else skip()), frozenset(parallel)
 
 
 def _bad_pre_flight(plugin: Plugin, status: Status) -> Status:
@@ -229,7 +229,7 @@ async def run_bind(target: Target) -> Status:
             return status.by(plugin.name)
         text = f'running Bind plugin "{plugin.name}": {status.message}'
         return Status.error(text).by(plugin.name)
-    return SKIP
+    return skip()
 
 
 async def run_post_bind(target: Target) -> None:

@@ -35,7 +35,7 @@ _FAULT: Final = Status(Code.ERROR)
 EVALUATED: Final = frozenset(("PreFilter", "Filter", "PreScore", "Score"))
 
 
-class Observer(Protocol):
+class CallObserver(Protocol):
     """Who wants to know of calls as they happen: the metrics of a running scheduler."""
 
     def point(self, profile: str, point: str, status: str, seconds: float) -> None: ...
@@ -132,7 +132,7 @@ class Calls:
     def __init__(
         self,
         profile: str = "",
-        observer: Observer | None = None,
+        observer: CallObserver | None = None,
         clock: Clock | None = None,
         timer: Callable[[], float] = perf_counter,
     ) -> None:

@@ -111,7 +111,7 @@ class Joined(Status):
 
 
 SUCCESS = Status(Code.SUCCESS)
-SKIP = Status(Code.SKIP)
+_SKIPPED = Status(Code.SKIP)
 
 
 def text_of(fault: BaseException) -> str:
@@ -135,7 +135,7 @@ def as_status(answer: object) -> Status:
 
 def skip() -> Status:
     """Leave this plugin out for the rest of the cycle."""
-    return SKIP
+    return _SKIPPED
 
 
 @dataclass(frozen=True, slots=True)

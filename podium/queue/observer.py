@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Observer(Protocol):
+class QueueObserver(Protocol):
     """Told as it happens; gauges are read from the queue's own counts instead."""
 
     def incoming(self, queue: str, event: str) -> None:

@@ -11,7 +11,7 @@ from podium.framework.events import ClusterEvent, Hint
 from podium.framework.queued_pod import QueuedPod
 from podium.logs import get_logger
 from podium.queue.in_flight import Happening
-from podium.queue.observer import Observer
+from podium.queue.observer import QueueObserver
 from podium.queue.rules import Hints, ProfileRules
 
 log = get_logger(__name__)
@@ -29,7 +29,7 @@ class Strategy(Enum):
 class Requeueing:
     """The events of all profiles, and the question to their hints."""
 
-    def __init__(self, profiles: Mapping[str, ProfileRules], observer: Observer) -> None:
+    def __init__(self, profiles: Mapping[str, ProfileRules], observer: QueueObserver) -> None:
         self._profiles = profiles
         self._observer = observer
         self._known: dict[ClusterEvent, Listeners] = {}

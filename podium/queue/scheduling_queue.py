@@ -23,7 +23,7 @@ from podium.logs import get_logger
 from podium.queue.backoff import Backoff
 from podium.queue.heap import PodHeap
 from podium.queue.in_flight import Happening, InFlight
-from podium.queue.observer import Observer, Silent
+from podium.queue.observer import QueueObserver, Silent
 from podium.queue.pending import Pending
 from podium.queue.requeueing import Requeueing, Strategy
 from podium.queue.rules import ProfileRules
@@ -69,7 +69,7 @@ class SchedulingQueue:
         profiles: Mapping[str, ProfileRules],
         nominator: Nominator,
         options: QueueOptions = QueueOptions(),  # noqa: B008  # frozen
-        observer: Observer = Silent(),  # noqa: B008  # it keeps nothing
+        observer: QueueObserver = Silent(),  # noqa: B008  # it keeps nothing
     ) -> None:
         self._clock = clock
         self._profiles = profiles

@@ -192,8 +192,8 @@ def test_nobody_is_told_after_the_wait_was_cancelled():
     [
         pytest.param([None], fwk.SUCCESS.by("A"), "A", id="bound"),
         pytest.param([fwk.skip(), None, None], fwk.SUCCESS.by("B"), "AB", id="first-not-to-skip"),
-        pytest.param([fwk.skip(), fwk.skip()], fwk.SKIP, "AB", id="all-skip"),
-        pytest.param([], fwk.SKIP, "", id="nobody-binds"),
+        pytest.param([fwk.skip(), fwk.skip()], fwk.skip(), "AB", id="all-skip"),
+        pytest.param([], fwk.skip(), "", id="nobody-binds"),
         pytest.param([NO, None], NO.by("A"), "A", id="rejection-as-it-is"),
         pytest.param([fwk.Status.error("conflict"), None],
                      fwk.Status.error('running Bind plugin "A": conflict').by("A"), "A",

@@ -134,7 +134,7 @@ def test_score_counts_nodes(nodes):
     ("answer", "expected"),
     [
         pytest.param(None, (1, 1, 0, 0), id="success"),
-        pytest.param(fwk.SKIP, (1, 0, 0, 0), id="skip-is-no-evaluation"),
+        pytest.param(fwk.skip(), (1, 0, 0, 0), id="skip-is-no-evaluation"),
         pytest.param(REFUSED, (1, 1, 1, 0), id="rejection"),
         pytest.param(BROKEN, (1, 1, 0, 1), id="error"),
     ],
@@ -170,7 +170,7 @@ def test_the_other_points(nodes):
     profile = counted(
         toys.PreEnqueue("E", REFUSED), toys.PostFilter("P", (None, REFUSED)),
         toys.Reserve("R"), toys.Permit("W", fwk.wait(3)),
-        toys.PreBind("V", REFUSED), toys.Bind("B", fwk.SKIP), toys.PostBind("A", BROKEN),
+        toys.PreBind("V", REFUSED), toys.Bind("B", fwk.skip()), toys.PostBind("A", BROKEN),
     )  # fmt: skip
     target = Target(profile, fwk.CycleState(), pod(), "a")
     profile.run_pre_enqueue(pod())

@@ -30,9 +30,9 @@ def toys(*flights, log=None):
 @pytest.mark.parametrize(
     ("flights", "status", "parallel", "skipped"),
     [
-        pytest.param([], fwk.SKIP, "", "", id="no-plugins"),
+        pytest.param([], fwk.skip(), "", "", id="no-plugins"),
         pytest.param([None], fwk.SUCCESS, "", "", id="says-nothing-so-it-works"),
-        pytest.param([fwk.skip(), fwk.skip()], fwk.SKIP, "", "AB", id="nothing-to-do"),
+        pytest.param([fwk.skip(), fwk.skip()], fwk.skip(), "", "AB", id="nothing-to-do"),
         pytest.param([fwk.skip(), ALONE, BESIDE], fwk.SUCCESS, "C", "A", id="some"),
         pytest.param([fwk.SUCCESS], fwk.SUCCESS, "", "", id="success"),
     ],

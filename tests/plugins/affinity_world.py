@@ -87,7 +87,7 @@ class Subject:
     def filter(self, pod: Pod) -> dict[str, str] | None:
         """Why each node is refused, "" where it is not; ``None`` when PreFilter skips."""
         state, nodes = fwk.CycleState(), self.cluster.rows()
-        if self.plugin.pre_filter(state, pod, nodes) is fwk.SKIP:
+        if self.plugin.pre_filter(state, pod, nodes) is fwk.skip():
             return None
         statuses = self.plugin.filter_all(state, pod, nodes)
         assert list(statuses) == [self.plugin.filter(state, pod, node) for node in nodes]
@@ -96,7 +96,7 @@ class Subject:
     def scores(self, pod: Pod) -> dict[str, int] | None:
         """Scores before they are normalized; ``None`` when PreScore skips."""
         state, nodes = fwk.CycleState(), self.cluster.rows()
-        if self.plugin.pre_score(state, pod, nodes) is fwk.SKIP:
+        if self.plugin.pre_score(state, pod, nodes) is fwk.skip():
             return None
         scores = self.plugin.score_all(state, pod, nodes)
         assert scores.tolist() == [self.plugin.score(state, pod, node) for node in nodes]

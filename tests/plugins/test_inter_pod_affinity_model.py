@@ -128,7 +128,7 @@ def test_each_row_of_a_dry_run_is_a_world_of_its_own(objects, incoming, coming, 
     placed = [i for i in subject.cluster.pods.values() if i.pod.node_name in nodes.names]
     going = data.draw(st.lists(st.sampled_from(placed), unique=True)) if placed else []
     state = fwk.CycleState()
-    if subject.plugin.pre_filter(state, incoming, nodes) is fwk.SKIP:
+    if subject.plugin.pre_filter(state, incoming, nodes) is fwk.skip():
         return
 
     world, copy = nodes_with(subject, coming, going), state.clone()

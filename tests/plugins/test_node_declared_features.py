@@ -66,7 +66,7 @@ def test_rejection_is_final_and_says_why():
 
 
 def test_skips_pods_that_need_nothing():
-    assert PLUGIN.pre_filter(fwk.CycleState(), PLAIN, fwk.Rows.of(node())) == fwk.SKIP
+    assert PLUGIN.pre_filter(fwk.CycleState(), PLAIN, fwk.Rows.of(node())) == fwk.skip()
 
 
 def test_filter_needs_pre_filter():

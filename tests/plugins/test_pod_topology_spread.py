@@ -207,7 +207,7 @@ def test_pods_that_do_not_count():
 def test_nothing_to_filter(subject):
     handle = cluster(THREE_ZONES, SERVICE)
 
-    assert plugin_on(handle).pre_filter(fwk.CycleState(), subject, handle.rows) == fwk.SKIP
+    assert plugin_on(handle).pre_filter(fwk.CycleState(), subject, handle.rows) == fwk.skip()
 
 
 def test_filter_and_score_need_what_comes_before():
@@ -344,7 +344,7 @@ def test_nothing_to_score(subject, args):
     handle = cluster(ZONED, SERVICE)
     plugin = plugin_on(handle, **args)
 
-    assert plugin.pre_score(fwk.CycleState(), subject, handle.rows) == fwk.SKIP
+    assert plugin.pre_score(fwk.CycleState(), subject, handle.rows) == fwk.skip()
 
 
 def test_hard_defaults_filter_by_the_workload():
@@ -357,4 +357,4 @@ def test_hard_defaults_filter_by_the_workload():
 
     assert plugin.pre_filter(state, web(), handle.rows) is None
     assert list(plugin.filter_all(state, web(), handle.rows)) == [SKEWED, fwk.SUCCESS]
-    assert plugin.pre_filter(state, web(labels="app=db"), handle.rows) == fwk.SKIP
+    assert plugin.pre_filter(state, web(labels="app=db"), handle.rows) == fwk.skip()

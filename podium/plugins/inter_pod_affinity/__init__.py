@@ -108,10 +108,10 @@ class InterPodAffinity(
         opposing = list(matching(REQUIRED_ANTI, pod.namespace, spaces, pod.labels))
         asks = bool(terms.required or terms.required_anti)
         if not asks and not opposing:
-            return fwk.SKIP
+            return fwk.skip()
         found = self._survey(pod, terms, opposing)
         if not asks and not (found.opposed is not None and found.opposed.values.any()):
-            return fwk.SKIP
+            return fwk.skip()
         state.put(found)
         return None
 
@@ -143,7 +143,7 @@ class InterPodAffinity(
         if terms.problems:
             return fwk.Status.error(_unreadable(terms))
         if self._stand_apart(terms) or PREFERRED not in self._kinds_that_matter(terms):
-            return fwk.SKIP
+            return fwk.skip()
         wanted = self.namespaces.wanted
         own = Preferences(
             [wanted(term) for term in terms.preferred],
@@ -151,7 +151,7 @@ class InterPodAffinity(
         )
         found = attraction(self.cluster, pod, own, self.hard_weight)
         if found is None:
-            return fwk.SKIP
+            return fwk.skip()
         state.put(found)
         return None
 

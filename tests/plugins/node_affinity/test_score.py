@@ -59,7 +59,7 @@ def test_preferences_of_the_profile_that_ask_nothing_still_score():
 def test_without_preferences_there_is_nothing_to_score(subject):
     answer = plugin().pre_score(fwk.CycleState(), subject, fwk.Rows.of(*NODES))
 
-    assert answer == fwk.SKIP
+    assert answer == fwk.skip()
 
 
 def test_one_unreadable_preference_fails_the_attempt():
