@@ -33,6 +33,24 @@ class Follower(fwk.PreFilterExtensions):
         return NO if other.key == self.stop else None
 
 
+class ManyFollower(fwk.PreFilterExtensionsForMany):
+    """Notes each change of many pods at once, and refuses it."""
+
+    def __init__(self):
+        self.seen = []
+
+    def pre_filter(self, state, pod, nodes):
+        return None
+
+    def add_pods(self, state, pod, others):
+        self.seen += [("add", other.key, node.name) for other, node in others]
+        return NO
+
+    def remove_pods(self, state, pod, others):
+        self.seen += [("remove", other.key, node.name) for other, node in others]
+        return NO
+
+
 def test_a_plugin_reads_everything_unless_it_says_otherwise():
     assert Plain(None, None).reads(pod()) == EVERYTHING
     assert fwk.reads() == NOTHING
@@ -130,6 +148,16 @@ def test_following_ends_at_the_first_failure(what):
 
     assert follow(fwk.CycleState(), pod(), others_on_rows()) == NO
     assert [key for _, key, _ in plugin.seen] == ["default/x", "default/y"]
+
+
+@pytest.mark.parametrize("what", ["add", "remove"])
+def test_one_pod_is_followed_as_many_of_one(what):
+    plugin = ManyFollower()
+    follow = plugin.add_pod if what == "add" else plugin.remove_pod
+    other, on = list(others_on_rows())[1]
+
+    assert follow(fwk.CycleState(), pod(), other, on) == NO
+    assert plugin.seen == [(what, "default/y", "b")]
 
 
 def test_an_incomplete_plugin_cannot_be_built():

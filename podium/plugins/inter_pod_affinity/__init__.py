@@ -57,7 +57,7 @@ _NOBODYS = fwk.reads(cluster=fwk.Aspect.AFFINITY)
 
 
 class InterPodAffinity(
-    fwk.PreFilterExtensions,
+    fwk.PreFilterExtensionsForMany,
     fwk.FilterPlugin,
     fwk.PreScorePlugin,
     fwk.ScorePlugin,
@@ -114,16 +114,6 @@ class InterPodAffinity(
             return fwk.skip()
         state.put(found)
         return None
-
-    def add_pod(
-        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
-    ) -> None:
-        self.add_pods(state, pod, fwk.PodsOnRows.alone(other, node))
-
-    def remove_pod(
-        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
-    ) -> None:
-        self.remove_pods(state, pod, fwk.PodsOnRows.alone(other, node))
 
     def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
         state.get(Surroundings).follow(pod, others, 1)

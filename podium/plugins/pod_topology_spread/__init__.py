@@ -24,7 +24,7 @@ from podium.plugins.pod_topology_spread.soft import SoftCounts, normalized, soft
 
 
 class PodTopologySpread(
-    fwk.PreFilterExtensions,
+    fwk.PreFilterExtensionsForMany,
     fwk.FilterPlugin,
     fwk.PreScorePlugin,
     fwk.ScorePlugin,
@@ -69,16 +69,6 @@ class PodTopologySpread(
             return fwk.skip()
         state.put(hard_counts(nodes, pod, constraints))
         return None
-
-    def add_pod(
-        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
-    ) -> None:
-        self.add_pods(state, pod, fwk.PodsOnRows.alone(other, node))
-
-    def remove_pod(
-        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
-    ) -> None:
-        self.remove_pods(state, pod, fwk.PodsOnRows.alone(other, node))
 
     def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
         state.get(HardCounts).shift(others.infos, others.rows, 1)

@@ -24,7 +24,7 @@ from podium.plugins.volume.node_volume_limits.load import Load
 READS = fwk.reads(node=fwk.Aspect.VOLUMES)
 
 
-class NodeVolumeLimits(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueExtensions):
+class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodeVolumeLimits"
     State = Load
 
@@ -43,16 +43,6 @@ class NodeVolumeLimits(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueExt
             return fwk.skip()
         state.put(_load(demand))
         return None
-
-    def add_pod(
-        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
-    ) -> None:
-        self._shift(state.get(Load), pod, [(other, node.row)], 1)
-
-    def remove_pod(
-        self, state: fwk.CycleState, pod: Pod, other: fwk.PodInfo, node: fwk.NodeInfo
-    ) -> None:
-        self._shift(state.get(Load), pod, [(other, node.row)], -1)
 
     def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
         pairs = zip(others.infos, others.rows.tolist(), strict=True)
