@@ -48,6 +48,7 @@ _QUIET_TURNS: Final = 40
 _MOST_TURNS: Final = 20_000
 _MOMENT: Final = 1e-6
 _ENDING_STEP: Final = 0.1
+_MOST_NAMES: Final = 20
 
 
 class SimulatedCluster:
@@ -139,14 +140,16 @@ class SimulatedCluster:
         return self._cluster.find(kind, _key(self.api.kind(kind), name))
 
     def node_of(self, pod: str) -> str | None:
-        """The node that the pod is bound to."""
-        found = self.get("pods", pod)
-        return found["spec"].get("nodeName") if found else None
+        """The node that the pod is bound to; ``LookupError`` when there is no such pod."""
+        node: str | None = self._pod(pod)["spec"].get("nodeName")
+        return node
 
     def why_pending(self, pod: str) -> str:
-        """What the pod's condition says about why it has no node; nothing when it has one."""
-        found = self.get("pods", pod) or {}
-        conditions = found.get("status", {}).get("conditions", ())
+        """What the pod's condition says about why it has no node; nothing when it has one.
+
+        ``LookupError`` when there is no such pod.
+        """
+        conditions = self._pod(pod).get("status", {}).get("conditions", ())
         why = (one for one in conditions if one["type"] == "PodScheduled")
         return next((one.get("message", "") for one in why if one["status"] == "False"), "")
 
@@ -187,6 +190,14 @@ class SimulatedCluster:
 
     # --- inside ----------------------------------------------------------------------------------
 
+    def _pod(self, name: str) -> Json:
+        """A pod that is there: else a test with a misspelled name passes."""
+        found = self.get("pods", name)
+        if found is None:
+            there = [_name(obj["metadata"]) for obj in self.api.store.objects("pods")]
+            raise LookupError(f"no pod {name}; there {_named(sorted(there))}")
+        return found
+
     def _kind_of(self, obj: Json) -> Kind:
         api_version = obj.get("apiVersion", "v1")
         kind = self.api.kinds.of(api_version, obj["kind"])
@@ -198,6 +209,19 @@ class SimulatedCluster:
 def _key(kind: Kind, name: str) -> tuple[str, str]:
     namespace, _, last = name.rpartition("/")
     return (namespace or "default") if kind.namespaced else "", last
+
+
+def _name(meta: Json) -> str:
+    """As ``_key`` reads it."""
+    namespace, name = meta["namespace"], meta["name"]
+    return str(name) if namespace == "default" else f"{namespace}/{name}"
+
+
+def _named(names: list[str]) -> str:
+    if not names:
+        return "are none"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{'is' if len(names) == 1 else 'are'} {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _manifest(obj: ApiObject | Json) -> Json:

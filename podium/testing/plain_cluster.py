@@ -86,11 +86,14 @@ class Cluster:
         return self.simulated.get(kind, name)
 
     def node_of(self, pod: str) -> str | None:
-        """The node that the pod is bound to."""
+        """The node that the pod is bound to; ``LookupError`` when there is no such pod."""
         return self.simulated.node_of(pod)
 
     def why_pending(self, pod: str) -> str:
-        """What the pod's condition says about why it has no node; nothing when it has one."""
+        """What the pod's condition says about why it has no node; nothing when it has one.
+
+        ``LookupError`` when there is no such pod.
+        """
         return self.simulated.why_pending(pod)
 
     def events_of(self, pod: str) -> list[Json]:

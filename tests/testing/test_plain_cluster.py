@@ -38,6 +38,24 @@ def test_a_day_in_a_cluster(cluster):
     assert cluster.get("pods", "web") is None
 
 
+@pytest.mark.parametrize("ask", ["node_of", "why_pending"])
+def test_a_pod_that_is_not_there_is_told_with_those_that_are(cluster, ask):
+    with pytest.raises(LookupError, match=r"^no pod web; there are none$"):
+        getattr(cluster, ask)("web")
+
+    cluster.create(pod("web"))
+    with pytest.raises(LookupError, match=r"^no pod wbe; there is web$"):
+        getattr(cluster, ask)("wbe")
+
+    cluster.create(pod("api", namespace="kube-system"))
+    with pytest.raises(LookupError, match=r"^no pod api; there are kube-system/api, web$"):
+        getattr(cluster, ask)("api")
+
+    cluster.create(*(pod(f"x{number:02}") for number in range(20)))
+    with pytest.raises(LookupError, match=r"^no pod y; .*, x16, x17 and 2 more$"):
+        getattr(cluster, ask)("y")
+
+
 def test_objects_are_updated_in_place(cluster):
     def cordon(obj):
         obj["spec"]["unschedulable"] = True
