@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -19,7 +20,10 @@ from podium.apiserver.statuses import Refusal
 from podium.apiserver.watches import ADDED, BOOKMARK, DELETED, MODIFIED, Event, Item
 from podium.clock import Clock
 
+# A client must not wait for these in vain: podium's own gives a connection up after 90 seconds.
 BOOKMARK_SECONDS = 60
+# The last one comes so long before the end that the next watch can start from it.
+_LAST_BOOKMARK_SECONDS = 2
 # A write that takes longer is to somebody who is not reading; a body, from one who is not sending.
 STUCK_SECONDS = 60
 _BATCH = 500
@@ -50,7 +54,7 @@ class WatchRequest:
         self.initial = _initial(query)
         if self.initial is None:
             self.initial = not self.since
-        self.marks_end = _initial(query) is True and self.bookmarks
+        self.marks_end = self.initial and self.bookmarks
 
 
 def _initial(query: Query) -> bool | None:
@@ -95,15 +99,19 @@ class WatchStream:
 
     async def run(self) -> None:
         ends = self._clock.now() + self._request.seconds
+        bookmark_at = self._next_bookmark(ends)
         try:
             if self._fault is not None:
                 raise self._fault
             if self._first is not None:
                 await self._send_initial(self._first.items)
                 self._first = None
-            while (left := ends - self._clock.now()) > 0:
+            while (now := self._clock.now()) < ends:
+                if now >= bookmark_at:  # however much there is to send, and to leave out
+                    await self._write(self._bookmark({}))
+                    bookmark_at = self._next_bookmark(ends)
                 if not await self._send_events():
-                    await self._wait(min(left, BOOKMARK_SECONDS))
+                    await self._wait(min(ends, bookmark_at))
         except Refusal as error:  # left behind: the client lists again
             frame = msgspec.json.encode({"type": "ERROR", "object": error.to_json()})
             await self._write(frame + b"\n")
@@ -148,15 +156,19 @@ class WatchStream:
     def _frame(self, kind: str, item: Item) -> bytes:
         return b'{"type":"%s","object":%s}\n' % (kind.encode(), self._view.event(item))
 
-    async def _wait(self, seconds: float) -> None:
-        timer = self._clock.call_later(seconds, self._wake.set)
-        before = self._clock.now()
+    def _next_bookmark(self, ends: float) -> float:
+        """When the next one is due; never, for who wants none and after the last."""
+        now = self._clock.now()
+        at = min(now + BOOKMARK_SECONDS, ends - _LAST_BOOKMARK_SECONDS)
+        return at if self._request.bookmarks and at > now else math.inf
+
+    async def _wait(self, until: float) -> None:
+        """Wait for something to send, or until then."""
+        timer = self._clock.call_later(until - self._clock.now(), self._wake.set)
         try:
             await self._wake.wait()
         finally:
             timer.cancel()
-        if self._request.bookmarks and self._clock.now() - before >= BOOKMARK_SECONDS:
-            await self._write(self._bookmark({}))
 
     def _bookmark(self, annotations: dict[str, str]) -> bytes:
         kind = self._request.kind

@@ -3,6 +3,8 @@
 import asyncio
 import json
 
+import pytest
+
 from tests.apiserver.harness import CONFIG_MAPS, config_map, with_server
 
 
@@ -29,12 +31,15 @@ async def test_without_a_version_it_starts_with_what_is_there(client):
     assert told(await client.watch(f"{CONFIG_MAPS}?watch=1", 1)) == [("ADDED", "a")]
 
 
-@with_server
-async def test_initial_events_end_with_a_bookmark(client):
-    await client.create(CONFIG_MAPS, config_map("a"))
-    query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+WATCH_LIST = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 
-    events = await client.watch(f"{CONFIG_MAPS}?watch=1&{query}", 2)
+
+@pytest.mark.parametrize("query", [WATCH_LIST, "", "&resourceVersion=0"])
+@with_server
+async def test_initial_events_end_with_a_bookmark(client, query):
+    await client.create(CONFIG_MAPS, config_map("a"))
+
+    events = await client.watch(f"{CONFIG_MAPS}?watch=1&allowWatchBookmarks=true{query}", 2)
 
     assert told(events) == [("ADDED", "a"), ("BOOKMARK", None)]
     assert events[1][1]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}

@@ -195,6 +195,8 @@ def watches(ask):
     ask.watch(f"{path}?watch=1&resourceVersion={version}&fieldSelector=metadata.name%3Db", 2)
     initial = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
     ask.watch(f"{path}?{initial}&allowWatchBookmarks=true", 2)
+    for whole in ("", "&resourceVersion=0"):
+        ask.watch(f"{path}?watch=1&allowWatchBookmarks=true{whole}", 2)
     ask.get(f"{path}?{initial}&resourceVersion=abc")
     ask.get(f"{path}?watch=1&sendInitialEvents=true")
     ask.get(f"{path}?watch=1&resourceVersion=abc")
