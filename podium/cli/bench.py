@@ -236,9 +236,7 @@ def _run_all(
     measure: Callable[[str, Workload, Bar], F],
 ) -> int:
     as_text = args.output == "text"
-    if as_text:
-        print(table.header(), flush=True)
-    status = 0
+    has_header, status = False, 0
     with Bar(len(chosen) * runs) as bar:
         for path, workload in chosen:
             try:
@@ -247,8 +245,11 @@ def _run_all(
                 reason = str(error).removeprefix("podium: ")
                 bar.print(f"podium: {workload.name}: {reason}", sys.stderr)
                 status = FAILED
-            else:
-                bar.print(table.row(result) if as_text else msgspec.json.encode(result).decode())
+                continue
+            if as_text and not has_header:  # only above something
+                bar.print(table.header())
+                has_header = True
+            bar.print(table.row(result) if as_text else msgspec.json.encode(result).decode())
     return status
 
 

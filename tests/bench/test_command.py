@@ -66,6 +66,21 @@ def test_failed_workloads_do_not_stop_the_others(file, capsys):
     assert "podium: Full/1Nodes: createPods: 1 of the pods found no node" in err
 
 
+def test_where_all_fail_there_is_no_header(file, capsys):
+    assert main(["bench", file(FULL), "--runs", "1"]) == 1
+
+    assert capsys.readouterr().out == ""
+
+
+def test_failures_before_the_first_row_leave_the_header_above_it(file, capsys):
+    files = [file(FULL, "full.yaml"), file(GOOD)]
+
+    assert main(["bench", *files, "--runs", "1"]) == 1
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["workload", "Case/5Nodes", "Case/10Nodes"]
+
+
 def test_bad_files_are_all_named_and_nothing_runs(file, capsys):
     files = [file(GOOD), file("[", "broken.yaml"), file("- {name: A}", "half.yaml")]
 
