@@ -21,15 +21,8 @@ def differences(before: Configuration, after: Configuration) -> list[Difference]
     """Plugins, weights, arguments and fields that differ; where they come from does not matter."""
     renamed = _renamed(_names(before), _names(after))
     in_both = {*renamed.values()} | {*_names(before)} & {*_names(after)}
-    ours, theirs = (
-        {path: value for path, value in _leaves(each) if value not in _NOTHING}
-        for each in (_comparable(before, renamed, in_both), _comparable(after, {}, in_both))
-    )
-    return [
-        Difference(path, ours.get(path), theirs.get(path))
-        for path in dict.fromkeys((*ours, *theirs))
-        if ours.get(path) != theirs.get(path)
-    ]
+    ours, theirs = _comparable(before, renamed, in_both), _comparable(after, {}, in_both)
+    return list(_compared(ours, theirs))
 
 
 _NOTHING: tuple[Any, ...] = (None, "", [])
@@ -77,12 +70,17 @@ def _profile(profile: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Everything but objects, which are entered; lists stay whole, their order counts."""
-    if not isinstance(value, dict):
-        yield path, value
-        return
-    for name, item in value.items():
+def _compared(ours: Any, theirs: Any, path: str = "") -> Iterator[Difference]:
+    """Both sides at once, so that what only one has stands where it belongs.
+
+    Objects are entered; lists stay whole, their order counts.
+    """
+    before, after = (None if isinstance(side, dict) or side in _NOTHING else side
+                     for side in (ours, theirs))  # fmt: skip
+    if before != after:
+        yield Difference(path, before, after)
+    ours, theirs = (side if isinstance(side, dict) else {} for side in (ours, theirs))
+    for name in dict.fromkeys((*ours, *theirs)):
         is_key = path in ("profiles", "extenders")
         where = f"{path}[{name}]" if is_key else f"{path}.{name}".lstrip(".")
-        yield from _leaves(item, where)
+        yield from _compared(ours.get(name), theirs.get(name), where)

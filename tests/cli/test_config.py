@@ -196,6 +196,38 @@ def test_diff_of_two_files_goes_from_the_first_to_the_second(podium, write):
     assert podium("diff", old, new)[1] == f"--- {old}\n+++ {new}\nparallelism\n  - 4\n  + 16\n"
 
 
+def test_diff_keeps_together_what_belongs_to_one_profile(podium, write):
+    before = f"""{V1}profiles:
+- schedulerName: a
+  plugins: {{score: {{disabled: [{{name: ImageLocality}}]}}}}
+- schedulerName: b
+"""
+    after = f"""{V1}profiles:
+- schedulerName: a
+  pluginConfig:
+  - {{name: NodeResourcesFit, args: {{ignoredResources: [a.io/x], ignoredResourceGroups: [g.io]}}}}
+- schedulerName: b
+  plugins: {{score: {{disabled: [{{name: ImageLocality}}]}}}}
+  pluginConfig:
+  - {{name: NodeResourcesFit, args: {{ignoredResources: [a.io/x]}}}}
+extenders:
+- {{urlPrefix: "http://localhost:1", filterVerb: filter}}
+"""
+    _, out, _ = podium("diff", write("a.yaml", before), write("b.yaml", after))
+
+    paths = [line for line in out.splitlines()[2:] if not line.startswith(" ")]
+    assert paths[:7] == [
+        "profiles[a].plugins.score",
+        "profiles[a].weights.ImageLocality",
+        "profiles[a].args.NodeResourcesFit.ignoredResources",
+        "profiles[a].args.NodeResourcesFit.ignoredResourceGroups",
+        "profiles[b].plugins.score",
+        "profiles[b].weights.ImageLocality",
+        "profiles[b].args.NodeResourcesFit.ignoredResources",
+    ]
+    assert all(path.startswith("extenders[0].") for path in paths[7:])
+
+
 def profiles(*names):
     return V1 + "profiles:\n" + "".join(f"- schedulerName: {name}\n" for name in names)
 
