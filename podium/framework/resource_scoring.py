@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
-from podium.framework.args import Args, Problem
+from podium.framework.args import Args, Problem, invalid, outside
 from podium.framework.scores import idiv
 from podium.state.resource_columns import int64
 
@@ -93,11 +93,11 @@ def shape_problems(points: Sequence[ShapePoint], path: str) -> Iterator[Problem]
     for place in range(1, len(points)):
         if points[place - 1].utilization >= points[place].utilization:
             message = "values must be sorted in increasing order"
-            yield _invalid(f"{path}[{place}].utilization", points[place].utilization, message)
+            yield invalid(f"{path}[{place}].utilization", points[place].utilization, message)
             break
     for place, point in enumerate(points):
-        yield from _outside(f"{path}[{place}].utilization", point.utilization, 100)
-        yield from _outside(f"{path}[{place}].score", point.score, TOP_SHAPE_SCORE)
+        yield from outside(f"{path}[{place}].utilization", point.utilization, 0, 100)
+        yield from outside(f"{path}[{place}].score", point.score, 0, TOP_SHAPE_SCORE)
 
 
 def broken_line(points: Sequence[tuple[int, int]], at: int) -> int:
@@ -108,12 +108,3 @@ def broken_line(points: Sequence[tuple[int, int]], at: int) -> int:
         if at <= right:
             return low + idiv((high - low) * (at - left), right - left)
     return points[-1][1]
-
-
-def _outside(path: str, value: int, highest: int) -> Iterator[Problem]:
-    if not 0 <= value <= highest:
-        yield _invalid(path, value, f"not in valid range [0, {highest}]")
-
-
-def _invalid(path: str, value: int, detail: str) -> Problem:
-    return Problem(path, f"Invalid value: {value}: {detail}")

@@ -16,6 +16,7 @@ import numpy as np
 from podium import durations
 from podium import framework as fwk
 from podium.api.objects import Pod
+from podium.framework.args import invalid
 
 UNSUPPORTED = fwk.Status.unresolvable("podium does not support resource claims yet")
 NO_CLAIMS = fwk.Status.unschedulable("no new claims to deallocate")
@@ -114,4 +115,4 @@ def never(pod: Pod, old: object, new: object) -> bool:
 
 
 def _invalid(path: str, seconds: float, detail: str) -> fwk.Problem:
-    return fwk.Problem(path, f"Invalid value: {durations.format(seconds)}: {detail}")
+    return invalid(path, durations.format(seconds), detail)

@@ -25,6 +25,7 @@ from podium import framework as fwk
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms
 from podium.api.objects import Pod
 from podium.api.requirements import aggregate
+from podium.framework.args import outside
 from podium.plugins.inter_pod_affinity.hints import node_may_help, pod_may_help
 from podium.plugins.inter_pod_affinity.scoring import (
     Attraction,
@@ -71,10 +72,7 @@ class InterPodAffinity(
         ignore_preferred_terms_of_existing_pods: bool = False
 
         def validate(self) -> Iterable[fwk.Problem]:
-            weight = self.hard_pod_affinity_weight
-            if not 0 <= weight <= 100:
-                text = f"Invalid value: {weight}: not in valid range [0, 100]"
-                yield fwk.Problem("hardPodAffinityWeight", text)
+            return outside("hardPodAffinityWeight", self.hard_pod_affinity_weight, 0, 100)
 
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.hard_weight = args.hard_pod_affinity_weight

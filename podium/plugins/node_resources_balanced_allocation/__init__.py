@@ -18,6 +18,7 @@ import numpy as np
 from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import Pod
+from podium.framework.args import invalid
 from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand, ResourceSpec, demands
 from podium.plugins.node_resources_balanced_allocation.balance import (
     balance_of,
@@ -51,7 +52,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
                 if spec.name in names[:place]:
                     yield fwk.Problem(f"{where}.name", f'Duplicate value: "{spec.name}"')
                 if spec.weight not in (0, 1):
-                    yield fwk.Problem(f"{where}.weight", f"Invalid value: {spec.weight}: must be 1")
+                    yield invalid(f"{where}.weight", spec.weight, "must be 1")
 
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.resources = args.resources or CPU_AND_MEMORY

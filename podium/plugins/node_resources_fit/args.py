@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podium.api.names import label_key_problems
-from podium.framework.args import Args, Problem
+from podium.framework.args import Args, Problem, invalid
 from podium.framework.resource_scoring import (
     CPU_AND_MEMORY,
     ResourceSpec,
@@ -39,8 +39,7 @@ class ScoringStrategy(Args, frozen=True, rename="camel"):
         for place, spec in enumerate(self.resources):
             if not 0 <= spec.weight <= 100:
                 detail = f"resource weight of {spec.name} not in valid range (0, 100]"
-                where = f"{path}.resources[{place}].weight"
-                yield Problem(where, f"Invalid value: {spec.weight}: {detail}")
+                yield invalid(f"{path}.resources[{place}].weight", spec.weight, detail)
         yield from self._ratio_problems(f"{path}.requestedToCapacityRatio")
 
     def _ratio_problems(self, path: str) -> Iterator[Problem]:

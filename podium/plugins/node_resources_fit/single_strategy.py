@@ -16,6 +16,7 @@ import numpy as np
 from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import Pod
+from podium.framework.args import invalid
 from podium.framework.resource_scoring import (
     CPU_AND_MEMORY,
     Demand,
@@ -107,4 +108,4 @@ class RequestedToCapacityRatio(SingleStrategy):
 
 def _bad_weight(place: int, spec: ResourceSpec, valid: str) -> fwk.Problem:
     detail = f"resource weight of {spec.name} not in valid range {valid}"
-    return fwk.Problem(f"resources[{place}].weight", f"Invalid value: {spec.weight}: {detail}")
+    return invalid(f"resources[{place}].weight", spec.weight, detail)

@@ -7,6 +7,7 @@ from podium import framework as fwk
 from podium.api.names import label_key_problems
 from podium.api.node_labels import HOSTNAME, ZONE
 from podium.api.objects import TopologySpreadConstraint
+from podium.framework.args import invalid
 
 HARD = "DoNotSchedule"
 SOFT = "ScheduleAnyway"
@@ -53,8 +54,7 @@ class SpreadArgs(fwk.Args, frozen=True, rename="camel"):
 
 def _problems(constraint: TopologySpreadConstraint, path: str) -> Iterator[fwk.Problem]:
     if constraint.max_skew <= 0:
-        message = f"Invalid value: {constraint.max_skew}: not in valid range (0, inf)"
-        yield fwk.Problem(f"{path}.maxSkew", message)
+        yield invalid(f"{path}.maxSkew", constraint.max_skew, "not in valid range (0, inf)")
     yield from _key_problems(constraint.topology_key, f"{path}.topologyKey")
     yield from _action_problems(constraint.when_unsatisfiable, f"{path}.whenUnsatisfiable")
     if constraint.label_selector is not None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from podium import framework as fwk
 from podium.api.objects import Node, Pod
+from podium.framework.args import invalid, outside
 from podium.plugins.preemption.evaluator import Evaluator
 from podium.plugins.preemption.eviction import Evictions
 from podium.state.node_table import stable_hash
@@ -73,11 +74,8 @@ def _prefixed(status: fwk.Status) -> fwk.Status:
 
 def _problems(percentage: int, absolute: int) -> Iterable[fwk.Problem]:
     names = "minCandidateNodesPercentage", "minCandidateNodesAbsolute"
-    if not 0 <= percentage <= 100:
-        yield fwk.Problem(names[0], f"Invalid value: {percentage}: not in valid range [0, 100]")
-    if absolute < 0:
-        yield fwk.Problem(names[1], f"Invalid value: {absolute}: not in valid range [0, inf)")
+    yield from outside(names[0], percentage, 0, 100)
+    yield from outside(names[1], absolute, 0)
     if percentage == 0 and absolute == 0:
         for name, other in (names, names[::-1]):
-            text = f"Invalid value: 0: cannot be zero at the same time as {other}"
-            yield fwk.Problem(name, text)
+            yield invalid(name, 0, f"cannot be zero at the same time as {other}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podium.framework.args import Args, Problem
+from podium.framework.args import Args, Problem, invalid
 from podium.framework.resource_scoring import ShapePoint, shape_problems
 
 MOST_FREE = (ShapePoint(utilization=0, score=10), ShapePoint(utilization=100, score=0))
@@ -40,4 +40,4 @@ class ScoringBindingArgs(Args, frozen=True, rename="camel"):
 def timeout_problems(seconds: int) -> Iterator[Problem]:
     if seconds < 0:
         detail = "invalid BindTimeoutSeconds, should not be a negative value"
-        yield Problem("bindTimeoutSeconds", f"Invalid value: {seconds}: {detail}")
+        yield invalid("bindTimeoutSeconds", seconds, detail)
