@@ -226,20 +226,27 @@ def test_enough_candidates_end_the_search_but_one_must_break_no_budget():
     assert attempt.chosen() == ["n0"]
 
 
+PERCENTAGE, ABSOLUTE = "minCandidateNodesPercentage", "minCandidateNodesAbsolute"
+
+
 @pytest.mark.parametrize(
-    ("args", "paths"),
+    ("args", "problems"),
     [
         pytest.param({}, [], id="defaults"),
         pytest.param({"min_candidate_nodes_percentage": 101},
-                     ["minCandidateNodesPercentage"], id="over-100"),
+                     [(PERCENTAGE, "101: not in valid range [0, 100]")], id="over-100"),
         pytest.param({"min_candidate_nodes_absolute": -1},
-                     ["minCandidateNodesAbsolute"], id="negative"),
+                     [(ABSOLUTE, "-1: not in valid range [0, inf)")], id="negative"),
         pytest.param({"min_candidate_nodes_percentage": 0, "min_candidate_nodes_absolute": 0},
-                     ["minCandidateNodesPercentage", "minCandidateNodesAbsolute"], id="both-zero"),
+                     [(PERCENTAGE, f"0: cannot be zero at the same time as {ABSOLUTE}"),
+                      (ABSOLUTE, f"0: cannot be zero at the same time as {PERCENTAGE}")],
+                     id="both-zero"),
     ],
 )  # fmt: skip
-def test_args(args, paths):
-    assert [problem.path for problem in DefaultPreemption.Args(**args).validate()] == paths
+def test_args(args, problems):
+    found = DefaultPreemption.Args(**args).validate()
+
+    assert list(found) == [fwk.Problem(path, f"Invalid value: {text}") for path, text in problems]
 
 
 def test_when_extenders_leave_no_candidate_the_nomination_stays():
