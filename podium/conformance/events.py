@@ -36,7 +36,7 @@ log = get_logger(__name__)
 
 def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None:
     kind = resource_kind(case.event.resource)
-    unread = unknown_kinds(case.cluster) + ([] if kind else [case.event.resource])
+    unread = unknown_kinds(case.cluster) + ([] if kind else [f"changes of {case.event.resource}"])
     if kind is None or unread:
         for what in unread:
             compare.leave_out(["expect"], f"{what} are not read yet")

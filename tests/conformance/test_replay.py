@@ -254,3 +254,17 @@ def test_sequence_follows_nodes_that_change_in_any_order():
     }
 
     assert replayed(case).differences == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        ("event.resource", "resource.k8s.io/ResourceClaim",
+         "changes of resource.k8s.io/ResourceClaim are not read yet"),
+        ("cluster", {"deviceclasses": []}, "deviceclasses are not read yet"),
+    ],
+)  # fmt: skip
+def test_hints_about_kinds_that_are_not_read_are_left_out(path, value, reason):
+    outcome = replayed(changed(HINT, path, value))
+
+    assert [gap.reason for gap in outcome.left_out] == [reason]
