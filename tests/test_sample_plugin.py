@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 from podium import cli, config
+from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.app import plugin_loading
+from podium.client.endpoint import Endpoint
 from podium.framework.plugin import Point
 
 PROJECT = Path(__file__).resolve().parent.parent / "examples" / "sample-plugin"
@@ -73,6 +75,21 @@ def test_the_walkthrough():
     story = [as_told(line) for line in told.splitlines()]
     places = [story.index(as_told(line)) for line in shown.splitlines()]
     assert places == sorted(places), "the page tells it in another order"
+
+
+def test_a_cluster_without_tokens_is_told_with_what_to_do(play):
+    async def scenario():
+        async with EmbeddedCluster(ClusterOptions(nodes=0)) as cluster:
+            with pytest.raises(play.Failed) as failed:
+                await play.play(Endpoint(cluster.url, "a test"))
+            lock = ("kube-system", "sample-scheduler")
+            assert cluster.api.store.find("serviceaccounts", lock) is None
+        return str(failed.value)
+
+    told = asyncio.run(scenario())
+    assert told.startswith("no token for the scheduler's service account: ")
+    assert "issues no service account tokens\nWhat to do: " in told
+    assert "leave\nout --kubeconfig" in told
 
 
 def as_told(line):

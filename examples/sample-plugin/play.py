@@ -26,7 +26,7 @@ from podium.client.endpoints import find_endpoint
 from podium.client.http import Connection, Request
 from podium.client.lines import Lines
 from podium.clock import LoopClock
-from podium.errors import NotFound, PodiumError
+from podium.errors import ApiError, NotFound, PodiumError
 
 HERE = Path(__file__).resolve().parent
 SCHEDULER = "sample-scheduler"
@@ -59,6 +59,9 @@ _EVENTS = "/apis/events.k8s.io/v1/namespaces/{}/events?watch=true&fieldSelector=
 _LEASE = f"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{SCHEDULER}"
 _TOKEN = f"/api/v1/namespaces/kube-system/serviceaccounts/{SCHEDULER}/token"
 _APPLY = "application/apply-patch+yaml"
+_NO_TOKEN = """no token for the scheduler's service account: {}
+What to do: name a real cluster where you may create serviceaccounts/token in kube-system, or leave
+out --kubeconfig: the play then starts an embedded cluster of its own, where none is needed."""
 
 Json = dict[str, Any]
 
@@ -100,7 +103,10 @@ class Api:
         await self._send("PATCH", path, obj, _APPLY)
 
     async def token(self) -> str:
-        answer = await self._send("POST", _TOKEN, {"spec": {"expirationSeconds": 3600}})
+        try:
+            answer = await self._send("POST", _TOKEN, {"spec": {"expirationSeconds": 3600}})
+        except ApiError as error:
+            raise Failed(_NO_TOKEN.format(error)) from error
         return str(answer["status"]["token"])
 
     async def node_of(self, pod: str) -> str:
