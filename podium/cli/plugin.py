@@ -25,14 +25,19 @@ _TIMEOUT_SECONDS = 10
 _NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # it is on loopback
 _WIDE = 120  # characters, for pipes
 
-_EXAMPLES = """\
-examples:
+_EXAMPLES = {
+    "new": """\
   podium plugin new EmptiestRack                  write emptiest_rack.py and its test
+""",
+    "list": """\
   podium plugin list                              every plugin, and where it runs by default
   podium plugin list --plugin rack.py --config scheduler.yaml
+""",
+    "stats": """\
   podium plugin stats                             what plugins cost in the cluster of podium up
   podium plugin stats --server http://127.0.0.1:10259
-"""
+""",
+}
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -41,7 +46,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="start a plugin of your own, list plugins, see what they cost",
         description="Plugins are Python classes or functions; docs/plugins/writing.md tells how "
         "to write one.",
-        epilog=_EXAMPLES,
+        epilog=_examples(*_EXAMPLES),
     )
     commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     new = _action(commands, "new", "write a plugin that runs as it stands, with its test")
@@ -62,8 +67,15 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def _action(commands: Subparsers, name: str, summary: str) -> argparse.ArgumentParser:
     return commands.add_parser(
-        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=_examples(name),
     )
+
+
+def _examples(*actions: str) -> str:
+    return "examples:\n" + "".join(_EXAMPLES[action] for action in actions)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -201,3 +201,11 @@ def test_stats_of_what_is_no_address(shell, write, server):
 
     assert done.returncode == 2
     assert done.stderr.startswith("podium: no scheduler answers at ")
+
+
+@pytest.mark.parametrize("action", ["new", "list", "stats"])
+def test_help_has_examples_of_its_own(shell, action):
+    (_, examples) = shell.out("plugin", action, "--help").split("examples:\n")
+
+    assert examples.strip()
+    assert all(line.startswith(f"  podium plugin {action}") for line in examples.splitlines())
