@@ -309,37 +309,47 @@ class Judgement:
     ) -> bool:
         """Ask one filter about these rows; true when that changed which rows are pending."""
         statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
-        last = self._answers.pop(place, None)
-        if self._grows or rows is not self._candidates:
-            last = None
+        last = self._take_last(place, rows)
         if last is not None and last.equals(statuses):
             self._answers[place] = last
             return False
-        if last is None:
-            is_uniform = len(statuses.values) == 1 and statuses.values[0].ok
-            if is_uniform and self._nobody_refused:
-                return False
-            where = self._where(rows)
-            stuck = self.first[where] == place  # refused here before
-            if is_uniform and not stuck.any():
-                return False
-            before = np.where(stuck, self.verdict[where], 0)
-        else:
-            before = last.verdicts
+        before = self._before(place, rows, statuses) if last is None else last.verdicts
+        if before is None:
+            return False
         places = np.array([self._place(status) for status in statuses.values], np.intp)
         now = places.take(statuses.index)
         if rows is self._candidates and place in self.reading.far_filters:
             self._answers[place] = LastAnswer(statuses, now)
         # Between two equal pods few rows change: write to those alone.
         changed = (now != before).nonzero()[0]
-        if not len(changed):
-            return False
-        rows, now = rows[changed], now[changed]
-        self._write(rows, now)
-        refused = now > 0
+        if len(changed):
+            self._change(place, rows[changed], now[changed])
+        return len(changed) > 0
+
+    def _take_last(self, place: int, rows: NDArray[np.intp]) -> LastAnswer | None:
+        """What this filter said last of all candidates, where that still stands in the columns."""
+        last = self._answers.pop(place, None)
+        return None if self._grows or rows is not self._candidates else last
+
+    def _before(
+        self, place: int, rows: NDArray[np.intp], statuses: Column[Status]
+    ) -> NDArray[np.int32] | None:
+        """What stands of this filter; ``None`` when it refused none of the rows, nor does now."""
+        all_fit = len(statuses.values) == 1 and statuses.values[0].ok
+        if all_fit and self._nobody_refused:
+            return None
+        where = self._where(rows)
+        stuck = self.first[where] == place  # refused here before
+        if all_fit and not stuck.any():
+            return None
+        return np.where(stuck, self.verdict[where], 0)
+
+    def _change(self, place: int, rows: NDArray[np.intp], verdicts: NDArray[np.intp]) -> None:
+        """These verdicts of one filter are news: the rows stop there, or go on."""
+        self._write(rows, verdicts)
+        refused = verdicts > 0
         self.first[rows] = np.where(refused, place, PENDING)
         self._grows |= not refused.all()
-        return True
 
     def _where(self, rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
         """Whole columns are read and written in place."""
