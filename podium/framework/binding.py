@@ -93,17 +93,10 @@ def run_permit(target: Target) -> tuple[dict[str, float], Status]:
     waits: dict[str, float] = {}
     last = SUCCESS
     for plugin in cast("tuple[PermitPlugin, ...]", target.profile.plugins[_PERMIT]):
-        begin = target.calls.timer()
-        try:
-            answer = plugin.permit(target.state, target.pod, target.node_name)
-            if isinstance(answer, Wait):
-                waits[plugin.name] = float(answer.seconds)
-                why = (answer.reason,) if answer.reason else ()
-                answer = last = Status(Code.WAIT, why, plugin.name)
-            status = as_status(answer)
-        except Exception as fault:
-            status = _fault(plugin, "Permit", target, fault)
-        target.calls.at("Permit")[plugin.name].answered(begin, status)
+        call = partial(_permit, target, plugin, waits)
+        status = target.calls.at("Permit").ask(plugin, target.pod, call)
+        if plugin.name in waits:
+            last = status
         if status.is_wait:
             continue
         if status.is_rejection:
@@ -114,6 +107,14 @@ def run_permit(target: Target) -> tuple[dict[str, float], Status]:
     if waits:
         return waits, Status(Code.WAIT, (*last.details, _WAITING), last.plugin)
     return {}, SUCCESS
+
+
+def _permit(target: Target, plugin: PermitPlugin, waits: dict[str, float]) -> Status | None:
+    answer = plugin.permit(target.state, target.pod, target.node_name)
+    if not isinstance(answer, Wait):
+        return answer
+    waits[plugin.name] = float(answer.seconds)
+    return Status(Code.WAIT, (answer.reason,) if answer.reason else (), plugin.name)
 
 
 async def wait_on_permit(waiting_pods: WaitingPods, pod: Pod) -> Status:

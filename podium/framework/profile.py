@@ -109,12 +109,7 @@ class Profile:
         self.guard(pod)
         # The sort keeps the others in order.
         for plugin in sorted(self.pre_enqueues, key=lambda plugin: plugin.name != first):
-            begin = self._now()
-            try:
-                status = as_status(plugin.pre_enqueue(pod))
-            except Exception as fault:
-                status = fault_of(plugin, "PreEnqueue", pod, fault)
-            self.calls.at("PreEnqueue")[plugin.name].answered(begin, status)
+            status = self.calls.at("PreEnqueue").ask(plugin, pod, partial(plugin.pre_enqueue, pod))
             if not status.ok:
                 return status.by(plugin.name)
         return SUCCESS
@@ -205,12 +200,7 @@ class Profile:
     def _follow(
         self, what: str, plugin: Plugin, pod: Pod, call: Callable[[], Status | None]
     ) -> None:
-        begin = self._now()
-        try:
-            status = as_status(call())
-        except Exception as fault:
-            status = fault_of(plugin, what, pod, fault)
-        self.calls.at(f"PreFilterExtension{what}")[plugin.name].answered(begin, status)
+        status = self.calls.at(f"PreFilterExtension{what}").ask(plugin, pod, call)
         if not status.ok:
             text = f'running {what} on PreFilter plugin "{plugin.name}": {status.message}'
             raise AttemptFailed(Status.error(text).by(plugin.name))
