@@ -165,7 +165,7 @@ class ConfigError(PodiumError):
         self.problems = tuple(problems)
         count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
         lines = "".join(f"\n  {problem}" for problem in self.problems)
-        super().__init__(f"podium: {source} has {count}{lines}")
+        super().__init__(f"{source} has {count}{lines}")
 
 
 class InvalidRecording(PodiumError):

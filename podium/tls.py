@@ -36,7 +36,7 @@ class Tls:
             context = ssl.create_default_context(cadata=self.ca.decode() or None)
         except (ssl.SSLError, ValueError) as error:
             raise CredentialsError(
-                f"podium: {source}: the certificate authority is not readable as PEM: {error}"
+                f"{source}: the certificate authority is not readable as PEM: {error}"
             ) from error
         if self.skip_verify:
             context.check_hostname = False
@@ -53,7 +53,7 @@ def show(context: ssl.SSLContext, certificate: Certificate, source: str) -> None
             context.load_cert_chain(path)
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         raise CredentialsError(
-            f"podium: {source}: the client certificate and its key cannot be used: {error}"
+            f"{source}: the client certificate and its key cannot be used: {error}"
         ) from error
 
 

@@ -17,6 +17,7 @@ ONE_MACHINE = re.compile(
     r"|\bpypi\.org|\bpythonhosted\.org|\bregistry\.npmjs\.org|\bproxy\.golang\.org"
     r"|--?(?:extra-)?index-url|--?find-links"
 )
+SIGNED = re.compile(r"""["'\n]podium: """)
 
 
 def relative(path: Path) -> str:
@@ -54,6 +55,17 @@ def place_on_the_map(module: Path) -> str:
     if path.name != "__init__.py":
         return path.as_posix()
     return f"{path.parent.as_posix()}/" if len(path.parts) > 2 else ""
+
+
+def test_who_speaks_is_said_by_commands_and_in_no_error():
+    signing = {
+        "podium/cli/complaint.py",
+        "podium/bench/repeat.py",  # reads what a command says
+        "podium/bench/live/cleanup.py",  # prints beside a progress bar
+    }
+    found = {relative(module) for module in MODULES if SIGNED.search(module.read_text())}
+
+    assert found == signing
 
 
 def test_no_file_depends_on_one_machine():

@@ -80,7 +80,7 @@ class EmbeddedCluster:
             self._runner.stop()
             port = self._options.port
             hint = "choose another with --port, or any free one with --port 0"
-            raise PodiumError(f"podium: port {port} cannot be used: {error}; {hint}") from error
+            raise PodiumError(f"port {port} cannot be used: {error}; {hint}") from error
 
     async def settle(self) -> None:
         """Wait until controllers and kubelets have reacted to everything so far."""
@@ -110,7 +110,7 @@ def add_nodes(cluster: Cluster, count: int, template: Json) -> None:
         try:
             cluster.create("nodes", node)
         except Refusal as error:
-            raise PodiumError(f"podium: the template of nodes is refused: {error}") from error
+            raise PodiumError(f"the template of nodes is refused: {error}") from error
 
 
 def read_template(path: Path) -> Json:
@@ -118,13 +118,13 @@ def read_template(path: Path) -> Json:
     try:
         objects = load_yaml(read_text(path))
     except PodiumError as error:
-        raise PodiumError(f"podium: {path}: {error}") from error
+        raise PodiumError(f"{path}: {error}") from error
     kinds = [str(one.get("kind")) for one in objects]
     if kinds != ["Node"]:
         there = f"has {', '.join(kinds)}" if kinds else "is empty"
-        raise PodiumError(f"podium: {path}: must hold exactly one object of kind Node, but {there}")
+        raise PodiumError(f"{path}: must hold exactly one object of kind Node, but {there}")
     try:
         validate(decode(Node, objects[0]))
     except PodiumError as error:
-        raise PodiumError(f"podium: {path}: {error}") from error
+        raise PodiumError(f"{path}: {error}") from error
     return objects[0]

@@ -52,18 +52,18 @@ def read(path: Path) -> Json:
         text = read_text(path)
     except PodiumError as error:
         hint = "give another file with --kubeconfig"
-        raise PodiumError(f"podium: {path}: {error}; {hint}") from error
+        raise PodiumError(f"{path}: {error}; {hint}") from error
     try:
         found = yaml.load(text, Loader=_Loader)  # a safe loader, with less in it
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         why = " ".join(str(error).split())
         hint = "mend it, or give another file with --kubeconfig"
-        raise PodiumError(f"podium: {path}: not readable as YAML: {why}; {hint}") from error
+        raise PodiumError(f"{path}: not readable as YAML: {why}; {hint}") from error
     if found is None:
         return {}
     if not isinstance(found, dict) or not all(_is_list(found.get(name)) for name in _LISTS):
         hint = "give another file with --kubeconfig"
-        raise PodiumError(f"podium: {path}: is no kubeconfig; {hint}")
+        raise PodiumError(f"{path}: is no kubeconfig; {hint}")
     return found
 
 
@@ -127,7 +127,7 @@ def write(path: Path, config: Json) -> None:
         os.replace(name, target)
     except OSError as error:
         hint = "give another file with --kubeconfig"
-        raise PodiumError(f"podium: {path}: cannot be written: {error}; {hint}") from error
+        raise PodiumError(f"{path}: cannot be written: {error}; {hint}") from error
 
 
 def add_context(path: Path, url: str) -> None:

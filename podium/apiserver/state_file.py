@@ -37,7 +37,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path:
 def already_running(running: RunningCluster | None) -> AlreadyRunning:
     """What to raise; ``None`` when the other cluster has not said yet where it is."""
     where = f" (process {running.pid}, {running.url})" if running else ""
-    return AlreadyRunning(f"podium: a cluster is running already{where}; end it with: podium down")
+    return AlreadyRunning(f"a cluster is running already{where}; end it with: podium down")
 
 
 class StateFile:
@@ -54,9 +54,7 @@ class StateFile:
             file = self._path.open("a+", errors="replace")
         except (OSError, ValueError) as error:
             hint = "give another with --state-file"
-            raise PodiumError(
-                f"podium: {self._path}: cannot be written: {error}; {hint}"
-            ) from error
+            raise PodiumError(f"{self._path}: cannot be written: {error}; {hint}") from error
         if not _lock(file):
             file.close()
             raise already_running(find_running(self._path))
@@ -90,7 +88,7 @@ def look(path: Path) -> tuple[RunningCluster | None, bool]:
     except FileNotFoundError:
         return None, False
     except (OSError, ValueError) as error:
-        raise PodiumError(f"podium: {path}: cannot be read: {error}") from error
+        raise PodiumError(f"{path}: cannot be read: {error}") from error
 
 
 def check_ours(path: Path) -> None:
@@ -98,10 +96,10 @@ def check_ours(path: Path) -> None:
     try:
         text = path.read_bytes()[:_MOST].decode(errors="replace") if path.exists() else ""
     except (OSError, ValueError) as error:
-        raise PodiumError(f"podium: {path}: cannot be read: {error}") from error
+        raise PodiumError(f"{path}: cannot be read: {error}") from error
     if text.strip() and _parse(text) is None:
         hint = "give another with --state-file"
-        raise PodiumError(f"podium: {path}: is no state file of podium; {hint}")
+        raise PodiumError(f"{path}: is no state file of podium; {hint}")
 
 
 def _parse(text: str) -> RunningCluster | None:

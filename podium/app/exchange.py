@@ -38,7 +38,7 @@ class Exchange:
         """Take these plugins; what is raised leaves everything as it was."""
         names = {each.scheduler_name for each in configuration.profiles}
         if names != self.core.profiles.keys():
-            raise PluginError("podium: the profiles have other names now: start the scheduler anew")
+            raise PluginError("the profiles have other names now: start the scheduler anew")
         draft = self.core.builder.draft(configuration, registry)
         try:
             rules = rules_of(draft.profiles, has_extenders=bool(self.core.services.extenders))

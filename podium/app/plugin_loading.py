@@ -74,7 +74,7 @@ def add(text: str, to: Registry) -> None:
         try:
             to.register(plugin, origin=f"{OPTION} {text}", enable=True)
         except PluginError as error:
-            raise PluginError(f"podium: {error}") from error
+            raise PluginError(str(error)) from error
 
 
 def load(text: str) -> list[object]:
@@ -85,7 +85,7 @@ def load(text: str) -> list[object]:
         found = plugins_in(module)
         if not found:
             raise PluginError(
-                f"podium: {OPTION} {text}: there is no plugin in it: write a class that inherits "
+                f"{OPTION} {text}: there is no plugin in it: write a class that inherits "
                 "from fwk.FilterPlugin or another extension point, or decorate a function"
             )
         return found
@@ -94,7 +94,7 @@ def load(text: str) -> list[object]:
     except AttributeError:
         names = [getattr(each, "__name__", "") for each in plugins_in(module)]
         there = f"there is: {', '.join(names)}" if names else "there is no plugin at all"
-        text = f"podium: {OPTION} {text}: no {source.name} in it; {there}"
+        text = f"{OPTION} {text}: no {source.name} in it; {there}"
         raise PluginError(text) from None
 
 
@@ -131,7 +131,7 @@ def _module(source: Source) -> ModuleType:
         return importlib.import_module(source.place)
     except (Exception, SystemExit) as fault:
         why = _why(source, fault)
-        raise PluginError(f"podium: {OPTION} {source.text}: {why}") from fault
+        raise PluginError(f"{OPTION} {source.text}: {why}") from fault
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -179,6 +179,6 @@ def _offer(point: EntryPoint, to: Registry) -> None:
             return point.load()
         except Exception as fault:
             why = f"{type(fault).__name__}: {text_of(fault)}"
-            raise PluginError(f"podium: {origin} does not load: {why}") from fault
+            raise PluginError(f"{origin} does not load: {why}") from fault
 
     to.offer(point.name, load_it, origin)

@@ -43,7 +43,7 @@ class PluginWatch:
         except PodiumError as error:
             self._say(f"{error}\nThe old code goes on.")
         else:
-            self._say(f"podium: loaded {', '.join(changed)} again")
+            self._say(f"loaded {', '.join(changed)} again")
 
     def _stamps(self) -> dict[Path, Stamp]:
         return {file: _stamp(file) for file in self._files}
@@ -63,5 +63,5 @@ def files_of(sources: Iterable[str]) -> list[Path]:
     modules = [text for text, file in files if file is None]
     if modules or not files:
         what = f"{OPTION} {modules[0]} names a module" if modules else f"there is no {OPTION}"
-        raise PluginError(f"podium: --watch watches files, but {what}: give a path such as ./my.py")
+        raise PluginError(f"--watch watches files, but {what}: give a path such as ./my.py")
     return [file for _, file in files if file is not None]

@@ -15,6 +15,7 @@ from podium.bench.result import Result, median_of
 from podium.errors import WorkloadFailed
 
 RUN_ONCE = "--run-once"
+_SIGNED = "podium: "  # how a command begins what it tells of
 
 
 def repeat(name: str, path: str, runs: int, on_run: Callable[[str], None]) -> Result:
@@ -30,6 +31,6 @@ def repeat(name: str, path: str, runs: int, on_run: Callable[[str], None]) -> Re
 def _once(argv: Sequence[str]) -> Result:
     done = subprocess.run(argv, capture_output=True, check=False)
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
+        said = done.stderr.decode(errors="replace").strip().removeprefix(_SIGNED)
         raise WorkloadFailed(said or f"the run ended with status {done.returncode}")
     return msgspec.json.decode(done.stdout, type=Result)

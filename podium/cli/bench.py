@@ -20,7 +20,7 @@ from podium.bench.repeat import repeat
 from podium.bench.report import IN_PROCESS, LIVE, Table
 from podium.bench.result import Figures, LiveResult, median_of
 from podium.bench.run import run as run_workload
-from podium.cli.complaint import BAD_INPUT, FAILED, complain
+from podium.cli.complaint import BAD_INPUT, FAILED, complain, signed
 from podium.cli.parser import Subparsers
 from podium.clock import Clock
 from podium.errors import ConfigError, PodiumError, WorkloadFailed
@@ -123,11 +123,11 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     """What the parser cannot see."""
     if not args.files:
-        raise PodiumError("podium: name a file of workloads, such as benchmarks/basic.yaml")
+        raise PodiumError("name a file of workloads, such as benchmarks/basic.yaml")
     if args.scheduler == "external" and not args.kubeconfig:
-        raise PodiumError("podium: --scheduler external needs the --kubeconfig of its cluster")
+        raise PodiumError("--scheduler external needs the --kubeconfig of its cluster")
     if args.scheduler_pid and args.scheduler != "external":
-        raise PodiumError("podium: --scheduler-pid is for --scheduler external")
+        raise PodiumError("--scheduler-pid is for --scheduler external")
 
 
 def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> list[Chosen]:
@@ -149,7 +149,7 @@ def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> l
     if not chosen:
         names = "".join(f"\n  {workload.name}" for _, workload in found)
         wanted = " or ".join(f'"{pattern}"' for pattern in patterns)
-        raise PodiumError(f"podium: no workload matches {wanted}; there are:{names}")
+        raise PodiumError(f"no workload matches {wanted}; there are:{names}")
     return chosen
 
 
@@ -242,8 +242,7 @@ def _run_all(
             try:
                 result = measure(path, workload, bar)
             except PodiumError as error:
-                reason = str(error).removeprefix("podium: ")
-                bar.print(f"podium: {workload.name}: {reason}", sys.stderr)
+                bar.print(signed(f"{workload.name}: {error}"), sys.stderr)
                 status = FAILED
                 continue
             if as_text and not has_header:  # only above something

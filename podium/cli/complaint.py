@@ -10,9 +10,14 @@ from podium.errors import PodiumError
 FAILED: Final = 1
 BAD_INPUT: Final = 2  # as argparse ends
 
+# Of the library's errors none has it: their words stand in tracebacks and logs, too.
 _NAME: Final = "podium: "
 
 
 def complain(what: PodiumError | str) -> None:
-    """Print it. Parts that programs use as a library need not say who speaks; a command does."""
-    print(f"{_NAME}{str(what).removeprefix(_NAME)}", file=sys.stderr)
+    print(signed(what), file=sys.stderr)
+
+
+def signed(what: PodiumError | str) -> str:
+    """With who says it, as every line to people from a command has."""
+    return f"{_NAME}{what}"

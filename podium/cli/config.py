@@ -163,7 +163,7 @@ def _read(name: str, registry: Registry) -> Reading:
 
 def _warn(name: str, warnings: Iterable[Problem]) -> None:
     for warning in warnings:
-        print(f"podium: warning: {name}: {warning}", file=sys.stderr)
+        complain(f"warning: {name}: {warning}")
 
 
 def _dump(value: Any, output: str) -> None:

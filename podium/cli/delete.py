@@ -102,7 +102,7 @@ def find_targets(api: Session, resources: Resources, args: argparse.Namespace) -
     if names:
         return [(kind, args.namespace, name) for kind in kinds for name in names]
     if not args.all and not args.selector:
-        raise PodiumError("podium: give names, labels with -l, or --all")
+        raise PodiumError("give names, labels with -l, or --all")
     return [target for kind in kinds for target in _selected(api, kind, args)]
 
 

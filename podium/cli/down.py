@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from podium.apiserver import kubeconfig, state_file
-from podium.cli.complaint import FAILED, complain
+from podium.cli.complaint import FAILED, complain, signed
 from podium.cli.parser import Subparsers
 from podium.cli.up import add_state_file
 from podium.errors import PodiumError
@@ -44,20 +44,20 @@ def _end(path: Path) -> int:
         if found is not None:  # it died without cleaning up
             kubeconfig.remove_context(Path(found.kubeconfig), found.url)
             path.unlink(missing_ok=True)
-        print("podium: no cluster is running")
+        print(signed("no cluster is running"))
         return 0
     if found is None:
-        raise PodiumError(f"podium: {path}: its cluster is just starting; try again in a moment")
+        raise PodiumError(f"{path}: its cluster is just starting; try again in a moment")
     try:
         os.kill(found.pid, signal.SIGTERM)
     except ProcessLookupError:
         pass  # it ends by itself just now
     except OSError as error:
         why = f"process {found.pid} cannot be ended: {error.strerror}"
-        raise PodiumError(f"podium: {why}") from error
+        raise PodiumError(why) from error
     if not _is_gone(path):
-        raise PodiumError(f"podium: process {found.pid} has not ended after {_PATIENCE:g} seconds")
-    print(f"podium: the cluster at {found.url} has ended")
+        raise PodiumError(f"process {found.pid} has not ended after {_PATIENCE:g} seconds")
+    print(signed(f"the cluster at {found.url} has ended"))
     return 0
 
 

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         api = Session.of(args)
         kinds = Resources(api).named(words)
         if names and len(kinds) > 1:
-            raise PodiumError("podium: names need one kind before them, not several")
+            raise PodiumError("names need one kind before them, not several")
         _show(api, kinds, names, args)
     except PodiumError as error:
         complain(error)

@@ -26,7 +26,7 @@ def read_objects(names: Sequence[str]) -> list[tuple[str, Json]]:
     if faults:
         raise PodiumError("\n".join(faults))
     if not found:
-        raise PodiumError(f"podium: {', '.join(names)}: no objects in it")
+        raise PodiumError(f"{', '.join(names)}: no objects in it")
     return found
 
 
@@ -39,7 +39,7 @@ def _texts(name: str) -> list[tuple[str, str]]:
         found = [one for one in path.iterdir() if one.suffix in _SUFFIXES] if is_directory else []
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise PodiumError(f"podium: {name}: cannot be read: {why}") from error
+        raise PodiumError(f"{name}: cannot be read: {why}") from error
     return [(str(one), _text(one)) for one in (sorted(found) if is_directory else [path])]
 
 
@@ -47,29 +47,29 @@ def _standard_input() -> str:
     try:
         return checked_text(sys.stdin.buffer.read(MAX_BYTES + 1))
     except PodiumError as error:
-        raise PodiumError(f"podium: standard input: {error}") from error
+        raise PodiumError(f"standard input: {error}") from error
 
 
 def _text(path: Path) -> str:
     try:
         return read_text(path)
     except PodiumError as error:
-        raise PodiumError(f"podium: {path}: {error}") from error
+        raise PodiumError(f"{path}: {error}") from error
 
 
 def _objects(source: str, text: str) -> list[tuple[str, Json]]:
     try:
         objects = load_yaml(text)
     except PodiumError as error:
-        raise PodiumError(f"podium: {source}: {error}") from error
+        raise PodiumError(f"{source}: {error}") from error
     faults = [
-        f"podium: {source}: object {index} has no {field}"
+        f"{source}: object {index} has no {field}"
         for index, obj in enumerate(objects, start=1)
         for field, value in _needed(obj).items()
         if not isinstance(value, str) or not value
     ]
     faults += [
-        f"podium: {source}: object {index}: metadata.namespace must be a text"
+        f"{source}: object {index}: metadata.namespace must be a text"
         for index, obj in enumerate(objects, start=1)
         if not isinstance(_metadata(obj).get("namespace") or "", str)
     ]

@@ -130,7 +130,7 @@ def _ask(server: str) -> Any:
         cause = getattr(error, "reason", None) or error
         why = getattr(cause, "strerror", None) or cause
         hint = "start one with podium up, or say where it is with --server"
-        raise PodiumError(f"podium: no scheduler answers at {url}: {why}; {hint}") from error
+        raise PodiumError(f"no scheduler answers at {url}: {why}; {hint}") from error
 
 
 def _console() -> Console:

@@ -76,12 +76,12 @@ def write(name: str, directory: Path) -> tuple[Path, Path]:
     }
     for path in texts:
         if path.exists():
-            raise PodiumError(f"podium: {path} exists already: choose another name or move it")
+            raise PodiumError(f"{path} exists already: choose another name or move it")
     for path, text in texts.items():
         try:
             path.write_text(text)
         except OSError as error:
-            raise PodiumError(f"podium: {path}: cannot be written: {error.strerror}") from error
+            raise PodiumError(f"{path}: cannot be written: {error.strerror}") from error
     plugin, test = texts
     return plugin, test
 
@@ -91,9 +91,9 @@ def _check(name: str) -> None:
         words = re.findall(r"[A-Za-z][A-Za-z0-9]*", name)
         better = "".join(word[0].upper() + word[1:] for word in words) or "EmptiestRack"
         text = f'"{name}" cannot be the name of a plugin: letters and digits, first a capital'
-        raise PodiumError(f"podium: {text}, such as {better}")
+        raise PodiumError(f"{text}, such as {better}")
     if name in app.in_tree_with_legacy():
-        raise PodiumError(f"podium: {name} is a plugin of podium: choose another name")
+        raise PodiumError(f"{name} is a plugin of podium: choose another name")
 
 
 def snake_case(name: str) -> str:

@@ -55,7 +55,7 @@ class Resources:
                 for resource in _of_group(group)
             ]
         except (KeyError, TypeError, AttributeError) as error:
-            raise PodiumError("podium: the server's discovery cannot be read") from error
+            raise PodiumError("the server's discovery cannot be read") from error
 
     def named(self, words: str) -> list[Resource]:
         """``"pods,svc"`` or a category such as ``all``; raises with a suggestion when unknown."""
@@ -70,7 +70,7 @@ class Resources:
         known = sorted({name for one in self._all for name in one.names})
         close = get_close_matches(lower, known, 1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
-        raise PodiumError(f'podium: the server has no kind "{word}"{hint}')
+        raise PodiumError(f'the server has no kind "{word}"{hint}')
 
     def of(self, obj: Json) -> Resource:
         """The kind of an object in a file."""
@@ -78,7 +78,7 @@ class Resources:
         for one in self._all:
             if (one.api_version, one.kind) == (version, kind):
                 return one
-        raise PodiumError(f'podium: the server has no kind "{kind}" in apiVersion "{version}"')
+        raise PodiumError(f'the server has no kind "{kind}" in apiVersion "{version}"')
 
 
 def _of_group(group: Json) -> Iterator[Resource]:
@@ -111,5 +111,5 @@ def split_names(words: Sequence[str]) -> tuple[str, list[str]]:
     pairs = [word.partition("/") for word in words]
     kinds = {kind for kind, _, _ in pairs}
     if len(kinds) > 1 or not all(name for _, _, name in pairs):
-        raise PodiumError("podium: write KIND NAME…, or KIND/NAME… of one kind")
+        raise PodiumError("write KIND NAME…, or KIND/NAME… of one kind")
     return kinds.pop(), [name for _, _, name in pairs]

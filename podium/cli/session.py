@@ -58,28 +58,28 @@ class Session:
         server = kubeconfig.server_of(config, context)
         if server and not server.startswith(("http://", "https://")):
             raise PodiumError(
-                f'podium: {path}: context "{context}": {server!r:.80} is no address of a server'
+                f'{path}: context "{context}": {server!r:.80} is no address of a server'
             )
         if not server:
             known = [str(one.get("name")) for one in config.get("contexts") or []]
             there = f"there are: {', '.join(known)}" if known else "it has none at all"
             hint = "start a cluster with: podium up --detach"
-            raise PodiumError(f'podium: {path}: no context "{context}"; {there}; {hint}')
+            raise PodiumError(f'{path}: no context "{context}"; {there}; {hint}')
         cluster = kubeconfig.entry(config, "clusters", kubeconfig.cluster_name(config, context))
         name = str(kubeconfig.entry(config, "contexts", context).get("user", ""))
         user = kubeconfig.entry(config, "users", name)
         if unknown := set(user) - {"token"}:
             what = ", ".join(sorted(unknown))
             hint = "use kubectl for this cluster"
-            raise PodiumError(f"podium: {path}: user {name}: {what} is not supported; {hint}")
+            raise PodiumError(f"{path}: user {name}: {what} is not supported; {hint}")
         token = user.get("token") or ""
         if not isinstance(token, str) or not token.isprintable():
-            raise PodiumError(f"podium: {path}: user {name}: its token is no line of text")
+            raise PodiumError(f"{path}: user {name}: its token is no line of text")
         try:
             return cls(server, token, _tls(cluster))
         except (OSError, ValueError, TypeError) as error:
             why = f"its certificate authority cannot be used: {error}"
-            raise PodiumError(f'podium: {path}: context "{context}": {why}') from error
+            raise PodiumError(f'{path}: context "{context}": {why}') from error
 
     def get(self, path: str, accept: str = "application/json", **query: str) -> Json:
         return self.call("GET", _with_query(path, query), headers={"Accept": accept})
@@ -107,7 +107,7 @@ class Session:
         except (OSError, HTTPException, ValueError) as error:
             why = getattr(error, "reason", error)
             hint = "start a cluster with: podium up --detach"
-            raise PodiumError(f"podium: {self._server} does not answer: {why}; {hint}") from error
+            raise PodiumError(f"{self._server} does not answer: {why}; {hint}") from error
 
 
 def _object(server: str, text: bytes) -> Json:
@@ -116,7 +116,7 @@ def _object(server: str, text: bytes) -> Json:
     except (msgspec.DecodeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise PodiumError(f"podium: {server} is no Kubernetes API server: it answers {text!r:.60}")
+        raise PodiumError(f"{server} is no Kubernetes API server: it answers {text!r:.60}")
     return found
 
 

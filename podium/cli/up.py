@@ -24,7 +24,7 @@ from podium.apiserver import kubeconfig, state_file
 from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.state_file import RunningCluster, StateFile
 from podium.cli import plugin_options
-from podium.cli.complaint import BAD_INPUT, FAILED, complain
+from podium.cli.complaint import BAD_INPUT, FAILED, complain, signed
 from podium.cli.parser import Subparsers
 from podium.errors import AlreadyRunning, PodiumError
 
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
         template = read_template(args.node_template) if args.node_template else {}
         context_file = (args.kubeconfig or kubeconfig.default_path()).absolute()
         if context_file.resolve() == path.resolve():
-            raise PodiumError(f"podium: {path}: cannot be kubeconfig and state file at once")
+            raise PodiumError(f"{path}: cannot be kubeconfig and state file at once")
         kubeconfig.read(context_file)  # what is wrong with it is told before anything starts
         schedule = _schedule(args)
         if args.detach:
@@ -182,7 +182,7 @@ async def serve(
             await stopped.wait()
         finally:
             kubeconfig.remove_context(place.kubeconfig, cluster.url)
-    _say(f"\npodium: the cluster at {cluster.url} has ended")
+    _say("\n" + signed(f"the cluster at {cluster.url} has ended"))
     return 0
 
 
@@ -195,7 +195,10 @@ async def _scheduler(
         return
     from podium.app.embedded import embedded_scheduler  # see run()
 
-    async with embedded_scheduler(schedule, cluster.url, cluster.clock, _say) as embedded:
+    def say(text: str) -> None:
+        _say(signed(text))
+
+    async with embedded_scheduler(schedule, cluster.url, cluster.clock, say) as embedded:
         yield embedded
 
 
@@ -235,7 +238,7 @@ def _detach(args: argparse.Namespace, path: Path) -> int:
         return 0
     status = process.wait()
     told = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
-    print("\n".join(told) or f"podium: the cluster did not start; see {log}", file=sys.stderr)
+    print("\n".join(told) or signed(f"the cluster did not start; see {log}"), file=sys.stderr)
     return status or FAILED
 
 
@@ -266,7 +269,7 @@ def _opened(log: Path) -> TextIO:
         return log.open("w")
     except OSError as error:
         hint = "give another place with --state-file"
-        raise PodiumError(f"podium: {log}: cannot be written: {error.strerror}; {hint}") from error
+        raise PodiumError(f"{log}: cannot be written: {error.strerror}; {hint}") from error
 
 
 def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:

@@ -57,7 +57,7 @@ def server_address(text: str, source: str) -> str:
     """The address as requests are sent to it; ``CredentialsError`` for one that leads nowhere."""
     if not _is_address(text):
         hint = "write it as https://host:port"
-        raise CredentialsError(f'podium: {source}: server is "{text}"; {hint}')
+        raise CredentialsError(f'{source}: server is "{text}"; {hint}')
     return text.rstrip("/")
 
 

@@ -131,7 +131,7 @@ class ExecLogin:
 
     def _fault(self, why: str) -> CredentialsError:
         source, command = self._program.source, self._program.command
-        return CredentialsError(f"podium: {source}: exec plugin {command}: {why}")
+        return CredentialsError(f"{source}: exec plugin {command}: {why}")
 
 
 def _info(program: Program) -> str:

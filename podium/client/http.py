@@ -246,7 +246,7 @@ class Connection:
         except CredentialsError as error:
             raise Unauthorized(str(error)) from error
         if not token.isprintable():
-            raise Unauthorized(f"podium: {self.endpoint.source}: the token is no line of text")
+            raise Unauthorized(f"{self.endpoint.source}: the token is no line of text")
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def _show_certificate(self) -> None:
@@ -277,7 +277,7 @@ class Connection:
 
     def _unauthorized(self, refusal: Unauthorized) -> Unauthorized:
         message = (
-            f"podium: {self.endpoint.source}: {self.endpoint.server} does not accept these "
+            f"{self.endpoint.source}: {self.endpoint.server} does not accept these "
             f"credentials ({refusal.message}): they are wrong or have expired; renew them"
         )
         return Unauthorized(message, refusal.code, refusal.reason)
@@ -297,7 +297,7 @@ class Connection:
             case TimeoutError():
                 why = f"no answer within {self._options.timeout_seconds:g} s"
         sent = cause is error
-        message = f"podium: {self.endpoint.source}: {self.endpoint.server}: {why}"
+        message = f"{self.endpoint.source}: {self.endpoint.server}: {why}"
         return Unreachable(message, sent)
 
 

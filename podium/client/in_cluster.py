@@ -26,7 +26,7 @@ def in_cluster(
     port = environment.get("KUBERNETES_SERVICE_PORT", "")
     if not host or not port:
         raise CredentialsError(
-            "podium: there is no kubeconfig, and this is no pod: KUBERNETES_SERVICE_HOST and "
+            "there is no kubeconfig, and this is no pod: KUBERNETES_SERVICE_HOST and "
             f"KUBERNETES_SERVICE_PORT are not set; {_HINT}"
         )
     address = f"https://{f'[{host}]' if ':' in host else host}:{port}"
@@ -43,7 +43,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CredentialsError(f"podium: {_SOURCE}: cannot be read: {error}; {_HINT}") from error
+        raise CredentialsError(f"{_SOURCE}: cannot be read: {error}; {_HINT}") from error
 
 
 def _namespace(path: Path) -> str:

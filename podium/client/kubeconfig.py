@@ -63,7 +63,7 @@ def load(explicit: Path | None, environment: Mapping[str, str] = os.environ) -> 
             config.add(explicit)
         except FileNotFoundError as error:
             hint = "give the path of a kubeconfig"
-            raise CredentialsError(f"podium: {explicit}: there is no such file; {hint}") from error
+            raise CredentialsError(f"{explicit}: there is no such file; {hint}") from error
         return config
     config = Kubeconfig(_default_paths(environment))
     for path in config.paths:
@@ -84,7 +84,7 @@ def endpoint_of(config: Kubeconfig, clock: Clock, context: str = "") -> Endpoint
     name = context or config.current_context
     if not name:
         hint = _among("context", config.contexts)
-        raise CredentialsError(f"podium: {config.shown}: no context is current; {hint}")
+        raise CredentialsError(f"{config.shown}: no context is current; {hint}")
     chosen = _entry(config, config.contexts, "context", name)
     source = f"{chosen.file}, context {name}"
     cluster = _entry(config, config.clusters, f"context {name}: cluster", chosen.value.cluster)
@@ -106,7 +106,7 @@ def _entry(config: Kubeconfig, among: Mapping[str, From[T]], what: str, name: st
     found = among.get(name)
     if found is None:
         hint = _among(what.rpartition(" ")[2], among)
-        raise CredentialsError(f'podium: {config.shown}: {what} "{name}" is not there; {hint}')
+        raise CredentialsError(f'{config.shown}: {what} "{name}" is not there; {hint}')
     return found
 
 
@@ -123,9 +123,9 @@ def _refuse_unsupported(cluster: Cluster, user: User, source: str) -> None:
     }
     for what, (given, hint) in reasons.items():
         if given:
-            raise CredentialsError(f"podium: {source}: {what} is not supported; {hint}")
+            raise CredentialsError(f"{source}: {what} is not supported; {hint}")
     if user.impersonate_groups and len(user.impersonate_groups) > 1:
-        raise CredentialsError(f"podium: {source}: more than one of as-groups is not supported")
+        raise CredentialsError(f"{source}: more than one of as-groups is not supported")
 
 
 def _tls(cluster: From[Cluster], user: From[User], source: str) -> Tls:
@@ -141,10 +141,10 @@ def _tls(cluster: From[Cluster], user: From[User], source: str) -> Tls:
     key = _pem("client-key", who.client_key_data, who.client_key, at)
     if bool(chain) != bool(key):
         missing = "client-key" if chain else "client-certificate"
-        raise CredentialsError(f"podium: {source}: {missing} is missing; give both or neither")
+        raise CredentialsError(f"{source}: {missing} is missing; give both or neither")
     if where.tls_server_name and not is_host(where.tls_server_name):
         wrong = f'tls-server-name is "{where.tls_server_name}"; write the name of a host'
-        raise CredentialsError(f"podium: {source}: {wrong}")
+        raise CredentialsError(f"{source}: {wrong}")
     certificate = Certificate(chain, key) if chain else None
     return Tls(ca, where.insecure_skip_tls_verify, where.tls_server_name, certificate)
 
@@ -157,9 +157,9 @@ def _pem(what: str, data: str, file: str, at: From[str]) -> bytes:
         return (at.file.parent / file).read_bytes() if file else b""
     except (binascii.Error, ValueError) as error:
         why = f"{what}-data is no base64: {error}"
-        raise CredentialsError(f"podium: {at.value}: {why}") from error
+        raise CredentialsError(f"{at.value}: {why}") from error
     except OSError as error:
-        raise CredentialsError(f"podium: {at.value}: {what} cannot be read: {error}") from error
+        raise CredentialsError(f"{at.value}: {what} cannot be read: {error}") from error
 
 
 def _login(cluster: From[Cluster], user: From[User], clock: Clock, source: str) -> Login:
@@ -176,10 +176,10 @@ def _program(wanted: Exec, cluster: From[Cluster], file: Path, source: str) -> P
     if wanted.api_version not in VERSIONS:
         supported = " or ".join(VERSIONS)
         why = f'exec: apiVersion is "{wanted.api_version}"; {supported} is supported'
-        raise CredentialsError(f"podium: {source}: {why}")
+        raise CredentialsError(f"{source}: {why}")
     if wanted.interactive_mode == "Always":
         why = f"exec plugin {wanted.command} wants to ask somebody, and a scheduler has nobody"
-        raise CredentialsError(f"podium: {source}: {why}; set interactiveMode: Never")
+        raise CredentialsError(f"{source}: {why}; set interactiveMode: Never")
     # A command with a slash is a path relative to the file; others are found along $PATH.
     command = str(file.parent / wanted.command) if os.sep in wanted.command else wanted.command
     return Program(
@@ -220,5 +220,5 @@ def _impersonation(user: User, source: str) -> dict[str, str]:
     }
     for name, value in given.items():
         if not value.isprintable():
-            raise CredentialsError(f"podium: {source}: {name} is no line of text: {value!r}")
+            raise CredentialsError(f"{source}: {name} is no line of text: {value!r}")
     return {name: value for name, value in given.items() if value}

@@ -87,11 +87,11 @@ def read(path: Path) -> File:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise CredentialsError(f"podium: {path}: cannot be read: {error}") from error
+        raise CredentialsError(f"{path}: cannot be read: {error}") from error
     except msgspec.ValidationError as error:
-        raise CredentialsError(f"podium: {path}: is no kubeconfig: {_explained(error)}") from error
+        raise CredentialsError(f"{path}: is no kubeconfig: {_explained(error)}") from error
     except PodiumError as error:
-        raise CredentialsError(f"podium: {path}: {' '.join(str(error).split())}") from error
+        raise CredentialsError(f"{path}: {' '.join(str(error).split())}") from error
 
 
 def _document(path: Path) -> Any:

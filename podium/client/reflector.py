@@ -94,7 +94,7 @@ class Reflector(Generic[T]):
                 self._note(error)
             except Exception as fault:  # the edge of the client: nobody else would go on watching
                 log.error("following failed", kind=self._resource.name)
-                self._note(ApiError(f"podium: {self._resource.name}: {fault!r}"))
+                self._note(ApiError(f"{self._resource.name}: {fault!r}"))
             if went_well or self._clock.now() - begun >= HEALTHY_SECONDS:
                 self._backoff.reset()
             else:
@@ -184,7 +184,7 @@ class Reflector(Generic[T]):
         """In the same words for every kind, so that a wrong address is told once."""
         at = self._connection.endpoint
         hint = "is there an API server at this address?"
-        return ApiError(f"podium: {at.source}: {at.server}: {what}: {error}; {hint}")
+        return ApiError(f"{at.source}: {at.server}: {what}: {error}; {hint}")
 
     def _silence(self) -> Deadline:
         return Deadline(self._clock, SILENCE_SECONDS)
@@ -218,7 +218,7 @@ class Reflector(Generic[T]):
         """An event that does not fit what is known: the one before it was lost."""
         if known == (change == "ADDED") and self._clock.now() - self.listed_at > SUSPICION_SECONDS:
             what = f"{change} of an object that is {'' if known else 'not '}known"
-            raise Gone(f"podium: {self._resource.name}: {what}: an event was lost")
+            raise Gone(f"{self._resource.name}: {what}: an event was lost")
 
     def _path(self, query: str) -> str:
         selector = self._resource.field_selector

@@ -212,7 +212,7 @@ def custom_resource(name: str) -> Resource[dict[str, Any]]:
     plural, _, rest = name.partition(".")
     version, _, group = rest.partition(".")
     if not (plural and version and group):
-        raise PodiumError(f'podium: "{name}" names no kind; write it as foos.v1.example.com')
+        raise PodiumError(f'"{name}" names no kind; write it as foos.v1.example.com')
     return Resource(
         plural,
         plural,

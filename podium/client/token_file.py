@@ -40,9 +40,9 @@ class TokenFile:
         except (OSError, UnicodeDecodeError) as error:
             if self._token:
                 return
-            message = f"podium: {self._source}: the token file cannot be read: {error}"
+            message = f"{self._source}: the token file cannot be read: {error}"
             raise CredentialsError(message) from error
         if not found and not self._token:
-            raise CredentialsError(f"podium: {self._source}: the token file {self._path} is empty")
+            raise CredentialsError(f"{self._source}: the token file {self._path} is empty")
         self._token = found or self._token
         self._read_at = self._clock.now()

@@ -94,7 +94,7 @@ def _read(settings: config.Extender, path: str) -> bytes:
     try:
         return Path(path).read_bytes() if path else b""
     except OSError as error:
-        raise CredentialsError(f"podium: {_source(settings)}: {error}") from error
+        raise CredentialsError(f"{_source(settings)}: {error}") from error
 
 
 def _source(settings: config.Extender) -> str:

@@ -99,5 +99,5 @@ def registered_by(plugin: EnqueueExtensions) -> list[Registration]:
                 raise TypeError(f"it answered {each!r}, which is no Registration")
     except Exception as fault:
         text = f"events_to_register of plugin {plugin.name} failed: {text_of(fault)}"
-        raise PluginError(f"podium: {text}") from fault
+        raise PluginError(text) from fault
     return found

@@ -52,7 +52,7 @@ def test_a_server_that_cannot_be_reached_is_one_warning(started, tmp_path):
         (warning,) = scheduler.complaints
         scheduler.stop()
 
-    assert f"podium: {tmp_path / 'kubeconfig'}, context it: http://127.0.0.1:{port}: " in warning
+    assert f"{tmp_path / 'kubeconfig'}, context it: http://127.0.0.1:{port}: " in warning
     assert "does it run, is the address right?" in warning
 
 
@@ -68,7 +68,7 @@ def test_credentials_that_have_expired_are_one_error(started, tmp_path):
         (error,) = scheduler.complaints
         scheduler.stop()
 
-    assert f"podium: {tmp_path / 'kubeconfig'}, context it: {side.url} does not accept" in error
+    assert f"{tmp_path / 'kubeconfig'}, context it: {side.url} does not accept" in error
     assert "they are wrong or have expired; renew them" in error
     assert "Traceback" not in scheduler.said
 

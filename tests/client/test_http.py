@@ -158,7 +158,7 @@ async def test_reads_give_up_in_the_end(world):
     await world.in_time(asked.done)
 
     assert isinstance(asked.result(), Unreachable)
-    assert f"podium: the test: {world.front.url}: " in str(asked.result())
+    assert f"the test: {world.front.url}: " in str(asked.result())
 
 
 @with_world
@@ -183,9 +183,7 @@ def test_an_unreachable_server_is_named():
     error = asyncio.run(ask())
 
     assert not error.sent
-    assert str(error).startswith(
-        "podium: config, context a: http://127.0.0.1:1: cannot be reached: "
-    )
+    assert str(error).startswith("config, context a: http://127.0.0.1:1: cannot be reached: ")
     assert "does it run, is the address right?" in str(error)
 
 
@@ -242,7 +240,7 @@ async def test_wrong_credentials_are_named(world):
 
     assert isinstance(error, Unauthorized)
     assert str(error) == (
-        f"podium: config, context a: {world.front.url} does not accept these credentials "
+        f"config, context a: {world.front.url} does not accept these credentials "
         "(Unauthorized): they are wrong or have expired; renew them"
     )
 
@@ -352,7 +350,7 @@ def test_a_kubeconfig_with_certificates(tmp_path):
     ],
 )
 def test_certificates_that_cannot_be_used(tls, expected):
-    with pytest.raises(CredentialsError, match=f"podium: here: {expected}"):
+    with pytest.raises(CredentialsError, match=f"here: {expected}"):
         Connection(Endpoint("https://127.0.0.1", "here", tls), FakeClock(), UNLIMITED)
 
 

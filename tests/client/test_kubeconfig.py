@@ -245,7 +245,7 @@ def test_what_is_wrong_is_told_with_the_file(write, content, context, expected):
     with pytest.raises(CredentialsError, match=expected) as refused:
         endpoint(path, context)
 
-    assert str(refused.value).startswith(f"podium: {path}")
+    assert str(refused.value).startswith(f"{path}")
 
 
 def test_a_named_file_must_exist(tmp_path):

@@ -196,7 +196,7 @@ def test_it_hears_of_the_cluster(tmp_path):
 def test_what_a_plugin_gets_wrong(tmp_path, script, expected):
     login = ExecLogin(plugin(script, env={"RUNS": str(tmp_path / "runs")}), FakeClock())
 
-    with pytest.raises(CredentialsError, match=f"podium: here: exec plugin .*: {expected}"):
+    with pytest.raises(CredentialsError, match=f"here: exec plugin .*: {expected}"):
         token(login)
 
 

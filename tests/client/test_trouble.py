@@ -10,8 +10,8 @@ from podium.client.trouble import REMEDY, Trouble, Troubles
 from podium.errors import Forbidden, Unauthorized, Unreachable
 
 BUDGETS = resource_of(PodDisruptionBudget)
-DOWN = "podium: kubeconfig: http://127.0.0.1:9: cannot be reached"
-EXPIRED = "podium: kubeconfig: https://127.0.0.1:9 does not accept these credentials"
+DOWN = "kubeconfig: http://127.0.0.1:9: cannot be reached"
+EXPIRED = "kubeconfig: https://127.0.0.1:9 does not accept these credentials"
 
 
 def told(caplog, level=logging.INFO):

@@ -334,7 +334,7 @@ def test_all_problems_come_at_once_in_the_files_order():
 
     assert str(error.value) == textwrap.dedent(
         """\
-        podium: scheduler.yaml has 5 problems
+        scheduler.yaml has 5 problems
           percentageOfNodesToScore (line 3): Invalid value: 120: not in valid range [0-100]
           podMaxBackofSeconds (line 4): unknown field "podMaxBackofSeconds"; \
 did you mean "podMaxBackoffSeconds"?

@@ -33,4 +33,4 @@ def test_files_that_cannot_be_read(tmp_path, content, reason):
     with pytest.raises(ConfigError) as error:
         config.load_file(path, KNOWN)
 
-    assert str(error.value) == f"podium: {path} has 1 problem\n  {reason}"
+    assert str(error.value) == f"{path} has 1 problem\n  {reason}"

@@ -113,7 +113,7 @@ def test_a_file_that_does_not_load(write, text, expected):
     with pytest.raises(PluginError) as refused:
         plugin_loading.registry([write(text)])
 
-    assert str(refused.value).startswith("podium: --plugin rack.py: ")
+    assert str(refused.value).startswith("--plugin rack.py: ")
     assert expected in str(refused.value)
     assert set(sys.modules) - before <= {"podium_plugin_rack"}
 
@@ -121,12 +121,12 @@ def test_a_file_that_does_not_load(write, text, expected):
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("gone.py", "podium: --plugin gone.py: cannot be read: No such file or directory"),
-        ("rack.py:Shelf", "podium: --plugin rack.py:Shelf: no Shelf in it; there is: Rack, make"),
+        ("gone.py", "--plugin gone.py: cannot be read: No such file or directory"),
+        ("rack.py:Shelf", "--plugin rack.py:Shelf: no Shelf in it; there is: Rack, make"),
         (
             "nowhere.racks",
             (
-                "podium: --plugin nowhere.racks: no module named nowhere; "
+                "--plugin nowhere.racks: no module named nowhere; "
                 "for a file write its path, such as ./nowhere.py"
             ),
         ),
@@ -146,7 +146,7 @@ def test_a_taken_name(write):
         plugin_loading.registry([write(text)])
 
     assert str(refused.value).startswith(
-        "podium: rack.py, class Rack: a plugin named NodeName already exists ("
+        "rack.py, class Rack: a plugin named NodeName already exists ("
     )
 
 
@@ -192,9 +192,7 @@ def test_an_entry_point_is_registered_and_loaded_when_named(write, install):
     assert (entry.origin, entry.is_enabled) == ("a-package (a_package_two:Rack)", False)
     with pytest.raises(PluginError) as refused:
         registry.points("Broken")
-    assert str(refused.value) == (
-        "podium: a-package (a_package_one:X) does not load: RuntimeError: loaded"
-    )
+    assert str(refused.value) == ("a-package (a_package_one:X) does not load: RuntimeError: loaded")
     assert "Broken" in registry
 
 

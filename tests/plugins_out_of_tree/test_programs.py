@@ -101,9 +101,7 @@ def test_options_become_a_configuration():
 
 
 def test_what_is_wrong_is_told_at_once():
-    with pytest.raises(
-        ConfigError, match=r"^podium: podium\.Scheduler has 1 problem\n  parallelism"
-    ):
+    with pytest.raises(ConfigError, match=r"^podium\.Scheduler has 1 problem\n  parallelism"):
         podium.Scheduler("http://127.0.0.1:1", parallelism=-1)
     with pytest.raises(PluginError, match="3 is no plugin"):
         podium.Scheduler("http://127.0.0.1:1", plugins=[3])

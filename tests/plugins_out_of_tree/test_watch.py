@@ -117,7 +117,7 @@ async def saved(cluster, text):
     await cluster.wait(2 * POLL_SECONDS)
 
 
-LOADED = ["podium: loaded rack.py again"]
+LOADED = ["loaded rack.py again"]
 
 
 @pytest.fixture(autouse=True)
@@ -202,10 +202,10 @@ def test_pods_in_flight_finish_under_the_old_code_which_is_closed_then():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("def f(:", "podium: --plugin rack.py: line 1: invalid syntax"),
+        ("def f(:", "--plugin rack.py: line 1: invalid syntax"),
         (
             "import podium\n@podium.score(name='NodeName')\ndef f():\n    return 1\n",
-            "podium: rack.py, function f: a plugin named NodeName already exists",
+            "rack.py, function f: a plugin named NodeName already exists",
         ),
         (
             STORY.format("x").replace("    def permit", f"{RAISES}    def permit"),
@@ -339,7 +339,7 @@ def test_other_profiles_need_another_start():
 
     async def scene(cluster):
         await saved(cluster, SCORE.format("b"))
-        assert cluster.said[0].startswith("podium: the profiles have other names now")
+        assert cluster.said[0].startswith("the profiles have other names now")
 
     play(scene, SCORE.format("a"), configure)
 
@@ -355,4 +355,4 @@ def test_only_files_are_watched(sources, expected):
     with pytest.raises(PluginError) as refused:
         files_of(sources)
 
-    assert str(refused.value) == f"podium: --watch watches files, but {expected}"
+    assert str(refused.value) == f"--watch watches files, but {expected}"
