@@ -102,6 +102,6 @@ def verdict_of(plugin: FilterPlugin, status: Status) -> Status:
     return status if status.plugin == plugin.name else status.by(plugin.name)
 
 
-def told_fault(plugin: Plugin, point: str, pod: Pod, fault: Exception, text: str) -> Status:
+def told_fault(plugin: Plugin, point: str, pod: Pod, fault: BaseException, text: str) -> Status:
     status = fault_of(plugin, point, pod, fault)
     return Status.error(f"{text}{status.message}").by(plugin.name)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple, cast
 
 from podium.api.objects import Pod
-from podium.framework.calls import Calls, fault_of
+from podium.framework.calls import FAULTS, Calls, fault_of
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import (
     BindPlugin,
@@ -51,7 +51,7 @@ def run_reserve(target: Target) -> Status:
         begin = calls.timer()
         try:
             status = as_status(plugin.reserve(target.state, target.pod, target.node_name))
-        except Exception as fault:
+        except FAULTS as fault:
             status = _fault(plugin, "Reserve", target, fault)
         counts[plugin.name].answered(begin, status)
         if status.ok:
@@ -71,7 +71,7 @@ def run_unreserve(target: Target) -> list[Awaitable[None]]:
         count, begin = target.calls.at("Unreserve")[plugin.name], target.calls.timer()
         try:
             result = plugin.unreserve(target.state, target.pod, target.node_name)
-        except Exception as fault:
+        except FAULTS as fault:
             count.answered(begin, _fault(plugin, "Unreserve", target, fault))
             continue
         if inspect.isawaitable(result):
@@ -145,7 +145,7 @@ def run_pre_flight(target: Target) -> tuple[Status, frozenset[str]]:
                 parallel |= {plugin.name} if answer.allow_parallel else set()
                 answer = SUCCESS
             status = as_status(answer)
-        except Exception as fault:
+        except FAULTS as fault:
             status = _fault(plugin, "PreBindPreFlight", target, fault)
         if status.is_skip:
             skipped.add(plugin.name)
@@ -257,5 +257,5 @@ def _pre_binds(target: Target) -> tuple[PreBindPlugin, ...]:
     return cast("tuple[PreBindPlugin, ...]", target.profile.plugins[Point.PRE_BIND])
 
 
-def _fault(plugin: Plugin, point: str, target: Target, fault: Exception) -> Status:
+def _fault(plugin: Plugin, point: str, target: Target, fault: BaseException) -> Status:
     return fault_of(plugin, point, target.pod, fault)

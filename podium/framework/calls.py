@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterator
 from math import inf
 from time import perf_counter
@@ -32,6 +33,9 @@ _SUCCESS: Final = Code.SUCCESS
 _SKIP: Final = Code.SKIP
 _ERROR: Final = Code.ERROR
 _FAULT: Final = Status(Code.ERROR)
+# What a plugin may raise where nobody waits: it may also look at the result of something that was
+# cancelled, which is no wish to end who asked it.
+FAULTS: Final = (Exception, CancelledError)
 EVALUATED: Final = frozenset(("PreFilter", "Filter", "PreScore", "Score"))
 
 
@@ -128,7 +132,7 @@ class PointCalls(dict[str, CallCount]):
         begin = self._calls.timer()
         try:
             status = as_status(call())
-        except Exception as fault:
+        except FAULTS as fault:
             status = fault_of(plugin, self.point, pod, fault)
         self[plugin.name].answered(begin, status)
         return status
@@ -214,7 +218,7 @@ def source_of(plugin: Plugin | type[Plugin]) -> str:
     return f"{file}, {what} {kind.__qualname__}"
 
 
-def fault_of(plugin: Plugin, point: str, pod: Pod, fault: Exception) -> Status:
+def fault_of(plugin: Plugin, point: str, pod: Pod, fault: BaseException) -> Status:
     """What a plugin raised, as its status; the log gets the traceback and where to look."""
     log.error(
         "plugin failed", plugin=plugin.name, point=point, pod=pod.key, source=source_of(plugin)
@@ -222,7 +226,7 @@ def fault_of(plugin: Plugin, point: str, pod: Pod, fault: Exception) -> Status:
     return Status(Code.ERROR, plugin=plugin.name, cause=_explained(fault))
 
 
-def _explained(fault: Exception) -> Exception:
+def _explained(fault: BaseException) -> BaseException:
     """The decoder's word for a frozen object helps nobody who does not know the decoder."""
     said = text_of(fault)
     if isinstance(fault, AttributeError) and said.startswith("immutable type"):

@@ -25,7 +25,7 @@ from podium.framework.answers import (
     verdict_of,
     verdicts_of,
 )
-from podium.framework.calls import Calls, fault_of, source_of
+from podium.framework.calls import FAULTS, Calls, fault_of, source_of
 from podium.framework.cycle_state import CycleState
 from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.plugin import (
@@ -124,7 +124,7 @@ class Profile:
                 fragments.append(sign(pod))  # type: ignore[misc]  # see unsigned
             except NotSignable:
                 return None
-            except Exception as fault:
+            except FAULTS as fault:
                 fault_of(plugin, "Sign", pod, fault)
                 return None
         return tuple(fragments)
@@ -135,7 +135,7 @@ class Profile:
         for plugin in self.judges:
             try:
                 found[plugin.name] = as_reads(plugin.reads(pod))
-            except Exception as fault:
+            except FAULTS as fault:
                 fault_of(plugin, "Reads", pod, fault)
                 found[plugin.name] = EVERYTHING
         if self._reading is None or found != self._reading.by_name:
@@ -176,7 +176,7 @@ class Profile:
             if isinstance(answer, PreFilterResult):
                 names, answer = frozenset(answer.node_names), None
             status = as_status(answer)
-        except Exception as fault:
+        except FAULTS as fault:
             status = fault_of(plugin, "PreFilter", pod, fault)
         self._pre_filtering[plugin.name].answered(begin, status)
         if status.ok or status.is_skip:
@@ -240,7 +240,7 @@ class Profile:
         begin = self._now()
         try:
             statuses = as_statuses(plugin.filter_all(state, pod, nodes), nodes)
-        except Exception as fault:
+        except FAULTS as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
         verdicts = verdicts_of(plugin, statuses)
         self._filtering[plugin.name].note(begin, len(nodes))
@@ -253,7 +253,7 @@ class Profile:
         begin = self._now()
         try:
             status = as_status(plugin.filter(state, pod, node))
-        except Exception as fault:
+        except FAULTS as fault:
             raise self._filter_failed(plugin, pod, fault, begin) from fault
         self._filtering[plugin.name].note(begin)
         return verdict_of(plugin, status)
@@ -265,7 +265,7 @@ class Profile:
                 self._filtering[plugin].rejections += nodes
 
     def _filter_failed(
-        self, plugin: Plugin, pod: Pod, fault: Exception, begin: float
+        self, plugin: Plugin, pod: Pod, fault: BaseException, begin: float
     ) -> AttemptFailed:
         self._filtering[plugin.name].failed(begin)
         text = f'running "{plugin.name}" filter plugin: '
@@ -292,7 +292,7 @@ class Profile:
                 else:
                     wish, status = plugin.post_filter(state, pod, statuses)
                 status = as_status(status)
-            except Exception as fault:
+            except FAULTS as fault:
                 wish, status = None, fault_of(plugin, "PostFilter", pod, fault)
             self.calls.at("PostFilter")[plugin.name].answered(begin, status)
             if status.ok:
@@ -313,7 +313,7 @@ class Profile:
         begin = self._now()
         try:
             status = as_status(plugin.pre_score(state, pod, nodes))
-        except Exception as fault:
+        except FAULTS as fault:
             status = fault_of(plugin, "PreScore", pod, fault)
         self._pre_scoring[plugin.name].answered(begin, status)
         if status.ok or status.is_skip:
@@ -329,7 +329,7 @@ class Profile:
                 scores = np.array(few, np.int64)
             else:
                 scores = as_scores(plugin.score_all(state, pod, nodes), nodes)
-        except Exception as fault:
+        except FAULTS as fault:
             raise self._score_failed(plugin, pod, fault, begin) from fault
         self._scoring[plugin.name].note(begin, len(nodes))
         return scores
@@ -339,7 +339,7 @@ class Profile:
         begin = self._now()
         try:
             score = as_score(plugin.score(state, pod, node))
-        except Exception as fault:
+        except FAULTS as fault:
             raise self._score_failed(plugin, pod, fault, begin) from fault
         self._scoring[plugin.name].note(begin)
         if not 0 <= score <= MAX_SCORE:
@@ -347,7 +347,7 @@ class Profile:
         return score
 
     def _score_failed(
-        self, plugin: Plugin, pod: Pod, fault: Exception, begin: float
+        self, plugin: Plugin, pod: Pod, fault: BaseException, begin: float
     ) -> AttemptFailed:
         self._scoring[plugin.name].failed(begin)
         text = f'running Score plugins: plugin "{plugin.name}" failed with: '
@@ -360,7 +360,7 @@ class Profile:
         begin, count = self._now(), self.calls.at("ScoreExtensionNormalize")[plugin.name]
         try:
             normalized = as_scores(plugin.normalize_score(state, pod, scores, nodes), nodes)
-        except Exception as fault:
+        except FAULTS as fault:
             count.failed(begin)
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
             raise AttemptFailed(told_fault(plugin, "NormalizeScore", pod, fault, text)) from fault

@@ -60,6 +60,18 @@ def test_undo_is_in_reverse_and_includes_the_never_reserved():
     assert [name for _, name in log] == ["A", "B", "C", "B", "A"]
 
 
+def test_what_a_plugin_has_cancelled_ends_no_cycle():
+    class Cancelled(Reserve):
+        def reserve(self, state, pod, node_name):
+            raise asyncio.CancelledError
+
+    log = []
+    outcome = Scheduler(Reserve("A", log=log), Cancelled("B")).attempt(pod())
+
+    assert outcome.status.code is fwk.Code.ERROR
+    assert log == [("reserve", "A"), ("unreserve", "A")]
+
+
 def test_the_pod_still_counts_while_it_is_unreserved():
     counted = []
     reserve = Reserve("A", NO)
