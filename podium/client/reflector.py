@@ -31,7 +31,8 @@ T = TypeVar("T")
 PAGE: Final = 500
 # The server ends a watch after this long or twice that; who watches then spreads out.
 WATCH_SECONDS: Final = 300
-# API servers send a bookmark each minute: after this much silence the connection is dead.
+# API servers send a bookmark each minute, unless nothing has changed: after this much silence the
+# connection may be dead, and only a new one can tell.
 SILENCE_SECONDS: Final = 90.0
 # A watch that lasted this long, or told of something and was ended in order, went well: the next
 # one starts without a wait.
@@ -175,8 +176,8 @@ class Reflector(Generic[T]):
                     silence.extend()
                     for line in lines.feed(chunk):
                         self._on_line(line)
-        except TimeoutError as error:
-            raise Unreachable(f"nothing heard for {SILENCE_SECONDS:g} s") from error
+        except TimeoutError:
+            log.debug("nothing heard", kind=self._resource.name, seconds=SILENCE_SECONDS)
         except (LineTooLong, *UNREADABLE) as error:
             raise self._strange("not a watch event", error) from error
 

@@ -270,6 +270,13 @@ async def never(front, request):
         front.busy += 1
 
 
+async def silent(front, request):
+    """A watch that is begun, and tells nothing."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    await never(front, request)
+
+
 def streaming(*lines):
     """A handler that answers with these lines, and then ends."""
 

@@ -9,7 +9,7 @@ from podium.client import reflector
 from podium.client.backoff import FIRST_SECONDS
 from podium.client.resources import CLAIMS, NODES, PODS
 from podium.errors import Forbidden, Unreachable
-from tests.client.front import answering, hanging_up, never, saying, streaming
+from tests.client.front import answering, hanging_up, never, saying, silent, streaming
 from tests.client.harness import node, pod, with_world
 
 
@@ -268,6 +268,22 @@ async def test_silence_ends_a_watch(world):
     await world.in_time(lambda: story.told)
 
     assert world.clock.now() - begun < reflector.SILENCE_SECONDS + 5
+
+
+@with_world
+async def test_a_kind_of_which_nothing_is_told_is_no_trouble(world, caplog):
+    """kube-apiserver leaves bookmarks out where nothing has changed, for two minutes and more."""
+    world.front.instead("watch=true", *[silent] * 5)
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    world.create("pods", **pod("a"))
+    begun = world.clock.now()
+
+    await world.in_time(lambda: story.told)
+
+    assert world.clock.now() - begun == pytest.approx(5 * reflector.SILENCE_SECONDS, abs=1)
+    assert informer.trouble is None
+    assert "WARNING" not in caplog.text
 
 
 @with_world
