@@ -7,8 +7,8 @@ from msgspec import field
 
 from podium.api.meta import HashedValue, Int64, LabelSelector, Value
 
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 class NodeSelectorRequirement(HashedValue, frozen=True, gc=False):
@@ -34,8 +34,8 @@ class PreferredSchedulingTerm(HashedValue, frozen=True, gc=False):
 class NodeAffinity(HashedValue, frozen=True, gc=False):
     """``required`` of None asks for nothing; with no terms it matches no node."""
 
-    required: NodeSelector | None = field(default=None, name=_REQUIRED)
-    preferred: tuple[PreferredSchedulingTerm, ...] = field(default=(), name=_PREFERRED)
+    required: NodeSelector | None = field(default=None, name=REQUIRED)
+    preferred: tuple[PreferredSchedulingTerm, ...] = field(default=(), name=PREFERRED)
 
 
 class PodAffinityTerm(Value, frozen=True, gc=False):
@@ -53,13 +53,13 @@ class WeightedPodAffinityTerm(Value, frozen=True, gc=False):
 
 
 class PodAffinity(Value, frozen=True, gc=False):
-    required: tuple[PodAffinityTerm, ...] = field(default=(), name=_REQUIRED)
-    preferred: tuple[WeightedPodAffinityTerm, ...] = field(default=(), name=_PREFERRED)
+    required: tuple[PodAffinityTerm, ...] = field(default=(), name=REQUIRED)
+    preferred: tuple[WeightedPodAffinityTerm, ...] = field(default=(), name=PREFERRED)
 
 
 class PodAntiAffinity(Value, frozen=True, gc=False):
-    required: tuple[PodAffinityTerm, ...] = field(default=(), name=_REQUIRED)
-    preferred: tuple[WeightedPodAffinityTerm, ...] = field(default=(), name=_PREFERRED)
+    required: tuple[PodAffinityTerm, ...] = field(default=(), name=REQUIRED)
+    preferred: tuple[WeightedPodAffinityTerm, ...] = field(default=(), name=PREFERRED)
 
 
 class Affinity(Value, frozen=True, gc=False):

@@ -1,14 +1,13 @@
-"""What decoding cannot see: values of the right type that no API server would store.
-
-Selectors are left alone on purpose: an unreadable one has a meaning in the plugins that use it.
-"""
+"""What decoding cannot see: values of the right type that no API server would store."""
 
 from collections.abc import Iterable, Iterator
 
 from podium.api import quantity
+from podium.api.affinity import PREFERRED
 from podium.api.meta import ApiObject, Quantity, ResourceList
 from podium.api.nodes import Node
 from podium.api.pods import Container, Pod, ResourceRequirements
+from podium.api.selector_validation import selector_problems
 from podium.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from podium.api.times import parse_time
 from podium.api.workloads import PriorityClass
@@ -23,7 +22,7 @@ Problems = Iterator[Problem]
 
 def validate(obj: ApiObject) -> None:
     """Raise InvalidObject with every problem of this object; return when there is none."""
-    if problems := [*_metadata(obj), *_by_kind(obj)]:
+    if problems := [*_metadata(obj), *_by_kind(obj), *selector_problems(obj)]:
         raise InvalidObject(type(obj).__name__, obj.key, problems)
 
 
@@ -110,7 +109,7 @@ def _affinity(pod: Pod) -> Problems:
 
 
 def _weights(weights: Iterable[int], kind: str) -> Problems:
-    preferred = f"spec.affinity.{kind}.preferredDuringSchedulingIgnoredDuringExecution"
+    preferred = f"spec.affinity.{kind}.{PREFERRED}"
     for index, weight in enumerate(weights):
         if weight not in _WEIGHTS:
             yield Problem(f"{preferred}[{index}].weight", f"must be from 1 to 100, not {weight}")

@@ -13,12 +13,10 @@ from typing import Any
 import msgspec
 
 from podium.api import objects
-from podium.api.affinity_terms import affinity_terms
 from podium.api.manifests import load_yaml, read_text
 from podium.api.node_labels import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, Pod
-from podium.api.selectors import label_selector
-from podium.errors import InvalidSelector, PodiumError
+from podium.errors import PodiumError
 
 Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
 
@@ -88,7 +86,8 @@ class Template:
         self.kind = _kind(plain)
         metadata = {"creationTimestamp": _CREATED, **(plain.get("metadata") or {})}
         named = {**plain, "metadata": {**metadata, "name": metadata.get("name") or "template"}}
-        _check(objects.decode(self.kind, named))
+        # A selector that nobody can read is told once, and not by each attempt of each pod.
+        objects.validate(objects.decode(self.kind, named))
         self.fixed_name: str = metadata.pop("name", None) or ""
         self.prefix: str = metadata.get("generateName") or f"{self.kind.__name__.lower()}-"
         self.metadata = metadata
@@ -162,22 +161,6 @@ def _read(path: Path) -> Mapping[str, Any]:
     if len(found) != 1:
         raise PodiumError(f"a template is one object, not {len(found)}")
     return found[0]
-
-
-def _check(decoded: ApiObject) -> None:
-    """Refuse what an API server would: a selector that nobody can read, told once and not by
-    each attempt of each pod."""
-    objects.validate(decoded)
-    if not isinstance(decoded, Pod):
-        return
-    problems = list(affinity_terms(decoded).problems)
-    for index, constraint in enumerate(decoded.spec.topology_spread_constraints):
-        try:
-            label_selector(constraint.label_selector)
-        except InvalidSelector as error:
-            problems.append(f"topologySpreadConstraints[{index}].labelSelector: {error}")
-    if problems:
-        raise PodiumError(f"spec: {'; '.join(problems)}")
 
 
 def _kind(plain: Mapping[str, Any]) -> type[ApiObject]:

@@ -35,7 +35,7 @@ def replay(case: AnyCase, workshop: Workshop) -> Outcome:
     try:
         _replay(case, workshop, compare)
         if outcome.failed:
-            _check_objects(case)
+            _explain(case, compare)
     except InvalidRecording:
         raise
     except (CacheError, ConfigError, InvalidObject) as error:
@@ -46,8 +46,8 @@ def replay(case: AnyCase, workshop: Workshop) -> Outcome:
     return outcome
 
 
-def _check_objects(case: AnyCase) -> None:
-    """Raise for an object that no API server would store: it explains the differences.
+def _explain(case: AnyCase, compare: Comparison) -> None:
+    """Tell of objects that no API server would store: they may be why something differs.
 
     A case that agrees is not looked at: kube-scheduler takes objects as they come, too.
     """
@@ -59,7 +59,10 @@ def _check_objects(case: AnyCase) -> None:
         case _:
             return
     for obj in (*objects_of(case.cluster), *(parse(Pod, pod) for pod in pods)):
-        validate(obj)
+        try:
+            validate(obj)
+        except InvalidObject as error:
+            compare.differ("objects", "what an API server stores", str(error))
 
 
 def _replay(case: AnyCase, workshop: Workshop, compare: Comparison) -> None:

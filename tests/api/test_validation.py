@@ -40,12 +40,6 @@ def preferring(kind, weight):
             id="largest-spread",
         ),
         pytest.param(pod({"containers": [{"ports": [{"hostPort": 65_535}]}]}), id="last-port"),
-        pytest.param(
-            pod({"topologySpreadConstraints": [
-                {"maxSkew": 1, "labelSelector": {"matchLabels": {"!": "?"}}}
-            ]}),
-            id="selectors-are-left-to-plugins",
-        ),
         pytest.param(pod(ownerReferences=[{"controller": True}, {"name": "b"}]), id="one-owner"),
     ],
 )  # fmt: skip
