@@ -2,6 +2,8 @@
 
 import asyncio
 
+from prometheus_client.parser import text_string_to_metric_families
+
 from podium import app, config
 from podium.testing import SimulatedCluster
 from tests.client.front import Front
@@ -62,6 +64,23 @@ def play(scene, *plugins, cluster=SimulatedCluster):
             await scene(made)
 
     asyncio.run(run())
+
+
+def scrape(cluster):
+    """``total(name, **labels)``: the sum of the samples that a scrape of metrics shows now."""
+    text = cluster.scheduler.scheduler.metrics.text().decode()
+    families = text_string_to_metric_families(text)
+    samples = [sample for family in families for sample in family.samples]
+
+    def total(name, **labels):
+        found = [
+            sample.value
+            for sample in samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        ]
+        return sum(found) if found else None
+
+    return total
 
 
 def reasons(cluster, name="web"):
