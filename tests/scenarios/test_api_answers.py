@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.client.front import answering, hanging_up
-from tests.scenarios.harness import LiedToCluster, node, play, pod, reasons
+from tests.scenarios.harness import LiedToCluster, node, play, pod, reasons, scrape
 
 SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 
@@ -47,9 +47,9 @@ def test_a_binding_whose_answer_is_lost_is_found_out_by_the_watch():
         await cluster.wait(30)
 
         assert cluster.node_of("web") == "n1"
-        cluster_state = cluster.scheduler.scheduler.services.cluster
-        assert [info.pod.node_name for info in cluster_state.pods.values()] == ["n1"]
-        assert cluster.scheduler.scheduler.queue.pending().total == 0
+        assert scrape(cluster)("scheduler_cache_size", type="pods") == 1
+        assert scrape(cluster)("scheduler_cache_size", type="assumed_pods") == 0
+        assert scrape(cluster)("scheduler_pending_pods") == 0
 
     play(scene, cluster=LiedToCluster)
 
@@ -91,7 +91,7 @@ def test_a_binding_that_the_watch_shows_before_its_answer_is_lost():
         assert cluster.node_of("web") == "n1"
         seen.set()
         await cluster.settle()
-        assert cluster.scheduler.scheduler.queue.pending().total == 0
+        assert scrape(cluster)("scheduler_pending_pods") == 0
 
     play(scene, cluster=LiedToCluster)
 
@@ -117,7 +117,7 @@ def test_a_pod_deleted_while_its_binding_is_under_way_is_not_looked_for():
         held.set()
         await cluster.wait(15)
         assert cluster.get("pods", "web") is None
-        assert cluster.scheduler.scheduler.queue.pending().total == 0
+        assert scrape(cluster)("scheduler_pending_pods") == 0
 
     play(scene, cluster=LiedToCluster)
 
@@ -127,12 +127,11 @@ def test_a_pod_deleted_in_backoff_is_gone_for_good():
         cluster.front.instead("/binding", answering(500, "busy"))
         await cluster.create(node(), pod("web"))
         await cluster.settle()
-        queue = cluster.scheduler.scheduler.queue
-        assert queue.place_of("default/web") == "backoff"
+        assert scrape(cluster)("scheduler_pending_pods", queue="backoff") == 1
 
         await cluster.delete("pods", "web")
         await cluster.wait(15)
-        assert queue.pending().total == 0
+        assert scrape(cluster)("scheduler_pending_pods") == 0
         assert [reason for reason, _ in reasons(cluster)] == ["FailedScheduling"]
 
     play(scene, cluster=LiedToCluster)
