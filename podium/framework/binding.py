@@ -6,17 +6,14 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from podium.api.objects import Pod
 from podium.framework.calls import FAULTS, Calls, fault_of
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import (
-    BindPlugin,
     PermitPlugin,
     Plugin,
-    Point,
-    PostBindPlugin,
     PreBindPlugin,
     ReservePlugin,
 )
@@ -24,9 +21,6 @@ from podium.framework.profile import Profile
 from podium.framework.status import SUCCESS, Code, PreFlight, Status, Wait, as_status, skip
 from podium.framework.waiting_pods import WaitingPods
 
-# Looking up a member of an enumeration takes as long as a dozen additions.
-_RESERVE = Point.RESERVE
-_PERMIT = Point.PERMIT
 _WAITING = "one or more plugins asked to wait and no plugin rejected pod"
 
 
@@ -47,7 +41,7 @@ def run_reserve(target: Target) -> Status:
     """Reserve in order; the first failure ends it, and the caller unreserves."""
     calls = target.calls
     counts = calls.at("Reserve")
-    for plugin in cast("tuple[ReservePlugin, ...]", target.profile.plugins[_RESERVE]):
+    for plugin in target.profile.reserves:
         begin = calls.timer()
         try:
             status = as_status(plugin.reserve(target.state, target.pod, target.node_name))
@@ -66,8 +60,7 @@ def run_reserve(target: Target) -> Status:
 def run_unreserve(target: Target) -> list[Awaitable[None]]:
     """Undo in reverse order, for every plugin; returns what async plugins left to be awaited."""
     left: list[Awaitable[None]] = []
-    plugins = cast("tuple[ReservePlugin, ...]", target.profile.plugins[_RESERVE])
-    for plugin in reversed(plugins):
+    for plugin in reversed(target.profile.reserves):
         count, begin = target.calls.at("Unreserve")[plugin.name], target.calls.timer()
         try:
             result = plugin.unreserve(target.state, target.pod, target.node_name)
@@ -92,7 +85,7 @@ def run_permit(target: Target) -> tuple[dict[str, float], Status]:
     """Ask every Permit; the answer is a rejection, an error, success, or how long each waits."""
     waits: dict[str, float] = {}
     last = SUCCESS
-    for plugin in cast("tuple[PermitPlugin, ...]", target.profile.plugins[_PERMIT]):
+    for plugin in target.profile.permits:
         call = partial(_permit, target, plugin, waits)
         status = target.calls.at("Permit").ask(plugin, target.pod, call)
         if plugin.name in waits:
@@ -138,7 +131,7 @@ def run_pre_flight(target: Target) -> tuple[Status, frozenset[str]]:
     skipped: set[str] = set()
     parallel: set[str] = set()
     will_work = False
-    for plugin in _pre_binds(target):
+    for plugin in target.profile.pre_binds:
         try:
             answer = plugin.pre_bind_pre_flight(target.state, target.pod, target.node_name)
             if isinstance(answer, PreFlight):
@@ -181,7 +174,7 @@ def pre_bind_groups(target: Target, parallel: frozenset[str]) -> list[list[PreBi
     """Neighbours that allow it run together; a plugin that does not ends the group before it."""
     groups: list[list[PreBindPlugin]] = []
     is_open = False
-    for plugin in _pre_binds(target):
+    for plugin in target.profile.pre_binds:
         skipped = plugin.name in target.state.skip_pre_bind
         if plugin.name in parallel and not skipped:
             if not is_open:
@@ -221,7 +214,7 @@ async def _pre_bind(target: Target, plugin: PreBindPlugin) -> Status:
 
 async def run_bind(target: Target) -> Status:
     """The first Bind plugin that does not skip decides; all skipping is an answer of its own."""
-    for plugin in cast("tuple[BindPlugin, ...]", target.profile.plugins[Point.BIND]):
+    for plugin in target.profile.binds:
         call = partial(plugin.bind, target.state, target.pod, target.node_name)
         status = await _asked("Bind", target, plugin, call)
         if status.is_skip:
@@ -234,7 +227,7 @@ async def run_bind(target: Target) -> Status:
 
 
 async def run_post_bind(target: Target) -> None:
-    for plugin in cast("tuple[PostBindPlugin, ...]", target.profile.plugins[Point.POST_BIND]):
+    for plugin in target.profile.post_binds:
         call = partial(plugin.post_bind, target.state, target.pod, target.node_name)
         await _asked("PostBind", target, plugin, call)
 
@@ -251,10 +244,6 @@ async def _asked(point: str, target: Target, plugin: Plugin, call: Callable[[], 
         status = _fault(plugin, point, target, fault)
     count.answered(begin, status)
     return status
-
-
-def _pre_binds(target: Target) -> tuple[PreBindPlugin, ...]:
-    return cast("tuple[PreBindPlugin, ...]", target.profile.plugins[Point.PRE_BIND])
 
 
 def _fault(plugin: Plugin, point: str, target: Target, fault: BaseException) -> Status:

@@ -29,16 +29,21 @@ from podium.framework.calls import FAULTS, Calls, fault_of, source_of
 from podium.framework.cycle_state import CycleState
 from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.plugin import (
+    BindPlugin,
     FilterPlugin,
     NotSignable,
+    PermitPlugin,
     Plugin,
     Point,
+    PostBindPlugin,
     PostFilterPlugin,
+    PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterExtensions,
     PreFilterPlugin,
     PreScorePlugin,
     QueueSortPlugin,
+    ReservePlugin,
     ScorePlugin,
     Scores,
     Statuses,
@@ -84,6 +89,11 @@ class Profile:
         self.post_filters = cast("tuple[PostFilterPlugin, ...]", self.plugins[Point.POST_FILTER])
         self.pre_scores = cast("tuple[PreScorePlugin, ...]", self.plugins[Point.PRE_SCORE])
         self.scores = cast("tuple[ScorePlugin, ...]", self.plugins[Point.SCORE])
+        self.reserves = cast("tuple[ReservePlugin, ...]", self.plugins[Point.RESERVE])
+        self.permits = cast("tuple[PermitPlugin, ...]", self.plugins[Point.PERMIT])
+        self.pre_binds = cast("tuple[PreBindPlugin, ...]", self.plugins[Point.PRE_BIND])
+        self.binds = cast("tuple[BindPlugin, ...]", self.plugins[Point.BIND])
+        self.post_binds = cast("tuple[PostBindPlugin, ...]", self.plugins[Point.POST_BIND])
         judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}

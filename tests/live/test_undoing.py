@@ -7,7 +7,6 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta
-from podium.framework.plugin import Point
 from podium.queue.observer import Silent
 from tests import toys
 from tests.builders import pod
@@ -276,7 +275,7 @@ def test_a_binding_that_the_end_of_the_process_cuts_off_is_not_told_as_a_failure
 def test_a_fault_after_assume_gives_the_room_back(caplog):
     async def scene(desk):
         desk.see_nodes("n1")
-        desk.profile.plugins[Point.RESERVE] = None  # a fault that is no plugin's
+        desk.profile.reserves = None  # a fault that is no plugin's
         desk.see(WEB)
         await desk.settle()
 
