@@ -66,8 +66,7 @@ def spec_requests(pod: Pod) -> Requests:
     written = written_requests(pod)
     found = _AS_WRITTEN.get(written)
     if found is None:
-        exact = amounts(pod_requests(pod, use_status=False))
-        found = exact, non_zero(pod, use_status=False)
+        found = _worked_out(pod, use_status=False)
         if len(_AS_WRITTEN) >= _MOST_KEPT:
             _AS_WRITTEN.clear()
         _AS_WRITTEN[written] = found
@@ -82,8 +81,11 @@ def is_held(pod: Pod) -> bool:
 
 def held_requests(pod: Pod) -> Requests:
     """What the pod takes by its status and its spec, as while it is resized."""
-    exact = amounts(pod_requests(pod, use_status=True))
-    return exact, non_zero(pod, use_status=True)
+    return _worked_out(pod, use_status=True)
+
+
+def _worked_out(pod: Pod, *, use_status: bool) -> Requests:
+    return amounts(pod_requests(pod, use_status=use_status)), non_zero(pod, use_status=use_status)
 
 
 _AS_WRITTEN: dict[Hashable, Requests] = {}
