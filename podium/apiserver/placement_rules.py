@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from podium.api.affinity import PREFERRED, REQUIRED
 from podium.api.names import label_key_problems, label_value_problems
 from podium.apiserver import statuses
 from podium.apiserver.metadata import label_problems
@@ -13,8 +14,6 @@ from podium.apiserver.statuses import Cause, Json
 Causes = Iterator[Cause]
 
 EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"]
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _NO_OPERATOR = "not a valid selector operator"
 
 
@@ -153,16 +152,16 @@ def _values(expression: Json, path: str, single: str) -> Causes:
 
 
 def _node_affinity(affinity: Json, path: str) -> Causes:
-    required = affinity.get(_REQUIRED)
+    required = affinity.get(REQUIRED)
     if required is not None:
-        where = f"{path}.{_REQUIRED}.nodeSelectorTerms"
+        where = f"{path}.{REQUIRED}.nodeSelectorTerms"
         terms = required.get("nodeSelectorTerms") or []
         if not terms:
             yield statuses.required(where, "must have at least one node selector term")
         for index, term in enumerate(terms):
             yield from _node_term(term, f"{where}[{index}]")
-    for index, one in enumerate(affinity.get(_PREFERRED) or []):
-        where = f"{path}.{_PREFERRED}[{index}]"
+    for index, one in enumerate(affinity.get(PREFERRED) or []):
+        where = f"{path}.{PREFERRED}[{index}]"
         yield from _weight(one, where)
         yield from _node_term(one.get("preference") or {}, f"{where}.preference")
 
@@ -195,10 +194,10 @@ def _weight(weighted: Json, path: str) -> Causes:
 
 
 def _pod_affinity(affinity: Json, path: str) -> Causes:
-    for index, term in enumerate(affinity.get(_REQUIRED) or []):
-        yield from _pod_term(term, f"{path}.{_REQUIRED}[{index}]")
-    for index, one in enumerate(affinity.get(_PREFERRED) or []):
-        where = f"{path}.{_PREFERRED}[{index}]"
+    for index, term in enumerate(affinity.get(REQUIRED) or []):
+        yield from _pod_term(term, f"{path}.{REQUIRED}[{index}]")
+    for index, one in enumerate(affinity.get(PREFERRED) or []):
+        where = f"{path}.{PREFERRED}[{index}]"
         yield from _weight(one, where)
         yield from _pod_term(one.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm")
 

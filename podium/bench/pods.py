@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
+from podium.api.affinity import REQUIRED
 from podium.api.claims import BIND_COMPLETED
 from podium.api.objects import ApiObject, PersistentVolume, PersistentVolumeClaim, Pod, decode
 from podium.bench.ops import CreatePods
@@ -96,7 +97,7 @@ def pinned_to(node_name: str) -> dict[str, Any]:
     """The affinity that a DaemonSet gives its pod for this node."""
     field = {"key": "metadata.name", "operator": "In", "values": [node_name]}
     required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return {"nodeAffinity": {REQUIRED: required}}
 
 
 def in_turn(counts: Sequence[tuple[T, int]]) -> Iterator[T]:

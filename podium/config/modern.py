@@ -7,6 +7,7 @@ nothing takes its place; one that the file asks for is a problem.
 from dataclasses import dataclass
 from typing import Any
 
+from podium.api.affinity import REQUIRED
 from podium.config import upstream, words
 from podium.config.model import DEFAULT_ORIGIN, Profile
 from podium.config.problems import Problems
@@ -20,7 +21,6 @@ _STRATEGIES = {
     "NodeResourcesMostAllocated": "MostAllocated",
     "RequestedToCapacityRatio": "RequestedToCapacityRatio",
 }
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 @dataclass(slots=True)
@@ -123,8 +123,8 @@ def _require_labels(draft: Draft, problems: Problems) -> None:
         problems.add(draft.path, f"{message}; it would also respect what pods ask for")
     elif wanted and draft.runs(name):
         affinity = draft.args.setdefault(_AFFINITY, {}).setdefault("addedAffinity", {})
-        terms = affinity.get(_REQUIRED, {}).get("nodeSelectorTerms", [{}])
-        affinity[_REQUIRED] = {"nodeSelectorTerms": [_narrowed(term, wanted) for term in terms]}
+        terms = affinity.get(REQUIRED, {}).get("nodeSelectorTerms", [{}])
+        affinity[REQUIRED] = {"nodeSelectorTerms": [_narrowed(term, wanted) for term in terms]}
     draft.drop(name)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from podium.api.affinity import PREFERRED, REQUIRED
 from podium.api.node_labels import HOSTNAME, ZONE
 
 Json = dict[str, Any]
@@ -65,8 +66,8 @@ def affinities() -> st.SearchStrategy[Json]:
     weighted = st.fixed_dictionaries({"weight": st.integers(1, 100), "podAffinityTerm": terms()})
     wishes = st.fixed_dictionaries(
         {
-            "requiredDuringSchedulingIgnoredDuringExecution": st.lists(terms(), max_size=1),
-            "preferredDuringSchedulingIgnoredDuringExecution": st.lists(weighted, max_size=1),
+            REQUIRED: st.lists(terms(), max_size=1),
+            PREFERRED: st.lists(weighted, max_size=1),
         }
     )
     return st.fixed_dictionaries({}, optional={"podAffinity": wishes, "podAntiAffinity": wishes})
@@ -99,9 +100,9 @@ def node_affinities() -> st.SearchStrategy[Json]:
     preferred = st.sampled_from(NODE_TERMS[:3]).map(lambda term: {"weight": 3, "preference": term})
     return st.fixed_dictionaries(
         {
-            "requiredDuringSchedulingIgnoredDuringExecution": st.one_of(
+            REQUIRED: st.one_of(
                 st.none(), required.map(lambda terms: {"nodeSelectorTerms": terms})
             ),
-            "preferredDuringSchedulingIgnoredDuringExecution": st.lists(preferred, max_size=1),
+            PREFERRED: st.lists(preferred, max_size=1),
         }
     )

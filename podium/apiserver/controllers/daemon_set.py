@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from podium.api import objects
+from podium.api.affinity import REQUIRED
 from podium.api.selectors import RequiredNodeAffinity
 from podium.api.taints import find_untolerated
 from podium.apiserver.controllers.cluster import Cluster
@@ -272,14 +273,14 @@ def _pin(spec: Json, node: str) -> None:
     }
     affinity = spec.get("affinity") or {}
     node_affinity = affinity.get("nodeAffinity") or {}
-    node_affinity = {**node_affinity, "requiredDuringSchedulingIgnoredDuringExecution": required}
+    node_affinity = {**node_affinity, REQUIRED: required}
     spec["affinity"] = {**affinity, "nodeAffinity": node_affinity}
 
 
 def target_of(pod: Json) -> str:
     """The node that a pod not yet bound is made for."""
     affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    required = affinity.get(REQUIRED) or {}
     for term in required.get("nodeSelectorTerms") or []:
         for one in term.get("matchFields") or []:
             if one.get("key") == "metadata.name" and one.get("values"):
