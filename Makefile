@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-cluster check format bench bench-live fuzz-apiserver clean
+.PHONY: help demo walkthrough test test-cluster check modules-page format bench bench-live fuzz-apiserver clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ walkthrough: $(STAMP) ## Run a scheduler with a plugin of its own from manifests
 	$(BIN)/python examples/sample-plugin/play.py
 
 test: $(STAMP) ## Run the tests; the first run creates the environment
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 test-cluster: $(STAMP) ## Compare with a real control plane: KUBEBUILDER_ASSETS, or what setup-envtest has
 	$(BIN)/python -m pytest -m cluster -rs tests/control_plane
@@ -27,9 +27,12 @@ test-cluster: $(STAMP) ## Compare with a real control plane: KUBEBUILDER_ASSETS,
 check: $(STAMP) ## Check format, lint, types and layers, then run the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict podium
+	$(BIN)/mypy --strict src/podium
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory test
+
+modules-page: ## Write docs/modules.md anew, after adding, moving or removing a module
+	$(PYTHON) docs/modules.py
 
 format: $(STAMP) ## Format the code and apply the safe fixes of the linter
 	$(BIN)/ruff check --fix-only --quiet .
@@ -45,8 +48,8 @@ fuzz-apiserver: $(STAMP) ## Send 20,000 seeded requests to the embedded API serv
 	$(BIN)/python -m tests.apiserver.fuzz $(or $(COUNT),20000) $(or $(SEED),1)
 
 clean: ## Remove the environment, caches and build products
-	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find podium tests -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # One environment with the pinned dependencies and podium itself, installed to run from this tree.
 # setuptools is pinned as well, so that building podium downloads nothing else.
