@@ -7,7 +7,7 @@ from podium.api.objects import Pod
 from podium.clock import FakeClock
 from podium.cycle.cycle import Cycle
 from podium.cycle.outcome import Outcome
-from podium.cycle.reuse import Kinds
+from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import Services
 from podium.framework.plugin import Plugin
 from podium.framework.queued_pod import QueuedPod
@@ -41,7 +41,7 @@ class Scheduler:
         self.clock = FakeClock()
         self.services = Services(
             cluster=self.cluster,
-            kinds=Kinds(self.cluster, enabled=reuse),
+            pod_classes=PodClasses(self.cluster, enabled=reuse),
             clock=self.clock,
             client=FakeClient(),
             events=FakeEvents(),

@@ -157,7 +157,7 @@ def test_a_plugin_that_cannot_say_what_it_reads_is_asked_after_every_change(capl
 
 
 def test_more_statuses_than_nodes_are_forgotten_in_time():
-    """A plugin that words every refusal anew must not make a kind grow without end."""
+    """A plugin that words every refusal anew must not make a pod class grow without end."""
     words = Filter("F", lambda pod, node: fwk.Status.unschedulable(str(node.labels.get("v"))))
     words._reads = ON_NODE
     scheduler = Scheduler(words, nodes="a")
@@ -166,5 +166,5 @@ def test_more_statuses_than_nodes_are_forgotten_in_time():
         outcome = scheduler.cycle(pod()).run()
 
     assert outcome.message == "0/1 nodes are available: 1 2999."
-    (kind,) = scheduler.services.kinds._kinds.values()
-    assert len(kind.judgement.statuses) < 2000
+    (pod_class,) = scheduler.services.pod_classes._classes.values()
+    assert len(pod_class.judgement.statuses) < 2000

@@ -71,7 +71,7 @@ def test_a_rejected_pod(plugin, message):
     assert (record.node, record.message) == ("", message)
 
 
-def test_a_kind_seen_before_is_marked():
+def test_a_class_seen_before_is_marked():
     scheduler = Scheduler(Filter("F"))
 
     assert [scheduler.attempt(pod(name)).record.reused for name in "xyz"] == [False, True, True]

@@ -19,7 +19,7 @@ NAMES = "abcdef"
 
 
 class Pods:
-    """New pods of one kind."""
+    """New pods of one class."""
 
     def __init__(self):
         self.count = 0
@@ -150,7 +150,7 @@ def test_an_unsigned_judge_switches_reuse_off(fresh):
     scheduler.node_of(fresh())
 
     assert asked(scheduler, plugin, fresh()) == list("abc")
-    assert len(scheduler.services.kinds) == 0
+    assert len(scheduler.services.pod_classes) == 0
 
 
 def test_a_pod_that_is_not_signed_is_judged_from_scratch(fresh):
@@ -325,7 +325,7 @@ def test_a_fault_drops_what_was_kept(kind, fresh):
     plugin.answer = BROKEN
     relabel(scheduler, "b")
     assert isinstance(scheduler.attempt(fresh()), Rejected)
-    assert len(scheduler.services.kinds) == 0
+    assert len(scheduler.services.pod_classes) == 0
 
     plugin.answer = 0 if kind is Score else None
     assert asked(scheduler, other, fresh()) == list("abc")

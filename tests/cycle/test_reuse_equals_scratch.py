@@ -8,7 +8,7 @@ from podium import app
 from podium.api.objects import Namespace, ObjectMeta, Service
 from podium.config import default
 from podium.cycle.outcome import Placed
-from podium.cycle.reuse import Kinds
+from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.testing.cases import replica
 from tests.claims import storage_change
@@ -24,7 +24,7 @@ class Pair:
 
     def __init__(self, cluster, configuration):
         self.keeping, self.scratch = (app.build(configuration) for _ in range(2))
-        self.scratch.services.kinds = Kinds(self.scratch.cluster, enabled=False)
+        self.scratch.services.pod_classes = PodClasses(self.scratch.cluster, enabled=False)
         self.each(lambda core: feed(core, cluster))
 
     def each(self, change):

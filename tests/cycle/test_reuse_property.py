@@ -18,7 +18,7 @@ from tests.cycle.harness import Scheduler
 from tests.toys import Filter, Normalizing, PreFilter, PreScore, Score, Toy
 
 NODES = "abcdef"
-KINDS = ("k=1", "k=2")
+LABELS = ("k=1", "k=2")
 ASPECTS = (fwk.Aspect.LABELS, fwk.Aspect.PODS, fwk.Aspect.TAINTS, fwk.Aspect.NAMESPACES)
 
 
@@ -189,7 +189,7 @@ class Step:
 
 CHANGES = [getattr(Step, name) for name in vars(Step) if not name.startswith("_")]
 changes = st.tuples(st.sampled_from(CHANGES), st.integers(0, 9), st.sampled_from(NODES))
-pods = st.tuples(st.sampled_from(KINDS), st.sampled_from(("", "", "", *NODES)))  # kind, nominated
+pods = st.tuples(st.sampled_from(LABELS), st.sampled_from(("", "", "", *NODES)))  # label, nominated
 steps = st.lists(st.one_of(pods, changes), min_size=4, max_size=25)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.cycle.outcome import Placed
-from podium.cycle.reuse import Kind, Kinds
+from podium.cycle.pod_classes import PodClass, PodClasses
 from podium.cycle.services import ProfileHandle
 from podium.framework.plugin import Point
 from podium.framework.status import Nominate
@@ -85,23 +85,23 @@ def test_scores_can_be_asked_for():
     assert prepared.asked == [["a", "b", "c"]]
 
 
-def test_the_longest_unused_kinds_make_room():
+def test_the_longest_unused_classes_make_room():
     scheduler = Scheduler(Score("S", 0), nodes=[f"n{number}" for number in range(2000)])
-    kinds = Kinds(scheduler.cluster)
-    new = partial(Kind, scheduler.profile, scheduler.cluster, pod())
+    classes = PodClasses(scheduler.cluster)
+    new = partial(PodClass, scheduler.profile, scheduler.cluster, pod())
     always, first, *others = (new((number, number)) for number in range(4000))
     last = others[-1]
-    for kind in (first, *others):
-        kinds.keep(always)  # used all the time
+    for pod_class in (first, *others):
+        classes.keep(always)  # used all the time
         for _ in range(2):
-            kinds.keep(kind)
-    kept = len(kinds)
-    kinds.drop(first)  # is gone already
-    assert len(kinds) == kept < 4000
+            classes.keep(pod_class)
+    kept = len(classes)
+    classes.drop(first)  # is gone already
+    assert len(classes) == kept < 4000
 
-    kinds.drop(always)
-    kinds.drop(last)
-    assert len(kinds) == kept - 2
+    classes.drop(always)
+    classes.drop(last)
+    assert len(classes) == kept - 2
 
 
 class Signed(Filter):
@@ -111,11 +111,11 @@ class Signed(Filter):
         return pod.name
 
 
-def test_kinds_that_come_once_do_not_drive_out_those_that_come_again():
+def test_classes_that_come_once_do_not_drive_out_those_that_come_again():
     scheduler = Scheduler(Signed("F"), nodes="ab")
     for name in ("again", "again", *map(str, range(2000))):
         scheduler.cycle(pod(name)).run()
-    kept = len(scheduler.services.kinds)
+    kept = len(scheduler.services.pod_classes)
 
     assert scheduler.cycle(pod("again")).record.reused
     assert scheduler.cycle(pod("1999")).record.reused  # one of the last few
@@ -123,7 +123,7 @@ def test_kinds_that_come_once_do_not_drive_out_those_that_come_again():
     assert kept < 20
 
 
-def test_a_kind_that_was_forgotten_stays_when_it_comes_again():
+def test_a_class_that_was_forgotten_stays_when_it_comes_again():
     scheduler = Scheduler(Signed("F"), nodes="ab")
     for name in (*map(str, range(100)), *map(str, range(50)), *map(str, range(100, 200))):
         scheduler.cycle(pod(name)).run()
@@ -158,11 +158,11 @@ def test_signatures_of_equal_hash_are_told_apart():
     assert not scheduler.cycle(pod("a")).record.reused
 
 
-def test_kinds_without_a_signature_are_not_kept():
+def test_classes_without_a_signature_are_not_kept():
     scheduler = Scheduler()
-    kinds = Kinds(scheduler.cluster)
-    kind = Kind(scheduler.profile, scheduler.cluster, pod())
-    kinds.keep(kind)
-    kinds.drop(kind)
+    classes = PodClasses(scheduler.cluster)
+    pod_class = PodClass(scheduler.profile, scheduler.cluster, pod())
+    classes.keep(pod_class)
+    classes.drop(pod_class)
 
-    assert len(kinds) == 0
+    assert len(classes) == 0

@@ -287,8 +287,8 @@ def test_an_observer_hears_of_points_as_a_whole_and_of_plugins_in_a_sample(nodes
     )  # fmt: skip
     profile.run_pre_enqueue(pod())
     profile.run_pre_filters(fwk.CycleState(), pod(), nodes)
-    profile.calls.tell()
-    profile.calls.tell()
+    profile.calls.report()
+    profile.calls.report()
 
     name, point, status, seconds = told.points[0]
     assert (name, point, status) == ("default-scheduler", "PreFilter", "Unschedulable")
@@ -306,7 +306,7 @@ def test_outside_of_the_sample_only_points_are_told(nodes):
     profile = counted(toys.Normalizing("S", 7), observer=told)
     scores = profile.score_all(profile.scores[0], fwk.CycleState(), pod(), nodes)
     profile.normalize(profile.scores[0], fwk.CycleState(), pod(), scores, nodes)
-    profile.calls.tell()
+    profile.calls.report()
 
     assert [each[1:3] for each in told.points] == [("Score", "Success")]
     assert not told.plugins

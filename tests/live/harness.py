@@ -6,7 +6,7 @@ from typing import Any
 from podium import framework as fwk
 from podium.clock import FakeClock, give_way
 from podium.cycle.cycle import Cycle
-from podium.cycle.reuse import Kinds
+from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import Services
 from podium.framework.plugin import Plugin
 from podium.live.binding import Binder
@@ -60,7 +60,7 @@ class Desk:
         self.cluster = ClusterState()
         self.services = Services(
             cluster=self.cluster,
-            kinds=Kinds(self.cluster),
+            pod_classes=PodClasses(self.cluster),
             clock=self.clock,
             client=self.client,
             events=self.events,

@@ -7,12 +7,12 @@ from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from podium.api.objects import Pod
-from podium.app.profiles import Draft, ProfileBuilder
+from podium.app.profiles import DraftProfiles, ProfileBuilder
 from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
 from podium.cycle.cycle import Cycle
 from podium.cycle.extenders import Extenders
-from podium.cycle.reuse import Kinds
+from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import Services
 from podium.errors import ConfigError, Problem
 from podium.framework.extender import Extender
@@ -91,11 +91,11 @@ class Core:
             raise LookupError(f'profile not found for scheduler name "{name}"')
         return Cycle(self.services, profile, queued, self._percentages[name])
 
-    def adopt(self, draft: Draft) -> list[Plugin]:
+    def adopt(self, draft: DraftProfiles) -> list[Plugin]:
         """Use these profiles from the next cycle on; returns the plugins that are left behind."""
         self.configuration = draft.configuration
         self.profiles.update(draft.profiles)
-        self.services.kinds.clear()
+        self.services.pod_classes.clear()
         for wanted in draft.configuration.profiles:
             percentage = wanted.percentage_of_nodes_to_score
             if percentage is None:
@@ -139,7 +139,7 @@ def build(
     events = NoEvents()
     services = Services(
         cluster=cluster,
-        kinds=Kinds(cluster),
+        pod_classes=PodClasses(cluster),
         extenders=Extenders(extenders, configuration.parallelism),
         clock=clock or StillClock(),
         client=client or OfflineClient(),

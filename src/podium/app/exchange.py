@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from podium.app.core import Core
-from podium.app.profiles import Draft
+from podium.app.profiles import DraftProfiles
 from podium.config.model import Configuration
 from podium.errors import PluginError
 from podium.framework.plugin import EnqueueExtensions, close
@@ -49,7 +49,7 @@ class Exchange:
             raise
         self.gate.pass_through(self._swap, draft, rules, kinds)
 
-    def _swap(self, draft: Draft, rules: Rules, kinds: Iterable[str]) -> None:
+    def _swap(self, draft: DraftProfiles, rules: Rules, kinds: Iterable[str]) -> None:
         left = self.core.adopt(draft)
         self.queue.use(rules)
         self.watching.follow(kinds)

@@ -40,7 +40,7 @@ class LiveOptions:
 
     @property
     def reuses(self) -> bool:
-        """Whether what is known about a kind of pods is kept."""
+        """Whether results of equal pods are kept and reused."""
         return self.gates.enabled("OpportunisticBatching")
 
 

@@ -20,7 +20,7 @@ from podium.client.resources import NODES, PODS, Resource
 from podium.clock import Clock
 from podium.config.model import Configuration
 from podium.cycle.extenders import Extenders
-from podium.cycle.reuse import Kinds
+from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import Services
 from podium.framework.extender import Extender
 from podium.framework.registry import Registry
@@ -94,7 +94,7 @@ class _Live:
         cluster = ClusterState()
         self.services = Services(
             cluster=cluster,
-            kinds=Kinds(cluster, enabled=options.reuses),
+            pod_classes=PodClasses(cluster, enabled=options.reuses),
             seed=random.getrandbits(32),
             waiting_pods=WaitingPods(self.thread.call),
             clock=self.clock,

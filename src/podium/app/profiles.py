@@ -33,7 +33,7 @@ BuiltByName = dict[str, Built]
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DraftProfiles:
     """Profiles that nobody uses yet."""
 
     configuration: Configuration
@@ -57,7 +57,7 @@ class ProfileBuilder:
         for name, handle in self._handles.items():
             handle.events = events[name]
 
-    def draft(self, configuration: Configuration, registry: Registry) -> Draft:
+    def draft(self, configuration: Configuration, registry: Registry) -> DraftProfiles:
         """Build what is new; what is raised leaves everything as it was."""
         built: dict[str, BuiltByName] = {}
         try:
@@ -72,7 +72,7 @@ class ProfileBuilder:
             each.scheduler_name: self._profile(kind, each, built[each.scheduler_name])
             for each in configuration.profiles
         }
-        return Draft(configuration, profiles, built)
+        return DraftProfiles(configuration, profiles, built)
 
     def _build(self, plugins: BuiltByName, wanted: ProfileConfig, registry: Registry) -> None:
         before = self._built.get(wanted.scheduler_name, {})
@@ -94,7 +94,7 @@ class ProfileBuilder:
         name = wanted.scheduler_name
         return kind(name, plugins, wanted.weights, self.calls[name])
 
-    def adopt(self, draft: Draft) -> list[Plugin]:
+    def adopt(self, draft: DraftProfiles) -> list[Plugin]:
         """The draft is in use from now on; returns the plugins that are not, for ``close``."""
         left = [
             each.plugin
@@ -107,7 +107,7 @@ class ProfileBuilder:
             self._handles[name].profile = profile
         return left
 
-    def discard(self, draft: Draft) -> None:
+    def discard(self, draft: DraftProfiles) -> None:
         """Nobody will use the draft: close what was built for it alone."""
         close(self._new(draft.built), "draft")
 

@@ -76,7 +76,7 @@ class Found:
         if self.pre_filtered.node_names is None:
             return self
         absent = left_out_by(self.pre_filtered.narrowed_by | {status.plugin})
-        return self.narrowed(self.feasible, self.statuses.beside(row, status, absent))
+        return self.narrowed(self.feasible, self.statuses.with_status(row, status, absent))
 
     def status_of(self, name: str) -> Status:
         node = self.feasible.cluster.node(name)
@@ -106,8 +106,8 @@ class Cycle:
             self.pod.key, self.pod.uid, queued.attempts, profile.name,
             nodes=len(services.cluster.table.live_rows()),
         )  # fmt: skip
-        self._kind = services.kinds.of(profile, self.pod)
-        self.record.reused = self._kind.is_known
+        self._pod_class = services.pod_classes.of(profile, self.pod)
+        self.record.reused = self._pod_class.is_known
         self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
 
     def run(self) -> Outcome:
@@ -143,21 +143,21 @@ class Cycle:
 
     @property
     def state(self) -> CycleState:
-        return self._kind.judgement.state
+        return self._pod_class.judgement.state
 
     # --- PreFilter, Filter -----------------------------------------------------------------------
 
     def find_feasible(self, *, fast_path: bool = True) -> Found:
         """Judge the nodes; a nominated node that fits is taken alone on the fast path."""
-        judgement = self._kind.judgement
+        judgement = self._pod_class.judgement
         if not self.record.nodes:
             raise AttemptFailed(NO_NODES)
         try:
             judgement.refresh(self.pod)
         except BaseException:
-            self.services.kinds.drop(self._kind)
+            self.services.pod_classes.drop(self._pod_class)
             raise
-        self.services.kinds.keep(self._kind)
+        self.services.pod_classes.keep(self._pod_class)
         if not judgement.pre.status.ok:
             return self._nothing(judgement)
         found = self._leave_room(judgement)
@@ -237,12 +237,12 @@ class Cycle:
         start = self.services.next_start % len(in_order)
         kept, seen = take_first(in_order, is_feasible, start, enough)
         self._advance(seen, tried)
-        places = np.flatnonzero(np.isin(nodes.index, seen))
-        statuses = Column(found.statuses.statuses.values, found.statuses.statuses.index[places])
+        positions = np.flatnonzero(np.isin(nodes.index, seen))
+        statuses = Column(found.statuses.statuses.values, found.statuses.statuses.index[positions])
         explicit = NodeStatuses(
-            Rows(nodes.cluster, nodes.index[places]), statuses, found.statuses.absent
+            Rows(nodes.cluster, nodes.index[positions]), statuses, found.statuses.absent
         )
-        return Found(self._kind.judgement, Rows(nodes.cluster, kept), explicit, UNTRACKED)
+        return Found(self._pod_class.judgement, Rows(nodes.cluster, kept), explicit, UNTRACKED)
 
     def _advance(self, seen: NDArray[np.intp], tried: int | None) -> None:
         """Say where the next walk starts; a nominated node that was tried in vain counts too."""
@@ -269,11 +269,11 @@ class Cycle:
         """Score these nodes; ``version`` as ``Found`` gives it for its feasible nodes."""
         if not self.profile.scores:
             return Ranking(feasible)
-        board = self._kind.scoreboard
+        board = self._pod_class.scoreboard
         try:
             board.refresh(self.state, self.pod, feasible, version)
         except BaseException:
-            self.services.kinds.drop(self._kind)
+            self.services.pod_classes.drop(self._pod_class)
             raise
         return Ranking(feasible, board)
 

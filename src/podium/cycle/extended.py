@@ -82,12 +82,12 @@ def _explained(known: NodeStatuses, gone: set[int], said: Mapping[str, Status]) 
     values = list(known.statuses.values)
     judged = np.ones(len(index), np.bool_)
     rows = zip(known.nodes.index.tolist(), known.nodes.names, strict=True)
-    for place, (row, name) in enumerate(rows):
+    for position, (row, name) in enumerate(rows):
         if name in said:
-            index[place] = len(values)
+            index[position] = len(values)
             values.append(said[name])
         elif row in gone:
-            judged[place] = False
+            judged[position] = False
     nodes = Rows(known.nodes.cluster, known.nodes.index[judged])
     return NodeStatuses(nodes, Column(values, index[judged]), known.absent)
 

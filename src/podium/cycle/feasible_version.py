@@ -1,4 +1,4 @@
-"""Which rows are feasible for a kind of pod, told apart by number: what scores are kept for."""
+"""Numbers for the sets of feasible rows that a class of pods had: what scores are kept for."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import NamedTuple
 
 
 class FeasibleVersion(NamedTuple):
-    """Which set of feasible rows this is, among those of one kind of pod; and since when rows have
-    only left it. A negative number is a set that nobody keeps track of."""
+    """The number of a set of feasible rows, among those that one class of pods had.
+
+    ``grown_at`` is the number of the last set that had a row more than the one before it. A
+    negative number stands for a set that is not tracked.
+    """
 
     number: int
     grown_at: int

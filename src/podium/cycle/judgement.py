@@ -1,6 +1,6 @@
-"""A profile's Filter answers for one kind of pod, kept up to date row by row.
+"""A profile's Filter answers for one class of pods, kept up to date row by row.
 
-The first pod of its kind has every candidate judged. For the next equal pod only rows that changed
+The first pod of its class has every candidate judged. For the next equal pod only rows that changed
 in an aspect that some plugin reads are judged again, and plugins that read the whole cluster are
 asked anew. Judging from scratch is the same code with every row pending.
 """

@@ -62,9 +62,9 @@ class Ranking:
         totals = np.where(is_best, _OUT, self.totals)
         found = []
         for _ in range(min(most, int(np.count_nonzero(~is_best)))):
-            place = int(totals.argmax())
-            totals[place] = _OUT
-            found.append(self.nodes.index.item(place))
+            position = int(totals.argmax())
+            totals[position] = _OUT
+            found.append(self.nodes.index.item(position))
         return found
 
     def best_names(self) -> list[str]:

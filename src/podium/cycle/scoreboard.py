@@ -1,6 +1,6 @@
-"""A profile's scores for one kind of pod, kept up to date row by row.
+"""The scores of a profile for one class of pods, kept up to date row by row.
 
-``total`` is at any time the weighted sum of what the plugins that take part have scored; places of
+``total`` is at any time the weighted sum of what the plugins that take part have scored; entries of
 rows that are not feasible hold whatever was there, and are not read.
 """
 
@@ -26,10 +26,10 @@ from podium.state.changes import Reader
 from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 
-Places = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 _FEW: Final = 8  # up to this many changed rows are scored one by one
-_NONE: Final[Places] = np.zeros(0, np.intp)
+_NONE: Final[RowNumbers] = np.zeros(0, np.intp)
 
 
 class Share:
@@ -135,8 +135,8 @@ class Scoreboard:
     ) -> None:
         """Score one changed row, if it is feasible, for plugins that look at no other."""
         feasible = nodes.index
-        place = row if len(feasible) == len(self.total) else int(feasible.searchsorted(row))
-        is_feasible = place < len(feasible) and feasible.item(place) == row
+        position = row if len(feasible) == len(self.total) else int(feasible.searchsorted(row))
+        is_feasible = position < len(feasible) and feasible.item(position) == row
         node = NodeInfo(self.cluster, row)
         for share in shares:
             share.known[row] = is_feasible
@@ -184,7 +184,7 @@ class Scoreboard:
         if len(rows):
             some = nodes if len(rows) == len(nodes) else Rows(self.cluster, rows)
             scores = self.profile.score_all(share.plugin, state, pod, some)
-            where = self._places(rows)
+            where = self._where(rows)
             share.known[where] = True
             if not share.normalizes:
                 check_range(share.plugin, scores)
@@ -196,7 +196,7 @@ class Scoreboard:
             scores = self.profile.normalize(share.plugin, state, pod, raw, nodes)
             self._count(share, nodes.index, scores)
 
-    def _unknown_rows(self, nodes: Rows, share: Share, outdated: _Outdated) -> Places:
+    def _unknown_rows(self, nodes: Rows, share: Share, outdated: _Outdated) -> RowNumbers:
         """The feasible rows whose score must be asked for."""
         reads, changes, known = share.reads, outdated.changes, share.known
         if changes.fresh:
@@ -213,12 +213,12 @@ class Scoreboard:
         here = nodes.take(known)
         if here.all():
             return _NONE
-        unknown: Places = nodes.index[~here]
+        unknown: RowNumbers = nodes.index[~here]
         return unknown
 
-    def _count(self, share: Share, rows: Places, scores: Scores) -> None:
+    def _count(self, share: Share, rows: RowNumbers, scores: Scores) -> None:
         """Put these scores into the total, in the place of the old ones."""
-        where = self._places(rows)
+        where = self._where(rows)
         if share.is_new:
             self._tied = None
             share.is_new = False
@@ -231,13 +231,13 @@ class Scoreboard:
             self._add(rows, share.weight * more)
             share.normalized[where] = scores
 
-    def _add(self, rows: Places, more: NDArray[np.int64]) -> None:
+    def _add(self, rows: RowNumbers, more: NDArray[np.int64]) -> None:
         if len(rows) == len(self.total):
             self.total += more  # a sum into a slice is written twice
         else:
             self.total[rows] += more
 
-    def _places(self, rows: Places) -> Places | slice:
+    def _where(self, rows: RowNumbers) -> RowNumbers | slice:
         """Whole columns are written in place."""
         return slice(None) if len(rows) == len(self.total) else rows
 

@@ -10,8 +10,8 @@ from podium.api.objects import Pod
 from podium.clock import Clock
 from podium.cycle.extenders import Extenders
 from podium.cycle.feasible_version import UNTRACKED
+from podium.cycle.pod_classes import PodClasses
 from podium.cycle.record import Records
-from podium.cycle.reuse import Kinds
 from podium.cycle.scoreboard import Scoreboard
 from podium.framework.cycle_state import CycleState
 from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics
@@ -55,7 +55,7 @@ class Services:
     """The parts that cycles work with; a shell provides the last five."""
 
     cluster: ClusterState
-    kinds: Kinds
+    pod_classes: PodClasses
     nominator: Nominator = field(default_factory=Nominator)
     waiting_pods: WaitingPods = field(default_factory=WaitingPods)
     pods_in_pre_bind: PodsInPreBind = field(default_factory=PodsInPreBind)

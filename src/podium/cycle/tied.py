@@ -15,13 +15,13 @@ from podium.state.rows import Rows
 
 
 class Tied:
-    """Kept as places in the order of hashed names, ascending."""
+    """Kept as positions in the order of hashed names, ascending."""
 
-    __slots__ = ("_order", "_places")
+    __slots__ = ("_order", "_positions")
 
-    def __init__(self, order: HashOrder, places: NDArray[np.intp]) -> None:
+    def __init__(self, order: HashOrder, positions: NDArray[np.intp]) -> None:
         self._order = order
-        self._places = places
+        self._positions = positions
 
     @classmethod
     def of(cls, nodes: Rows, is_tied: NDArray[np.bool_]) -> Tied:
@@ -35,26 +35,26 @@ class Tied:
         return cls(order, is_tied.take(order.rows).nonzero()[0])
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._positions)
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        return self._order.rows.take(self._places)
+        return self._order.rows.take(self._positions)
 
     def first(self, most: int) -> list[int]:
         """Some of the rows."""
         row_at = self._order.rows.item
-        return [row_at(place) for place in self._places[:most].tolist()]
+        return [row_at(position) for position in self._positions[:most].tolist()]
 
     def choose(self, key: str) -> int:
         """The row that a hash of the key points at."""
-        number = stable_hash(key) % len(self._places)
-        return self._order.rows.item(self._places.item(number))
+        number = stable_hash(key) % len(self._positions)
+        return self._order.rows.item(self._positions.item(number))
 
     def discard(self, row: int) -> None:
         """Leave this row out, if it is among them."""
-        places, place = self._places, self._order.place_of.item(row)
-        number = int(places.searchsorted(place))
-        if number < len(places) and places.item(number) == place:
-            places[number:-1] = places[number + 1 :]
-            self._places = places[:-1]
+        positions, position = self._positions, self._order.place_of.item(row)
+        number = int(positions.searchsorted(position))
+        if number < len(positions) and positions.item(number) == position:
+            positions[number:-1] = positions[number + 1 :]
+            self._positions = positions[:-1]

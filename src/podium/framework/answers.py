@@ -87,9 +87,9 @@ def verdicts_of(plugin: FilterPlugin, statuses: Statuses) -> Statuses:
     if statuses.values == _ALL_FIT:
         return statuses
     verdicts = list(statuses.values)
-    for place, status in enumerate(verdicts):
-        is_spare = not (status.ok or status.is_rejection or place in statuses.index)
-        verdicts[place] = SUCCESS if is_spare else verdict_of(plugin, status)
+    for status_index, status in enumerate(verdicts):
+        is_spare = not (status.ok or status.is_rejection or status_index in statuses.index)
+        verdicts[status_index] = SUCCESS if is_spare else verdict_of(plugin, status)
     return Column(verdicts, statuses.index)
 
 
@@ -102,6 +102,6 @@ def verdict_of(plugin: FilterPlugin, status: Status) -> Status:
     return status if status.plugin == plugin.name else status.by(plugin.name)
 
 
-def told_fault(plugin: Plugin, point: str, pod: Pod, fault: BaseException, text: str) -> Status:
+def reported_error(plugin: Plugin, point: str, pod: Pod, fault: BaseException, text: str) -> Status:
     status = fault_of(plugin, point, pod, fault)
     return Status.error(f"{text}{status.message}").by(plugin.name)

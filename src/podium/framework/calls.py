@@ -85,8 +85,8 @@ class CallCount:
             self.longest = seconds
         if seconds > self._limit:
             self._warn(seconds)
-        if calls.untold is not None:
-            calls.untold.append(Call(self.plugin, self.point, _SUCCESS, seconds))
+        if calls.unreported is not None:
+            calls.unreported.append(Call(self.plugin, self.point, _SUCCESS, seconds))
 
     def answered(self, begin: float, status: Status) -> None:
         """A call has ended with this status."""
@@ -98,9 +98,9 @@ class CallCount:
             self.errors += 1
         elif status.is_rejection:
             self.rejections += 1
-        untold = self._calls.untold
-        if untold is not None:
-            untold[-1] = untold[-1]._replace(code=code)
+        unreported = self._calls.unreported
+        if unreported is not None:
+            unreported[-1] = unreported[-1]._replace(code=code)
 
     def failed(self, begin: float) -> None:
         """A call has ended with a fault."""
@@ -141,7 +141,7 @@ class PointCalls(dict[str, CallCount]):
 class Calls:
     """The counts of one profile. They outlive a profile that is built anew.
 
-    With an observer, calls are kept until ``tell``, which a driver of cycles calls after each.
+    With an observer, calls are kept until ``report``, which a driver of cycles calls after each.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Calls:
         self.profile = profile
         self.timer = timer
         self.sources: dict[str, str] = {}  # by plugin, for messages
-        self.untold: list[Call] | None = None if observer is None else []
+        self.unreported: list[Call] | None = None if observer is None else []
         self._observer = observer
         self._clock = clock
         self._points: dict[str, PointCalls] = {}
@@ -170,13 +170,13 @@ class Calls:
         for point in list(self._points.values()):
             yield from list(point.values())
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Tell the observer what was called since the last time: each point as a whole, and
         single plugins in a sample."""
-        if not self.untold or self._observer is None:
+        if not self.unreported or self._observer is None:
             return
-        observer, calls = self._observer, self.untold
-        self.untold = []
+        observer, calls = self._observer, self.unreported
+        self.unreported = []
         points: dict[str, tuple[Code, float]] = {}
         for _, point, code, seconds in calls:
             name = _WHOLE.get(point, point)

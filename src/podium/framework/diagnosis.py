@@ -53,14 +53,14 @@ class NodeStatuses:
         empty = np.zeros(0, np.intp)
         return cls(Rows(nodes.cluster, empty), Column([], empty), absent)
 
-    def beside(self, row: int, status: Status, absent: Status) -> NodeStatuses:
+    def with_status(self, row: int, status: Status, absent: Status) -> NodeStatuses:
         """The same with a node that was judged apart, and another word on those not judged."""
         explicit, values = self.nodes.index, self.statuses.values
         if row in explicit:
             return NodeStatuses(self.nodes, self.statuses, absent)
-        place = int(np.searchsorted(explicit, row))
-        nodes = Rows(self.nodes.cluster, np.insert(explicit, place, row))
-        index = np.insert(self.statuses.index, place, len(values))
+        position = int(np.searchsorted(explicit, row))
+        nodes = Rows(self.nodes.cluster, np.insert(explicit, position, row))
+        index = np.insert(self.statuses.index, position, len(values))
         return NodeStatuses(nodes, Column([*values, status], index), absent)
 
     def __iter__(self) -> Iterator[tuple[str, Status]]:

@@ -46,7 +46,7 @@ class NominatedPods:
     def on(self, rows: NDArray[np.intp]) -> tuple[list[PodInfo], NDArray[np.intp]]:
         """Those that wait for one of these rows."""
         inside = np.isin(self.pod_rows, rows)
-        return [self.pods[place] for place in np.flatnonzero(inside)], self.pod_rows[inside]
+        return [self.pods[position] for position in np.flatnonzero(inside)], self.pod_rows[inside]
 
 
 def filter_with_nominated(

@@ -21,7 +21,7 @@ from podium.framework.answers import (
     as_scores,
     as_statuses,
     check_range,
-    told_fault,
+    reported_error,
     verdict_of,
     verdicts_of,
 )
@@ -279,7 +279,7 @@ class Profile:
     ) -> AttemptFailed:
         self._filtering[plugin.name].failed(begin)
         text = f'running "{plugin.name}" filter plugin: '
-        return AttemptFailed(told_fault(plugin, "Filter", pod, fault, text))
+        return AttemptFailed(reported_error(plugin, "Filter", pod, fault, text))
 
     # --- PostFilter ------------------------------------------------------------------------------
 
@@ -361,7 +361,7 @@ class Profile:
     ) -> AttemptFailed:
         self._scoring[plugin.name].failed(begin)
         text = f'running Score plugins: plugin "{plugin.name}" failed with: '
-        return AttemptFailed(told_fault(plugin, "Score", pod, fault, text))
+        return AttemptFailed(reported_error(plugin, "Score", pod, fault, text))
 
     def normalize(
         self, plugin: ScorePlugin, state: CycleState, pod: Pod, scores: Scores, nodes: Rows
@@ -373,7 +373,9 @@ class Profile:
         except FAULTS as fault:
             count.failed(begin)
             text = f'running Normalize on Score plugins: plugin "{plugin.name}" failed with: '
-            raise AttemptFailed(told_fault(plugin, "NormalizeScore", pod, fault, text)) from fault
+            raise AttemptFailed(
+                reported_error(plugin, "NormalizeScore", pod, fault, text)
+            ) from fault
         count.note(begin)
         check_range(plugin, normalized)
         return normalized

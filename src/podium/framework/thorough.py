@@ -30,11 +30,11 @@ class ThoroughProfile(Profile):
 
 
 def joined_columns(said: list[Statuses]) -> Statuses:
-    """Each node's statuses as one. Nodes are told apart by numbers, and joined once per kind."""
-    kinds = Column.of(zip(*(statuses.index.tolist() for statuses in said), strict=True))
-    return kinds.map(
-        lambda places: joined(
-            statuses.values[place] for statuses, place in zip(said, places, strict=True)
+    """Join each node's statuses into one; nodes with the same answers are joined once."""
+    answers = Column.of(zip(*(statuses.index.tolist() for statuses in said), strict=True))
+    return answers.map(
+        lambda numbers: joined(
+            statuses.values[number] for statuses, number in zip(said, numbers, strict=True)
         )
     )
 

@@ -101,8 +101,8 @@ class Scheduler:
 
     def _observe(self, outcome: Outcome) -> None:
         calls = self.calls[outcome.record.profile]
-        trace(outcome.record, calls.untold or ())
-        calls.tell()
+        trace(outcome.record, calls.unreported or ())
+        calls.report()
         if (seconds := outcome.record.seconds.get("cycle")) is not None:
             self.metrics.algorithm_seconds.observe(seconds)
 

@@ -16,7 +16,7 @@ from podium.api.objects import (
     Pod,
 )
 from podium.clock import FakeClock
-from podium.cycle.reuse import Kinds
+from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import ProfileHandle, Services
 from podium.errors import NotFound
 from podium.framework.handle import EventNote
@@ -112,7 +112,7 @@ class FakeHandle(ProfileHandle):
         state = ClusterState() if cluster is None else cluster
         services = Services(
             cluster=state,
-            kinds=Kinds(state),
+            pod_classes=PodClasses(state),
             clock=FakeClock(),
             client=FakeClient(),
             events=FakeEvents(),

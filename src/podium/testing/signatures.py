@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Any, Final
 
 from podium.api.objects import Pod
-from podium.cycle.reuse import Kind
+from podium.cycle.pod_classes import PodClass
 from podium.framework.answers import AttemptFailed
 from podium.framework.args import Args
 from podium.framework.plugin import NotSignable, Plugin
@@ -52,7 +52,7 @@ class Comparison:
             raise TypeError(f"{plugin.name} is built already: give its class, two are needed")
         self._keeping, self._scratch = (Subject(plugin, (), args) for _ in range(2))
         self._name = self._scratch.plugin.name
-        self._kinds: dict[Hashable, Kind] = {}
+        self._classes: dict[Hashable, PodClass] = {}
         if not self._scratch.profile.judges:
             raise TypeError(f"{self._name} judges no nodes: it needs no signature")
         text = f"{self._name} has no sign(pod), so every pod is judged from scratch"
@@ -101,13 +101,13 @@ class Comparison:
 
     def _ask(self, subject: Subject, pod: Pod, signature: Hashable | None) -> Answers | str:
         """The answers; an error in their place."""
-        kind = self._kinds.pop(signature, None) or subject.kind(pod)
+        pod_class = self._classes.pop(signature, None) or subject.pod_class(pod)
         try:
-            answers = subject.answers(pod, kind)
+            answers = subject.answers(pod, pod_class)
         except AttemptFailed as failed:
             return error_of(failed)
         if signature is not None:
-            self._kinds[signature] = kind
+            self._classes[signature] = pod_class
         return answers
 
     def _unsigned(self, one: tuple[Pod, Answers | str], other: tuple[Pod, Answers | str]) -> str:

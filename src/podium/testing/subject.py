@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from podium.api.meta import ApiObject
 from podium.api.objects import Pod
-from podium.cycle.reuse import Kind
+from podium.cycle.pod_classes import PodClass
 from podium.framework.answers import AttemptFailed
 from podium.framework.args import Args
 from podium.framework.plugin import Plugin
@@ -45,14 +45,14 @@ class Subject:
         self.cluster = self.handle.cluster
         self.profile = self.handle.profile
 
-    def kind(self, pod: Pod) -> Kind:
+    def pod_class(self, pod: Pod) -> PodClass:
         """What is to be known of pods with this signature; nothing so far."""
-        return Kind(self.profile, self.cluster, pod)
+        return PodClass(self.profile, self.cluster, pod)
 
-    def answers(self, pod: Pod, kind: Kind | None = None) -> Answers:
-        """From scratch, or by what a kind knows already."""
-        kind = kind or self.kind(pod)
-        judgement = kind.judgement
+    def answers(self, pod: Pod, pod_class: PodClass | None = None) -> Answers:
+        """From scratch, or by what a pod class knows already."""
+        pod_class = pod_class or self.pod_class(pod)
+        judgement = pod_class.judgement
         judgement.refresh(pod)
         refused = judgement.pre.status
         if not refused.ok:
@@ -61,7 +61,7 @@ class Subject:
         verdicts = {node.name: statuses.of(node).by("") for node in self.handle.rows}
         if not self.profile.scores or not len(judgement.feasible):
             return Answers(verdicts, {})
-        board = kind.scoreboard
+        board = pod_class.scoreboard
         feasible = Rows(self.cluster, judgement.feasible)
         board.refresh(judgement.state, pod, feasible, judgement.version)
         names = self.cluster.table.names

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from podium import app, config
 from podium.config import upstream
-from podium.cycle.reuse import Kinds
+from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load
 from tests.builders import node, pod
@@ -37,7 +37,7 @@ OWN_CLAIMS = [
 def cores(objects):
     """Two cores fed alike: one keeps what it knows of equal pods, the other starts from scratch."""
     keeping, scratch = (app.build(config.from_value(VALUE, app.in_tree())) for _ in range(2))
-    scratch.services.kinds = Kinds(scratch.cluster, enabled=False)
+    scratch.services.pod_classes = PodClasses(scratch.cluster, enabled=False)
     for core in (keeping, scratch):
         load(core.cluster, objects)
     return keeping, scratch

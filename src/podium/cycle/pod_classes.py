@@ -1,4 +1,4 @@
-"""Judgements by signature, so that equal pods are judged once; bounded in bytes."""
+"""Equivalence classes of pods: equal pods are judged once. What is kept is bounded in bytes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ _TIED_BYTES: Final = 16
 _UNSIGNED: Final[Signed] = (None, 0)
 
 
-class Kind:
-    """What is known about one kind of pod; nobody finds one again that has no signature."""
+class PodClass:
+    """An equivalence class: what is known about pods of one signature.
+
+    A class without a signature is used for one pod and not found again.
+    """
 
     __slots__ = ("is_known", "judgement", "number", "scoreboard", "signature")
 
@@ -40,82 +43,82 @@ class Kind:
         self, profile: Profile, cluster: ClusterState, pod: Pod, signed: Signed = _UNSIGNED
     ) -> None:
         self.signature, self.number = signed
-        self.is_known = False  # whether a pod of this kind was judged before
+        self.is_known = False  # whether a pod of this class was judged before
         judge = ThoroughJudgement if isinstance(profile, ThoroughProfile) else Judgement
         self.judgement: Judgement = judge(profile, cluster, pod)
         self.scoreboard = Scoreboard(profile, cluster, self.judgement.reading)
 
 
-class Kinds:
-    """The kinds of pods seen lately. ``enabled`` is for comparing with judging from scratch.
+class PodClasses:
+    """The equivalence classes seen lately. ``enabled=False`` judges every pod from scratch.
 
-    A kind that came once makes room for the next such ones; one that comes again stays until it is
-    the longest unused. So pods without equals drive nobody out, and use the same little memory over
-    and over, which is still in the processor's cache.
+    A class that came once makes room for the next such class; one that comes again stays until it
+    is the least recently used. So pods without equals evict no other class, and their memory is
+    used over and over, which keeps it in the processor's cache.
     """
 
     def __init__(self, cluster: ClusterState, *, enabled: bool = True) -> None:
         self._cluster = cluster
         self._enabled = enabled
         # By the hash of the signature; in order of use, oldest first.
-        self._kinds: dict[int, Kind] = {}
-        self._came_once: dict[int, Kind] = {}
+        self._classes: dict[int, PodClass] = {}
+        self._came_once: dict[int, PodClass] = {}
         self._seen: dict[int, None] = {}
-        self._latest: Kind | None = None
+        self._latest: PodClass | None = None
 
-    def of(self, profile: Profile, pod: Pod) -> Kind:
-        """The pod's kind; a new one when it has no equal, or cannot be signed."""
+    def of(self, profile: Profile, pod: Pod) -> PodClass:
+        """Return the pod's class: a new one when no equal pod is known, or it cannot be signed."""
         signature = profile.sign(pod) if self._enabled else None
         if signature is None:
-            return Kind(profile, self._cluster, pod)
+            return PodClass(profile, self._cluster, pod)
         try:
             number = hash(signature)
         except TypeError:
             log.error("signature cannot be hashed", profile=profile.name, pod=pod.key)
-            return Kind(profile, self._cluster, pod)
+            return PodClass(profile, self._cluster, pod)
         found = self._find(number)
         if found is not None and found.signature == signature:
             return found
-        return Kind(profile, self._cluster, pod, (signature, number))
+        return PodClass(profile, self._cluster, pod, (signature, number))
 
-    def _find(self, number: int) -> Kind | None:
-        return self._kinds.get(number) or self._came_once.get(number)
+    def _find(self, number: int) -> PodClass | None:
+        return self._classes.get(number) or self._came_once.get(number)
 
-    def keep(self, kind: Kind) -> None:
-        """Remember an up-to-date kind; the longest unused ones make room."""
-        if kind is self._latest or kind.signature is None:
+    def keep(self, pod_class: PodClass) -> None:
+        """Remember an up-to-date class; the least recently used ones make room."""
+        if pod_class is self._latest or pod_class.signature is None:
             return
-        kind.is_known = True
-        number = kind.number
-        most = max(1, KEPT_BYTES // self._reckoned_bytes(kind))
+        pod_class.is_known = True
+        number = pod_class.number
+        most = max(1, KEPT_BYTES // self._reckoned_bytes(pod_class))
         if number not in self._seen:
-            _put(self._came_once, number, kind, min(_MOST_ONCE, most))
+            _put(self._came_once, number, pod_class, min(_MOST_ONCE, most))
         else:
             self._came_once.pop(number, None)
-            _put(self._kinds, number, kind, most)
-            self._latest = kind
+            _put(self._classes, number, pod_class, most)
+            self._latest = pod_class
         _put(self._seen, number, None, _MOST_SEEN)
 
-    def _reckoned_bytes(self, kind: Kind) -> int:
-        scores = len(kind.judgement.profile.scores)
+    def _reckoned_bytes(self, pod_class: PodClass) -> int:
+        scores = len(pod_class.judgement.profile.scores)
         a_row = _JUDGED_BYTES + _SCORED_BYTES * scores + _STATE_BYTES + _TIED_BYTES
         return a_row * (1 + self._cluster.table.size)
 
-    def drop(self, kind: Kind) -> None:
-        """Forget a kind whose refresh was broken off."""
+    def drop(self, pod_class: PodClass) -> None:
+        """Forget a class whose refresh was interrupted."""
         self._latest = None
-        if kind.is_known:
-            self._kinds.pop(kind.number, None)
-            self._came_once.pop(kind.number, None)
+        if pod_class.is_known:
+            self._classes.pop(pod_class.number, None)
+            self._came_once.pop(pod_class.number, None)
 
     def clear(self) -> None:
         """Forget all: plugins were exchanged."""
         self._latest = None
-        self._kinds.clear()
+        self._classes.clear()
         self._came_once.clear()
 
     def __len__(self) -> int:
-        return len(self._kinds) + len(self._came_once)
+        return len(self._classes) + len(self._came_once)
 
 
 def _put(into: dict[int, V], number: int, value: V, most: int) -> None:
