@@ -16,10 +16,11 @@ from podium.cli.scheduler_flags import FLAGS, GONE
 from podium.client.resources import resource_of
 from podium.config.feature_gates import GATES, OFF
 from podium.framework.plugin import points_of
+from podium.legacy.plugins import LEGACY
 from podium.live.watching import KEPT, LOOKED_UP, UNKEPT
 from podium.metric_families import growing
 from podium.metrics import Metrics
-from podium.plugins import IN_TREE, LEGACY
+from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption

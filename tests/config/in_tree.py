@@ -4,7 +4,8 @@ from podium import config
 from podium.config import upstream
 from podium.errors import ConfigError
 from podium.framework.registry import Registry
-from podium.plugins import IN_TREE, LEGACY
+from podium.legacy.plugins import LEGACY
+from podium.plugins import IN_TREE
 
 KNOWN = Registry((*IN_TREE, *LEGACY))
 

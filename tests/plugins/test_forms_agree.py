@@ -9,7 +9,8 @@ from podium import app
 from podium import framework as fwk
 from podium.config import default
 from podium.framework.answers import AttemptFailed
-from podium.plugins import IN_TREE, LEGACY
+from podium.legacy.plugins import LEGACY
+from podium.plugins import IN_TREE
 from podium.state.rows import PodsOnRows, Rows
 from podium.testing.forms import check_filters, check_scores
 from tests.clusters import NODE_NAMES, clusters, feed, pods

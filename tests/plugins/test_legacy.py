@@ -5,7 +5,8 @@ import pytest
 from podium import app, config
 from podium.config import upstream
 from podium.errors import ConfigError
-from podium.plugins import IN_TREE, LEGACY
+from podium.legacy.plugins import LEGACY
+from podium.plugins import IN_TREE
 from tests.legacy import with_legacy
 
 NAMES = [plugin.name for plugin in LEGACY]

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
-from podium.plugins.node_label import REJECTED, NodeLabel
+from podium.legacy.plugins.node_label import REJECTED, NodeLabel
 from tests.builders import node, pod
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
-from podium.plugins.selector_spread import SelectorSpread
+from podium.legacy.plugins.selector_spread import SelectorSpread
 from tests.builders import node, pod, replicas
 from tests.fakes import FakeHandle
 

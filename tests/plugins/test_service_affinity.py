@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
-from podium.plugins.service_affinity import REJECTED, ServiceAffinity
+from podium.legacy.plugins.service_affinity import REJECTED, ServiceAffinity
 from tests.builders import node, pod, replicas
 from tests.fakes import FakeHandle
 

@@ -3,7 +3,7 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
-from podium.plugins.service_affinity import ServiceAffinity
+from podium.legacy.plugins.service_affinity import ServiceAffinity
 from tests.builders import node, pod
 from tests.fakes import FakeHandle
 

@@ -1,7 +1,8 @@
 """Our plugins that judge nodes, each with arguments that it can be built with."""
 
 from podium import framework as fwk
-from podium.plugins import IN_TREE, LEGACY
+from podium.legacy.plugins import LEGACY
+from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit.args import ShapePoint
 
 _POINTS = fwk.PreFilterPlugin | fwk.FilterPlugin | fwk.PreScorePlugin | fwk.ScorePlugin

@@ -22,7 +22,8 @@ from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
-from podium.plugins import IN_TREE, LEGACY
+from podium.legacy.plugins import LEGACY
+from podium.plugins import IN_TREE
 from podium.state.cluster import ClusterState
 
 

@@ -10,9 +10,10 @@ from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.config.upstream import GATED_PLUGINS
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
+from podium.legacy.plugins import LEGACY
 from podium.live.binding import Binder
 from podium.live.quiet_binding import QuietBinder
-from podium.plugins import IN_TREE, LEGACY
+from podium.plugins import IN_TREE
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue

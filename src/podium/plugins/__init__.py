@@ -1,7 +1,4 @@
-"""The in-tree plugins, in the order of the default profile; for ``app`` and the shells only.
-
-``LEGACY`` are those that kube-scheduler has dropped: only older configurations may name them.
-"""
+"""The in-tree plugins, in the order of the default profile; for ``app`` and the shells only."""
 
 from podium.framework.plugin import Plugin
 from podium.plugins.default_binder import DefaultBinder
@@ -10,32 +7,17 @@ from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.node_affinity import NodeAffinity
 from podium.plugins.node_declared_features import NodeDeclaredFeatures
-from podium.plugins.node_label import NodeLabel
 from podium.plugins.node_name import NodeName
 from podium.plugins.node_ports import NodePorts
-from podium.plugins.node_prefer_avoid_pods import NodePreferAvoidPods
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from podium.plugins.node_resources_fit import (
-    NodeResourcesFit,
-    NodeResourcesLeastAllocated,
-    NodeResourcesMostAllocated,
-    RequestedToCapacityRatio,
-)
+from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_unschedulable import NodeUnschedulable
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.priority_sort import PrioritySort
 from podium.plugins.scheduling_gates import SchedulingGates
-from podium.plugins.selector_spread import SelectorSpread
-from podium.plugins.service_affinity import ServiceAffinity
 from podium.plugins.taint_toleration import TaintToleration
 from podium.plugins.volume.binding import VolumeBinding
-from podium.plugins.volume.cloud_limits import (
-    AzureDiskLimits,
-    CinderLimits,
-    EBSLimits,
-    GCEPDLimits,
-)
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits
 from podium.plugins.volume.volume_restrictions import VolumeRestrictions
 from podium.plugins.volume.volume_zone import VolumeZone
@@ -61,18 +43,4 @@ IN_TREE: tuple[type[Plugin], ...] = (
     ImageLocality,
     DefaultBinder,
     NodeDeclaredFeatures,
-)
-
-LEGACY: tuple[type[Plugin], ...] = (
-    NodeLabel,
-    NodePreferAvoidPods,
-    NodeResourcesLeastAllocated,
-    NodeResourcesMostAllocated,
-    RequestedToCapacityRatio,
-    SelectorSpread,
-    ServiceAffinity,
-    EBSLimits,
-    GCEPDLimits,
-    AzureDiskLimits,
-    CinderLimits,
 )

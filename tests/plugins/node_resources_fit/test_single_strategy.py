@@ -2,12 +2,12 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
-from podium.plugins.node_resources_fit import (
-    NodeResourcesFit,
+from podium.legacy.plugins.resource_strategies import (
     NodeResourcesLeastAllocated,
     NodeResourcesMostAllocated,
     RequestedToCapacityRatio,
 )
+from podium.plugins.node_resources_fit import NodeResourcesFit
 from tests.builders import node, pod
 
 LEAST, MOST, RATIO = (

@@ -1,7 +1,7 @@
 import pytest
 
 from podium import framework as fwk
-from podium.plugins.volume.cloud_limits import (
+from podium.legacy.plugins.cloud_limits import (
     AzureDiskLimits,
     CinderLimits,
     EBSLimits,

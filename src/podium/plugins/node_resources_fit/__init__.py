@@ -7,15 +7,5 @@ Requeue  when pods leave or shrink, a node that would be large enough joins or g
 """
 
 from podium.plugins.node_resources_fit.plugin import NodeResourcesFit
-from podium.plugins.node_resources_fit.single_strategy import (
-    NodeResourcesLeastAllocated,
-    NodeResourcesMostAllocated,
-    RequestedToCapacityRatio,
-)
 
-__all__ = [
-    "NodeResourcesFit",
-    "NodeResourcesLeastAllocated",
-    "NodeResourcesMostAllocated",
-    "RequestedToCapacityRatio",
-]
+__all__ = ["NodeResourcesFit"]

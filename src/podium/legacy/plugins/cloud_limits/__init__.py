@@ -15,8 +15,8 @@ from typing import ClassVar
 from podium import framework as fwk
 from podium.api.claims import named_claims
 from podium.api.objects import CSINode, Pod
+from podium.legacy.plugins.cloud_limits.disks import Kind, disks_of, is_nitro, limit
 from podium.plugins.volume.binding.migration import is_migrated
-from podium.plugins.volume.cloud_disks import Kind, disks_of, is_nitro, limit
 from podium.plugins.volume.limits import EXCEEDED, usable_claim
 
 READS = fwk.reads(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.api.objects import Node, Pod, Service
-from podium.plugins.service_affinity.agreement import agree
+from podium.legacy.plugins.service_affinity.agreement import agree
 
 
 class Hints:

@@ -22,8 +22,8 @@ import numpy as np
 from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.api.selectors import from_map
-from podium.plugins.service_affinity.agreement import Agreement, agree, agreement, peers_of
-from podium.plugins.service_affinity.hints import Hints
+from podium.legacy.plugins.service_affinity.agreement import Agreement, agree, agreement, peers_of
+from podium.legacy.plugins.service_affinity.hints import Hints
 from podium.state.workload_selectors import services_of
 
 REJECTED = fwk.Status.unschedulable("node(s) didn't match service affinity")
