@@ -45,7 +45,7 @@ bench-live: $(STAMP) ## Run the benchmarks of a whole scheduler, on the embedded
 	$(BIN)/podium bench --embedded benchmarks/live.yaml
 
 fuzz-apiserver: $(STAMP) ## Send 20,000 seeded requests to the embedded API server (SEED=n, COUNT=n)
-	$(BIN)/python -m tests.apiserver.fuzz $(or $(COUNT),20000) $(or $(SEED),1)
+	$(BIN)/python -m tests.support.apiserver_fuzz $(or $(COUNT),20000) $(or $(SEED),1)
 
 clean: ## Remove the environment, caches and build products
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -24,7 +24,7 @@ from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
-from tests import sentences
+from tests.support import source_messages
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "plugins"
@@ -83,7 +83,7 @@ def is_single(kind):
 @every_plugin
 def test_page_has_every_reason(plugin):
     page = text_of(plugin)
-    missing = [text for text in sentences.of(plugin) if not re.search(pattern(text), page)]
+    missing = [text for text in source_messages.of(plugin) if not re.search(pattern(text), page)]
 
     assert not missing
 
@@ -91,7 +91,8 @@ def test_page_has_every_reason(plugin):
 def test_reasons_are_read_off_the_code():
     """In other modules of the package, filled in, out of constants; but no lines for the log."""
     fit, spread, preemption = (
-        sentences.of(plugin) for plugin in (NodeResourcesFit, PodTopologySpread, DefaultPreemption)
+        source_messages.of(plugin)
+        for plugin in (NodeResourcesFit, PodTopologySpread, DefaultPreemption)
     )
 
     assert fit == {"Too many pods", "Insufficient {}"}
@@ -106,7 +107,7 @@ def text_of(plugin):
 
 def pattern(sentence):
     """Pages write something in place of what is filled in: ``Insufficient <resource>``."""
-    return ".+".join(map(re.escape, sentence.strip().split(sentences.FILLED_IN)))
+    return ".+".join(map(re.escape, sentence.strip().split(source_messages.FILLED_IN)))
 
 
 def recorded_reasons():

@@ -3,8 +3,8 @@
 import pytest
 
 from podium.api.claims import BETA_CLASS, claim_key, class_name, is_owned, named_claims
-from tests.builders import pod
-from tests.storage import claim, ephemeral, uses
+from tests.support.builders import pod
+from tests.support.storage import claim, ephemeral, uses
 
 
 def test_claims_of_a_pod_stand_in_the_order_of_its_volumes():

@@ -11,7 +11,7 @@ from podium.api.csi_migration import (
     persistent_id,
 )
 from podium.api.objects import PersistentVolume, Volume, decode
-from tests.storage import volume
+from tests.support.storage import volume
 
 BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
 ZONE = "topology.kubernetes.io/zone"

@@ -10,7 +10,7 @@ import pytest
 from podium.api.codec import decode
 from podium.api.objects import Pod
 from podium.api.read_only import close_maps
-from tests.builders import pod
+from tests.support.builders import pod
 
 LABELS = {"app": "web"}
 

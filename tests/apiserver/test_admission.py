@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.harness import MERGE, PODS, pod, with_server
+from tests.support.apiserver import MERGE, PODS, pod, with_server
 
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 NODES = "/api/v1/nodes"

@@ -14,7 +14,7 @@ from podium.apiserver.fields import (
     shown,
     union,
 )
-from tests.apiserver.harness import (
+from tests.support.apiserver import (
     APPLY,
     CONFIG_MAPS,
     DEPLOYMENTS,

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.apiserver.patterns import fits, pattern_problem
-from tests.apiserver.harness import MERGE, with_server
 from tests.apiserver.test_custom_kinds import CRDS, FOOS, definition, foo
+from tests.support.apiserver import MERGE, with_server
 
 AT = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[x]"
 

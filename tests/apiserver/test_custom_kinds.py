@@ -1,6 +1,6 @@
 """CustomResourceDefinitions and the kinds they bring."""
 
-from tests.apiserver.harness import APPLY, MERGE, STRATEGIC, with_server
+from tests.support.apiserver import APPLY, MERGE, STRATEGIC, with_server
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 FOOS = "/apis/example.com/v1/namespaces/default/foos"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.harness import PODS, pod, with_server
+from tests.support.apiserver import PODS, pod, with_server
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -14,7 +14,7 @@ from podium.apiserver.embedded_cluster import (
 from podium.apiserver.subresources import bind
 from podium.clock import sleep
 from podium.errors import PodiumError
-from tests.apiserver.controllers.harness import World, pod
+from tests.support.controllers import World, pod
 
 BIG = {
     "metadata": {"name": "big", "labels": {"tier": "gold"}},

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.apiserver.fuzz import fire
+from tests.support.apiserver_fuzz import fire
 
 
 @pytest.mark.parametrize("seed", [11, 12])

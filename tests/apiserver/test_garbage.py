@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.harness import CONFIG_MAPS, config_map, with_server
+from tests.support.apiserver import CONFIG_MAPS, config_map, with_server
 
 
 def owned_by(owner, name, **extra):

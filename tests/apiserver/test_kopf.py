@@ -13,7 +13,7 @@ from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.apiserver.kubeconfig import add_context
 
 COPIES, CRDS = "copies.example.com", "customresourcedefinitions.apiextensions.k8s.io"
-OPERATOR = Path(__file__).with_name("kopf_operator.py")
+OPERATOR = Path(__file__).parents[1] / "support" / "kopf_operator.py"
 FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 SPEC = {"count": {"type": "integer"}, "text": {"type": "string"}}
 SCHEMA = {

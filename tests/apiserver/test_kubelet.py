@@ -3,7 +3,7 @@
 import pytest
 
 from podium.apiserver.api import Call
-from tests.apiserver.controllers.harness import World, container, node, pod
+from tests.support.controllers import World, container, node, pod
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.controllers.harness import World, container, node, pod
+from tests.support.controllers import World, container, node, pod
 
 PORT = {"containerPort": 80, "hostPort": 80}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.apiserver.kubelet_nodes import host_address, pod_range
-from tests.apiserver.controllers.harness import World, node
+from tests.support.controllers import World, node
 
 LEASES = "leases.coordination.k8s.io"
 

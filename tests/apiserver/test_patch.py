@@ -6,7 +6,7 @@ from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.patch import json_patch, merge_patch
 from podium.apiserver.statuses import Refusal
 from podium.apiserver.strategic import strategic_merge
-from tests.apiserver.harness import (
+from tests.support.apiserver import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     JSON_PATCH,

@@ -8,7 +8,7 @@ from podium.apiserver.protobuf import MEDIA, decode
 from podium.apiserver.protobuf_fields import FIELDS
 from podium.apiserver.schemas import named
 from podium.apiserver.statuses import Refusal
-from tests.apiserver.harness import CONFIG_MAPS, with_server
+from tests.support.apiserver import CONFIG_MAPS, with_server
 
 KINDS = builtin_kinds()
 

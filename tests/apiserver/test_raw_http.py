@@ -9,7 +9,7 @@ import pytest
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import FakeClock
-from tests.apiserver.harness import with_server
+from tests.support.apiserver import with_server
 
 POST = b"POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\n"
 

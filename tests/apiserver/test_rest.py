@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.harness import (
+from tests.support.apiserver import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     MERGE,

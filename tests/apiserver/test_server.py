@@ -13,7 +13,7 @@ from podium.apiserver.decoding import read_yaml
 from podium.apiserver.server import Access, EmbeddedServer
 from podium.clock import FakeClock
 from podium.errors import NotOnLoopback
-from tests.apiserver.harness import APPLY, CONFIG_MAPS, with_server
+from tests.support.apiserver import APPLY, CONFIG_MAPS, with_server
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.harness import DEPLOYMENTS, MERGE, PODS, deployment, pod, with_server
+from tests.support.apiserver import DEPLOYMENTS, MERGE, PODS, deployment, pod, with_server
 
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.apiserver.harness import CONFIG_MAPS, config_map, with_server
+from tests.support.apiserver import CONFIG_MAPS, config_map, with_server
 
 
 def told(events):

@@ -10,7 +10,7 @@ from podium.apiserver import zeros
 from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.schemas import named
 from podium.apiserver.zeros import drop_zeros
-from tests.apiserver.controllers.harness import World, template, workload
+from tests.support.controllers import World, template, workload
 
 KINDS = builtin_kinds()
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"

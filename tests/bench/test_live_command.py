@@ -13,8 +13,8 @@ import pytest
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.bench.result import LiveResult
 from podium.cli import main
-from tests.control_plane.plane import write_kubeconfig
-from tests.control_plane.sides import Side
+from tests.support.control_plane.plane import write_kubeconfig
+from tests.support.control_plane.sides import Side
 
 WORKLOADS = """
 - name: Case

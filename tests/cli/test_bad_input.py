@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.api.test_manifests import LAUGHS
-from tests.cli.shell import Shell
+from tests.support.commands import Shell
 
 BINARY = b"\x7fELF\x00\xff\xfe\x80"
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from podium.cli import up
-from tests.cli.shell import Shell
+from tests.support.commands import Shell
 
 WEB = """\
 apiVersion: apps/v1

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from podium.cli import main
-from tests.control_plane.plane import free_port
-from tests.control_plane.schedulers import Scheduler
+from tests.support.control_plane.plane import free_port
+from tests.support.control_plane.schedulers import Scheduler
 
 
 class Cluster:

@@ -9,10 +9,10 @@ from podium.apiserver.server import Access
 from podium.app import process
 from podium.cli import main
 from podium.live.lease_lock import LeaseLock
-from tests.control_plane import sides
-from tests.control_plane.plane import free_port, write_kubeconfig
-from tests.control_plane.schedulers import LEASE, podium
-from tests.control_plane.stage import Stage
+from tests.support.control_plane import sides
+from tests.support.control_plane.plane import free_port, write_kubeconfig
+from tests.support.control_plane.schedulers import LEASE, podium
+from tests.support.control_plane.stage import Stage
 
 LEASES = LEASE.rpartition("/")[0]
 HELD = {

@@ -21,8 +21,8 @@ from podium.client.api_client import STATUS_TRIES, ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.http import Connection
 from podium.errors import ApiError, Conflict, NotFound, Unreachable
-from tests.client.front import answering, hanging_up, saying
-from tests.client.harness import UNLIMITED, node, pod, with_world
+from tests.support.client import UNLIMITED, node, pod, with_world
+from tests.support.faulty_proxy import answering, hanging_up, saying
 
 SAID = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no")
 

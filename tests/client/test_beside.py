@@ -4,7 +4,7 @@ import asyncio
 
 from podium.client.http import Connection, Options
 from podium.clock import give_way
-from tests.client.harness import with_world
+from tests.support.client import with_world
 
 
 @with_world

@@ -4,7 +4,7 @@ import pytest
 
 from podium.client.resources import custom_resource
 from podium.errors import PodiumError
-from tests.client.harness import with_world
+from tests.support.client import with_world
 
 CRD = {
     "metadata": {"name": "foos.example.com"},

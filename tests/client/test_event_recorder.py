@@ -18,8 +18,8 @@ from podium.client.event_recorder import (
 from podium.client.event_series import IDLE_SECONDS, MOST_REMEMBERED, EventSeries
 from podium.clock import FakeClock
 from podium.framework.handle import EventNote
-from tests.client.front import answering, hanging_up, holding, losing_the_answer, never
-from tests.client.harness import with_world
+from tests.support.client import with_world
+from tests.support.faulty_proxy import answering, hanging_up, holding, losing_the_answer, never
 
 PATH = "/apis/events.k8s.io/v1/namespaces/default/events"
 SCHEDULED = EventNote("Normal", "Scheduled", "Binding", "Successfully assigned default/p to n")

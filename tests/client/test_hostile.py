@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from podium.client.backoff import MOST_SECONDS
 from podium.client.http import RECONNECT_TRIES
 from podium.client.resources import PODS
-from tests.client.front import EVIL
-from tests.client.harness import pod, with_world
+from tests.support.client import pod, with_world
+from tests.support.faulty_proxy import EVIL
 
 TRIES_EACH = RECONNECT_TRIES  # of a list; of a watch two, which aiohttp makes
 

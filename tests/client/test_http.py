@@ -34,8 +34,8 @@ from podium.errors import (
     Unreachable,
 )
 from podium.tls import Certificate, Tls
-from tests.client.front import answering, hanging_up, never, saying
-from tests.client.harness import UNLIMITED, with_world
+from tests.support.client import UNLIMITED, with_world
+from tests.support.faulty_proxy import answering, hanging_up, never, saying
 
 PEM = Path(__file__).parent / "certificates"
 

@@ -1,7 +1,7 @@
 """Informers against the embedded server: what they know, and what their handlers hear."""
 
 from podium.client.resources import NODES, PODS
-from tests.client.harness import node, pod, with_world
+from tests.support.client import node, pod, with_world
 
 
 @with_world

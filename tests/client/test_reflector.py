@@ -9,8 +9,8 @@ from podium.client import reflector
 from podium.client.backoff import FIRST_SECONDS
 from podium.client.resources import CLAIMS, NODES, PODS
 from podium.errors import Forbidden, Unreachable
-from tests.client.front import answering, hanging_up, never, saying, silent, streaming
-from tests.client.harness import node, pod, with_world
+from tests.support.client import node, pod, with_world
+from tests.support.faulty_proxy import answering, hanging_up, never, saying, silent, streaming
 
 
 def listed(world, part="limit="):

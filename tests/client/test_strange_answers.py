@@ -8,8 +8,8 @@ from podium.client.endpoint import Endpoint
 from podium.client.http import Connection, Request
 from podium.client.resources import NODES, PODS, Resource
 from podium.errors import ApiError, Unreachable
-from tests.client.front import saying, streaming
-from tests.client.harness import UNLIMITED, node, pod, with_world
+from tests.support.client import UNLIMITED, node, pod, with_world
+from tests.support.faulty_proxy import saying, streaming
 
 
 def bookmark(version):

@@ -15,8 +15,8 @@ from podium.config.modern import modernized
 from podium.config.problems import Problems
 from podium.config.versions.default_plugins import V1BETA1
 from podium.errors import ConfigError
-from tests.config.in_tree import KNOWN, header, order
 from tests.config.test_examples import EXAMPLES, FILES, ROOT
+from tests.support.in_tree_configuration import KNOWN, header, order
 
 OLDER = ("v1beta3", "v1beta2", "v1beta1", "v1alpha2")
 

@@ -8,7 +8,7 @@ import yaml
 from podium import config
 from podium.config.load import read
 from podium.framework.plugin import Point
-from tests.config.in_tree import KNOWN, order
+from tests.support.in_tree_configuration import KNOWN, order
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = Path(__file__).parent / "examples"

@@ -7,7 +7,7 @@ import pytest
 from podium import config
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
-from tests.config.in_tree import KNOWN, load, order
+from tests.support.in_tree_configuration import KNOWN, load, order
 
 MANDATORY = "NodeUnschedulable TaintToleration"
 

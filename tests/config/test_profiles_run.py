@@ -6,9 +6,9 @@ from podium import app
 from podium.cycle.outcome import Placed
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load as fill
-from tests.builders import node, pod
-from tests.config.in_tree import load
-from tests.storage import claim, uses, volume
+from tests.support.builders import node, pod
+from tests.support.in_tree_configuration import load
+from tests.support.storage import claim, uses, volume
 
 VERSIONS = ["v1", "v1beta3", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1", "Policy"]
 ZONE = "topology.kubernetes.io/zone"

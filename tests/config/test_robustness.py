@@ -14,8 +14,8 @@ from podium.config import upstream
 from podium.errors import ConfigError
 from podium.framework.args import NoArgs
 from podium.framework.registry import Registry
-from tests.config.in_tree import KNOWN
-from tests.config.plugins import FitArgs, plugin, registry
+from tests.support.empty_plugins import FitArgs, plugin, registry
+from tests.support.in_tree_configuration import KNOWN
 
 VALID = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

@@ -6,7 +6,7 @@ from podium import config
 from podium.config.merge import Entry, PluginSet, appended
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
-from tests.config.in_tree import KNOWN, header, load, order, problems
+from tests.support.in_tree_configuration import KNOWN, header, load, order, problems
 
 OLDER = ["v1beta3", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1"]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from podium.cli import main
-from tests.conformance.recordings import HINT, PLACED, SEQUENCE, changed, pod
+from tests.support.recordings import HINT, PLACED, SEQUENCE, changed, pod
 
 DIFFERENT = changed(PLACED, "expect.best", ["b"])
 BAD_POD = changed(PLACED, "pod.spec.containers", "none")

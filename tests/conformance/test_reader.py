@@ -14,7 +14,7 @@ from podium.conformance.cases import (
     UpdateCase,
 )
 from podium.errors import InvalidRecording
-from tests.conformance.recordings import HINT, PLACED, SEQUENCE, UPDATE
+from tests.support.recordings import HINT, PLACED, SEQUENCE, UPDATE
 
 REGISTRATIONS = {
     "plugins": [

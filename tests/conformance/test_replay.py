@@ -8,7 +8,7 @@ from podium.conformance import Workshop, replay
 from podium.conformance.reader import parse_line
 from podium.framework.registry import Registry
 from podium.plugins import IN_TREE
-from tests.conformance.recordings import (
+from tests.support.recordings import (
     HINT,
     HOPELESS,
     PLACED,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.control_plane import sides
-from tests.control_plane.binaries import NoControlPlane, find_binaries
-from tests.control_plane.plane import ControlPlane
+from tests.support.control_plane import sides
+from tests.support.control_plane.binaries import NoControlPlane, find_binaries
+from tests.support.control_plane.plane import ControlPlane
 
 
 @pytest.fixture(scope="session")

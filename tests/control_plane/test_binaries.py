@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.control_plane.binaries import MISSING, NEEDED, NoControlPlane, data_folder, find_binaries
+from tests.support.control_plane.binaries import (
+    MISSING,
+    NEEDED,
+    NoControlPlane,
+    data_folder,
+    find_binaries,
+)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from podium.config.load import read
 from podium.config.other_gates import OTHER_COMPONENTS
 from podium.config.versions import V1
 from podium.config.written import as_yaml, written
-from tests.control_plane.plane import free_port, write_kubeconfig
+from tests.support.control_plane.plane import free_port, write_kubeconfig
 
 pytestmark = pytest.mark.cluster
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.control_plane import sides
-from tests.control_plane.asking import Ask, all_differences
+from tests.support.control_plane import sides
+from tests.support.control_plane.asking import Ask, all_differences
 
 pytestmark = pytest.mark.cluster
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.control_plane.asking import compare
-from tests.control_plane.scripts import (
+from tests.support.control_plane.asking import compare
+from tests.support.control_plane.scripts import (
     applying,
     customizing,
     defaulting,

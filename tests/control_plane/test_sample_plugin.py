@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.control_plane import sides
-from tests.control_plane.binaries import NoControlPlane
-from tests.control_plane.plane import ControlPlane, free_port
-from tests.control_plane.processes import Program
-from tests.control_plane.stage import Stage
+from tests.support.control_plane import sides
+from tests.support.control_plane.binaries import NoControlPlane
+from tests.support.control_plane.plane import ControlPlane, free_port
+from tests.support.control_plane.processes import Program
+from tests.support.control_plane.stage import Stage
 
 pytestmark = pytest.mark.cluster
 

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from tests.control_plane.plane import Credentials, write_kubeconfig
-from tests.control_plane.schedulers import USER, podium
+from tests.support.control_plane.plane import Credentials, write_kubeconfig
+from tests.support.control_plane.schedulers import USER, podium
 
 pytestmark = pytest.mark.cluster
 

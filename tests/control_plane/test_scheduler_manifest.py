@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.control_plane import sides
-from tests.control_plane.plane import ControlPlane, write_kubeconfig
-from tests.control_plane.schedulers import Scheduler
-from tests.control_plane.stage import Stage
+from tests.support.control_plane import sides
+from tests.support.control_plane.plane import ControlPlane, write_kubeconfig
+from tests.support.control_plane.schedulers import Scheduler
+from tests.support.control_plane.stage import Stage
 
 pytestmark = pytest.mark.cluster
 

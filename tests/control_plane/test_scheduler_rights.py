@@ -10,10 +10,10 @@ from datetime import datetime
 
 import pytest
 
-from tests.control_plane import sides
-from tests.control_plane.plane import ControlPlane
-from tests.control_plane.schedulers import podium
-from tests.control_plane.stage import PRIORITIES, Stage
+from tests.support.control_plane import sides
+from tests.support.control_plane.plane import ControlPlane
+from tests.support.control_plane.schedulers import podium
+from tests.support.control_plane.stage import PRIORITIES, Stage
 
 pytestmark = pytest.mark.cluster
 

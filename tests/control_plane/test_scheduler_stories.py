@@ -9,12 +9,12 @@ import itertools
 
 import pytest
 
-from tests.control_plane import sides
-from tests.control_plane.asking import JSON_PATCH, MERGE
-from tests.control_plane.binaries import NoControlPlane
-from tests.control_plane.plane import ControlPlane
-from tests.control_plane.schedulers import LEASE, PACKER, USER, kube_scheduler, podium
-from tests.control_plane.stage import CLASSES, PRIORITIES, VOLUMES, Stage
+from tests.support.control_plane import sides
+from tests.support.control_plane.asking import JSON_PATCH, MERGE
+from tests.support.control_plane.binaries import NoControlPlane
+from tests.support.control_plane.plane import ControlPlane
+from tests.support.control_plane.schedulers import LEASE, PACKER, USER, kube_scheduler, podium
+from tests.support.control_plane.stage import CLASSES, PRIORITIES, VOLUMES, Stage
 
 pytestmark = pytest.mark.cluster
 

@@ -5,10 +5,10 @@ import functools
 
 import pytest
 
-from tests.control_plane import sides, takeover
-from tests.control_plane.binaries import NoControlPlane
-from tests.control_plane.plane import ControlPlane
-from tests.control_plane.schedulers import (
+from tests.support.control_plane import sides, takeover
+from tests.support.control_plane.binaries import NoControlPlane
+from tests.support.control_plane.plane import ControlPlane
+from tests.support.control_plane.schedulers import (
     LEASE_SECONDS,
     MOST_TAKEOVER_SECONDS,
     USER,

@@ -5,9 +5,9 @@ import pytest
 from podium import framework as fwk
 from podium.cycle.outcome import Placed, Rejected
 from podium.framework.status import Nominate
-from tests.builders import node, pod
-from tests.cycle.harness import Scheduler
-from tests.toys import (
+from tests.support.builders import node, pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import (
     Filter,
     Normalizing,
     Permit,

@@ -8,10 +8,10 @@ from podium.clock import give_way
 from podium.cycle.extenders import Extenders
 from podium.cycle.outcome import Placed, Rejected
 from podium.errors import ExtenderError
-from tests import toys
-from tests.builders import pod
-from tests.cycle.harness import Scheduler
-from tests.toy_extenders import Extended, ToyExtender
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.cycle import Scheduler
+from tests.support.toy_extenders import Extended, ToyExtender
 
 WEB = pod("web")
 DOWN = ExtenderError("it is down")

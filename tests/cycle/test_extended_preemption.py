@@ -6,9 +6,9 @@ from podium import framework as fwk
 from podium.errors import ExtenderError, StateNotFound
 from podium.framework.preemption import Candidate
 from podium.state.pod_info import PodInfo
-from tests import toys
-from tests.builders import pod
-from tests.toy_extenders import Extended, ToyExtender
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.toy_extenders import Extended, ToyExtender
 
 WEB = pod("web")
 DOWN = ExtenderError("it is down")

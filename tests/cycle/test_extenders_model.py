@@ -13,10 +13,10 @@ from podium.cycle.extenders import Extenders
 from podium.cycle.outcome import Rejected
 from podium.errors import ExtenderError
 from podium.framework.diagnosis import fit_message
-from tests import toys
-from tests.builders import pod
-from tests.cycle.harness import Scheduler
-from tests.toy_extenders import ToyExtender
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.cycle import Scheduler
+from tests.support.toy_extenders import ToyExtender
 
 NAMES = ("a", "b", "c", "d")
 DOWN = ExtenderError("it is down")

@@ -5,9 +5,9 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta
 from podium.cycle.outcome import Rejected
-from tests.builders import node, pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, PreFilter, PreScore, Score, reply
+from tests.support.builders import node, pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, PreFilter, PreScore, Score, reply
 
 NO = fwk.Status.unschedulable("no")
 NAMESPACES = fwk.Reads(cluster=fwk.Aspect.NAMESPACES)

@@ -5,9 +5,9 @@ import pytest
 from podium import framework as fwk
 from podium.cycle.outcome import Rejected
 from podium.framework.status import Nominate
-from tests.builders import pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, PreFilter, PreScore, Score, reply
+from tests.support.builders import pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, PreFilter, PreScore, Score, reply
 
 NO = fwk.Status.unschedulable("no")
 FULL = fwk.Status.unschedulable("full")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied
-from tests.builders import node, pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, Score
+from tests.support.builders import node, pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, Score
 
 NAMES = [f"node-{number}" for number in range(10)]
 

@@ -4,9 +4,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.cycle.record import Record, Records, ScoredNode
-from tests.builders import pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, PreFilter, Reserve, Score
+from tests.support.builders import pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, PreFilter, Reserve, Score
 
 NO = fwk.Status.unschedulable("no", "never")
 

@@ -6,9 +6,9 @@ from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta
 from podium.cycle.outcome import Placed, Rejected
 from podium.framework.reads import EVERYTHING
-from tests.builders import node, pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, Normalizing, PreFilter, PreScore, Score, Unsigned
+from tests.support.builders import node, pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, Normalizing, PreFilter, PreScore, Score, Unsigned
 
 NO = fwk.Status.unschedulable("no")
 BROKEN = RuntimeError("broken")

@@ -11,10 +11,10 @@ from podium.cycle.outcome import Placed
 from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.testing.cases import replica
-from tests.claims import storage_change
-from tests.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
-from tests.legacy import with_legacy
-from tests.storage import storage_object
+from tests.support.claims import storage_change
+from tests.support.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
+from tests.support.legacy_plugins import with_legacy
+from tests.support.storage import storage_object
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 

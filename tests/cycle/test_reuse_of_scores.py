@@ -7,8 +7,6 @@ from msgspec.structs import replace
 from podium import app
 from podium.config import default
 from podium.testing.cases import replica
-from tests.builders import node
-from tests.clusters import IMAGES, NODE_NAMES
 from tests.cycle.test_reuse_equals_scratch import (
     Pair,
     change_pod,
@@ -16,8 +14,10 @@ from tests.cycle.test_reuse_equals_scratch import (
     delete,
     remove_node,
 )
-from tests.easy_clusters import clusters, nodes, pods
-from tests.legacy import with_legacy
+from tests.support.builders import node
+from tests.support.clusters import IMAGES, NODE_NAMES
+from tests.support.legacy_plugins import with_legacy
+from tests.support.roomy_clusters import clusters, nodes, pods
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 

@@ -13,9 +13,9 @@ from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta
 from podium.cycle.outcome import Placed
 from podium.framework.status import Nominate
-from tests.builders import node, pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, Normalizing, PreFilter, PreScore, Score, Toy
+from tests.support.builders import node, pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, Normalizing, PreFilter, PreScore, Score, Toy
 
 NODES = "abcdef"
 LABELS = ("k=1", "k=2")

@@ -6,9 +6,9 @@ import pytest
 from podium import framework as fwk
 from podium.cycle.outcome import Rejected
 from podium.cycle.sampling import nodes_to_find, take_first
-from tests.builders import pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, PreFilter, Score
+from tests.support.builders import pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, PreFilter, Score
 
 NO = fwk.Status.unschedulable("no")
 NAMES = [f"n{number:03}" for number in range(200)]
@@ -128,7 +128,7 @@ def test_only_the_sample_is_scored():
 
 
 def test_the_walk_follows_upstreams_order_of_nodes():
-    from tests.builders import node
+    from tests.support.builders import node
 
     zone = "topology.kubernetes.io/zone"
     nodes = [node(name, labels=f"{zone}={'ab'[place >= 150]}") for place, name in enumerate(NAMES)]

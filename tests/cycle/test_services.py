@@ -10,9 +10,9 @@ from podium.cycle.pod_classes import PodClass, PodClasses
 from podium.cycle.services import ProfileHandle
 from podium.framework.plugin import Point
 from podium.framework.status import Nominate
-from tests.builders import pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, PreScore, Score
+from tests.support.builders import pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Filter, PreScore, Score
 
 FULL = fwk.Status.unschedulable("full")
 

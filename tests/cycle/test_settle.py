@@ -8,9 +8,9 @@ from podium import framework as fwk
 from podium.cycle.outcome import Placed, Rejected
 from podium.framework.cycle_state import PodsToActivate
 from podium.framework.status import Nominate
-from tests.builders import pod
-from tests.cycle.harness import Scheduler
-from tests.toys import Permit, Reserve
+from tests.support.builders import pod
+from tests.support.cycle import Scheduler
+from tests.support.toys import Permit, Reserve
 
 BROKEN = RuntimeError("broken")
 NO = fwk.Status.unschedulable("no quota")

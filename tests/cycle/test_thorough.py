@@ -12,10 +12,10 @@ from podium.cycle.outcome import Placed, Rejected
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.thorough import ThoroughProfile
 from podium.state.cluster import load as fill
-from tests.builders import node, pod
-from tests.config.in_tree import load
-from tests.cycle.harness import Scheduler
-from tests.toys import Filter, PostFilter, PreFilter
+from tests.support.builders import node, pod
+from tests.support.cycle import Scheduler
+from tests.support.in_tree_configuration import load
+from tests.support.toys import Filter, PostFilter, PreFilter
 
 BUSY = fwk.Status.unschedulable("busy")
 FAR = fwk.Status.unresolvable("far")

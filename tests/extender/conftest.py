@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.extender.harness import Server
+from tests.support.extender_process import Server
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import pytest
 
 from podium import app, config
 from podium.testing import SimulatedCluster
-from tests.scenarios.harness import node, pod, reasons
+from tests.support.scenarios import node, pod, reasons
 
 ROUNDS = 200
 IMPORTANT = {

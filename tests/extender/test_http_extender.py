@@ -11,8 +11,8 @@ from podium.errors import ExtenderError
 from podium.framework.preemption import Candidate
 from podium.state.cluster import ClusterState
 from podium.state.rows import Rows
-from tests.builders import node, pod
-from tests.extender.harness import ask
+from tests.support.builders import node, pod
+from tests.support.extender_process import ask
 
 WEB = pod("web")
 NAMES = ["a", "b", "c"]

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.control_plane import schedulers, sides
-from tests.control_plane.stage import Stage
+from tests.support.control_plane import schedulers, sides
+from tests.support.control_plane.stage import Stage
 
 LEASES, _, NAME = schedulers.LEASE.rpartition("/")
 # A leader that does not get to renew gives up after that.

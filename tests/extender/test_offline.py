@@ -8,8 +8,8 @@ from podium import app, config
 from podium import framework as fwk
 from podium.cycle.extended import run_extended
 from podium.errors import ConfigError
-from tests.builders import node, pod
-from tests.toy_extenders import ToyExtender
+from tests.support.builders import node, pod
+from tests.support.toy_extenders import ToyExtender
 
 CONFIGURATION = """
 apiVersion: kubescheduler.config.k8s.io/v1

@@ -6,8 +6,8 @@ from podium import config
 from podium.clock import FakeClock
 from podium.errors import CredentialsError, ExtenderError
 from podium.extender import HttpExtender
-from tests.builders import pod
-from tests.extender.harness import CERTIFICATES, ask
+from tests.support.builders import pod
+from tests.support.extender_process import CERTIFICATES, ask
 
 WEB = pod("web")
 NAME = "podium.test"  # what the server's certificate is for

@@ -12,8 +12,8 @@ from podium.errors import ExtenderError
 from podium.extender import HttpExtender
 from podium.extender.transport import LEAST_LIMIT
 from podium.state.rows import Rows
-from tests.builders import node, pod
-from tests.extender.harness import Server, ask
+from tests.support.builders import node, pod
+from tests.support.extender_process import Server, ask
 
 WEB = pod("web")
 SECONDS = 2.5

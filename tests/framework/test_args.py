@@ -3,7 +3,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.queued_pod import QueuedPod
-from tests.builders import pod
+from tests.support.builders import pod
 
 
 class Limits(fwk.Args, frozen=True):

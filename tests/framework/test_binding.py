@@ -16,9 +16,9 @@ from podium.framework.binding import (
     wait_on_permit,
 )
 from podium.framework.waiting_pods import WaitingPod, WaitingPods
-from tests import toys as toy_plugins
-from tests.builders import pod
-from tests.toys import Bind, Permit, PostBind, Reserve, profile
+from tests.support import toys as toy_plugins
+from tests.support.builders import pod
+from tests.support.toys import Bind, Permit, PostBind, Reserve, profile
 
 BROKEN = RuntimeError("broken")
 NO = fwk.Status.unschedulable("no")

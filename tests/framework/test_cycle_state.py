@@ -2,7 +2,7 @@ import pytest
 
 from podium.errors import PodiumError, StateNotFound
 from podium.framework.cycle_state import CycleState, PodsToActivate
-from tests.builders import pod
+from tests.support.builders import pod
 
 
 class Counter:

@@ -6,9 +6,9 @@ import pytest
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
 from podium.framework.nominated import NominatedPods, filter_with_nominated
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
-from tests.toys import Filter, PreFilter, profile, reply
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
+from tests.support.toys import Filter, PreFilter, profile, reply
 
 CROWDED = fwk.Status.unschedulable("crowded")
 LONELY = fwk.Status.unschedulable("lonely")

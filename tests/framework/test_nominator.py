@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.nominator import Nominator
-from tests.builders import pod
+from tests.support.builders import pod
 
 
 def info(name, nominated="", **rest):

@@ -5,8 +5,8 @@ from podium import framework as fwk
 from podium.framework.plugin import Point, points_of
 from podium.framework.reads import EVERYTHING, NOTHING
 from podium.state.rows import PodsOnRows
-from tests.builders import node, pod
-from tests.toys import Filter, Normalizing, Score
+from tests.support.builders import node, pod
+from tests.support.toys import Filter, Normalizing, Score
 
 NO = fwk.Status.unschedulable("no")
 

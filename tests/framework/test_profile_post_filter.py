@@ -3,8 +3,8 @@
 import pytest
 
 from podium import framework as fwk
-from tests.builders import node, pod
-from tests.toys import PostFilter, profile
+from tests.support.builders import node, pod
+from tests.support.toys import PostFilter, profile
 
 NODES = fwk.Rows.of(node("a"))
 STATUSES = fwk.NodeStatuses.none(NODES, fwk.Status.unschedulable("full"))

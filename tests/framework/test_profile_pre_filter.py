@@ -4,9 +4,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
-from tests import toys
-from tests.builders import node, pod
-from tests.toys import PreFilter, profile
+from tests.support import toys
+from tests.support.builders import node, pod
+from tests.support.toys import PreFilter, profile
 
 NODES = fwk.Rows.of(node("a"), node("b"), node("c"))
 BROKEN = RuntimeError("broken")

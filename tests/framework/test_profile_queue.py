@@ -4,9 +4,19 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.plugin import Point
-from tests import toys
-from tests.builders import pod
-from tests.toys import Bind, Filter, PreEnqueue, PreFilter, PreScore, Score, Toy, Unsigned, profile
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.toys import (
+    Bind,
+    Filter,
+    PreEnqueue,
+    PreFilter,
+    PreScore,
+    Score,
+    Toy,
+    Unsigned,
+    profile,
+)
 
 BROKEN = RuntimeError("broken")
 NO = fwk.Status.unschedulable("not yet")

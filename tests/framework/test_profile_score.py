@@ -5,8 +5,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed, check_range
-from tests.builders import node, pod
-from tests.toys import Normalizing, PreScore, Score, Toy, profile
+from tests.support.builders import node, pod
+from tests.support.toys import Normalizing, PreScore, Score, Toy, profile
 
 FEW = fwk.Rows.of(node("a"), node("b"))
 MANY = fwk.Rows.of(*(node(f"n{number}") for number in range(9)))

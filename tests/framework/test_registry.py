@@ -5,8 +5,8 @@ from podium.errors import PluginError
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
-from tests.fakes import FakeHandle
-from tests.toys import Filter
+from tests.support.fakes import FakeHandle
+from tests.support.toys import Filter
 
 
 class Named(fwk.FilterPlugin, fwk.ScorePlugin):

@@ -9,9 +9,9 @@ from podium.framework.answers import AttemptFailed
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.status import SUCCESS
 from podium.framework.thorough import ThoroughProfile, joined
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
-from tests.toys import Filter, profile
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
+from tests.support.toys import Filter, profile
 
 NODES = fwk.Rows.of(node("a"), node("b"), node("c"))
 BUSY = fwk.Status.unschedulable("busy", "full")

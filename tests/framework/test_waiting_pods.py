@@ -3,7 +3,7 @@ import pytest
 from podium import framework as fwk
 from podium.clock import FakeClock
 from podium.framework.waiting_pods import WaitingPod, WaitingPods
-from tests.builders import pod
+from tests.support.builders import pod
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import logging
 import pytest
 
 from podium.live.debugger import Debugger
-from tests import toys
-from tests.builders import node, pod
-from tests.live.harness import play
+from tests.support import toys
+from tests.support.builders import node, pod
+from tests.support.live import play
 
 
 class Known:

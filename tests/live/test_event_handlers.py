@@ -7,9 +7,9 @@ import pytest
 
 from podium.api.objects import Namespace, ObjectMeta, PersistentVolumeClaim
 from podium.framework.events import action_names
-from tests import toys
-from tests.builders import node, pod
-from tests.live.harness import Desk
+from tests.support import toys
+from tests.support.builders import node, pod
+from tests.support.live import Desk
 
 
 class Queue:

@@ -7,10 +7,10 @@ import pytest
 from podium import framework as fwk
 from podium.cycle.extenders import Extenders
 from podium.errors import ExtenderError
-from tests import toys
-from tests.builders import pod
-from tests.live.harness import play
-from tests.toy_extenders import ToyExtender
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.live import play
+from tests.support.toy_extenders import ToyExtender
 
 WEB = pod("web")
 DOWN = ExtenderError("it is down")

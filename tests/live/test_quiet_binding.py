@@ -4,9 +4,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.live.quiet_binding import QuietBinder
-from tests import toys
-from tests.builders import pod
-from tests.live.harness import Desk, play
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.live import Desk, play
 
 WEB = pod("web")
 EXPECTED = [(None, None, "n1")]

@@ -6,9 +6,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.errors import ApiError
-from tests import toys
-from tests.builders import pod
-from tests.live.harness import play
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.live import play
 
 WEB = pod("web")
 NO_ROOM = fwk.Status.unschedulable("no room")

@@ -9,10 +9,10 @@ from podium.framework.calls import Call
 from podium.framework.status import Code
 from podium.live.trace import trace
 from podium.logs import level_of
-from tests import toys
-from tests.builders import pod
-from tests.live.harness import play
 from tests.live.test_scheduler import Filter
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.live import play
 
 CALLS = [
     Call("NodeAffinity", "PreFilter", Code.SUCCESS, 0.02),

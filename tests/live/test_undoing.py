@@ -8,9 +8,9 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta
 from podium.queue.observer import Silent
-from tests import toys
-from tests.builders import pod
-from tests.live.harness import Desk, play
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.live import Desk, play
 
 WEB = pod("web")
 OTHER = pod("other")

@@ -7,9 +7,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta
-from tests import toys
-from tests.builders import pod
-from tests.live.harness import play
+from tests.support import toys
+from tests.support.builders import pod
+from tests.support.live import play
 
 WEB = pod("web")
 BOUND = "Successfully assigned default/web to n1"

@@ -6,8 +6,8 @@ from podium import framework as fwk
 from podium.errors import NotFound
 from podium.framework.binding import Target, run_bind
 from podium.plugins.default_binder import DefaultBinder
-from tests.builders import pod
-from tests.fakes import FakeHandle
+from tests.support.builders import pod
+from tests.support.fakes import FakeHandle
 
 
 class Refusing:

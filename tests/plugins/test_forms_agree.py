@@ -13,8 +13,8 @@ from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
 from podium.state.rows import PodsOnRows, Rows
 from podium.testing.forms import check_filters, check_scores
-from tests.clusters import NODE_NAMES, clusters, feed, pods
-from tests.legacy import with_legacy
+from tests.support.clusters import NODE_NAMES, clusters, feed, pods
+from tests.support.legacy_plugins import with_legacy
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 

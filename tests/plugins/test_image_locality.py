@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import Container
 from podium.plugins.image_locality import ImageLocality, full_name
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
 
 MIB = 1 << 20
 LARGE = 1000 * MIB

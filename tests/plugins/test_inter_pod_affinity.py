@@ -4,8 +4,8 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.inter_pod_affinity.scoring import stretched
-from tests.builders import node, pod
-from tests.plugins.affinity_world import (
+from tests.support.builders import node, pod
+from tests.support.inter_pod_affinity import (
     CROWDED,
     FAR,
     OPPOSED,

@@ -5,8 +5,8 @@ import pytest
 from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.framework.events import ClusterEvent, action_names
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
 
 WEB = {"matchLabels": {"app": "web"}}
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
-from tests.plugins.pod_topology_spread_clusters import (
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
+from tests.support.topology_spread_clusters import (
     HARD,
     HOSTNAME,
     SOFT,

@@ -9,16 +9,16 @@ from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.api.selectors import from_map
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from tests.builders import pod
-from tests.fakes import FakeHandle
-from tests.plugins.pod_topology_spread_clusters import (
+from tests.support.builders import pod
+from tests.support.fakes import FakeHandle
+from tests.support.topology_spread_clusters import (
     SOFT,
     some_constraint,
     some_incoming,
     some_nodes,
     some_pods,
 )
-from tests.plugins.pod_topology_spread_model import Model
+from tests.support.topology_spread_model import Model
 
 WEB = {"app": "web"}
 SERVICE = Service(ObjectMeta(name="web", namespace="default"), ServiceSpec(WEB))

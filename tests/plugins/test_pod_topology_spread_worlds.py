@@ -10,9 +10,9 @@ from podium.api.selectors import from_map
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.pod_topology_spread.hard import VERDICTS
 from podium.state import pod_groups
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
-from tests.plugins.pod_topology_spread_clusters import (
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
+from tests.support.topology_spread_clusters import (
     HARD,
     some_incoming,
     some_labels,
@@ -20,7 +20,7 @@ from tests.plugins.pod_topology_spread_clusters import (
     some_pods,
     some_selectors,
 )
-from tests.plugins.pod_topology_spread_model import Model
+from tests.support.topology_spread_model import Model
 
 WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}
 WORDS = dict(zip(VERDICTS, ["fits", "skewed", "keyless"], strict=True))

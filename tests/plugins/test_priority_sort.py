@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.plugins.priority_sort import PrioritySort
-from tests.builders import pod
+from tests.support.builders import pod
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
 from podium.legacy.plugins.selector_spread import SelectorSpread
-from tests.builders import node, pod, replicas
-from tests.fakes import FakeHandle
+from tests.support.builders import node, pod, replicas
+from tests.support.fakes import FakeHandle
 
 ZONE = "topology.kubernetes.io/zone"
 

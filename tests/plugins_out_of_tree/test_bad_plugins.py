@@ -6,7 +6,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.testing import SimulatedCluster
-from tests.scenarios.harness import configured, node, play, pod, reasons
+from tests.support.scenarios import configured, node, play, pod, reasons
 
 BAD = "bad"
 

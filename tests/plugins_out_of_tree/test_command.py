@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from podium.cli import plugin_template
-from tests.cli.shell import Shell
+from tests.support.commands import Shell
 
 SCORE = """
 import podium

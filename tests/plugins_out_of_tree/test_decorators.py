@@ -9,9 +9,9 @@ from podium import framework as fwk
 from podium.errors import PluginError
 from podium.framework.binding import Target, run_permit, run_post_bind, run_pre_bind
 from podium.framework.registry import Registry
-from tests import toys
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
+from tests.support import toys
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
 
 
 def built(function, handle=None):

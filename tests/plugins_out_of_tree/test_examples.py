@@ -11,9 +11,9 @@ from podium import framework as fwk
 from podium.app import plugin_loading
 from podium.client.reflector import LASTING_SECONDS
 from podium.testing import SimulatedCluster
-from tests import builders
-from tests.fakes import FakeHandle
-from tests.scenarios.harness import node, pod, reasons
+from tests.support import builders
+from tests.support.fakes import FakeHandle
+from tests.support.scenarios import node, pod, reasons
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "plugins"
 FILES = sorted(EXAMPLES.glob("*.py"))

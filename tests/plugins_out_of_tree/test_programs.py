@@ -14,7 +14,7 @@ from podium.clock import FakeClock, give_way
 from podium.errors import ConfigError, PluginError
 from podium.framework.plugin import Point
 from podium.testing import SimulatedCluster
-from tests.scenarios.harness import node, pod
+from tests.support.scenarios import node, pod
 
 
 @podium.score(weight=1000)

@@ -12,7 +12,7 @@ from podium.app.plugin_watch import POLL_SECONDS, PluginWatch, files_of
 from podium.errors import PluginError
 from podium.framework.plugin import Point
 from podium.testing import SimulatedCluster
-from tests.scenarios.harness import node, pod, reasons
+from tests.support.scenarios import node, pod, reasons
 
 FILE = "rack.py"
 SCORE = """

@@ -13,7 +13,7 @@ from podium.framework.handle import Handle
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
 from podium.testing import FakeHandle, node, pod
-from tests.cli.shell import Shell
+from tests.support.commands import Shell
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "plugins" / "writing.md").read_text()

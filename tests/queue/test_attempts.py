@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from podium.clock import give_way
-from tests.builders import pod
-from tests.queue.harness import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_ADD, POD_DELETE, START, World
+from tests.support.builders import pod
+from tests.support.queue import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_ADD, POD_DELETE, START, World
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.clock import FakeClock
 from podium.queue.backoff import Backoff
-from tests.builders import pod
+from tests.support.builders import pod
 
 NOW = 1000.0
 

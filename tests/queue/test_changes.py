@@ -4,8 +4,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.status import Nominate
-from tests.builders import pod
-from tests.queue.harness import NODE_ADD, Rejecting, World, is_its_own, waiting_for
+from tests.support.builders import pod
+from tests.support.queue import NODE_ADD, Rejecting, World, is_its_own, waiting_for
 
 
 @pytest.fixture

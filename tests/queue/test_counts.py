@@ -7,9 +7,9 @@ from podium.framework.nominator import Nominator
 from podium.queue.pending import Pending
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
-from tests.builders import pod
-from tests.queue.harness import NODE_ADD, NODE_TAINT, World
-from tests.toys import profile
+from tests.support.builders import pod
+from tests.support.queue import NODE_ADD, NODE_TAINT, World
+from tests.support.toys import profile
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.queue.in_flight import POPPED, Happening, InFlight
-from tests.queue.harness import NODE_ADD
+from tests.support.queue import NODE_ADD
 
 pods = st.sampled_from("abc")
 steps = st.lists(

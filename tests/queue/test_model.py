@@ -6,8 +6,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from podium.framework.events import pod_events
 from podium.framework.status import Nominate
-from tests.builders import node, pod
-from tests.queue.harness import (
+from tests.support.builders import node, pod
+from tests.support.queue import (
     NODE_ADD,
     NODE_LABEL,
     NODE_TAINT,
@@ -15,7 +15,7 @@ from tests.queue.harness import (
     POD_DELETE,
     World,
 )
-from tests.queue.model import Model
+from tests.support.queue_model import Model
 
 NAMES = ("a", "b", "c", "d", "e")
 EVENTS = (NODE_ADD, NODE_LABEL, NODE_TAINT, POD_ADD, POD_DELETE)

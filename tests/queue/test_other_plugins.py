@@ -2,8 +2,8 @@
 
 from podium import framework as fwk
 from podium.queue.rules import ProfileRules
-from tests.queue.harness import NODE_ADD, Gate, Rejecting, World
-from tests.toys import Toy, profile
+from tests.support.queue import NODE_ADD, Gate, Rejecting, World
+from tests.support.toys import Toy, profile
 
 
 class ByName(Toy, fwk.QueueSortPlugin):

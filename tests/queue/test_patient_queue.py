@@ -3,8 +3,8 @@
 import pytest
 
 from podium.queue.patient_queue import PatientQueue
-from tests.builders import pod
-from tests.queue.harness import NODE_ADD, START, World
+from tests.support.builders import pod
+from tests.support.queue import NODE_ADD, START, World
 
 
 @pytest.fixture

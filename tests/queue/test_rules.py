@@ -5,8 +5,18 @@ import pytest
 from podium import framework as fwk
 from podium.errors import PluginError
 from podium.queue.rules import ProfileRules
-from tests.queue.harness import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_DELETE, Rejecting, waiting_for
-from tests.toys import Bind, Filter, Permit, PreEnqueue, PreFilter, Reserve, Score, Toy, profile
+from tests.support.queue import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_DELETE, Rejecting, waiting_for
+from tests.support.toys import (
+    Bind,
+    Filter,
+    Permit,
+    PreEnqueue,
+    PreFilter,
+    Reserve,
+    Score,
+    Toy,
+    profile,
+)
 
 ALL_KINDS = {
     "Pod",

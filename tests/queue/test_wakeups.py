@@ -4,8 +4,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.queue.scheduling_queue import QueueOptions
-from tests.builders import pod
-from tests.queue.harness import (
+from tests.support.builders import pod
+from tests.support.queue import (
     ANYTHING,
     BROKEN,
     NODE_ADD,

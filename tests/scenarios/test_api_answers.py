@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.client.front import answering, hanging_up
-from tests.scenarios.harness import LiedToCluster, node, play, pod, reasons, scrape
+from tests.support.faulty_proxy import answering, hanging_up
+from tests.support.scenarios import LiedToCluster, node, play, pod, reasons, scrape
 
 SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from podium.testing import SimulatedCluster
-from tests.scenarios.harness import node, play, pod
+from tests.support.scenarios import node, play, pod
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

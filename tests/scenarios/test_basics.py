@@ -1,7 +1,7 @@
 """Pods find nodes: told through the API alone."""
 
 from podium.testing import node, pod
-from tests.scenarios.harness import reasons
+from tests.support.scenarios import reasons
 
 
 def test_a_pod_waits_until_a_node_fits(cluster):

@@ -4,8 +4,8 @@ import asyncio
 
 from podium import framework as fwk
 from podium.live.running import DRAIN_SECONDS
-from tests.client.front import holding, never
-from tests.scenarios.harness import LiedToCluster, node, play, pod, reasons
+from tests.support.faulty_proxy import holding, never
+from tests.support.scenarios import LiedToCluster, node, play, pod, reasons
 
 SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 

@@ -3,10 +3,10 @@
 import pytest
 
 from podium import framework as fwk
-from tests.client.front import answering
-from tests.scenarios.harness import LiedToCluster, node, play, pod, scrape
 from tests.scenarios.test_api_answers import CLAIMED, STANDARD, claim
 from tests.scenarios.test_requeueing import setting
+from tests.support.faulty_proxy import answering
+from tests.support.scenarios import LiedToCluster, node, play, pod, scrape
 
 HIGH = {
     "apiVersion": "scheduling.k8s.io/v1",

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from podium import framework as fwk
-from tests.scenarios.harness import node, play, pod, reasons
+from tests.support.scenarios import node, play, pod, reasons
 
 SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 

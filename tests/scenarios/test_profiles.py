@@ -3,7 +3,7 @@
 import pytest
 
 from podium.testing import node, pod
-from tests.scenarios.harness import reasons
+from tests.support.scenarios import reasons
 
 TWO_PROFILES = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",

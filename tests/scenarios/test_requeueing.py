@@ -8,9 +8,9 @@ import pytest
 
 from podium.framework.plugin import EnqueueExtensions
 from podium.plugins import IN_TREE
-from tests.client.front import holding
-from tests.scenarios.harness import LiedToCluster, node, play, pod, reasons, scrape
 from tests.scenarios.test_profiles import HIGH
+from tests.support.faulty_proxy import holding
+from tests.support.scenarios import LiedToCluster, node, play, pod, reasons, scrape
 
 MOMENT = 12  # longer than any backoff, far from the five minutes after which all are tried
 

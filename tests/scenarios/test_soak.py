@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.scenarios.soak import EVILS, Moody, MoodyJudge, play_day
+from tests.support.soak import EVILS, Moody, MoodyJudge, play_day
 
 pods = st.sampled_from([f"p{n}" for n in range(7)])
 nodes = st.sampled_from(["n0", "n1", "n2"])

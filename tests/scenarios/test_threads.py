@@ -3,7 +3,7 @@
 import threading
 
 from podium import framework as fwk
-from tests.scenarios.harness import node, play, pod, reasons
+from tests.support.scenarios import node, play, pod, reasons
 
 
 class Held(fwk.PreEnqueuePlugin, fwk.PermitPlugin, fwk.EnqueueExtensions):

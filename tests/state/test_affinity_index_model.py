@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from podium.state.affinity_index import KINDS, REQUIRED, AffinityIndex
 from podium.state.pod_info import PodInfo
 from podium.testing.generated_terms import affinities
-from tests.builders import pairs, pod
+from tests.support.builders import pairs, pod
 
 WEB = {"matchLabels": {"app": "web"}}
 BLUE = {"matchLabels": {"team": "blue"}}

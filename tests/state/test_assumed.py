@@ -6,7 +6,7 @@ from podium.api.objects import PersistentVolume
 from podium.errors import CacheError, NotFound
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState
-from tests.claims import claim, volume
+from tests.support.claims import claim, volume
 
 
 def prepared(*objects):

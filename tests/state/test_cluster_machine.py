@@ -14,11 +14,11 @@ from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState
 from podium.state.pod_groups import Clause, PodQuery
 from podium.state.pod_info import PodInfo
-from tests import snapshots
-from tests.clusters import NAMESPACES
-from tests.clusters import nodes as node_objects
-from tests.clusters import pods as pod_objects
-from tests.state.cluster_model import Model, Placed
+from tests.support import snapshots
+from tests.support.cluster_model import Model, Placed
+from tests.support.clusters import NAMESPACES
+from tests.support.clusters import nodes as node_objects
+from tests.support.clusters import pods as pod_objects
 
 NODES = ("a", "b", "c", "d")
 PODS = tuple(f"p{number}" for number in range(6))

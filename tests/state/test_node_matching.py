@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.selectors import RequiredNodeAffinity
 from podium.state.node_table import NodeTable
-from tests.builders import node, pod
+from tests.support.builders import node, pod
 
 KEYS = ("zone", "disk", "size")
 VALUES = ("a", "b", "3", "10", "-1", "x y")

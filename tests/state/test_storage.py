@@ -14,8 +14,8 @@ from podium.api.objects import (
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
 from podium.state.volume_limits import UNLIMITED
-from tests.builders import node, pod
-from tests.storage import (
+from tests.support.builders import node, pod
+from tests.support.storage import (
     DRIVER,
     EBS,
     EBS_DRIVER,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.state.volume_store import VolumeStore
-from tests.claims import claim, volume
+from tests.support.claims import claim, volume
 
 
 def names(volumes):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.controllers.harness import World, node
+from tests.support.controllers import World, node
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.apiserver.controllers.harness import World, node, workload
+from tests.support.controllers import World, node, workload
 
 KINDS = ("deployments.apps", "replicasets.apps", "statefulsets.apps")
 RESOURCE = st.sampled_from(KINDS)

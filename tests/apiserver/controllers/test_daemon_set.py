@@ -4,7 +4,7 @@ import pytest
 
 from podium.apiserver.controllers.daemon_set import target_of
 from podium.apiserver.statuses import Refusal
-from tests.apiserver.controllers.harness import World, node, template, workload
+from tests.support.controllers import World, node, template, workload
 
 SETS = "daemonsets.apps"
 

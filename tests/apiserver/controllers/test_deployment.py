@@ -3,7 +3,7 @@
 import pytest
 
 from podium.apiserver.controllers.rollout import Size, next_sizes, surge_and_unavailable
-from tests.apiserver.controllers.harness import image, workload
+from tests.support.controllers import image, workload
 
 DEPLOYMENTS, SETS = "deployments.apps", "replicasets.apps"
 

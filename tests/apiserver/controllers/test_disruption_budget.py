@@ -6,7 +6,7 @@ from podium.apiserver.api import Call
 from podium.apiserver.controllers.disruption_budget import desired_healthy
 from podium.apiserver.statuses import Refusal
 from podium.apiserver.subresources import evict
-from tests.apiserver.controllers.harness import World, node, workload
+from tests.support.controllers import World, node, workload
 
 BUDGETS = "poddisruptionbudgets.policy"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.controllers.harness import pod, storage_class
+from tests.support.controllers import pod, storage_class
 
 CLAIMS = "persistentvolumeclaims"
 SPEC = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}

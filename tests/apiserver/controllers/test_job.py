@@ -5,7 +5,7 @@ import pytest
 from podium.apiserver.controllers.job import wanted_active
 from podium.apiserver.controllers.job_failures import judge
 from podium.apiserver.controllers.job_indexes import format_indexes, parse_indexes
-from tests.apiserver.controllers.harness import template
+from tests.support.controllers import template
 
 JOBS = "jobs.batch"
 

@@ -4,7 +4,7 @@ import pytest
 
 from podium.apiserver.controllers.pods import Condition, PodMeta, PodSpec, PodStatus, PodView
 from podium.apiserver.controllers.replica_set import count_pods, first_to_go
-from tests.apiserver.controllers.harness import pod, workload
+from tests.support.controllers import pod, workload
 
 SETS = "replicasets.apps"
 

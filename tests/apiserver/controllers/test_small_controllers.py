@@ -5,7 +5,7 @@ import pytest
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.controllers.runner import Runner, itself
 from podium.clock import FakeClock
-from tests.apiserver.controllers.harness import World, node, pod, workload
+from tests.support.controllers import World, node, pod, workload
 
 
 def test_a_namespace_goes_with_everything_in_it(world):

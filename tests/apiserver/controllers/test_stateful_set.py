@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.apiserver.controllers.harness import image, storage_class, workload
+from tests.support.controllers import image, storage_class, workload
 
 SETS, CLAIMS = "statefulsets.apps", "persistentvolumeclaims"
 CLAIM = {

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.apiserver.controllers.volume_matching import best_volume, provisioned
-from tests.apiserver.controllers.harness import World, node
+from tests.support.controllers import World, node
 
 CLAIMS, VOLUMES = "persistentvolumeclaims", "persistentvolumes"
 CLASSES = "storageclasses.storage.k8s.io"

@@ -7,9 +7,9 @@ import pytest
 from podium.bench.live.cleanup import check_nodes
 from podium.bench.live.writer import Writer
 from podium.errors import WorkloadFailed
-from tests.bench.live.scene import RUN, Played, workload
-from tests.client.front import answering
-from tests.client.harness import node, with_world
+from tests.support.bench import RUN, Played, workload
+from tests.support.client import node, with_world
+from tests.support.faulty_proxy import answering
 
 EVERYTHING = (
     "opcode: createNodes, count: 3, nodeAllocatableStrategy: {csiNodeAllocatable: {disk: {}}}",

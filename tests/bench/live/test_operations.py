@@ -3,8 +3,8 @@
 import pytest
 
 from podium.errors import WorkloadFailed
-from tests.bench.live.scene import Played, workload
-from tests.client.harness import with_world
+from tests.support.bench import Played, workload
+from tests.support.client import with_world
 
 NODES = "opcode: createNodes, count: 3"
 PODS = "opcode: createPods, count: 4, namespace: shop"

@@ -4,7 +4,7 @@ from podium import app
 from podium.config import load
 from podium.errors import ConfigError
 from podium.plugins.node_affinity import NodeAffinity
-from tests.plugins.node_affinity.terms import args, named, term
+from tests.support.node_affinity import args, named, term
 
 ADDED = "addedAffinity.{}DuringSchedulingIgnoredDuringExecution"
 REQUIRED, PREFERRED = ADDED.format("required"), ADDED.format("preferred")

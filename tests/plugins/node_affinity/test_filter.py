@@ -3,8 +3,8 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.node_affinity import CONFLICT, REJECTED, REJECTED_BY_PROFILE, NodeAffinity
 from podium.plugins.node_affinity.args import AffinityArgs
-from tests.builders import node, pod
-from tests.plugins.node_affinity.terms import affinity, named, plugin, term, verdicts
+from tests.support.builders import node, pod
+from tests.support.node_affinity import affinity, named, plugin, term, verdicts
 
 PLAIN = NodeAffinity(AffinityArgs(), None)
 SSD, HDD = node("a", labels="disk=ssd cores=16"), node("b", labels="disk=hdd cores=8")

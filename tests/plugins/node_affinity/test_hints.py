@@ -1,8 +1,8 @@
 import pytest
 
 from podium import framework as fwk
-from tests.builders import node, pod
-from tests.plugins.node_affinity.terms import affinity, plugin, term
+from tests.support.builders import node, pod
+from tests.support.node_affinity import affinity, plugin, term
 
 SSD, HDD, BARE = node(labels="disk=ssd"), node(labels="disk=hdd"), node()
 UNREADABLE = term("disk Like ssd")

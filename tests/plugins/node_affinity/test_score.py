@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
-from tests.builders import node, pod
-from tests.plugins.node_affinity.terms import affinity, named, plugin, term
+from tests.support.builders import node, pod
+from tests.support.node_affinity import affinity, named, plugin, term
 
 NODES = (node("a", labels="disk=ssd zone=1"), node("b", labels="disk=hdd zone=1"), node("c"))
 

@@ -7,8 +7,8 @@ from podium import framework as fwk
 from podium.errors import StateNotFound
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.state.pod_info import PodInfo
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
 
 GPU, NIC, HUGE = "example.com/gpu", "example.com/nic", "hugepages-2Mi"
 IMPLICIT = "deviceclass.resource.kubernetes.io/gpu"

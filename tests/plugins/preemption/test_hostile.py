@@ -16,9 +16,9 @@ from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Nominate
 from podium.plugins.preemption.eviction import Evictions
 from podium.state.pod_info import PodInfo
-from tests.builders import node, pod
-from tests.fakes import FakeHandle
-from tests.hostile import HostileApi, HostileClient, Time, replaced
+from tests.support.builders import node, pod
+from tests.support.fakes import FakeHandle
+from tests.support.faulty_api import HostileApi, HostileClient, Time, replaced
 
 CONFIGURATION = default(app.in_tree())
 PREEMPTOR = pod("high", priority=10)

@@ -7,8 +7,8 @@ from podium import app
 from podium.config import default
 from podium.framework.answers import AttemptFailed
 from podium.framework.queued_pod import QueuedPod
-from tests import snapshots
-from tests.clusters import clusters, feed, pods
+from tests.support import snapshots
+from tests.support.clusters import clusters, feed, pods
 
 
 class Failed:

@@ -19,9 +19,9 @@ from podium.api.objects import (
 from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits
 from podium.plugins.volume.volume_restrictions import VERDICTS, VolumeRestrictions
-from tests.builders import node, pod
-from tests.plugins.volume.judging import Judge
-from tests.storage import NAMESPACES, pod_volumes, storage
+from tests.support.builders import node, pod
+from tests.support.storage import NAMESPACES, pod_volumes, storage
+from tests.support.volume_plugins import Judge
 
 NODES = ("a", "b", "c")
 FITS, NO_DISK, TAKEN = VERDICTS

@@ -8,9 +8,9 @@ from podium.legacy.plugins.cloud_limits import (
     GCEPDLimits,
 )
 from podium.plugins.volume.limits import EXCEEDED
-from tests.builders import node, pod
-from tests.plugins.volume.judging import Judge
-from tests.storage import EBS, claim, csi_node, ephemeral, storage_class, uses, volume
+from tests.support.builders import node, pod
+from tests.support.storage import EBS, claim, csi_node, ephemeral, storage_class, uses, volume
+from tests.support.volume_plugins import Judge
 
 OWN_LIMIT = "attachable-volumes-aws-ebs"
 MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"

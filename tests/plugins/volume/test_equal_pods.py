@@ -8,8 +8,8 @@ from podium.config import upstream
 from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load
-from tests.builders import node, pod
-from tests.storage import (
+from tests.support.builders import node, pod
+from tests.support.storage import (
     DRIVER,
     NAMESPACES,
     ZONE,

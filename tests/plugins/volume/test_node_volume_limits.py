@@ -3,9 +3,8 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits, hints
-from tests.builders import node, pod
-from tests.plugins.volume.judging import Judge
-from tests.storage import (
+from tests.support.builders import node, pod
+from tests.support.storage import (
     DRIVER,
     EBS,
     EBS_DRIVER,
@@ -17,6 +16,7 @@ from tests.storage import (
     uses,
     volume,
 )
+from tests.support.volume_plugins import Judge
 
 OTHER = "other.example.com"
 VOL_1 = uses(awsElasticBlockStore={"volumeID": "vol-1"})

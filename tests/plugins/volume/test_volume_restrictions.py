@@ -7,9 +7,9 @@ from podium.plugins.volume.volume_restrictions import (
     claim_appeared,
     rival_is_gone,
 )
-from tests.builders import node, pod
-from tests.plugins.volume.judging import Judge
-from tests.storage import claim, ephemeral, uses
+from tests.support.builders import node, pod
+from tests.support.storage import claim, ephemeral, uses
+from tests.support.volume_plugins import Judge
 
 FITS, NO_DISK, TAKEN = VERDICTS
 

@@ -8,9 +8,9 @@ from podium.plugins.volume.volume_zone import (
     class_binds_late,
     volume_moved,
 )
-from tests.builders import node, pod
-from tests.plugins.volume.judging import Judge
-from tests.storage import DRIVER, claim, ephemeral, storage_class, uses, volume
+from tests.support.builders import node, pod
+from tests.support.storage import DRIVER, claim, ephemeral, storage_class, uses, volume
+from tests.support.volume_plugins import Judge
 
 ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"

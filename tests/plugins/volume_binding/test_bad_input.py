@@ -14,8 +14,8 @@ from podium.framework.offline import OfflineClient
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
 from podium.state.cluster import load
-from tests.builders import node, pod
-from tests.claims import ZONE, claim, csi_node, storage_class, uses, volume
+from tests.support.builders import node, pod
+from tests.support.claims import ZONE, claim, csi_node, storage_class, uses, volume
 
 CONFIGURATION = default(app.in_tree())
 UNREADABLE = {"key": ZONE, "operator": "Like", "values": ["z1"]}

@@ -5,8 +5,8 @@ import pytest
 
 from podium.api.objects import CSINode, TopologySelectorTerm
 from podium.plugins.volume.binding.decision import NO_SPACE, NO_VOLUME, VOLUME_GONE, WRONG_NODE
-from tests.builders import node
-from tests.claims import (
+from tests.support.builders import node
+from tests.support.claims import (
     HOST,
     ZONE,
     affinity,
@@ -17,7 +17,7 @@ from tests.claims import (
     storage_class,
     volume,
 )
-from tests.plugins.volume_binding.trial import Trial
+from tests.support.volume_binding import Trial
 
 CSI = "csi.example.com"
 EBS = {"awsElasticBlockStore": {"volumeID": "aws://z/vol-1"}}

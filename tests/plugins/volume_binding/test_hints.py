@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.builders import pod
-from tests.claims import (
+from tests.support.builders import pod
+from tests.support.claims import (
     HOST,
     ZONE,
     claim,
@@ -13,7 +13,7 @@ from tests.claims import (
     storage_class,
     uses,
 )
-from tests.plugins.volume_binding.trial import Trial
+from tests.support.volume_binding import Trial
 
 WEB = pod("web", volumes=uses("data", ephemeral=["scratch"]))
 INLINE = pod("web", volumes=[{"name": "x", "csi": {"driver": "csi.example.com"}}])

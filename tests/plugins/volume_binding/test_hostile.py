@@ -18,9 +18,9 @@ from podium.cycle.outcome import Placed
 from podium.framework.binding import run_pre_bind, run_pre_flight, run_unreserve
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Status
-from tests.builders import node, pod
-from tests.claims import BOUND, HOST, SELECTED, claim, storage_class, uses, volume
-from tests.hostile import HostileApi, HostileClient, Time, replaced
+from tests.support.builders import node, pod
+from tests.support.claims import BOUND, HOST, SELECTED, claim, storage_class, uses, volume
+from tests.support.faulty_api import HostileApi, HostileClient, Time, replaced
 
 CSI = "csi.example.com"
 CONFIG = {

@@ -4,8 +4,8 @@ import pytest
 
 from podium.errors import InvalidSelector
 from podium.plugins.volume.binding.matching import find_candidates
-from tests.claims import HOST, ZONE, claim, volume
-from tests.plugins.volume_binding.trial import Trial
+from tests.support.claims import HOST, ZONE, claim, volume
+from tests.support.volume_binding import Trial
 
 NOW = "2026-01-01T00:00:00Z"
 LABELS = {HOST: "a", ZONE: "z1"}

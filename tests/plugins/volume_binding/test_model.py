@@ -7,10 +7,10 @@ from podium import framework as fwk
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.plugins.volume.binding.reservation import Reservation
-from tests.builders import node, pod
-from tests.claims import CLAIMS, HOST, ZONE, csi_node, storage_objects, uses
-from tests.fakes import FakeHandle
-from tests.plugins.volume_binding import model
+from tests.support import volume_binding_model
+from tests.support.builders import node, pod
+from tests.support.claims import CLAIMS, HOST, ZONE, csi_node, storage_objects, uses
+from tests.support.fakes import FakeHandle
 
 NAMES = "abcd"
 EBS = "kubernetes.io/aws-ebs"
@@ -60,7 +60,9 @@ def test_filter_agrees_with_the_model(nodes, objects, claims):
     judged = Judged([*nodes, *objects], claims)
     if judged.is_through:
         for name, status in judged.verdicts().items():
-            expected = model.reasons(judged.cluster, claims, judged.cluster.node(name))
+            expected = volume_binding_model.reasons(
+                judged.cluster, claims, judged.cluster.node(name)
+            )
             assert status.reasons == expected
 
 

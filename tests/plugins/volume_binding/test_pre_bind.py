@@ -9,9 +9,9 @@ from podium import framework as fwk
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.errors import ApiError, Conflict, NotFound
 from podium.plugins.volume.binding.reservation import BOUND_BY_CONTROLLER
-from tests.builders import pod
-from tests.claims import HOST, SELECTED, claim, storage_class, uses, volume
-from tests.plugins.volume_binding.trial import Trial
+from tests.support.builders import pod
+from tests.support.claims import HOST, SELECTED, claim, storage_class, uses, volume
+from tests.support.volume_binding import Trial
 
 CSI = "csi.example.com"
 BOUND = {"bound": "pv", "version": "3"}

@@ -4,9 +4,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.plugins.volume.binding.pod_claims import IMMEDIATE, PodClaims
-from tests.builders import pod
-from tests.claims import ZONE, claim, storage_class, uses, volume
-from tests.plugins.volume_binding.trial import Trial
+from tests.support.builders import pod
+from tests.support.claims import ZONE, claim, storage_class, uses, volume
+from tests.support.volume_binding import Trial
 
 NOW = "2026-01-01T00:00:00Z"
 OWNED = [{"kind": "Pod", "name": "web", "uid": "uid-web", "controller": True}]

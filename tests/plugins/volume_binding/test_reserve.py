@@ -4,9 +4,9 @@ import pytest
 
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume.binding.reservation import BOUND_BY_CONTROLLER, Reservation
-from tests.builders import pod
-from tests.claims import HOST, SELECTED, claim, claim_ref, storage_class, uses, volume
-from tests.plugins.volume_binding.trial import Trial
+from tests.support.builders import pod
+from tests.support.claims import HOST, SELECTED, claim, claim_ref, storage_class, uses, volume
+from tests.support.volume_binding import Trial
 
 CSI = "csi.example.com"
 

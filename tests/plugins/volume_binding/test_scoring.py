@@ -6,9 +6,9 @@ from podium import framework as fwk
 from podium.framework.resource_scoring import ShapePoint
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.plugins.volume.binding.args import MOST_FREE
-from tests.builders import pod
-from tests.claims import HOST, ZONE, claim, driver, pool, storage_class, uses, volume
-from tests.plugins.volume_binding.trial import Trial
+from tests.support.builders import pod
+from tests.support.claims import HOST, ZONE, claim, driver, pool, storage_class, uses, volume
+from tests.support.volume_binding import Trial
 
 CSI = "csi.example.com"
 FULLEST = (ShapePoint(utilization=0, score=0), ShapePoint(utilization=100, score=10))

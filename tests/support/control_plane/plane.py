@@ -1,0 +1,191 @@
+"""A real control plane on loopback: etcd and kube-apiserver, without controllers and kubelets.
+
+Tests compare the embedded API server with it; measurements run a scheduler against it:
+
+    with ControlPlane(find_binaries(), flags=("--max-requests-inflight=0",)) as plane:
+        run(plane.kubeconfig_for("system:kube-scheduler"))
+"""
+
+import contextlib
+import http.client
+import json
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.support.control_plane.binaries import NoControlPlane
+from tests.support.control_plane.processes import Program
+
+ADMIN = ("admin", ("system:masters",))
+
+
+class ControlPlane:
+    """Started by ``with``; its state is a temporary folder that goes with it."""
+
+    def __init__(self, binaries, flags=()):
+        self._binaries = binaries
+        self._flags = flags
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="control-plane-"))
+            self.folder = Path(folder)
+            self._credentials = Credentials(self.folder)
+            self._etcd = self._start_etcd(stack)
+            self.url = self._start_api_server(stack, self._etcd)
+            self.admin = self.kubeconfig_for(*ADMIN)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    def before_it_ends(self, call):
+        """Call this when the control plane is to end: connections to it must be closed."""
+        self._stack.callback(call)
+
+    @property
+    def authority(self):
+        """The certificates to trust when talking to ``url``."""
+        return self.folder / "serving" / "apiserver.crt"
+
+    def kubeconfig_for(self, user, groups=(), days=2):
+        """A kubeconfig of any user; what they may do is up to RBAC (system:masters: everything)."""
+        certificate, key = self._credentials.issue(user, groups, days)
+        cluster = {"server": self.url, "certificate-authority": str(self.authority)}
+        credentials = {"client-certificate": str(certificate), "client-key": str(key)}
+        return write_kubeconfig(certificate.with_suffix(".kubeconfig"), cluster, credentials)
+
+    def forget(self):
+        """Let etcd compact: no version before the present one can be asked for any more."""
+        found = self._ask_etcd("/v3/kv/range", {"key": "AA=="})  # any key tells the revision
+        revision = found["header"]["revision"]
+        self._ask_etcd("/v3/kv/compaction", {"revision": revision, "physical": True})
+
+    def _ask_etcd(self, path, body):
+        at = urlsplit(self._etcd)
+        with contextlib.closing(http.client.HTTPConnection(at.hostname, at.port)) as connection:
+            connection.request("POST", path, json.dumps(body))
+            return json.loads(connection.getresponse().read())
+
+    def _start_etcd(self, stack):
+        client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+        arguments = [
+            self._binaries["etcd"],
+            f"--data-dir={self.folder / 'etcd'}",
+            f"--listen-client-urls={client}",
+            f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--unsafe-no-fsync",
+        ]
+        etcd = stack.enter_context(Program(arguments, self.folder / "etcd.log"))
+        etcd.wait_until(lambda: answers(client, "/health"))
+        return client
+
+    def _start_api_server(self, stack, etcd):
+        port = free_port()
+        url = f"https://127.0.0.1:{port}"
+        key = self._credentials.service_account_key
+        arguments = [
+            self._binaries["kube-apiserver"],
+            f"--etcd-servers={etcd}",
+            f"--cert-dir={self.folder / 'serving'}",
+            f"--client-ca-file={self._credentials.authority}",
+            f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}",
+            "--service-account-issuer=https://127.0.0.1",
+            f"--secure-port={port}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            "--endpoint-reconciler-type=none",
+            "--service-cluster-ip-range=10.96.0.0/16",
+            "--authorization-mode=RBAC",
+            # They want controllers, and there are none: to make accounts, to release volumes.
+            "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection",
+            *self._flags,
+        ]
+        server = stack.enter_context(Program(arguments, self.folder / "kube-apiserver.log"))
+        server.wait_until(lambda: answers(url, "/readyz", self._trust))
+        return url
+
+    def _trust(self):
+        return ssl.create_default_context(cafile=self.authority)
+
+
+class Credentials:
+    """A certificate authority in a folder: who shows its certificate is the user it names."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self.authority = folder / "ca.crt"
+        self.service_account_key = folder / "service-account.key"
+        self._key = folder / "ca.key"
+        subject = ("-subj", "/CN=control-plane", "-days", "2", *_NEW_KEY)
+        _openssl("req", "-x509", *subject, "-keyout", self._key, "-out", self.authority)
+        curve = ("-name", "prime256v1", "-genkey", "-noout")
+        _openssl("ecparam", *curve, "-out", self.service_account_key)
+
+    def issue(self, user, groups=(), days=2):
+        """A certificate of a user that is valid for so many days, and its key."""
+        stem = "-".join((user, *groups)).replace(":", "_").replace("/", "_")
+        paths = [self._folder / f"{stem}.{suffix}" for suffix in ("crt", "key", "csr")]
+        certificate, key, request = paths
+        subject = "".join(f"/O={group}" for group in groups) + f"/CN={user}"
+        _openssl("req", "-subj", subject, *_NEW_KEY, "-keyout", key, "-out", request)
+        signing = ("-CA", self.authority, "-CAkey", self._key, "-CAcreateserial", "-days", days)
+        _openssl("x509", "-req", "-in", request, *signing, "-out", certificate)
+        return certificate, key
+
+
+_NEW_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+
+
+def _openssl(*arguments):
+    program = shutil.which("openssl")
+    if program is None:
+        raise NoControlPlane("no control plane: its certificates need the command openssl")
+    subprocess.run([program, *map(str, arguments)], check=True, capture_output=True)
+
+
+def write_kubeconfig(path, cluster, user):
+    """A kubeconfig with one context; returns its path."""
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "it", "cluster": cluster}],
+        "users": [{"name": "me", "user": user}],
+        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "me"}}],
+        "current-context": "it",
+    }
+    path.write_text(json.dumps(config))
+    return path
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(url, path, trust=None):
+    """Whether a GET is answered with 200 by now."""
+    at = urlsplit(url)
+    try:
+        if trust is None:
+            connection = http.client.HTTPConnection(at.hostname, at.port, timeout=5)
+        else:
+            connection = http.client.HTTPSConnection(
+                at.hostname, at.port, timeout=5, context=trust()
+            )
+        with contextlib.closing(connection):
+            connection.request("GET", path)
+            return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
