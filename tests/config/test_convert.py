@@ -13,6 +13,7 @@ from podium.config.convert import convert
 from podium.config.load import read
 from podium.config.modern import modernized
 from podium.config.problems import Problems
+from podium.config.versions import VERSIONS
 from podium.config.versions.default_plugins import V1BETA1
 from podium.errors import ConfigError
 from tests.config.test_examples import EXAMPLES, FILES, ROOT
@@ -23,7 +24,7 @@ OLDER = ("v1beta3", "v1beta2", "v1beta1", "v1alpha2")
 
 def converted(text):
     """The file before, the v1 file made of it, and the warnings on the way."""
-    before = read(text, KNOWN)
+    before = read(text, KNOWN, versions=VERSIONS)
     made = convert(before, KNOWN)
     after = config.load(yaml.safe_dump(made.value, sort_keys=False), KNOWN)
     return before.configuration, after, [warning.message for warning in made.warnings]
@@ -318,6 +319,6 @@ def test_what_v1_cannot_say(text, expected):
 
 def test_v1_is_left_as_it_is():
     text = header("v1") + "profiles: [{plugins: {placementScore: {disabled: [{name: '*'}]}}}]\n"
-    reading = read(text, KNOWN)
+    reading = read(text, KNOWN, versions=VERSIONS)
 
     assert convert(reading, KNOWN).value == yaml.safe_load(text)

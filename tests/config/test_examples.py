@@ -7,6 +7,7 @@ import yaml
 
 from podium import config
 from podium.config.load import read
+from podium.config.versions import VERSIONS
 from podium.framework.plugin import Point
 from tests.support.in_tree_configuration import KNOWN, order
 
@@ -24,12 +25,12 @@ def _in_the_project(monkeypatch):
 
 
 def load(name):
-    return config.load_file(EXAMPLES / name, KNOWN)
+    return config.load_file(EXAMPLES / name, KNOWN, versions=VERSIONS)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_accepted(name):
-    reading = read((EXAMPLES / name).read_text(), KNOWN, source=name)
+    reading = read((EXAMPLES / name).read_text(), KNOWN, source=name, versions=VERSIONS)
 
     assert reading.version.title.lower() == name.partition("/")[0]
 

@@ -4,7 +4,8 @@ import pytest
 
 from podium.config import upstream, wire
 from podium.config.merge import Entry, PluginSet, merged, merged_plugins
-from podium.config.versions import V1, default_plugins
+from podium.config.versions import default_plugins
+from podium.config.versions.v1 import V1
 
 
 def plugin_set(enabled="", disabled=""):

@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from podium import config
+from podium.config.versions import VERSIONS
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
 from tests.support.in_tree_configuration import KNOWN, load, order
@@ -187,7 +188,7 @@ def config_map(policy):
 def test_lines_in_a_config_map_are_those_of_the_file():
     text = config_map("kind: Policy\napiVersion: v1\npredicates:\n- name: HostNam\n")
     with pytest.raises(ConfigError) as error:
-        config.load(text, KNOWN)
+        config.load(text, KNOWN, versions=VERSIONS)
 
     assert [str(problem) for problem in error.value.problems] == [
         (
@@ -209,7 +210,7 @@ def test_lines_in_a_config_map_are_those_of_the_file():
 )
 def test_a_config_map_without_a_policy(data, expected):
     with pytest.raises(ConfigError) as error:
-        config.load(f"apiVersion: v1\nkind: ConfigMap\ndata: {data}\n", KNOWN)
+        config.load(f"apiVersion: v1\nkind: ConfigMap\ndata: {data}\n", KNOWN, versions=VERSIONS)
 
     [problem] = error.value.problems
     assert expected in str(problem)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from podium import config
 from podium.config import upstream
+from podium.config.versions import VERSIONS
 from podium.errors import ConfigError
 from podium.framework.args import NoArgs
 from podium.framework.registry import Registry
@@ -171,7 +172,7 @@ def test_mutated_examples_of_every_version(data):
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from(list(places(value))))
         value = changed(value, path, data.draw(values))
-    check(lambda: config.from_value(value, KNOWN))
+    check(lambda: config.from_value(value, KNOWN, versions=VERSIONS))
 
 
 @many

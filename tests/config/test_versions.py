@@ -4,6 +4,7 @@ import pytest
 
 from podium import config
 from podium.config.merge import Entry, PluginSet, appended
+from podium.config.versions import VERSIONS
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
 from tests.support.in_tree_configuration import KNOWN, header, load, order, problems
@@ -369,4 +370,4 @@ def test_v1_does_not_know_what_was_dropped(legacy):
     value = {**dict(line.split(": ") for line in header("v1").splitlines()), "profiles": [profile]}
 
     with pytest.raises(ConfigError, match=f'"{legacy}" does not exist; '):
-        config.from_value(value, KNOWN)
+        config.from_value(value, KNOWN, versions=VERSIONS)

@@ -8,10 +8,11 @@ import yaml
 
 from podium import app
 from podium import framework as fwk
-from podium.config.convert import convert
+from podium.config.convert import as_v1, convert
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import from_value, read, read_default, text_of
 from podium.config.model import ClientConnection
+from podium.config.versions import VERSIONS
 from podium.config.written import as_yaml, written
 from podium.errors import ConfigError
 from podium.framework.registry import Registry
@@ -30,11 +31,13 @@ class Mine(fwk.FilterPlugin):
 
 
 def reading_of(path):
-    return read(text_of(path), REGISTRY, source=path.name)
+    return read(text_of(path), REGISTRY, source=path.name, versions=VERSIONS)
 
 
 def written_of(reading, configuration=None, registry=REGISTRY):
-    return written(reading, configuration or reading.configuration, registry, "test.yaml")
+    return written(
+        as_v1(reading, registry, "test.yaml"), configuration or reading.configuration, registry
+    )
 
 
 def test_default():

@@ -8,10 +8,12 @@ import pytest
 
 from podium import app
 from podium.cli.scheduler_flags import FLAGS
+from podium.config.convert import as_v1
 from podium.config.feature_gates import GATES
 from podium.config.load import read
 from podium.config.other_gates import OTHER_COMPONENTS
-from podium.config.versions import V1
+from podium.config.versions import VERSIONS
+from podium.config.versions.v1 import V1
 from podium.config.written import as_yaml, written
 from tests.support.control_plane.plane import free_port, write_kubeconfig
 
@@ -64,8 +66,8 @@ def test_written_configuration(path, binaries, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert done.returncode == 0, done.stderr
 
-    reading = read(text, REGISTRY)
-    ours = as_yaml(written(reading, reading.configuration, REGISTRY, path.name))
+    reading = read(text, REGISTRY, versions=VERSIONS)
+    ours = as_yaml(written(as_v1(reading, REGISTRY, path.name), reading.configuration, REGISTRY))
     theirs = (tmp_path / "written.yaml").read_text().splitlines()
     assert ours.splitlines() == [line for line in theirs if line != NOT_GIVEN]
 

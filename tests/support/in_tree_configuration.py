@@ -2,6 +2,7 @@
 
 from podium import config
 from podium.config import upstream
+from podium.config.versions import VERSIONS
 from podium.errors import ConfigError
 from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
@@ -17,7 +18,7 @@ def header(version):
 
 
 def load(version, body=""):
-    return config.load(header(version) + body, KNOWN, source="scheduler.yaml")
+    return config.load(header(version) + body, KNOWN, versions=VERSIONS, source="scheduler.yaml")
 
 
 def problems(version, body):

@@ -2,6 +2,7 @@
 
 from podium import app, config
 from podium.config import upstream
+from podium.config.versions import VERSIONS
 from podium.config.versions.default_plugins import V1BETA1
 
 ARGS = {
@@ -38,4 +39,4 @@ def with_legacy() -> config.Configuration:
         "kind": upstream.KIND,
         "profiles": [profile],
     }
-    return config.from_value(value, registry)
+    return config.from_value(value, registry, versions=VERSIONS)

@@ -20,6 +20,7 @@ from podium.config import Configuration
 from podium.config.convert import convert
 from podium.config.diff import differences
 from podium.config.load import Reading, default, read, text_of
+from podium.config.versions import VERSIONS
 from podium.config.view import effective
 from podium.errors import ConfigError, PluginError, Problem
 from podium.framework.registry import Registry
@@ -156,7 +157,7 @@ def _configuration(name: str | None, registry: Registry) -> Configuration:
 def _read(name: str, registry: Registry) -> Reading:
     """The file's configuration; what it warns of goes to stderr."""
     text = sys.stdin.read() if name == _STDIN else text_of(name)
-    reading = read(text, registry, source=name)
+    reading = read(text, registry, source=name, versions=VERSIONS)
     _warn(name, reading.configuration.warnings)
     return reading
 

@@ -18,6 +18,7 @@ from podium.app.plugin_listing import listing
 from podium.cli import plugin_options, plugin_template, plugin_text
 from podium.cli.complaint import BAD_INPUT, complain
 from podium.cli.parser import Subparsers
+from podium.config.versions import VERSIONS
 from podium.errors import PodiumError
 
 _SCHEDULER = "http://127.0.0.1:10259"
@@ -100,7 +101,11 @@ def _new(args: argparse.Namespace) -> None:
 
 def _list(args: argparse.Namespace) -> None:
     registry = plugin_loading.registry(args.plugin)
-    found = config.load_file(args.config, registry) if args.config else config.default(registry)
+    found = (
+        config.load_file(args.config, registry, versions=VERSIONS)
+        if args.config
+        else config.default(registry)
+    )
     rows = listing(registry, found)
     if args.output == "json":
         _print_json(rows)

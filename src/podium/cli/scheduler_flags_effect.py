@@ -10,9 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from podium.cli.scheduler_flags import PREVIOUS, REFERENCE, Fate, Flag, Given
 from podium.config import Configuration, feature_gates, validate, view
+from podium.config.convert import as_v1
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import Reading, read, read_default, text_of
 from podium.config.problems import Problems
+from podium.config.versions import VERSIONS
 from podium.config.written import written
 from podium.errors import ConfigError, ServingError
 from podium.framework.registry import Registry
@@ -51,7 +53,8 @@ class Configured(NamedTuple):
 
     def written(self) -> dict[str, Any]:
         """As kube-scheduler would write it; ``ConfigError`` when v1 cannot say it."""
-        return written(self.reading, self.configuration, self.registry, self.source)
+        v1 = as_v1(self.reading, self.registry, self.source)
+        return written(v1, self.configuration, self.registry)
 
     def shown(self) -> dict[str, Any]:
         """The same; or what there is to say about a configuration that v1 cannot express."""
@@ -118,7 +121,7 @@ def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configur
     """The configuration of the file, or the default one, with flags laid over as upstream does."""
     path = given.value("config")
     if path:
-        reading = read(text_of(path), registry, source=path, gates=gates)
+        reading = read(text_of(path), registry, source=path, gates=gates, versions=VERSIONS)
     else:
         reading = read_default(registry, gates=gates)
     laid_over = _with_fields(reading.configuration, given, heeded(given, reading))

@@ -9,12 +9,10 @@ KEY = "policy.cfg"
 _PATH = child("data", KEY)
 
 
-def is_one(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("kind") == "ConfigMap"
-
-
-def policy_in(value: dict[str, Any], problems: Problems) -> tuple[Any, Problems]:
-    """The policy that it holds, with the lines that it has in the file around it."""
+def unwrap(value: Any, problems: Problems) -> tuple[Any, Problems]:
+    """Return the policy in a ConfigMap, with its lines in the file; other values as they are."""
+    if not isinstance(value, dict) or value.get("kind") != "ConfigMap":
+        return value, problems
     data = value.get("data")
     text = data.get(KEY) if isinstance(data, dict) else None
     if not isinstance(text, str):

@@ -13,12 +13,13 @@ import msgspec
 from podium.config import upstream, view, wire, words
 from podium.config.catalog import Catalog
 from podium.config.expand import Expansion, weights
-from podium.config.load import SOURCE, Reading, default, from_value
+from podium.config.load import SOURCE, Reading, default, from_value, read_value
 from podium.config.merge import merged_plugins
 from podium.config.model import Configuration
 from podium.config.modern import Draft, modernized
 from podium.config.problems import Problems
-from podium.config.versions import V1, default_plugins
+from podium.config.versions import default_plugins
+from podium.config.versions.v1 import V1
 from podium.errors import Problem
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
@@ -34,6 +35,13 @@ class Converted:
 
     value: dict[str, Any]
     warnings: tuple[Problem, ...] = ()
+
+
+def as_v1(reading: Reading, registry: Registry, source: str) -> Reading:
+    """The configuration read again in the form of v1; what v1 cannot say is a ``ConfigError``."""
+    if reading.version is V1:
+        return reading
+    return read_value(convert(reading, registry, source=source).value, registry, source=source)
 
 
 def convert(reading: Reading, registry: Registry, *, source: str = SOURCE) -> Converted:

@@ -1,13 +1,14 @@
-"""Reading a configuration: text, file or parsed value in, a ``Configuration`` out.
+"""Read a configuration: a text, a file or a parsed value becomes a ``Configuration``.
 
-Called by ``app`` and by the commands. Whatever is wrong is raised once, as one ``ConfigError``.
+Called by ``app`` and by the commands. All mistakes are collected into one ``ConfigError``.
+Versions older than v1 are read when the caller hands them in: ``versions=legacy.VERSIONS``.
 """
 
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
-from podium.config import config_map, defaults, document, upstream, validate
+from podium.config import defaults, document, upstream, validate
 from podium.config.catalog import Catalog
 from podium.config.decode import decode
 from podium.config.document import Unreadable
@@ -16,7 +17,8 @@ from podium.config.model import Configuration
 from podium.config.plain import plain
 from podium.config.problems import Problems, did_you_mean, in_file_order, show
 from podium.config.profiles import build_profiles, ignore_managed_resources, unknown_names
-from podium.config.versions import BY_TYPE, POLICY, V1, Meaning, Notes, Version
+from podium.config.versions.v1 import V1, V1_ONLY
+from podium.config.versions.version import Meaning, Notes, Version, Versions
 from podium.errors import ConfigError, Problem
 from podium.framework.registry import Registry
 
@@ -26,7 +28,7 @@ NOTHING = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A configuration together with how it was written."""
+    """A configuration together with the version and the value that it was read from."""
 
     version: Version
     meaning: Meaning
@@ -34,14 +36,30 @@ class Reading:
     value: Any
 
 
-def load(text: str, registry: Registry, *, source: str = SOURCE) -> Configuration:
-    """The configuration in a YAML or JSON text; ``source`` names it in errors."""
-    return read(text, registry, source=source).configuration
+def load(
+    text: str, registry: Registry, *, source: str = SOURCE, versions: Versions = V1_ONLY
+) -> Configuration:
+    """Read a YAML or JSON text; ``source`` names it in errors."""
+    return read(text, registry, source=source, versions=versions).configuration
 
 
-def load_file(path: str | PathLike[str], registry: Registry) -> Configuration:
-    """The configuration in a file."""
-    return read(text_of(path), registry, source=fspath(path)).configuration
+def load_file(
+    path: str | PathLike[str], registry: Registry, *, versions: Versions = V1_ONLY
+) -> Configuration:
+    """Read a file."""
+    return read(text_of(path), registry, source=fspath(path), versions=versions).configuration
+
+
+def from_value(
+    value: Any, registry: Registry, *, source: str = SOURCE, versions: Versions = V1_ONLY
+) -> Configuration:
+    """Read a value as a JSON parser returns it; problems found in it have no line numbers."""
+    return read_value(value, registry, source=source, versions=versions).configuration
+
+
+def default(registry: Registry) -> Configuration:
+    """Return what an empty file configures."""
+    return read_default(registry).configuration
 
 
 def text_of(path: str | PathLike[str]) -> str:
@@ -52,93 +70,93 @@ def text_of(path: str | PathLike[str]) -> str:
 
 
 def read(
-    text: str, registry: Registry, *, source: str = SOURCE, gates: FeatureGates = NO_CHOICE
+    text: str,
+    registry: Registry,
+    *,
+    source: str = SOURCE,
+    gates: FeatureGates = NO_CHOICE,
+    versions: Versions = V1_ONLY,
 ) -> Reading:
-    """The same as ``load``, for who must know the version and what the file itself says."""
+    """Read a text as ``load`` does, and keep its version and what the file itself says."""
     value, problems = document.read(text)
-    return _reading(value, registry, problems, source, gates)
+    return _Reader(registry, gates, versions).read(value, problems, source)
 
 
 def read_value(
-    value: Any, registry: Registry, *, source: str = SOURCE, gates: FeatureGates = NO_CHOICE
+    value: Any,
+    registry: Registry,
+    *,
+    source: str = SOURCE,
+    gates: FeatureGates = NO_CHOICE,
+    versions: Versions = V1_ONLY,
 ) -> Reading:
-    """The same for a value as a JSON parser returns it; its problems have no lines."""
+    """Read a value as ``from_value`` does, and keep its version and the value."""
     problems = Problems()
-    return _reading(plain(value, "", problems), registry, problems, source, gates)
+    return _Reader(registry, gates, versions).read(plain(value, "", problems), problems, source)
 
 
 def read_default(registry: Registry, *, gates: FeatureGates = NO_CHOICE) -> Reading:
-    """What an empty file configures."""
     return read_value(dict(NOTHING), registry, gates=gates)
 
 
-def from_value(value: Any, registry: Registry, *, source: str = SOURCE) -> Configuration:
-    """The configuration in a value as a JSON parser returns it; its problems have no lines."""
-    return read_value(value, registry, source=source).configuration
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    registry: Registry
+    gates: FeatureGates
+    versions: Versions
 
-
-def default(registry: Registry) -> Configuration:
-    """What an empty file configures."""
-    return read_default(registry).configuration
-
-
-def _reading(
-    value: Any, registry: Registry, problems: Problems, source: str, gates: FeatureGates
-) -> Reading:
-    if config_map.is_one(value):
-        value, problems = config_map.policy_in(value, problems)
-    if value is None:
+    def read(self, value: Any, problems: Problems, source: str) -> Reading:
+        value, problems = self.versions.unwrap(value, problems)
+        if value is None:
+            problems.raise_if_any(source)
+        version = self._version_of(value, problems)
+        if version is None:
+            raise ConfigError(source, in_file_order(problems.found))
+        given = decode(value, version.written, "", problems) or version.written()
+        notes = Notes(problems, Problems(problems.lines, problems.moved))
+        meaning = _without_gated(version.translate(given, notes), self.gates)
+        configuration = _build(meaning, Catalog(self.registry, version), notes)
+        validate.check(configuration, problems)
         problems.raise_if_any(source)
-    version = _version_of(value, problems)
-    if version is None:
-        raise ConfigError(source, in_file_order(problems.found))
-    given = decode(value, version.written, "", problems) or version.written()
-    notes = Notes(problems, Problems(problems.lines, problems.moved))
-    meaning = _without_gated(version.translate(given, notes), gates)
-    configuration = _build(meaning, Catalog(registry, version), notes)
-    validate.check(configuration, problems)
-    problems.raise_if_any(source)
-    return Reading(version, meaning, configuration, value)
+        return Reading(version, meaning, configuration, value)
 
+    def _version_of(self, value: Any, problems: Problems) -> Version | None:
+        """The version to read it as; a missing version or kind is reported, then assumed."""
+        if not isinstance(value, dict):
+            expected = f"apiVersion: {upstream.API_VERSION} and kind: {upstream.KIND}"
+            what = "the document is empty" if value is None else f"{show(value)} is not an object"
+            problems.add("", f"{what}; expected an object with {expected}")
+            return None
+        version, kind = value.get("apiVersion"), value.get("kind")
+        if version in (None, ""):
+            version = (*self.versions.api_versions(kind), upstream.API_VERSION)[0]
+            problems.add("apiVersion", f"Object 'apiVersion' is missing; use {version}")
+        if kind in (None, ""):
+            kind = self.versions.kind_of(version)
+            problems.add("kind", f"Object 'Kind' is missing; use {kind}")
+        return self._registered(version, kind, problems)
 
-def _version_of(value: Any, problems: Problems) -> Version | None:
-    """The version to read it as; a missing version or kind is reported, then assumed."""
-    if not isinstance(value, dict):
-        expected = f"apiVersion: {upstream.API_VERSION} and kind: {upstream.KIND}"
-        what = "the document is empty" if value is None else f"{show(value)} is no object"
-        problems.add("", f"{what}; expected an object with {expected}")
+    def _registered(self, version: Any, kind: Any, problems: Problems) -> Version | None:
+        if isinstance(version, str) and isinstance(kind, str):
+            found = self.versions.by_type.get((version, kind))
+            if found is not None:
+                return found
+        if kind in upstream.ARGS_KINDS.values() and version == upstream.API_VERSION:
+            message = f"couldn't decode as {upstream.KIND}, got {version}, Kind={kind}"
+            problems.add("kind", message)
+            return None
+        path = "apiVersion" if self.versions.api_versions(kind) else "kind"
+        message = f"no kind {show(kind)} is registered for version {show(version)}"
+        problems.add(path, f"{message}{self._expected(version, kind)}")
         return None
-    version, kind = value.get("apiVersion"), value.get("kind")
-    if version in (None, ""):
-        assumed = "v1" if kind == POLICY.kind else upstream.API_VERSION
-        problems.add("apiVersion", f"Object 'apiVersion' is missing; use {assumed}")
-        version = assumed
-    if kind in (None, ""):
-        kind = POLICY.kind if version == "v1" else upstream.KIND
-        problems.add("kind", f"Object 'Kind' is missing; use {kind}")
-    return _registered(version, kind, problems)
 
-
-def _registered(version: Any, kind: Any, problems: Problems) -> Version | None:
-    if isinstance(version, str) and isinstance(kind, str) and (version, kind) in BY_TYPE:
-        return BY_TYPE[version, kind]
-    if kind in upstream.ARGS_KINDS.values() and version == upstream.API_VERSION:
-        message = f"couldn't decode as {upstream.KIND}, got {version}, Kind={kind}"
-        problems.add("kind", message)
-        return None
-    known = [name for name, of in BY_TYPE if of == kind]
-    message = f"no kind {show(kind)} is registered for version {show(version)}"
-    path = "apiVersion" if known else "kind"
-    problems.add(path, f"{message}{_expected(version, kind, known)}")
-    return None
-
-
-def _expected(version: Any, kind: Any, known: list[str]) -> str:
-    if known:
-        hint = did_you_mean(version, known) if isinstance(version, str) else ""
-        return hint or f"; known versions: {', '.join(known)}"
-    hint = did_you_mean(kind, {of for _, of in BY_TYPE}) if isinstance(kind, str) else ""
-    return hint or f"; expected {upstream.KIND} of {upstream.API_VERSION}"
+    def _expected(self, version: Any, kind: Any) -> str:
+        known = self.versions.api_versions(kind)
+        if known:
+            hint = did_you_mean(version, known) if isinstance(version, str) else ""
+            return hint or f"; known versions: {', '.join(known)}"
+        hint = did_you_mean(kind, self.versions.kinds) if isinstance(kind, str) else ""
+        return hint or f"; expected {upstream.KIND} of {upstream.API_VERSION}"
 
 
 def _build(meaning: Meaning, catalog: Catalog, notes: Notes) -> Configuration:

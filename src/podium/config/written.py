@@ -10,25 +10,18 @@ from typing import Any, Final
 import yaml
 
 from podium.config import defaults, upstream, view, wire, words
-from podium.config.convert import convert
-from podium.config.load import Reading, read_value
+from podium.config.load import Reading
 from podium.config.merge import PluginSet, merged_plugins, with_command_line
 from podium.config.model import ClientConnection, Configuration, Profile
-from podium.config.versions import V1
+from podium.config.versions.v1 import V1
 from podium.framework.args import Args, NoArgs
 from podium.framework.registry import Registry
 
 _NOT_GIVEN: Final[tuple[Any, ...]] = ([], {}, "", None)
 
 
-def written(
-    reading: Reading, configuration: Configuration, registry: Registry, source: str
-) -> dict[str, Any]:
-    """``configuration`` is what was read, as flags may have changed it.
-
-    An older version is converted first; what v1 cannot say is a ``ConfigError``.
-    """
-    v1 = _as_v1(reading, registry, source)
+def written(v1: Reading, configuration: Configuration, registry: Registry) -> dict[str, Any]:
+    """``v1`` is what was read, ``configuration`` the same as flags may have changed it."""
     given = defaults.profiles(v1.meaning.given.profiles)
     found = {
         "apiVersion": upstream.API_VERSION,
@@ -64,12 +57,6 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
-
-
-def _as_v1(reading: Reading, registry: Registry, source: str) -> Reading:
-    if reading.version is V1:
-        return reading
-    return read_value(convert(reading, registry, source=source).value, registry, source=source)
 
 
 def _top_level(configuration: Configuration) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from podium.api.objects import (
 from podium.config.load import default, from_value
 from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
+from podium.config.versions import VERSIONS
 from podium.conformance.cases import Cluster
 from podium.cycle.offline import OfflineCore
 from podium.errors import InvalidObject, Problem
@@ -91,8 +92,11 @@ class Workshop:
         key = msgspec.json.encode(config, order="sorted")
         found = self._configurations.get(key)
         if found is None:
-            registry = self._registry
-            found = default(registry) if config is None else from_value(config, registry)
+            found = (
+                default(self._registry)
+                if config is None
+                else from_value(config, self._registry, versions=VERSIONS)
+            )
             self._configurations[key] = found
         return found
 

@@ -15,6 +15,7 @@ from podium.api.meta import ApiObject
 from podium.app import plugin_loading
 from podium.clock import give_way
 from podium.config import Configuration
+from podium.config.versions import VERSIONS
 from podium.framework.registry import Registry
 from podium.testing.cluster import Change, Json, SimulatedCluster
 
@@ -115,5 +116,5 @@ def _read(written: Written | None, registry: Registry) -> Configuration:
     if written is None:
         return config.default(registry)
     if isinstance(written, Mapping):
-        return config.from_value(dict(written), registry)
-    return config.load_file(written, registry)
+        return config.from_value(dict(written), registry, versions=VERSIONS)
+    return config.load_file(written, registry, versions=VERSIONS)

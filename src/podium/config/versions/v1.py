@@ -2,7 +2,7 @@
 
 from podium.config import upstream, wire
 from podium.config.versions import default_plugins
-from podium.config.versions.version import Meaning, Notes, Version
+from podium.config.versions.version import Meaning, Notes, Version, Versions, by_type
 
 
 def _translate(given: wire.Configuration, notes: Notes) -> Meaning:
@@ -16,3 +16,5 @@ V1 = Version(
     removed=frozenset(upstream.LEGACY_POINTS),
     rejected=dict.fromkeys(upstream.CLOUD_LIMITS, 'was invalid in version "v1"'),
 )
+
+V1_ONLY = Versions(by_type(V1))

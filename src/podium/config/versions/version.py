@@ -89,6 +89,37 @@ class Version:
         return f"{detail}; {upstream.REPLACEMENTS[name]}"
 
 
+def _as_it_is(value: Any, problems: Problems) -> tuple[Any, Problems]:
+    return value, problems
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions that can be read, by the ``apiVersion`` and ``kind`` of their files.
+
+    ``unwrap`` takes a configuration out of an object that carries it, such as a ConfigMap.
+    """
+
+    by_type: Mapping[tuple[str, str], Version]
+    unwrap: Callable[[Any, Problems], tuple[Any, Problems]] = _as_it_is
+
+    @property
+    def kinds(self) -> set[str]:
+        return {kind for _, kind in self.by_type}
+
+    def api_versions(self, kind: Any) -> list[str]:
+        """The versions of this kind, the preferred one first."""
+        return [version for version, of in self.by_type if of == kind]
+
+    def kind_of(self, api_version: Any) -> str:
+        """The kind that a file of this version most likely is."""
+        return next((of for version, of in self.by_type if version == api_version), upstream.KIND)
+
+
+def by_type(*versions: Version) -> dict[tuple[str, str], Version]:
+    return {(version.api_version, version.kind): version for version in versions}
+
+
 def same_fields(given: wire.Wire, kind: type[W], **others: Any) -> W:
     """What both types have in common, and these values."""
     shared = set(kind.__struct_fields__).intersection(given.__struct_fields__)
