@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from podium import config
 from podium.config import upstream, words
-from podium.config.convert import convert
 from podium.config.load import read
-from podium.config.modern import modernized
 from podium.config.problems import Problems
-from podium.config.versions import VERSIONS
-from podium.config.versions.default_plugins import V1BETA1
 from podium.errors import ConfigError
+from podium.legacy import VERSIONS
+from podium.legacy.convert import convert
+from podium.legacy.modern import modernized
+from podium.legacy.versions.default_plugins import V1BETA1
 from tests.config.test_examples import EXAMPLES, FILES, ROOT
 from tests.support.in_tree_configuration import KNOWN, header, order
 

@@ -11,9 +11,9 @@ import pytest
 from podium.app import in_tree, plugin_loading
 from podium.cli import main
 from podium.config import load, upstream
-from podium.config.versions import VERSIONS
-from podium.config.versions.policy.predicates import PREDICATES
-from podium.config.versions.policy.priorities import PRIORITIES
+from podium.legacy import VERSIONS
+from podium.legacy.policy.predicates import PREDICATES
+from podium.legacy.policy.priorities import PRIORITIES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "configuration.md").read_text()

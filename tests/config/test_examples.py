@@ -7,8 +7,8 @@ import yaml
 
 from podium import config
 from podium.config.load import read
-from podium.config.versions import VERSIONS
 from podium.framework.plugin import Point
+from podium.legacy import VERSIONS
 from tests.support.in_tree_configuration import KNOWN, order
 
 ROOT = Path(__file__).parents[2]

@@ -4,8 +4,7 @@ import pytest
 
 from podium.config import upstream, wire
 from podium.config.merge import Entry, PluginSet, merged, merged_plugins
-from podium.config.versions import default_plugins
-from podium.config.versions.v1 import V1
+from podium.config.v1 import DEFAULT_PLUGINS, V1
 
 
 def plugin_set(enabled="", disabled=""):
@@ -43,7 +42,7 @@ def test_merged(custom, expected, disabled):
 
 
 def test_only_multi_point_has_defaults():
-    sets = merged_plugins(wire.Plugins(), "plugins", V1, default_plugins.V1)
+    sets = merged_plugins(wire.Plugins(), "plugins", V1, DEFAULT_PLUGINS)
 
     assert sets["multiPoint"].names == tuple(upstream.DEFAULT_WEIGHTS)
     assert all(not found.enabled for key, found in sets.items() if key != "multiPoint")

@@ -5,9 +5,9 @@ import textwrap
 import pytest
 
 from podium import config
-from podium.config.versions import VERSIONS
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
+from podium.legacy import VERSIONS
 from tests.support.in_tree_configuration import KNOWN, load, order
 
 MANDATORY = "NodeUnschedulable TaintToleration"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from podium import config
 from podium.config import upstream
-from podium.config.versions import VERSIONS
 from podium.errors import ConfigError
 from podium.framework.args import NoArgs
 from podium.framework.registry import Registry
+from podium.legacy import VERSIONS
 from tests.support.empty_plugins import FitArgs, plugin, registry
 from tests.support.in_tree_configuration import KNOWN
 

@@ -8,14 +8,14 @@ import yaml
 
 from podium import app
 from podium import framework as fwk
-from podium.config.convert import as_v1, convert
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import from_value, read, read_default, text_of
 from podium.config.model import ClientConnection
-from podium.config.versions import VERSIONS
 from podium.config.written import as_yaml, written
 from podium.errors import ConfigError
 from podium.framework.registry import Registry
+from podium.legacy import VERSIONS
+from podium.legacy.convert import as_v1, convert
 from podium.plugins import IN_TREE
 
 FILES = Path(__file__).with_name("written")

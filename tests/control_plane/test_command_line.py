@@ -8,13 +8,13 @@ import pytest
 
 from podium import app
 from podium.cli.scheduler_flags import FLAGS
-from podium.config.convert import as_v1
 from podium.config.feature_gates import GATES
 from podium.config.load import read
 from podium.config.other_gates import OTHER_COMPONENTS
-from podium.config.versions import VERSIONS
-from podium.config.versions.v1 import V1
+from podium.config.v1 import V1
 from podium.config.written import as_yaml, written
+from podium.legacy import VERSIONS
+from podium.legacy.convert import as_v1
 from tests.support.control_plane.plane import free_port, write_kubeconfig
 
 pytestmark = pytest.mark.cluster

@@ -2,9 +2,9 @@
 
 from podium import config
 from podium.config import upstream
-from podium.config.versions import VERSIONS
 from podium.errors import ConfigError
 from podium.framework.registry import Registry
+from podium.legacy import VERSIONS
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
 

@@ -2,8 +2,8 @@
 
 from podium import app, config
 from podium.config import upstream
-from podium.config.versions import VERSIONS
-from podium.config.versions.default_plugins import V1BETA1
+from podium.legacy import VERSIONS
+from podium.legacy.versions.default_plugins import V1BETA1
 
 ARGS = {
     "NodeLabel": {"presentLabels": ["kubernetes.io/hostname"], "absentLabelsPreference": ["disk"]},

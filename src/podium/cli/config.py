@@ -17,13 +17,13 @@ from podium.cli import config_text, plugin_options
 from podium.cli.complaint import BAD_INPUT, complain
 from podium.cli.parser import Subparsers
 from podium.config import Configuration
-from podium.config.convert import convert
 from podium.config.diff import differences
 from podium.config.load import Reading, default, read, text_of
-from podium.config.versions import VERSIONS
 from podium.config.view import effective
 from podium.errors import ConfigError, PluginError, Problem
 from podium.framework.registry import Registry
+from podium.legacy import VERSIONS
+from podium.legacy.convert import convert
 
 DIFFERENT = 1
 _STDIN = "-"

@@ -18,8 +18,8 @@ from podium.app.plugin_listing import listing
 from podium.cli import plugin_options, plugin_template, plugin_text
 from podium.cli.complaint import BAD_INPUT, complain
 from podium.cli.parser import Subparsers
-from podium.config.versions import VERSIONS
 from podium.errors import PodiumError
+from podium.legacy import VERSIONS
 
 _SCHEDULER = "http://127.0.0.1:10259"
 _TIMEOUT_SECONDS = 10

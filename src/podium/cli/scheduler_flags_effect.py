@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from podium.cli.scheduler_flags import PREVIOUS, REFERENCE, Fate, Flag, Given
 from podium.config import Configuration, feature_gates, validate, view
-from podium.config.convert import as_v1
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import Reading, read, read_default, text_of
 from podium.config.problems import Problems
-from podium.config.versions import VERSIONS
 from podium.config.written import written
 from podium.errors import ConfigError, ServingError
 from podium.framework.registry import Registry
+from podium.legacy import VERSIONS
+from podium.legacy.convert import as_v1
 from podium.logs import JSON, TEXT, get_logger
 
 log = get_logger(__name__)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from podium.config import upstream
 from podium.config.problems import did_you_mean
-from podium.config.versions.version import Version
+from podium.config.version import Version
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
 

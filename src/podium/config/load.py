@@ -17,8 +17,8 @@ from podium.config.model import Configuration
 from podium.config.plain import plain
 from podium.config.problems import Problems, did_you_mean, in_file_order, show
 from podium.config.profiles import build_profiles, ignore_managed_resources, unknown_names
-from podium.config.versions.v1 import V1, V1_ONLY
-from podium.config.versions.version import Meaning, Notes, Version, Versions
+from podium.config.v1 import V1, V1_ONLY
+from podium.config.version import Meaning, Notes, Version, Versions
 from podium.errors import ConfigError, Problem
 from podium.framework.registry import Registry
 

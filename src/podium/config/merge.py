@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from podium.config import upstream, wire
-from podium.config.versions.version import Defaults, Version
+from podium.config.version import Defaults, Version
 from podium.framework.registry import Registry
 
 ALL = "*"

@@ -9,7 +9,7 @@ from podium.config import upstream, wire
 from podium.config.catalog import Catalog
 from podium.config.decode import decode
 from podium.config.problems import Problems, child, show
-from podium.config.versions.version import Version
+from podium.config.version import Version
 from podium.framework.args import Args, NoArgs
 from podium.framework.status import text_of
 

@@ -22,7 +22,7 @@ from podium.config.plugin_args import (
     with_ignored_resources,
 )
 from podium.config.problems import Problems, show
-from podium.config.versions.version import Defaults
+from podium.config.version import Defaults
 from podium.framework.args import Args
 from podium.framework.plugin import Point
 

@@ -13,7 +13,7 @@ from podium.config import defaults, upstream, view, wire, words
 from podium.config.load import Reading
 from podium.config.merge import PluginSet, merged_plugins, with_command_line
 from podium.config.model import ClientConnection, Configuration, Profile
-from podium.config.versions.v1 import V1
+from podium.config.v1 import V1
 from podium.framework.args import Args, NoArgs
 from podium.framework.registry import Registry
 

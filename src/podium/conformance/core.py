@@ -31,11 +31,11 @@ from podium.api.objects import (
 from podium.config.load import default, from_value
 from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
-from podium.config.versions import VERSIONS
 from podium.conformance.cases import Cluster
 from podium.cycle.offline import OfflineCore
 from podium.errors import InvalidObject, Problem
 from podium.framework.registry import Registry
+from podium.legacy import VERSIONS
 from podium.state.pod_info import PodInfo
 
 T = TypeVar("T", bound=ApiObject)

@@ -15,8 +15,8 @@ from podium.api.meta import ApiObject
 from podium.app import plugin_loading
 from podium.clock import give_way
 from podium.config import Configuration
-from podium.config.versions import VERSIONS
 from podium.framework.registry import Registry
+from podium.legacy import VERSIONS
 from podium.testing.cluster import Change, Json, SimulatedCluster
 
 T = TypeVar("T")

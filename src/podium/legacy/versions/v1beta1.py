@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from podium.config.versions import addresses, default_plugins, shared
-from podium.config.versions.version import Meaning, Notes, Version
+from podium.config.version import Meaning, Notes, Version
+from podium.legacy.versions import addresses, default_plugins, shared
 
 
 class Configuration(shared.Configuration, frozen=True):

@@ -1,11 +1,11 @@
 """The legacy Policy, read by kube-scheduler up to 1.22, as one profile of plugins."""
 
 from podium.config import wire
-from podium.config.versions import legacy_extenders
-from podium.config.versions.policy import predicates, priorities
-from podium.config.versions.policy.chosen import PROFILE, Chosen
-from podium.config.versions.policy.written import Policy
-from podium.config.versions.version import Meaning, Notes, Version
+from podium.config.version import Meaning, Notes, Version
+from podium.legacy.policy import predicates, priorities
+from podium.legacy.policy.chosen import PROFILE, Chosen
+from podium.legacy.policy.written import Policy
+from podium.legacy.versions import legacy_extenders
 
 KIND = "Policy"
 API_VERSIONS = ("v1", "kubescheduler.config.k8s.io/v1")

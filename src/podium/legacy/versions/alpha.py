@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from podium.config import wire
-from podium.config.versions.shared import AnyProfile, Basics, OldestPoints
-from podium.config.versions.version import Notes, same_fields
+from podium.config.version import Notes, same_fields
+from podium.legacy.versions.shared import AnyProfile, Basics, OldestPoints
 
 # The name that SelectorSpread had in 1.18.
 _RENAMED = {"DefaultPodTopologySpread": "SelectorSpread"}

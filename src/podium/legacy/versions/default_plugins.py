@@ -1,12 +1,11 @@
-"""The plugins that each version enables by itself, in order, with their weights.
+"""The plugins that each older version enables by itself, in order, with their weights.
 
 A version means what it meant to the last release of kube-scheduler that read it.
 """
 
 from types import MappingProxyType
 
-from podium.config import upstream
-from podium.config.versions.version import Defaults
+from podium.config.version import Defaults
 
 
 def _weights(text: str) -> dict[str, int]:
@@ -18,8 +17,6 @@ def _weights(text: str) -> dict[str, int]:
 def _defaults(**points: str) -> Defaults:
     return MappingProxyType({key: _weights(text) for key, text in points.items()})
 
-
-V1: Defaults = MappingProxyType({upstream.MULTI_POINT: upstream.DEFAULT_WEIGHTS})
 
 # 1.28
 V1BETA3 = _defaults(

@@ -1,8 +1,8 @@
 """v1beta3, read by kube-scheduler 1.23 to 1.28: v1 with other default plugins."""
 
 from podium.config import upstream, wire
-from podium.config.versions import default_plugins, shared
-from podium.config.versions.version import Meaning, Notes, Version
+from podium.config.version import Meaning, Notes, Version
+from podium.legacy.versions import default_plugins, shared
 
 REMOVED = f'was removed in version "{upstream.GROUP}/v1beta2"'
 

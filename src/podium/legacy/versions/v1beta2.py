@@ -1,9 +1,9 @@
 """v1beta2, read by kube-scheduler 1.22 to 1.27: plugins are listed point by point."""
 
 from podium.config import upstream, wire
-from podium.config.versions import addresses, default_plugins, shared, v1beta1
-from podium.config.versions.v1beta3 import REMOVED
-from podium.config.versions.version import Meaning, Notes, Version
+from podium.config.version import Meaning, Notes, Version
+from podium.legacy.versions import addresses, default_plugins, shared, v1beta1
+from podium.legacy.versions.v1beta3 import REMOVED
 
 
 class Plugins(shared.Points, frozen=True):

@@ -5,17 +5,17 @@ from msgspec.structs import replace
 
 from podium.config import wire
 from podium.config.problems import did_you_mean, show
-from podium.config.versions import addresses, default_plugins
-from podium.config.versions.alpha import (
+from podium.config.version import Meaning, Notes, Version, same_fields
+from podium.legacy.policy.source import PolicySource, policy_in
+from podium.legacy.versions import addresses, default_plugins
+from podium.legacy.versions.alpha import (
     AlphaBasics,
     AlphaPoints,
     args_of_top,
     complete_args,
     profile_in_words_of_v1,
 )
-from podium.config.versions.locks import LeaderElection, renamed_leases
-from podium.config.versions.policy.source import PolicySource, policy_in
-from podium.config.versions.version import Meaning, Notes, Version, same_fields
+from podium.legacy.versions.locks import LeaderElection, renamed_leases
 
 _DEFAULT = "DefaultProvider"
 _PROVIDERS = {

@@ -4,10 +4,10 @@ from podium.config import document, wire
 from podium.config.decode import decode
 from podium.config.document import Unreadable
 from podium.config.problems import Problems
-from podium.config.versions.policy.chosen import PROFILE
-from podium.config.versions.policy.policy import translate
-from podium.config.versions.policy.written import Policy
-from podium.config.versions.version import Meaning, Notes
+from podium.config.version import Meaning, Notes
+from podium.legacy.policy.chosen import PROFILE
+from podium.legacy.policy.policy import translate
+from podium.legacy.policy.written import Policy
 
 
 class PolicyFile(wire.Wire, frozen=True):

@@ -1,15 +1,15 @@
 """v1alpha2, read by kube-scheduler 1.18: the first version with profiles and extenders."""
 
 from podium.config import wire
-from podium.config.versions import addresses, default_plugins, legacy_extenders
-from podium.config.versions.alpha import (
+from podium.config.version import Meaning, Notes, Version, same_fields
+from podium.legacy.versions import addresses, default_plugins, legacy_extenders
+from podium.legacy.versions.alpha import (
     AlphaBasics,
     AlphaPoints,
     complete_args,
     profile_in_words_of_v1,
 )
-from podium.config.versions.locks import leases
-from podium.config.versions.version import Meaning, Notes, Version, same_fields
+from podium.legacy.versions.locks import leases
 
 
 class Plugins(AlphaPoints, frozen=True):

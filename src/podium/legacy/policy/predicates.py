@@ -1,9 +1,9 @@
 """Predicates to the plugins that filter as they did, in the order in which predicates ran."""
 
 from podium.config.problems import did_you_mean, show
-from podium.config.versions.policy.chosen import Chosen
-from podium.config.versions.policy.written import Predicate, PredicateArgument
-from podium.config.versions.version import Notes
+from podium.config.version import Notes
+from podium.legacy.policy.chosen import Chosen
+from podium.legacy.policy.written import Predicate, PredicateArgument
 
 _BOTH = "preFilter filter"
 _LABELS = "CheckNodeLabelPresence"

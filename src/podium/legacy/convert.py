@@ -16,14 +16,13 @@ from podium.config.expand import Expansion, weights
 from podium.config.load import SOURCE, Reading, default, from_value, read_value
 from podium.config.merge import merged_plugins
 from podium.config.model import Configuration
-from podium.config.modern import Draft, modernized
 from podium.config.problems import Problems
-from podium.config.versions import default_plugins
-from podium.config.versions.v1 import V1
+from podium.config.v1 import DEFAULT_PLUGINS, V1
 from podium.errors import Problem
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
+from podium.legacy.modern import Draft, modernized
 
 NO_WEIGHTS: Mapping[str, int] = MappingProxyType({})
 HEADER = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
@@ -109,7 +108,7 @@ class _Writer:
     def plugins(self, draft: Draft) -> dict[str, Any]:
         unused = [name for name in upstream.DEFAULT_WEIGHTS if not draft.runs(name)]
         off = wire.PluginSet(disabled=tuple(wire.Plugin(name=name) for name in unused))
-        sets = merged_plugins(wire.Plugins(multi_point=off), "", V1, default_plugins.V1)
+        sets = merged_plugins(wire.Plugins(multi_point=off), "", V1, DEFAULT_PLUGINS)
         found: dict[str, Any] = {}
         if unused or draft.unplaced:
             found[upstream.MULTI_POINT] = _plugin_set(draft.unplaced, unused)

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from podium.config.versions.version import Notes
+from podium.config.version import Notes
 
 
 class BindAddresses(Protocol):

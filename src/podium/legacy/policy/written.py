@@ -5,7 +5,7 @@ from typing import ClassVar
 from msgspec import field
 
 from podium.config import wire
-from podium.config.versions.legacy_extenders import LegacyExtender
+from podium.legacy.versions.legacy_extenders import LegacyExtender
 
 
 class Labels(wire.Wire, frozen=True):

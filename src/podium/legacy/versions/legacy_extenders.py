@@ -6,7 +6,7 @@ from msgspec import Meta, field
 
 from podium.config import wire
 from podium.config.decode import NANOSECONDS
-from podium.config.versions.version import same_fields
+from podium.config.version import same_fields
 
 _PER_SECOND = 1_000_000_000
 

@@ -1,12 +1,15 @@
 """kubescheduler.config.k8s.io/v1: what podium's own model follows."""
 
+from types import MappingProxyType
+
 from podium.config import upstream, wire
-from podium.config.versions import default_plugins
-from podium.config.versions.version import Meaning, Notes, Version, Versions, by_type
+from podium.config.version import Defaults, Meaning, Notes, Version, Versions, by_type
+
+DEFAULT_PLUGINS: Defaults = MappingProxyType({upstream.MULTI_POINT: upstream.DEFAULT_WEIGHTS})
 
 
 def _translate(given: wire.Configuration, notes: Notes) -> Meaning:
-    return Meaning(given, default_plugins.V1)
+    return Meaning(given, DEFAULT_PLUGINS)
 
 
 V1 = Version(

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from podium.config.problems import did_you_mean, show
-from podium.config.versions.policy.chosen import Chosen
-from podium.config.versions.policy.written import Priority, PriorityArgument, Ratio
-from podium.config.versions.version import Notes
+from podium.config.version import Notes
+from podium.legacy.policy.chosen import Chosen
+from podium.legacy.policy.written import Priority, PriorityArgument, Ratio
 
 _BOTH = "preScore score"
 _RATIO = "RequestedToCapacityRatio"

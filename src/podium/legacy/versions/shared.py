@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from podium.config import wire
-from podium.config.versions.locks import leases
-from podium.config.versions.version import Notes, same_fields
+from podium.config.version import Notes, same_fields
+from podium.legacy.versions.locks import leases
 
 
 class Basics(wire.Wire, frozen=True):

@@ -2,7 +2,7 @@
 
 from podium.config import wire
 from podium.config.problems import show
-from podium.config.versions.version import Notes, same_fields
+from podium.config.version import Notes, same_fields
 
 LEASES = "leases"
 _OTHER_LOCKS = ("endpoints", "configmaps", "endpointsleases", "configmapsleases")

@@ -4,7 +4,7 @@ from typing import Any
 
 from podium.config import wire
 from podium.config.merge import FIELDS_OF_KEYS
-from podium.config.versions.version import Notes
+from podium.config.version import Notes
 
 PROFILE = "profiles[0]"
 
