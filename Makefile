@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-cluster check modules-page format bench bench-live fuzz-apiserver clean
+.PHONY: help demo walkthrough test test-cluster check pictures modules-page format bench bench-live fuzz-apiserver clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ check: $(STAMP) ## Check format, lint, types and layers, then run the tests
 	$(BIN)/mypy --strict src/podium
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory test
+
+pictures: $(STAMP) ## Draw the pictures of the README anew: the recorded demo and the plot of speeds
+	$(BIN)/python docs/pictures/demo.py
+	$(BIN)/python docs/pictures/speed.py
 
 modules-page: ## Write docs/modules.md anew, after adding, moving or removing a module
 	$(PYTHON) docs/modules.py

@@ -14,6 +14,13 @@ SAID = {
         " scheduling.\n"
     ),
     "emptiest_rack.py": "3 pods on the left rack, 3 on the right\n",
+    "why_pending.py": (
+        "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu. no new"
+        " claims to deallocate, preemption: 0/4 nodes are available: 1 No preemption victims found"
+        " for incoming pod, 3 Preemption is not helpful for scheduling.\n"
+        "    3 nodes: Insufficient cpu (NodeResourcesFit)\n"
+        "    1 nodes: node(s) had untolerated taint(s) (TaintToleration)\n"
+    ),
     "extender_in_process.py": (
         "a right\nb right\nc left\nd right\ne 0/3 nodes are available: 3 no licence\n"
     ),

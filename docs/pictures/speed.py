@@ -2,7 +2,7 @@
 
     python docs/pictures/speed.py
 
-The figures come from `make bench-compare`; copy its medians into speed.json after measuring again.
+The figures are the medians of docs/benchmarks.md, "Beside kube-scheduler": copy them after measuring again.
 """
 
 import json
