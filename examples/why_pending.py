@@ -1,6 +1,6 @@
 """Say why a pod of a cluster waits, from a dump of that cluster; nothing is written anywhere.
 
-    kubectl get nodes,pods,namespaces,services,replicasets,pvc,pv,storageclasses -A -o json > dump.json
+    kubectl get nodes,pods,namespaces,services,pvc,pv,storageclasses -A -o json > dump.json
     python examples/why_pending.py dump.json default/web
 
 Without arguments it explains a pod of examples/cluster.json.

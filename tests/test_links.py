@@ -1,4 +1,4 @@
-"""Every relative link in the project's pages leads to a file, and to a heading where it names one."""
+"""Every relative link in a page leads to a file, and to a heading where it names one."""
 
 import re
 from pathlib import Path

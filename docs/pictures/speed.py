@@ -2,7 +2,7 @@
 
     python docs/pictures/speed.py
 
-The figures are the medians of docs/benchmarks.md, "Beside kube-scheduler": copy them after measuring again.
+The figures are those of docs/benchmarks.md, "Beside kube-scheduler": copy them after a new run.
 """
 
 import json
