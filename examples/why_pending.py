@@ -51,4 +51,7 @@ def main(dump: str, key: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or SAMPLE))
+    given = sys.argv[1:] or SAMPLE
+    if len(given) != 2:
+        sys.exit("usage: why_pending.py DUMP NAMESPACE/POD")
+    main(*given)

@@ -32,7 +32,8 @@ def test_every_example_is_here():
 
 
 @pytest.mark.parametrize("name", SAID)
-def test_example(name, capsys):
+def test_example(name, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", [name])
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
 
     assert capsys.readouterr().out == SAID[name]
