@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-cluster check pictures modules-page format bench bench-live fuzz-apiserver clean
+.PHONY: help demo walkthrough test test-cluster check pictures modules-page schemas go-types format bench bench-live fuzz-apiserver clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ pictures: $(STAMP) ## Draw the pictures of the README anew: the recorded demo an
 
 modules-page: ## Write docs/modules.md anew, after adding, moving or removing a module
 	$(PYTHON) docs/modules.py
+
+schemas: $(STAMP) ## Pack the schemas of the served Kubernetes release anew, from kubernetes-validate
+	$(BIN)/python tools/pack_schemas.py
+
+go-types: $(STAMP) ## Write the facts about Kubernetes' Go types anew (KUBERNETES=path of a checkout)
+	$(BIN)/python tools/go_types.py $(or $(KUBERNETES),$(error KUBERNETES=path/to/kubernetes is missing))
 
 format: $(STAMP) ## Format the code and apply the safe fixes of the linter
 	$(BIN)/ruff check --fix-only --quiet .

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from podium.apiserver.kinds import Kind, Kinds
-from podium.apiserver.schemas import RELEASE
+from podium.apiserver.published import RELEASE
 from podium.apiserver.statuses import Json
 
 _MINOR = RELEASE.split(".")[1]

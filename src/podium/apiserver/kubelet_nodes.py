@@ -15,7 +15,7 @@ from podium.apiserver.api import Call
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.pods import seconds
 from podium.apiserver.controllers.runner import Mapper, itself
-from podium.apiserver.schemas import RELEASE
+from podium.apiserver.published import RELEASE
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 

@@ -9,7 +9,7 @@ import msgspec
 from podium.apiserver import statuses
 from podium.apiserver.crds import CRDS
 from podium.apiserver.kinds import Kind
-from podium.apiserver.schemas import definition_name
+from podium.apiserver.published import definitions
 from podium.apiserver.statuses import Cause, Json, bad_request
 
 _SCHEME = '"pkg/api/legacyscheme/scheme.go:30"'
@@ -29,7 +29,7 @@ def check_type(kind: Kind, raw: Any) -> None:
         return
     group, _, short = str(version).rpartition("/")
     is_definition = kind.resource == CRDS  # served by another server inside the server
-    if not is_definition and definition_name(group, short, str(name)) is not None:
+    if not is_definition and definitions().name_of(group, short, str(name)) is not None:
         why = f"converting ({short}.{name}) to ({_internal(kind)}): unknown conversion"
     else:
         scheme = _DEFINITIONS_SCHEME if is_definition else _SCHEME

@@ -16,7 +16,8 @@ from podium.apiserver.answers import Answer
 from podium.apiserver.discovery import VERSION
 from podium.apiserver.kinds import Kind, Kinds
 from podium.apiserver.openapi_protobuf import encode_document
-from podium.apiserver.schemas import OBJECT_META, definition_name, definitions
+from podium.apiserver.published import definitions
+from podium.apiserver.schemas import OBJECT_META
 from podium.apiserver.statuses import Json
 
 # Clients ask with an "@" that the answer must not have: it is no character of a media type.
@@ -106,7 +107,7 @@ _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 
 
 def _name(kind: Kind) -> str:
-    found = definition_name(kind.group, kind.version, kind.kind)
+    found = definitions().name_of(kind.group, kind.version, kind.kind)
     if found and not kind.custom:
         return found
     return ".".join([*reversed(kind.group.split(".")), kind.version, kind.kind])

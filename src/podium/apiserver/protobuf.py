@@ -1,7 +1,7 @@
 """Requests in Kubernetes' protobuf form: what newer typed clients send unless told otherwise.
 
 Only requests: answers are JSON, which every such client accepts as well. Types come with the
-schema, field numbers from `protobuf_fields.py`; a message not listed there is refused with 415.
+schema, field numbers from the Go types in `published`. A message that has none is refused with 415.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from podium.apiserver import statuses
-from podium.apiserver.decoding import unrecognized
-from podium.apiserver.protobuf_fields import FIELDS
-from podium.apiserver.schemas import Schema
+from podium.apiserver.decoding import NotJson, read_json, unrecognized
+from podium.apiserver.published import go_type
+from podium.apiserver.schemas import RAW_JSON, Schema
 from podium.apiserver.statuses import Json
 from podium.apiserver.zeros import drop_zeros
 
@@ -82,22 +82,25 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _message(data: bytes, schema: Schema, depth: int) -> Json:
-    names = FIELDS.get(schema.name.rpartition("io.k8s.")[2])
-    if names is None or depth > _MAX_DEPTH:
-        raise _Unreadable(f"{schema.name or 'this'} is not known in this form")
     found: Json = {}
-    for number, raw in _fields(data):
-        name = names.get(number)
-        if name is not None and name.startswith("~"):
-            name, inside = name[1:], dict(_fields(_bytes(raw))).get(1)
-            if inside is None:
-                continue
-            raw = inside
-        below = schema.properties.get(name or "")
-        if name is None or below is None:
-            raise _Unreadable(f"field {number} of {schema.name} is not known in this form")
-        _put(found, name, raw, below, depth)
+    _read(found, data, schema.name, schema, depth)
     return found
+
+
+def _read(found: Json, data: bytes, message: str, schema: Schema, depth: int) -> None:
+    """Add the fields of a message to an object that has this schema."""
+    known = go_type(message)
+    if known is None or depth > _MAX_DEPTH:
+        raise _Unreadable(f"{message or 'this'} is not known in this form")
+    for number, raw in _fields(data):
+        name = known.numbers.get(number, "")
+        if name.startswith("~"):  # JSON has the fields of this message in place of the message
+            _read(found, _bytes(raw), name[1:], schema, depth + 1)
+            continue
+        below = schema.properties.get(name)
+        if below is None:
+            raise _Unreadable(f"field {number} of {message} is not known in this form")
+        _put(found, name, raw, below, depth)
 
 
 def _put(found: Json, name: str, raw: int | bytes, schema: Schema, depth: int) -> None:
@@ -126,8 +129,17 @@ def _value(raw: int | bytes, schema: Schema, depth: int) -> Any:
             parts = dict(_fields(_bytes(raw)))
             is_text = parts.get(1) == 1
             return _bytes(parts.get(3, b"")).decode() if is_text else _signed(parts.get(2, 0))
+        case _ if schema.name in RAW_JSON:
+            return _json(_bytes(dict(_fields(_bytes(raw))).get(1, b"null")))
         case _:
             return _message(_bytes(raw), schema, depth + 1)
+
+
+def _json(raw: bytes) -> Any:
+    try:
+        return read_json(raw)
+    except NotJson:
+        raise _Unreadable("the JSON inside it is broken") from None
 
 
 def _text(raw: int | bytes, schema: Schema) -> str | None:

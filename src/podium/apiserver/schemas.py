@@ -7,22 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from typing import Any
 
-import msgspec
-
+from podium.apiserver.published import definitions, go_type
 from podium.apiserver.statuses import Json
-
-# The release whose schemas are served; behaviour follows it too.
-RELEASE = "1.36.0"
 
 _REF = "#/$defs/"
 _INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _FIELDS = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
 _RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+RAW_JSON = (_FIELDS, _RAW)  # types that hold any JSON, in protobuf as text
 
 
 @dataclass(slots=True, eq=False)
@@ -63,33 +58,9 @@ class Schema:
 ANYTHING = Schema(preserves_unknown=True)
 
 
-@cache
-def definitions() -> dict[str, Json]:
-    """The published definitions by name, as they are."""
-    package = resources.files("kubernetes_validate").joinpath("kubernetes-json-schema")
-    path = package.joinpath(f"v{RELEASE}-local", "_definitions.json")
-    found: dict[str, Json] = msgspec.json.decode(path.read_bytes())["$defs"]
-    return found
-
-
-@cache
-def _names() -> dict[tuple[str, str, str], str]:
-    found = {}
-    for name, definition in definitions().items():
-        kinds = definition.get("x-kubernetes-group-version-kind", ())
-        if len(kinds) == 1:  # options such as DeleteOptions belong to every group
-            kind = kinds[0]
-            found[kind["group"], kind["version"], kind["kind"]] = name
-    return found
-
-
-def definition_name(group: str, version: str, kind: str) -> str | None:
-    return _names().get((group, version, kind))
-
-
 def published(group: str, version: str, kind: str) -> Schema:
     """The schema of a built-in kind, from the published ones."""
-    name = definition_name(group, version, kind)
+    name = definitions().name_of(group, version, kind)
     return named(name) if name else ANYTHING
 
 
@@ -106,7 +77,7 @@ def named(name: str) -> Schema:
             schema.type = "quantity"
         elif name == _INT_OR_STRING:
             schema.type = "int-or-string"
-        elif name in (_FIELDS, _RAW):
+        elif name in RAW_JSON:
             schema.preserves_unknown = True
             schema.atomic_map = name == _RAW  # whoever sets it owns all of it
         else:
@@ -211,50 +182,20 @@ def _child(raw: Mapping[str, Any]) -> Schema:
     return _Refined(target, raw) if extra else target
 
 
-# Objects inside an object that are there from the start, empty: in Go they are no pointers. Nobody
-# owns them as such, only what is in them.
-_EMBEDDED = {
-    "ClusterRoleBinding": ("roleRef",),
-    "CronJobSpec": ("jobTemplate",),
-    "CustomResourceDefinitionSpec": ("names",),
-    "CustomResourceDefinitionStatus": ("acceptedNames",),
-    "DaemonSetSpec": ("template", "updateStrategy"),
-    "DeploymentSpec": ("strategy", "template"),
-    "Event": ("deprecatedSource", "involvedObject", "regarding", "source"),
-    "HorizontalPodAutoscalerSpec": ("scaleTargetRef",),
-    "IngressStatus": ("loadBalancer",),
-    "JobSpec": ("template",),
-    "JobTemplateSpec": ("metadata", "spec"),
-    "NetworkPolicySpec": ("podSelector",),
-    "NodeDaemonEndpoints": ("kubeletEndpoint",),
-    "NodeStatus": ("daemonEndpoints", "nodeInfo"),
-    "PersistentVolumeClaimSpec": ("resources",),
-    "PodTemplate": ("template",),
-    "PodTemplateSpec": ("metadata", "spec"),
-    "ReplicaSetSpec": ("template",),
-    "ResourceClaimSpec": ("devices",),
-    "ResourceClaimTemplateSpec": ("metadata", "spec"),
-    "ResourceSliceSpec": ("pool",),
-    "RoleBinding": ("roleRef",),
-    "ServiceStatus": ("loadBalancer",),
-    "StatefulSetSpec": ("template", "updateStrategy"),
-    "VolumeAttachmentSpec": ("source",),
-}
-
-
 def blank(schema: Schema) -> Json:
-    """A built-in object before anything is set: the objects and lists that are always in it."""
-    short = schema.name.rpartition(".")[2]
-    inside = _EMBEDDED.get(short, ())
-    if "metadata" in schema.properties:
-        inside = ("metadata", *(("spec", "status") if short else ()), *inside)
+    """Return a built-in object before anything is set: the objects and lists that are always in it.
+
+    Nobody owns them as such, only what is in them.
+    """
+    known = go_type(schema.name)
+    inside = known.embedded if known else {"metadata"} & schema.properties.keys()
     found: Json = {
         name: blank(schema.properties[name])
         for name in inside
         if name in schema.properties and schema.properties[name].type == "object"
     }
     lists = (name for name in schema.required if schema.properties[name].type == "array")
-    return {**found, **{name: [] for name in lists if short}}
+    return {**found, **{name: [] for name in lists if schema.name}}
 
 
 class _Refined(Schema):

@@ -153,4 +153,23 @@ def refused_definitions(ask):
     ask.create(DEFINITIONS, {**good, "metadata": {"name": "wrong"}})
 
 
-ALL = (custom_objects, mistyped_objects, refused_definitions)
+def zeros_in_a_schema(ask):
+    """Limits of zero are limits; other fields that are zero or empty are left out."""
+    spec = {
+        "size": {"type": "integer", "minimum": 0, "maximum": 0, "multipleOf": 1},
+        "name": {"type": "string", "minLength": 0, "maxLength": 0, "pattern": "", "title": ""},
+        "many": {"type": "array", "minItems": 0, "maxItems": 0, "items": {"type": "string"}},
+        "more": {"type": "object", "minProperties": 0, "maxProperties": 0, "nullable": False},
+        "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "required": []},
+    }
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
+    ask.create(DEFINITIONS, definition("zeros", "Zero", schema))
+    wait_until_established(ask, f"{DEFINITIONS}/zeros.example.com")
+    path = ask.group("example.com/v1", "zeros")
+    kind = {"apiVersion": "example.com/v1", "kind": "Zero"}
+    for name, value in (("size", -1), ("size", 1), ("name", "a"), ("many", ["a"]), ("size", 0)):
+        ask.create(path, {**kind, "metadata": {"name": "a"}, "spec": {name: value}})
+    ask.side.request("DELETE", f"{DEFINITIONS}/zeros.example.com")
+
+
+ALL = (custom_objects, mistyped_objects, refused_definitions, zeros_in_a_schema)
