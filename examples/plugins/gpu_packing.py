@@ -21,9 +21,9 @@ class GPUPacking(fwk.ScorePlugin):
         """Pods that want as many GPUs are alike to this plugin."""
         return self.wanted(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
         """A node's score changes with what it offers and what is taken there, and nothing else."""
-        return fwk.reads(node=fwk.Aspect.RESOURCES)
+        return fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         return packed(

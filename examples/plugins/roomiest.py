@@ -15,8 +15,8 @@ class Roomiest(fwk.ScorePlugin):
     name = "Roomiest"
     sign = fwk.pod_fields()  # it looks at nothing in a pod: all pods are alike
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return fwk.reads(node=fwk.Aspect.RESOURCES)
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         return room(node.free("memory"), node.allocatable("memory"))

@@ -10,8 +10,8 @@ from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, PreFilter, PreScore, Score, reply
 
 NO = fwk.Status.unschedulable("no")
-NAMESPACES = fwk.Reads(cluster=fwk.Aspect.NAMESPACES)
-ON_NODE = fwk.Reads(node=fwk.Aspect.LABELS)
+NAMESPACES = fwk.Dependencies(cluster=fwk.Aspect.NAMESPACES)
+ON_NODE = fwk.Dependencies(node=fwk.Aspect.LABELS)
 
 
 class Mood(PreFilter):
@@ -28,11 +28,11 @@ def feel(scheduler, mood):
 
 
 def moody(**answers):
-    return Mood("Mood", answers, reads=NAMESPACES)
+    return Mood("Mood", answers, depends_on=NAMESPACES)
 
 
 def unlabelled():
-    return Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
+    return Filter("F", lambda pod, node: NO if node.labels else None, depends_on=ON_NODE)
 
 
 def attempts(scheduler):
@@ -92,7 +92,7 @@ def test_a_refused_pod_has_no_refusing_nodes():
 
 def test_other_nodes_may_be_wanted():
     only = {name: fwk.PreFilterResult(frozenset(name)) for name in "ab"}
-    scheduler = Scheduler(moody(**only, all=None), Filter("F", reads=ON_NODE))
+    scheduler = Scheduler(moody(**only, all=None), Filter("F", depends_on=ON_NODE))
     feasible = []
     for mood in ("a", "all", "b", "a", "all"):
         feel(scheduler, mood)
@@ -142,9 +142,9 @@ def test_a_skip_of_pre_score_does_not_outlive_its_state():
         assert record.best[0].scores == {"T": 0}
 
 
-def test_a_plugin_that_cannot_say_what_it_reads_is_asked_after_every_change(caplog):
+def test_a_plugin_that_cannot_say_what_it_depends_on_is_asked_after_every_change(caplog):
     class Silent(Filter):
-        def reads(self, pod):
+        def depends_on(self, pod):
             raise RuntimeError("broken")
 
     plugin = Silent("F")
@@ -153,13 +153,13 @@ def test_a_plugin_that_cannot_say_what_it_reads_is_asked_after_every_change(capl
 
     assert next(tries).record.feasible == next(tries).record.feasible == 3
     assert len(plugin.asked) > 3
-    assert caplog.records[0].getMessage().startswith("plugin failed plugin='F' point='Reads'")
+    assert caplog.records[0].getMessage().startswith("plugin failed plugin='F' point='DependsOn'")
 
 
 def test_more_statuses_than_nodes_are_forgotten_in_time():
     """A plugin that words every refusal anew must not make a pod class grow without end."""
     words = Filter("F", lambda pod, node: fwk.Status.unschedulable(str(node.labels.get("v"))))
-    words._reads = ON_NODE
+    words._depends_on = ON_NODE
     scheduler = Scheduler(words, nodes="a")
     for number in range(3000):
         scheduler.cluster.set_node(node("a", labels=f"v={number}"))

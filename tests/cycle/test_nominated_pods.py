@@ -23,9 +23,9 @@ def nominated(node_name, name="web", **rest):
 
 def seats(number):
     """Room for so many pods on each node."""
-    reads = fwk.Reads(node=fwk.Aspect.PODS)
+    depends_on = fwk.Dependencies(node=fwk.Aspect.PODS)
     full = Filter("Seats", lambda pod, node: FULL if len(node.pods) >= number else None)
-    full._reads = reads
+    full._depends_on = depends_on
     return full
 
 
@@ -144,7 +144,7 @@ def test_equal_pods_do_not_inherit_what_was_left_for_others():
 def test_scores_follow_the_nodes_that_are_left(reuse):
     """Whatever set of nodes is scored in between, each attempt sees the scores of its own."""
     widest = PreScore("P")
-    widest._reads = fwk.Reads(feasible=True)
+    widest._depends_on = fwk.Dependencies(feasible=True)
     raw = {"a": 1, "b": 5, "c": 9}
     scheduler = Scheduler(
         seats(1), widest, Score("S", lambda pod, node: raw[node.name]), reuse=reuse

@@ -118,7 +118,9 @@ def test_the_tied_but_one(rows, row):
 
 
 def test_a_pod_on_a_node_that_is_not_there_takes_part_in_no_tie():
-    scheduler = Scheduler(Score("S", 1, reads=fwk.reads(node=fwk.Aspect.LABELS)), nodes="ab")
+    scheduler = Scheduler(
+        Score("S", 1, depends_on=fwk.Dependencies(node=fwk.Aspect.LABELS)), nodes="ab"
+    )
     for number in range(3):
         cycle = scheduler.cycle(pod())
         cycle.choose(cycle.find_feasible())

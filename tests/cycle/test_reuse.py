@@ -5,7 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta
 from podium.cycle.outcome import Placed, Rejected
-from podium.framework.reads import EVERYTHING
+from podium.framework.dependencies import EVERYTHING
 from tests.support.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, Normalizing, PreFilter, PreScore, Score, Unsigned
@@ -13,8 +13,8 @@ from tests.support.toys import Filter, Normalizing, PreFilter, PreScore, Score, 
 NO = fwk.Status.unschedulable("no")
 BROKEN = RuntimeError("broken")
 LABELS = fwk.Aspect.LABELS
-ON_NODE = fwk.Reads(node=LABELS)
-ON_CLUSTER = fwk.Reads(cluster=LABELS)
+ON_NODE = fwk.Dependencies(node=LABELS)
+ON_CLUSTER = fwk.Dependencies(cluster=LABELS)
 NAMES = "abcdef"
 
 
@@ -50,14 +50,14 @@ class TestRows:
     """Filter and Score answer for one node at a time, and are kept by row."""
 
     def test_an_unchanged_cluster_asks_nobody(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=ON_NODE)
         scheduler = Scheduler(plugin, nodes=NAMES)
 
         assert asked(scheduler, plugin, fresh()) == list(NAMES)
         assert asked(scheduler, plugin, fresh()) == []
 
     def test_a_change_on_a_node_asks_about_that_node(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=ON_NODE)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.node_of(fresh())
         relabel(scheduler, "c")
@@ -67,7 +67,7 @@ class TestRows:
         assert asked(scheduler, plugin, fresh()) == []
 
     def test_a_change_in_another_aspect_asks_nobody(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=ON_NODE)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.node_of(fresh())
         scheduler.cluster.set_node(node("c", cpu="1", taints="a:NoSchedule"))
@@ -76,7 +76,7 @@ class TestRows:
         assert asked(scheduler, plugin, fresh()) == []
 
     def test_a_change_anywhere_asks_about_all_nodes(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=ON_CLUSTER)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=ON_CLUSTER)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.node_of(fresh())
         relabel(scheduler, "c")
@@ -85,8 +85,8 @@ class TestRows:
         assert asked(scheduler, plugin, fresh()) == []
 
     def test_objects_beside_nodes_can_matter(self, kind, fresh):
-        reads = fwk.Reads(cluster=fwk.Aspect.NAMESPACES)
-        plugin = kind("P", 0 if kind is Score else None, reads=reads)
+        depends_on = fwk.Dependencies(cluster=fwk.Aspect.NAMESPACES)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=depends_on)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.node_of(fresh())
         scheduler.cluster.set_object(Namespace(metadata=ObjectMeta(name="team")))
@@ -94,7 +94,7 @@ class TestRows:
         assert asked(scheduler, plugin, fresh()) == list(NAMES)
 
     def test_a_new_node_asks_about_all(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=ON_NODE)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.node_of(fresh())
         scheduler.cluster.set_node(node("g"))
@@ -102,7 +102,7 @@ class TestRows:
         assert sorted(asked(scheduler, plugin, fresh())) == [*NAMES, "g"]
 
     def test_a_ghost_row_does_not_disturb(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=ON_NODE)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.node_of(fresh())
         scheduler.cluster.add_pod(pod("early", node="late"))
@@ -112,8 +112,8 @@ class TestRows:
 
     def test_a_node_that_changes_after_every_pod_is_asked_about(self, kind, fresh):
         """Each placed pod changes its node: that one is judged again, the others are not."""
-        reads = fwk.Reads(node=fwk.Aspect.PODS)
-        plugin = kind("P", 0 if kind is Score else None, reads=reads)
+        depends_on = fwk.Dependencies(node=fwk.Aspect.PODS)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=depends_on)
         scheduler = Scheduler(plugin, nodes=NAMES)
         place = scheduler.attempt(fresh()).node_name
         plugin.asked.clear()
@@ -123,7 +123,7 @@ class TestRows:
         assert plugin.asked == [place]
 
     def test_unequal_pods_share_nothing(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=ON_NODE)
+        plugin = kind("P", 0 if kind is Score else None, depends_on=ON_NODE)
         plugin.sign = fwk.pod_fields("spec.node_selector").__get__(plugin)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.node_of(fresh())
@@ -132,8 +132,8 @@ class TestRows:
         assert asked(scheduler, plugin, fresh()) == []
         assert asked(scheduler, plugin, fresh(node_selector="a=1")) == []
 
-    def test_who_reads_everything_is_asked_after_every_change(self, kind, fresh):
-        plugin = kind("P", 0 if kind is Score else None, reads=EVERYTHING)
+    def test_who_depends_on_everything_is_asked_after_every_change(self, kind, fresh):
+        plugin = kind("P", 0 if kind is Score else None, depends_on=EVERYTHING)
         scheduler = Scheduler(plugin, nodes=NAMES)
         scheduler.attempt(fresh())
 
@@ -145,7 +145,7 @@ class UnsignedScore(Unsigned, Score):
 
 
 def test_an_unsigned_judge_switches_reuse_off(fresh):
-    plugin = Filter("F", reads=ON_NODE)
+    plugin = Filter("F", depends_on=ON_NODE)
     scheduler = Scheduler(plugin, UnsignedScore("S", 0))
     scheduler.node_of(fresh())
 
@@ -154,7 +154,7 @@ def test_an_unsigned_judge_switches_reuse_off(fresh):
 
 
 def test_a_pod_that_is_not_signed_is_judged_from_scratch(fresh):
-    plugin = Filter("F", reads=ON_NODE)
+    plugin = Filter("F", depends_on=ON_NODE)
 
     def sign(pod):
         if pod.spec.node_selector:
@@ -170,7 +170,7 @@ def test_a_pod_that_is_not_signed_is_judged_from_scratch(fresh):
 
 
 def test_a_signature_that_cannot_be_hashed_is_none(fresh, caplog):
-    plugin = Filter("F", reads=ON_NODE)
+    plugin = Filter("F", depends_on=ON_NODE)
     plugin.sign = lambda pod: [pod.name]
     scheduler = Scheduler(plugin)
 
@@ -179,7 +179,7 @@ def test_a_signature_that_cannot_be_hashed_is_none(fresh, caplog):
 
 
 def test_reuse_can_be_switched_off(fresh):
-    plugin = Filter("F", reads=ON_NODE)
+    plugin = Filter("F", depends_on=ON_NODE)
     scheduler = Scheduler(plugin, reuse=False)
     scheduler.node_of(fresh())
 
@@ -188,15 +188,15 @@ def test_reuse_can_be_switched_off(fresh):
 
 @pytest.mark.parametrize("kind", [PreFilter, PreScore], ids=["pre-filter", "pre-score"])
 @pytest.mark.parametrize(
-    ("reads", "again"),
+    ("depends_on", "again"),
     [
         pytest.param(ON_CLUSTER, True, id="cluster"),
         pytest.param(ON_NODE, False, id="node"),
-        pytest.param(fwk.Reads(), False, id="nothing"),
+        pytest.param(fwk.Dependencies(), False, id="nothing"),
     ],
 )
-def test_preparations_are_repeated_for_changes_of_the_cluster(kind, reads, again, fresh):
-    plugin = kind("P", reads=reads)
+def test_preparations_are_repeated_for_changes_of_the_cluster(kind, depends_on, again, fresh):
+    plugin = kind("P", depends_on=depends_on)
     scheduler = Scheduler(plugin, Score("S", 0))
     scheduler.node_of(fresh())
     assert asked(scheduler, plugin, fresh()) == []
@@ -207,8 +207,8 @@ def test_preparations_are_repeated_for_changes_of_the_cluster(kind, reads, again
 
 @pytest.mark.parametrize("feasible", [True, False])
 def test_pre_score_may_depend_on_which_nodes_are_feasible(feasible, fresh):
-    by_label = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
-    plugin = PreScore("P", reads=fwk.Reads(feasible=feasible))
+    by_label = Filter("F", lambda pod, node: NO if node.labels else None, depends_on=ON_NODE)
+    plugin = PreScore("P", depends_on=fwk.Dependencies(feasible=feasible))
     scheduler = Scheduler(by_label, plugin, Score("S", 0), nodes=NAMES)
     scheduler.node_of(fresh())
     assert plugin.asked == [list(NAMES)]
@@ -218,7 +218,7 @@ def test_pre_score_may_depend_on_which_nodes_are_feasible(feasible, fresh):
 
 
 def test_scores_are_normalized_over_the_nodes_that_are_left(fresh):
-    by_label = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
+    by_label = Filter("F", lambda pod, node: NO if node.labels else None, depends_on=ON_NODE)
     scores = Normalizing("S", lambda pod, node: {"a": 1, "b": 2, "c": 4}[node.name])
     scheduler = Scheduler(by_label, scores)
 
@@ -231,8 +231,8 @@ def test_scores_are_normalized_over_the_nodes_that_are_left(fresh):
 
 
 def test_a_refusal_may_be_lifted_and_later_filters_asked(fresh):
-    first = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
-    second = Filter("G", reads=ON_NODE)
+    first = Filter("F", lambda pod, node: NO if node.labels else None, depends_on=ON_NODE)
+    second = Filter("G", depends_on=ON_NODE)
     scheduler = Scheduler(first, second, nodes=[node("a"), node("b", labels="v=1")])
     assert asked(scheduler, second, fresh()) == ["a"]
     relabel(scheduler, "b", "")
@@ -243,7 +243,7 @@ def test_a_refusal_may_be_lifted_and_later_filters_asked(fresh):
 
 def test_a_later_filter_is_not_asked_about_a_node_that_stays_refused(fresh):
     first = Filter("F", lambda pod, node: NO if node.name == "b" else None)
-    second = Filter("G", reads=ON_NODE)
+    second = Filter("G", depends_on=ON_NODE)
     scheduler = Scheduler(first, second)
     scheduler.node_of(fresh())
     relabel(scheduler, "b")
@@ -253,7 +253,7 @@ def test_a_later_filter_is_not_asked_about_a_node_that_stays_refused(fresh):
 
 def test_many_changed_rows_are_judged_together(fresh):
     names = [f"n{number:02}" for number in range(60)]
-    plugin = Filter("F", lambda pod, node: NO if node.labels else None, reads=ON_NODE)
+    plugin = Filter("F", lambda pod, node: NO if node.labels else None, depends_on=ON_NODE)
     scheduler = Scheduler(plugin, nodes=names)
     scheduler.node_of(fresh())
     for name in names[:40]:
@@ -282,8 +282,8 @@ def switch(scheduler, on):
 
 
 def test_a_plugin_may_start_and_stop_taking_part(fresh):
-    plugin = Switch("P", reads=fwk.Reads(cluster=fwk.Aspect.NAMESPACES))
-    scheduler = Scheduler(plugin, Filter("F", reads=ON_NODE))
+    plugin = Switch("P", depends_on=fwk.Dependencies(cluster=fwk.Aspect.NAMESPACES))
+    scheduler = Scheduler(plugin, Filter("F", depends_on=ON_NODE))
     seen = []
     for on in (False, True, False, True):
         switch(scheduler, on)
@@ -305,7 +305,7 @@ class Choosy(PreScore, Score):
 
 @pytest.mark.parametrize("weight", [1, 2, 10000])
 def test_a_score_may_start_and_stop_taking_part(weight, fresh):
-    plugin = Choosy("P", reads=fwk.Reads(cluster=fwk.Aspect.NAMESPACES))
+    plugin = Choosy("P", depends_on=fwk.Dependencies(cluster=fwk.Aspect.NAMESPACES))
     other = Score("S", lambda pod, node: 50 if node.name == "b" else 0)
     scheduler = Scheduler(plugin, other, weights={"P": weight})
     chosen = []
@@ -318,8 +318,8 @@ def test_a_score_may_start_and_stop_taking_part(weight, fresh):
 
 @pytest.mark.parametrize("kind", [PreFilter, Filter, PreScore, Score])
 def test_a_fault_drops_what_was_kept(kind, fresh):
-    plugin = kind("P", 0 if kind is Score else None, reads=ON_CLUSTER)
-    other = Filter("F", reads=ON_NODE)
+    plugin = kind("P", 0 if kind is Score else None, depends_on=ON_CLUSTER)
+    other = Filter("F", depends_on=ON_NODE)
     scheduler = Scheduler(other, plugin, Score("S", 0))
     scheduler.node_of(fresh())
     plugin.answer = BROKEN

@@ -48,10 +48,10 @@ def all_facts(nodes, aspects):
 
 
 class Base(Toy):
-    """Signs the label ``k`` of pods, and hashes it with what it reads."""
+    """Signs the label ``k`` of pods, and hashes it with what it depends on."""
 
-    def __init__(self, name, reads):
-        super().__init__(name, reads=reads)
+    def __init__(self, name, depends_on):
+        super().__init__(name, depends_on=depends_on)
         self._key = type(name, (), {})  # the cycle state is keyed by type
 
     def put(self, state, number):
@@ -71,7 +71,7 @@ class Base(Toy):
 
 class AnyPreFilter(Base, PreFilter):
     def pre_filter(self, state, pod, nodes):
-        number = self.hash_of(pod, all_facts(nodes, self._reads.cluster))
+        number = self.hash_of(pod, all_facts(nodes, self._depends_on.cluster))
         some = frozenset(name for place, name in enumerate(NODES) if number >> 8 + place & 1)
         return {
             0: fwk.skip(),
@@ -83,8 +83,8 @@ class AnyPreFilter(Base, PreFilter):
 
 class AnyFilter(Base, Filter):
     def filter(self, state, pod, node):
-        known = all_facts(node, self._reads.cluster) if self._reads.cluster else None
-        number = self.hash_of(pod, node.name, facts(node, self._reads.node), known)
+        known = all_facts(node, self._depends_on.cluster) if self._depends_on.cluster else None
+        number = self.hash_of(pod, node.name, facts(node, self._depends_on.node), known)
         return fwk.Status.unschedulable(f"reason {number % 3}") if number % 4 == 0 else None
 
 
@@ -92,7 +92,7 @@ class Both(AnyPreFilter, AnyFilter):
     """Filters by what its PreFilter put, too."""
 
     def pre_filter(self, state, pod, nodes):
-        self.put(state, self.hash_of(pod, all_facts(nodes, self._reads.cluster)))
+        self.put(state, self.hash_of(pod, all_facts(nodes, self._depends_on.cluster)))
         return super().pre_filter(state, pod, nodes)
 
     def filter(self, state, pod, node):
@@ -102,8 +102,10 @@ class Both(AnyPreFilter, AnyFilter):
 
 class AnyScore(Base, Score):
     def score(self, state, pod, node):
-        known = all_facts(node, self._reads.for_scores) if self._reads.for_scores else None
-        return self.hash_of(pod, node.name, facts(node, self._reads.node), known) % 5
+        known = (
+            all_facts(node, self._depends_on.for_scores) if self._depends_on.for_scores else None
+        )
+        return self.hash_of(pod, node.name, facts(node, self._depends_on.node), known) % 5
 
 
 class AnyNormalizing(AnyScore, Normalizing):
@@ -114,26 +116,26 @@ class Prepared(AnyScore, PreScore):
     """Scores by what its PreScore found, which may skip."""
 
     def pre_score(self, state, pod, nodes):
-        names = nodes.names if self._reads.feasible else None
-        number = self.hash_of(pod, names, all_facts(nodes, self._reads.for_scores))
+        names = nodes.names if self._depends_on.feasible else None
+        number = self.hash_of(pod, names, all_facts(nodes, self._depends_on.for_scores))
         self.put(state, number)
         return fwk.skip() if number % 3 == 0 else None
 
     def score(self, state, pod, node):
-        known = facts(node, self._reads.node)
+        known = facts(node, self._depends_on.node)
         return self.hash_of(pod, self.found(state), node.name, known) % 5
 
 
 aspects = st.lists(st.sampled_from(ASPECTS), max_size=2, unique=True).map(sum)
-reads = st.builds(
-    fwk.Reads,
+depends_on = st.builds(
+    fwk.Dependencies,
     node=aspects,
     cluster=aspects,
     feasible=st.booleans(),
     scoring=st.one_of(st.none(), aspects),
 )
 kinds = st.sampled_from([AnyPreFilter, AnyFilter, Both, AnyScore, AnyNormalizing, Prepared])
-plugin_lists = st.lists(st.tuples(kinds, reads), min_size=1, max_size=5)
+plugin_lists = st.lists(st.tuples(kinds, depends_on), min_size=1, max_size=5)
 
 
 def attempt(scheduler, subject):
@@ -197,7 +199,9 @@ steps = st.lists(st.one_of(pods, changes), min_size=4, max_size=25)
 @settings(max_examples=250, deadline=None)
 def test_reuse_changes_no_decision(plugins, steps, percentage):
     def scheduler(reuse):
-        parts = [kind(f"P{n}", reads=reads) for n, (kind, reads) in enumerate(plugins)]
+        parts = [
+            kind(f"P{n}", depends_on=depends_on) for n, (kind, depends_on) in enumerate(plugins)
+        ]
         return Scheduler(*parts, nodes="abcd", percentage=percentage, reuse=reuse)
 
     keeping, scratch = scheduler(reuse=True), scheduler(reuse=False)

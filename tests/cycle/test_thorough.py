@@ -19,7 +19,7 @@ from tests.support.toys import Filter, PostFilter, PreFilter
 
 BUSY = fwk.Status.unschedulable("busy")
 FAR = fwk.Status.unresolvable("far")
-ON_LABELS = fwk.Reads(node=fwk.Aspect.LABELS)
+ON_LABELS = fwk.Dependencies(node=fwk.Aspect.LABELS)
 
 
 def thorough(*plugins, **options):
@@ -79,7 +79,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 5)), min_siz
 @given(salts=st.lists(st.integers(0, 99), min_size=1, max_size=3), changes=CHANGES)
 def test_equal_pods_after_changes_are_told_what_holds_now(reuse, salts, changes):
     plugins = [
-        Filter(f"F{place}", lambda p, n, salt=salt: answer(salt, n.labels), reads=ON_LABELS)
+        Filter(f"F{place}", lambda p, n, salt=salt: answer(salt, n.labels), depends_on=ON_LABELS)
         for place, salt in enumerate(salts)
     ]
     scheduler = thorough(*plugins, reuse=reuse)

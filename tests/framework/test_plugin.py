@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
+from podium.framework.dependencies import EVERYTHING, NOTHING
 from podium.framework.plugin import Point, points_of
-from podium.framework.reads import EVERYTHING, NOTHING
 from podium.state.rows import PodsOnRows
 from tests.support.builders import node, pod
 from tests.support.toys import Filter, Normalizing, Score
@@ -51,10 +51,10 @@ class ManyFollower(fwk.PreFilterExtensionsForMany):
         return NO
 
 
-def test_a_plugin_reads_everything_unless_it_says_otherwise():
-    assert Plain(None, None).reads(pod()) == EVERYTHING
-    assert fwk.reads() == NOTHING
-    assert fwk.reads(node=1, cluster=2, feasible=True) == fwk.Reads(1, 2, True)
+def test_a_plugin_depends_on_everything_unless_it_says_otherwise():
+    assert Plain(None, None).depends_on(pod()) == EVERYTHING
+    assert fwk.Dependencies() == NOTHING
+    assert fwk.Dependencies(node=1, cluster=2, feasible=True) == fwk.Dependencies(1, 2, True)
 
 
 def test_a_plugin_cannot_be_signed_unless_it_says_how():

@@ -6,7 +6,7 @@ import pytest
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_pre_flight, run_reserve
-from podium.framework.reads import EVERYTHING
+from podium.framework.dependencies import EVERYTHING
 from podium.state.column import Column
 from tests.support import toys
 from tests.support.builders import node, pod
@@ -108,16 +108,16 @@ def test_columns_that_leave_nodes_without_a_status(column, reason):
 
 @pytest.mark.parametrize("wrong", [{"node": "labels"}, {"cluster": None}, {"scoring": 0.5}])
 def test_aspects_are_bits(wrong):
-    with pytest.raises(TypeError, match="no sum of aspects"):
-        fwk.reads(**wrong)
+    with pytest.raises(TypeError, match=r"expected a sum of fwk\.Aspect bits"):
+        fwk.Dependencies(**wrong)
 
 
 @pytest.mark.parametrize("wrong", [None, 7])
-def test_who_cannot_say_what_it_reads_reads_everything(wrong, caplog):
-    plugin = toys.Filter("F", reads=wrong)
+def test_who_cannot_say_what_it_depends_on_depends_on_everything(wrong, caplog):
+    plugin = toys.Filter("F", depends_on=wrong)
 
     assert toys.profile(plugin).reading(pod()).by_name == {"F": EVERYTHING}
-    assert "no Reads of aspects" in caplog.text
+    assert "must return fwk.Dependencies, not" in caplog.text
 
 
 class Mute(Exception):

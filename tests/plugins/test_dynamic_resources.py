@@ -85,7 +85,7 @@ def test_score_tells_no_nodes_apart():
 
 def test_signature():
     assert PLUGIN.sign(PLAIN) == PLUGIN.sign(pod("other", cpu="1"))
-    assert PLUGIN.reads(PLAIN) == fwk.reads()
+    assert PLUGIN.depends_on(PLAIN) == fwk.Dependencies()
     with pytest.raises(fwk.NotSignable):
         PLUGIN.sign(CLAIMING)
 

@@ -102,7 +102,7 @@ def test_counts_are_live():
 def test_reads_and_signature():
     plugin = ImageLocality(fwk.NoArgs(), FakeHandle())
 
-    assert plugin.reads(pod()) == fwk.reads(cluster=fwk.Aspect.IMAGES)
+    assert plugin.depends_on(pod()) == fwk.Dependencies(cluster=fwk.Aspect.IMAGES)
     assert plugin.sign(pod("a", image="x", labels="a=b")) == plugin.sign(pod("b", image="x", cpu=1))
     assert plugin.sign(crowd(containers=1, volumes=1)) != plugin.sign(crowd(containers=2))
 

@@ -178,7 +178,7 @@ class Kept:
     """What the scheduler does with answers: keeps them until something they depend on changes."""
 
     def __init__(self, subject: Subject, incoming: Pod) -> None:
-        self.reads = subject.plugin.reads(incoming)
+        self.reads = subject.plugin.depends_on(incoming)
         self.refresh(subject, incoming)
 
     def is_outdated(self, subject: Subject) -> bool:

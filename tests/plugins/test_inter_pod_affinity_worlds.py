@@ -209,7 +209,7 @@ def test_preferences_of_others_do_not_matter_when_ignored():
 def test_reads(placed, own, outdating, harmless):
     subject = Subject(*NODES, namespace("default"), pod("x", node="a1", affinity=placed))
 
-    reads = subject.plugin.reads(pod(affinity=own))
+    reads = subject.plugin.depends_on(pod(affinity=own))
 
     assert reads.cluster & outdating == outdating
     assert not reads.cluster & harmless

@@ -81,8 +81,8 @@ def test_filter_needs_pre_filter():
 def test_signature_is_what_is_needed():
     assert PLUGIN.sign(pod(labels="app=x")) == PLUGIN.sign(PLAIN)
     assert PLUGIN.sign(RESTARTING) != PLUGIN.sign(PLAIN)
-    assert PLUGIN.reads(PLAIN) == fwk.reads()
-    assert PLUGIN.reads(RESTARTING) == fwk.reads(node=fwk.Aspect.FEATURES)
+    assert PLUGIN.depends_on(PLAIN) == fwk.Dependencies()
+    assert PLUGIN.depends_on(RESTARTING) == fwk.Dependencies(node=fwk.Aspect.FEATURES)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_rejection_is_final_and_says_why():
 def test_signature_is_the_name():
     assert PLUGIN.sign(pod("x")) == PLUGIN.sign(pod("y"))
     assert PLUGIN.sign(pod(node="a")) != PLUGIN.sign(pod())
-    assert PLUGIN.reads(pod()) == fwk.reads()
+    assert PLUGIN.depends_on(pod()) == fwk.Dependencies()
 
 
 def test_every_new_node_may_be_the_one():

@@ -122,8 +122,8 @@ def test_each_world_of_a_dry_run_has_its_own_ports():
 def test_signature_is_the_set_of_ports():
     assert PLUGIN.sign(using("80", "443")) == PLUGIN.sign(using("443", "80", "80", labels="a=b"))
     assert PLUGIN.sign(using("80")) != PLUGIN.sign(using("80/UDP"))
-    assert PLUGIN.reads(using("80")) == fwk.reads(node=fwk.Aspect.PORTS)
-    assert PLUGIN.reads(pod()) == fwk.reads()
+    assert PLUGIN.depends_on(using("80")) == fwk.Dependencies(node=fwk.Aspect.PORTS)
+    assert PLUGIN.depends_on(pod()) == fwk.Dependencies()
 
 
 @pytest.mark.parametrize(

@@ -82,4 +82,4 @@ def test_an_annotation_that_says_nothing(text):
 def test_replicas_are_equal_and_the_node_is_all_it_reads():
     assert PLUGIN.sign(owned()) == PLUGIN.sign(owned()) != PLUGIN.sign(owned(uid="2"))
     assert PLUGIN.sign(pod("a")) == PLUGIN.sign(owned("Job"))
-    assert PLUGIN.reads(pod()) == fwk.reads(node=fwk.Aspect.NODE)
+    assert PLUGIN.depends_on(pod()) == fwk.Dependencies(node=fwk.Aspect.NODE)

@@ -45,7 +45,7 @@ def test_the_taint_alone_does_not_reject():
 def test_signature_is_whether_the_pod_tolerates():
     assert PLUGIN.sign(pod(tolerates="gpu:")) == PLUGIN.sign(pod())
     assert PLUGIN.sign(pod(tolerates=":")) != PLUGIN.sign(pod())
-    assert PLUGIN.reads(pod()) == fwk.reads(node=fwk.Aspect.TAINTS)
+    assert PLUGIN.depends_on(pod()) == fwk.Dependencies(node=fwk.Aspect.TAINTS)
 
 
 CORDONED, SCHEDULABLE = node(unschedulable=True), node()

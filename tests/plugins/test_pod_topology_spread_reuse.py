@@ -126,35 +126,38 @@ def test_a_broken_selector_cannot_be_signed():
 
     with pytest.raises(fwk.NotSignable):
         plugin.sign(subject)
-    assert plugin.reads(subject) == fwk.reads(cluster=A.ALL, feasible=True)
+    assert plugin.depends_on(subject) == fwk.Dependencies(cluster=A.ALL, feasible=True)
 
 
 @pytest.mark.parametrize(
     ("subject", "args", "expected"),
     [
-        pytest.param(pod(), {}, fwk.reads(scoring=0), id="nothing"),
+        pytest.param(pod(), {}, fwk.Dependencies(scoring=0), id="nothing"),
         pytest.param(
-            web(), {}, fwk.reads(scoring=A.PODS | A.LABELS, feasible=True), id="defaults-apply"
+            web(),
+            {},
+            fwk.Dependencies(scoring=A.PODS | A.LABELS, feasible=True),
+            id="defaults-apply",
         ),
         pytest.param(
-            web(constraint()), {}, fwk.reads(cluster=A.PODS | A.LABELS, scoring=0), id="hard"
+            web(constraint()), {}, fwk.Dependencies(cluster=A.PODS | A.LABELS, scoring=0), id="hard"
         ),
         pytest.param(
             web(constraint(SOFT)),
             {},
-            fwk.reads(scoring=A.PODS | A.LABELS, feasible=True),
+            fwk.Dependencies(scoring=A.PODS | A.LABELS, feasible=True),
             id="soft",
         ),
         pytest.param(
             web(constraint(nodeTaintsPolicy="Honor")),
             {},
-            fwk.reads(cluster=A.PODS | A.LABELS | A.TAINTS, scoring=0),
+            fwk.Dependencies(cluster=A.PODS | A.LABELS | A.TAINTS, scoring=0),
             id="taints",
         ),
     ],
 )
 def test_reads(subject, args, expected):
-    assert plugin_on(SERVICE, **args).reads(subject) == expected
+    assert plugin_on(SERVICE, **args).depends_on(subject) == expected
 
 
 @settings(deadline=None)

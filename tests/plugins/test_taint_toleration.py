@@ -99,7 +99,7 @@ def test_score_needs_pre_score():
 def test_signature_is_the_tolerations():
     assert PLUGIN.sign(pod(tolerates="a:", labels="app=x")) == PLUGIN.sign(pod(tolerates="a:"))
     assert PLUGIN.sign(pod(tolerates="a:")) != PLUGIN.sign(pod(tolerates="b:"))
-    assert PLUGIN.reads(pod()) == fwk.reads(node=fwk.Aspect.TAINTS)
+    assert PLUGIN.depends_on(pod()) == fwk.Dependencies(node=fwk.Aspect.TAINTS)
 
 
 @pytest.mark.parametrize(

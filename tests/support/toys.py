@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podium import framework as fwk
+from podium.framework.dependencies import NOTHING
 from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
-from podium.framework.reads import NOTHING
 from podium.testing.handle import profile_of
 
 
@@ -29,18 +29,18 @@ class Toy(Plugin):
     """A name, an answer, and the list of what was asked, which several toys may share."""
 
     def __init__(
-        self, name: str, answer: Any = None, *, reads: Any = NOTHING, log: Any = None
+        self, name: str, answer: Any = None, *, depends_on: Any = NOTHING, log: Any = None
     ) -> None:
         self.name = name
         self.answer = answer
         self.asked: list[Any] = [] if log is None else log
-        self._reads = reads
+        self._depends_on = depends_on
 
     def sign(self, pod: Any) -> Any:
         return ()
 
-    def reads(self, pod: Any) -> fwk.Reads:
-        return self._reads
+    def depends_on(self, pod: Any) -> fwk.Dependencies:
+        return self._depends_on
 
 
 class Unsigned(Plugin):

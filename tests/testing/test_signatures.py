@@ -16,8 +16,8 @@ class Racks(fwk.FilterPlugin):
     name = "Racks"
     sign = fwk.pod_fields("metadata.labels")
 
-    def reads(self, subject):
-        return fwk.reads(node=fwk.Aspect.LABELS)
+    def depends_on(self, subject):
+        return fwk.Dependencies(node=fwk.Aspect.LABELS)
 
     def filter(self, state, subject, candidate):
         wanted = subject.labels.get("rack")
@@ -31,11 +31,11 @@ class SignsTooLittle(Racks):
     sign = fwk.pod_fields("metadata.namespace")
 
 
-class ReadsTooLittle(Racks):
-    name = "ReadsTooLittle"
+class DeclaresTooLittle(Racks):
+    name = "DeclaresTooLittle"
 
-    def reads(self, subject):
-        return fwk.reads(node=fwk.Aspect.TAINTS)
+    def depends_on(self, subject):
+        return fwk.Dependencies(node=fwk.Aspect.TAINTS)
 
 
 class LooksFar(fwk.ScorePlugin):
@@ -47,8 +47,8 @@ class LooksFar(fwk.ScorePlugin):
     def __init__(self, args, handle):
         self._cluster = handle.cluster
 
-    def reads(self, subject):
-        return fwk.reads(node=fwk.Aspect.PODS)
+    def depends_on(self, subject):
+        return fwk.Dependencies(node=fwk.Aspect.PODS)
 
     def score(self, state, subject, candidate):
         return min(len(self._cluster.pods), 100)
@@ -74,12 +74,13 @@ def test_a_sound_plugin_passes():
     ("plugin", "message"),
     [
         pytest.param(
-            ReadsTooLittle,
-            r"ReadsTooLittle: .+reads\(pod\) leaves out(?s:.+)Node b was added or changed \(LABELS",
+            DeclaresTooLittle,
+            r"DeclaresTooLittle: .+depends_on\(pod\) leaves out(?s:.+)"
+            r"Node b was added or changed \(LABELS",
             id="labels",
         ),
         pytest.param(
-            LooksFar, r"reads\(pod\) leaves out(?s:.+)Pod default/x was added.+PODS", id="pods"
+            LooksFar, r"depends_on\(pod\) leaves out(?s:.+)Pod default/x was added.+PODS", id="pods"
         ),
     ],
 )
@@ -92,8 +93,8 @@ def test_reads_that_leave_out_too_much_are_found(plugin, message):
     ("plugin", "message"),
     [
         pytest.param(SignsTooLittle, r"equal signatures.+sign\(pod\) leaves out", id="sign"),
-        pytest.param(ReadsTooLittle, r"reads\(pod\) leaves out", id="reads"),
-        pytest.param(LooksFar, r"reads\(pod\) leaves out", id="far"),
+        pytest.param(DeclaresTooLittle, r"depends_on\(pod\) leaves out", id="depends-on"),
+        pytest.param(LooksFar, r"depends_on\(pod\) leaves out", id="far"),
     ],
 )
 def test_faults_are_found_on_generated_clusters(plugin, message, unshrunk):

@@ -16,10 +16,10 @@ from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
 from podium.cycle.tied import Tied
 from podium.framework.answers import check_range
 from podium.framework.cycle_state import CycleState
+from podium.framework.dependencies import Dependencies
 from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
-from podium.framework.reads import Reads
 from podium.framework.status import Status
 from podium.state.aspects import Changes
 from podium.state.changes import Reader
@@ -48,7 +48,7 @@ class Share:
         "weight",
     )
 
-    def __init__(self, plugin: ScorePlugin, weight: int, reads: Reads, size: int) -> None:
+    def __init__(self, plugin: ScorePlugin, weight: int, reads: Dependencies, size: int) -> None:
         self.plugin = plugin
         self.weight = weight
         self.reads = reads

@@ -14,6 +14,7 @@ from podium.cycle.pod_classes import PodClasses
 from podium.cycle.record import Records
 from podium.cycle.scoreboard import Scoreboard
 from podium.framework.cycle_state import CycleState
+from podium.framework.dependencies import EVERYTHING
 from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.nominator import Nominator
@@ -21,7 +22,6 @@ from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
-from podium.framework.reads import EVERYTHING
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger, get_logger
 from podium.state.cluster import ClusterState

@@ -1,7 +1,11 @@
 """All a plugin author sees: ``from podium import framework as fwk``."""
 
+from typing import Any
+
+from podium.framework import deprecated
 from podium.framework.args import Args, NoArgs, Problem
 from podium.framework.cycle_state import CycleState, PodsToActivate
+from podium.framework.dependencies import Dependencies
 from podium.framework.diagnosis import NodeStatuses, fit_message
 from podium.framework.events import ClusterEvent, Hint, Registration, on
 from podium.framework.extender import Extender, Filtered
@@ -31,7 +35,6 @@ from podium.framework.plugin import (
 )
 from podium.framework.preemption import Candidate, Candidates, PreemptionPlugin, Proposal
 from podium.framework.queued_pod import QueuedPod
-from podium.framework.reads import Reads, reads
 from podium.framework.registry import Registry
 from podium.framework.scores import idiv, scale
 from podium.framework.status import (
@@ -66,6 +69,7 @@ __all__ = [
     "Code",
     "Column",
     "CycleState",
+    "Dependencies",
     "EnqueueExtensions",
     "EventNote",
     "EventRecorder",
@@ -104,7 +108,6 @@ __all__ = [
     "Proposal",
     "QueueSortPlugin",
     "QueuedPod",
-    "Reads",
     "Registration",
     "Registry",
     "ReservePlugin",
@@ -120,8 +123,11 @@ __all__ = [
     "on",
     "packed",
     "pod_fields",
-    "reads",
     "scale",
     "skip",
     "wait",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return deprecated.look_up(name)

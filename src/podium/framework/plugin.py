@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
+from podium.framework import deprecated
 from podium.framework.args import Args, NoArgs
 from podium.framework.cycle_state import CycleState
+from podium.framework.dependencies import EVERYTHING, Dependencies
 from podium.framework.events import Registration
-from podium.framework.reads import EVERYTHING, Reads
 from podium.framework.status import Nominate, PreFilterResult, PreFlight, Status, Wait, as_status
 from podium.logs import get_logger
 from podium.state.column import Column
@@ -61,14 +62,18 @@ class Plugin:
     # cluster; ``None`` for the class means that it cannot tell, which switches reuse off.
     sign: ClassVar[Callable[..., Hashable] | None] = None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        deprecated.rename_methods(cls)
+
     def __init__(self, args: Any, handle: Handle) -> None:
         """Keep what cycles need. ``args`` are of the plugin's own type; raising refuses them."""
 
-    def reads(self, pod: Pod) -> Reads:
-        """What of the cluster the answers for this pod depend on. The default: everything.
+    def depends_on(self, pod: Pod) -> Dependencies:
+        """Return what of the cluster the results for this pod depend on. The default: everything.
 
-        Asked once for all pods of equal signature: where it depends on the cluster, ``sign`` must
-        tell these cases apart.
+        Called once for all pods of equal signature: where the answer depends on the cluster,
+        ``sign`` must tell these cases apart.
         """
         return EVERYTHING
 

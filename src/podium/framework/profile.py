@@ -27,6 +27,7 @@ from podium.framework.answers import (
 )
 from podium.framework.calls import FAULTS, Calls, fault_of, source_of
 from podium.framework.cycle_state import CycleState
+from podium.framework.dependencies import EVERYTHING, Dependencies, as_dependencies
 from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.plugin import (
     BindPlugin,
@@ -58,7 +59,6 @@ from podium.framework.preemption import (
     unasked,
 )
 from podium.framework.reading import Reading
-from podium.framework.reads import EVERYTHING, Reads, as_reads
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
@@ -141,12 +141,12 @@ class Profile:
 
     def reading(self, pod: Pod) -> Reading:
         """What the judging plugins read for this pod; everything where one cannot tell."""
-        found: dict[str, Reads] = {}
+        found: dict[str, Dependencies] = {}
         for plugin in self.judges:
             try:
-                found[plugin.name] = as_reads(plugin.reads(pod))
+                found[plugin.name] = as_dependencies(plugin.depends_on(pod))
             except FAULTS as fault:
-                fault_of(plugin, "Reads", pod, fault)
+                fault_of(plugin, "DependsOn", pod, fault)
                 found[plugin.name] = EVERYTHING
         if self._reading is None or found != self._reading.by_name:
             self._reading = Reading(found, self.pre_filters, self.filters, self.pre_scores)

@@ -21,7 +21,7 @@ from podium.framework.args import invalid
 UNSUPPORTED = fwk.Status.unresolvable("podium does not support resource claims yet")
 NO_CLAIMS = fwk.Status.unschedulable("no new claims to deallocate")
 NO_STATE = fwk.Status.error("not found")
-READS = fwk.reads()
+DEPENDENCIES = fwk.Dependencies()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class DynamicResources(
             raise fwk.NotSignable
         return None
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         return fwk.SUCCESS

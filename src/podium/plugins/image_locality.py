@@ -20,7 +20,7 @@ from podium.state.image_columns import HeldImage
 
 LEAST: Final = 23 << 20
 MOST_PER_CONTAINER: Final = 1000 << 20
-READS = fwk.reads(cluster=fwk.Aspect.IMAGES)
+DEPENDENCIES = fwk.Dependencies(cluster=fwk.Aspect.IMAGES)
 
 
 class ImageLocality(fwk.ScorePlugin):
@@ -32,8 +32,8 @@ class ImageLocality(fwk.ScorePlugin):
     def sign(self, pod: Pod) -> Hashable:
         return (tuple(images_of(pod)), containers_of(pod))
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         total = sum(worth for image, worth in self.held(pod) if image.is_on(node.row))

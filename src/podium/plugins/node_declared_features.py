@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from podium import framework as fwk
 from podium.api.objects import Node, Pod
 
+DEPENDS_ON_NOTHING = fwk.Dependencies()
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.FEATURES)
 REJECTED = fwk.Status.unresolvable("node(s) didn't match Pod's required features")
 
 Features = frozenset[str]
@@ -31,8 +33,8 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
     def sign(self, pod: Pod) -> Hashable:
         return required_features(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return fwk.reads(node=fwk.Aspect.FEATURES if required_features(pod) else 0)
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES if required_features(pod) else DEPENDS_ON_NOTHING
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         required = required_features(pod)

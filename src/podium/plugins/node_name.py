@@ -13,7 +13,7 @@ from podium import framework as fwk
 from podium.api.objects import Pod
 
 REJECTED = fwk.Status.unresolvable("node(s) didn't match the requested node name")
-READS = fwk.reads()
+DEPENDENCIES = fwk.Dependencies()
 
 
 class NodeName(fwk.FilterPlugin, fwk.EnqueueExtensions):
@@ -22,8 +22,8 @@ class NodeName(fwk.FilterPlugin, fwk.EnqueueExtensions):
     def sign(self, pod: Pod) -> Hashable:
         return pod.node_name
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         return fwk.SUCCESS if pod.node_name in ("", node.name) else REJECTED

@@ -18,6 +18,8 @@ from podium.api.objects import Pod
 from podium.api.resources import HostPort, host_ports
 
 ANY_ADDRESS = "0.0.0.0"
+DEPENDS_ON_NOTHING = fwk.Dependencies()
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.PORTS)
 REJECTED = fwk.Status.unschedulable("node(s) didn't have free ports for the requested pod ports")
 
 
@@ -35,8 +37,8 @@ class NodePorts(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
         ports = host_ports(pod)
         return tuple(sorted(set(ports))) if ports else ()
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return fwk.reads(node=fwk.Aspect.PORTS if host_ports(pod) else 0)
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES if host_ports(pod) else DEPENDS_ON_NOTHING
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         wanted = host_ports(pod)

@@ -15,7 +15,7 @@ from podium.api.taints import tolerates
 
 CORDONED = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
 REJECTED = fwk.Status.unresolvable("node(s) were unschedulable")
-READS = fwk.reads(node=fwk.Aspect.TAINTS)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.TAINTS)
 
 
 class NodeUnschedulable(fwk.FilterPlugin, fwk.EnqueueExtensions):
@@ -24,8 +24,8 @@ class NodeUnschedulable(fwk.FilterPlugin, fwk.EnqueueExtensions):
     def sign(self, pod: Pod) -> Hashable:
         return may_be_cordoned(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         refused = node.node.spec.unschedulable and not may_be_cordoned(pod)

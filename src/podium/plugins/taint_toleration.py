@@ -17,7 +17,7 @@ from podium.api.objects import Node, Pod, Taints, Tolerations
 from podium.api.taints import PREFER_NO_SCHEDULE, find_untolerated, tolerates
 
 REJECTED = fwk.Status.unresolvable("node(s) had untolerated taint(s)")
-READS = fwk.reads(node=fwk.Aspect.TAINTS)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.TAINTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk
     def sign(self, pod: Pod) -> Hashable:
         return pod.spec.tolerations
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         return verdict(pod, node.taints)

@@ -1,7 +1,7 @@
 """assert_signature_sound: what is kept of a pod is right for the next one of equal signature.
 
-Two ways to be wrong: ``sign`` leaves out what the plugin looks at in a pod, or ``reads`` leaves out
-what it looks at in the cluster.
+Two ways to be wrong: ``sign`` leaves out what the plugin looks at in a pod, or ``depends_on``
+leaves out what it looks at in the cluster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def assert_signature_sound(
     like: Objects = (),
     args: Args | None = None,
 ) -> None:
-    """Equal signatures give equal answers, and ``reads`` covers what changes answers.
+    """Equal signatures give equal answers, and ``depends_on`` covers what changes answers.
 
     A cluster is built of these objects one by one, and taken down again; an object that comes twice
     is changed. After each step the answers kept from before must be those from scratch. Without a
@@ -119,7 +119,7 @@ class Comparison:
 
     def _unread(self, happened: str, kept: Answers | str, fresh: Answers | str) -> str:
         return (
-            f"{self._name}: the answers kept from an equal pod are outdated, so reads(pod) leaves "
-            f"out something that the plugin looks at\n"
+            f"{self._name}: the answers kept from an equal pod are outdated, so depends_on(pod) "
+            f"leaves out something that the plugin looks at\n"
             f"  since then: {happened}\n  kept: {kept}\n  from scratch: {fresh}"
         )

@@ -187,11 +187,11 @@ def test_signature(first, second, are_equal):
 
 
 def test_reads_labels_when_there_is_something_to_match():
-    labels = fwk.reads(node=fwk.Aspect.LABELS)
+    labels = fwk.Dependencies(node=fwk.Aspect.LABELS)
     preferring = pod(affinity=affinity(None, [(1, term("a Exists"))]))
 
-    assert PLAIN.reads(pod()) == fwk.reads()
-    assert PLAIN.reads(pod(node_selector="a=1")) == labels
-    assert PLAIN.reads(preferring) == labels
-    assert plugin([term("a Exists")]).reads(pod()) == labels
-    assert plugin(None, [(1, term("a Exists"))]).reads(pod()) == labels
+    assert PLAIN.depends_on(pod()) == fwk.Dependencies()
+    assert PLAIN.depends_on(pod(node_selector="a=1")) == labels
+    assert PLAIN.depends_on(preferring) == labels
+    assert plugin([term("a Exists")]).depends_on(pod()) == labels
+    assert plugin(None, [(1, term("a Exists"))]).depends_on(pod()) == labels

@@ -255,4 +255,4 @@ def test_signature(one, other, same):
 
 
 def test_reads_the_resources_of_each_node():
-    assert plugin().reads(pod()) == fwk.reads(node=fwk.Aspect.RESOURCES)
+    assert plugin().depends_on(pod()) == fwk.Dependencies(node=fwk.Aspect.RESOURCES)

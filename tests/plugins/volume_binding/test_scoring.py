@@ -116,6 +116,6 @@ def test_without_the_feature_nothing_is_scored():
 @pytest.mark.parametrize("kind", [VolumeBinding, ScoringVolumeBinding])
 def test_what_scores_depend_on(kind):
     plugin = kind(kind.Args(), Trial().handle)
-    reads = plugin.reads(pod("web", volumes=uses("data")))
+    reads = plugin.depends_on(pod("web", volumes=uses("data")))
     assert bool(reads.for_scores & fwk.Aspect.STORAGE) is (kind is ScoringVolumeBinding)
-    assert plugin.reads(pod("web")) == fwk.reads()
+    assert plugin.depends_on(pod("web")) == fwk.Dependencies()

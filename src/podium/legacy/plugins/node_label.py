@@ -20,7 +20,7 @@ from podium import framework as fwk
 from podium.api.objects import Node, Pod
 
 REJECTED = fwk.Status.unresolvable("node(s) didn't have the requested labels")
-READS = fwk.reads(node=fwk.Aspect.LABELS)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS)
 
 Labels = tuple[str, ...]
 
@@ -46,8 +46,8 @@ class NodeLabel(fwk.FilterPlugin, fwk.ScorePlugin, fwk.EnqueueExtensions):
     def sign(self, pod: Pod) -> Hashable:
         return None  # it does not look at the pod
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         return fwk.SUCCESS if self.accepts(node.node) else REJECTED

@@ -20,7 +20,7 @@ from podium.api.objects import Pod
 
 ANNOTATION: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 KINDS: Final = ("ReplicationController", "ReplicaSet")
-READS = fwk.reads(node=fwk.Aspect.NODE)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.NODE)
 
 Controller = tuple[str, str]
 """A controller's kind and uid."""
@@ -32,8 +32,8 @@ class NodePreferAvoidPods(fwk.ScorePlugin):
     def sign(self, pod: Pod) -> Hashable:
         return controller_of(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         return points(controller_of(pod), node.node.annotations.get(ANNOTATION))

@@ -27,7 +27,7 @@ from podium.framework.resource_scoring import (
 from podium.plugins.node_resources_fit import strategies
 from podium.plugins.node_resources_fit.strategies import scored_demands
 
-READS = fwk.reads(node=fwk.Aspect.RESOURCES)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
 
 class ResourcesArgs(fwk.Args, frozen=True, rename="camel"):
@@ -66,8 +66,8 @@ class SingleStrategy(fwk.ScorePlugin):
     def sign(self, pod: Pod) -> Hashable:
         return resources.written_requests(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         return int(self.strategy.score(self.demands_of(pod), node))

@@ -20,7 +20,9 @@ from podium.api.objects import Pod
 from podium.state.workload_selectors import default_selector
 
 ZONE_WEIGHT = 2 / 3
-READS = fwk.reads(node=fwk.Aspect.PODS | fwk.Aspect.LABELS, cluster=fwk.Aspect.WORKLOADS)
+DEPENDENCIES = fwk.Dependencies(
+    node=fwk.Aspect.PODS | fwk.Aspect.LABELS, cluster=fwk.Aspect.WORKLOADS
+)
 
 Floats = NDArray[np.float64]
 
@@ -41,8 +43,8 @@ class SelectorSpread(fwk.PreScorePlugin, fwk.ScorePlugin):
     def sign(self, pod: Pod) -> Hashable:
         return () if brings_constraints(pod) else (self.workload(pod),)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         if brings_constraints(pod):

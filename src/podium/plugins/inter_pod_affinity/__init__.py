@@ -50,11 +50,11 @@ from podium.state.affinity_index import (
 )
 
 # With own terms every pod may matter, else only what stands in the terms of others, if any do.
-_OWN = fwk.reads(
+_OWN = fwk.Dependencies(
     cluster=fwk.Aspect.PODS | fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES
 )
-_OTHERS = fwk.reads(cluster=fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES)
-_NOBODYS = fwk.reads(cluster=fwk.Aspect.AFFINITY)
+_OTHERS = fwk.Dependencies(cluster=fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES)
+_NOBODYS = fwk.Dependencies(cluster=fwk.Aspect.AFFINITY)
 
 
 class InterPodAffinity(
@@ -81,7 +81,7 @@ class InterPodAffinity(
         self.namespaces = Namespaces(handle.cluster)
 
     def sign(self, pod: Pod) -> Hashable:
-        """Nothing while no term can matter; ``reads`` tells apart no more than this does."""
+        """Nothing while no term can matter; ``depends_on`` tells apart no more than this does."""
         terms = affinity_terms(pod)
         if self._stand_apart(terms):
             return None
@@ -91,7 +91,7 @@ class InterPodAffinity(
         labels = [pair for pair in pod.labels.items() if pair[0] in keys]
         return (pod.namespace, terms, frozenset(labels))
 
-    def reads(self, pod: Pod) -> fwk.Reads:
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
         terms = affinity_terms(pod)
         if terms is not NO_TERMS:
             return _OWN

@@ -30,6 +30,8 @@ from podium.errors import InvalidSelector
 from podium.plugins.node_affinity.args import NO_AFFINITY, AffinityArgs
 from podium.plugins.node_affinity.required import may_match_unread, names_in_question
 
+DEPENDS_ON_NOTHING = fwk.Dependencies()
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS)
 REJECTED = fwk.Status.unresolvable("node(s) didn't match Pod's node affinity/selector")
 REJECTED_BY_PROFILE = fwk.Status.unresolvable(
     "node(s) didn't match scheduler-enforced node affinity"
@@ -60,9 +62,9 @@ class NodeAffinity(
         selector = pod.spec.node_selector
         return tuple(sorted(selector.items())) if selector else (), affinity_of(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
         looks = self.requires(pod) or self.prefers(pod)
-        return fwk.reads(node=fwk.Aspect.LABELS if looks else 0)
+        return DEPENDENCIES if looks else DEPENDS_ON_NOTHING
 
     def pre_filter(
         self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows

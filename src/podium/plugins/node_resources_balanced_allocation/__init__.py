@@ -29,7 +29,7 @@ from podium.plugins.node_resources_balanced_allocation.balance import (
 )
 from podium.plugins.node_resources_balanced_allocation.standing import StandingBalances
 
-READS = fwk.reads(node=fwk.Aspect.RESOURCES)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
             raise fwk.NotSignable  # hardly ever, while a pod waits
         return resources.written_requests(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         asked = self.demands_of(pod)

@@ -27,7 +27,7 @@ from podium.plugins.node_resources_fit.needs import (
 )
 from podium.plugins.node_resources_fit.strategies import scored_demands
 
-READS = fwk.reads(node=fwk.Aspect.RESOURCES)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class NodeResourcesFit(
         # As written, not as summed up: this is asked of every pod, and replicas are written alike.
         return resources.written_requests(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
         needs = self.checked(pod)

@@ -55,13 +55,13 @@ class PodTopologySpread(
             any(c.honors_taints for c in picky) and pod.spec.tolerations,
         )
 
-    def reads(self, pod: Pod) -> fwk.Reads:
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
         try:
             hard, soft = self._spreading.both(pod)
         except InvalidSelector:
-            return fwk.reads(cluster=fwk.Aspect.ALL, feasible=True)
+            return fwk.Dependencies(cluster=fwk.Aspect.ALL, feasible=True)
         # What services and owners say is in the signature: a change there makes another kind.
-        return fwk.reads(cluster=_aspects(hard), scoring=_aspects(soft), feasible=bool(soft))
+        return fwk.Dependencies(cluster=_aspects(hard), scoring=_aspects(soft), feasible=bool(soft))
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         constraints = self._spreading.hard(pod)

@@ -32,7 +32,7 @@ VERDICTS = [
         "already in-use by another pod"
     ),
 ]
-READS = fwk.reads(node=fwk.Aspect.VOLUMES)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.VOLUMES)
 
 
 class Needs(NamedTuple):
@@ -73,8 +73,8 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
     def sign(self, pod: Pod) -> Hashable:
         return self.judge(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         needs = self.judge(pod)

@@ -26,7 +26,7 @@ from podium.plugins.volume.topology import Topology, are_inside, is_inside, topo
 from podium.state.cluster import ClusterState
 
 REJECTED = fwk.Status.unresolvable("node(s) had no available volume zone")
-READS = fwk.reads(node=fwk.Aspect.LABELS)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS)
 
 
 class Topologies(NamedTuple):
@@ -47,8 +47,8 @@ class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     def sign(self, pod: Pod) -> Hashable:
         return self.judge(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         answer = self.judge(pod)

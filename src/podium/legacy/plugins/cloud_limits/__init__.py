@@ -19,7 +19,7 @@ from podium.legacy.plugins.cloud_limits.disks import Kind, disks_of, is_nitro, l
 from podium.plugins.volume.binding.migration import is_migrated
 from podium.plugins.volume.limits import EXCEEDED, usable_claim
 
-READS = fwk.reads(
+DEPENDENCIES = fwk.Dependencies(
     node=fwk.Aspect.VOLUMES | fwk.Aspect.RESOURCES | fwk.Aspect.LABELS,
     cluster=fwk.Aspect.STORAGE,
 )
@@ -36,8 +36,8 @@ class CloudLimits(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     def sign(self, pod: Pod) -> Hashable:
         return self.incoming(pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         return None if self.incoming(pod) else fwk.skip()

@@ -50,10 +50,12 @@ class ServiceAffinity(
         peers = peers_of(pod) if None in wanted and services_of(self.cluster, pod) else None
         return wanted, peers, self.counted(pod) if self.preferences else None
 
-    def reads(self, pod: Pod) -> fwk.Reads:
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
         own = fwk.Aspect.PODS | fwk.Aspect.LABELS
         workloads = fwk.Aspect.WORKLOADS
-        return fwk.reads(node=own, cluster=own | workloads if self.labels else 0, scoring=workloads)
+        return fwk.Dependencies(
+            node=own, cluster=own | workloads if self.labels else 0, scoring=workloads
+        )
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         if not self.labels:

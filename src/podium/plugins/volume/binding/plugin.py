@@ -26,9 +26,9 @@ from podium.plugins.volume.binding.pod_claims import (
 from podium.plugins.volume.binding.reservation import Reservation
 from podium.plugins.volume.binding.scoring import line_of, score
 
-READS_NOTHING = fwk.reads()
-READS = fwk.reads(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.STORAGE, scoring=0)
-READS_AND_SCORES = fwk.reads(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.STORAGE)
+DEPENDS_ON_NOTHING = fwk.Dependencies()
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.STORAGE, scoring=0)
+DEPENDENCIES_OF_SCORES = fwk.Dependencies(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.STORAGE)
 
 
 class VolumeBinding(
@@ -63,8 +63,8 @@ class VolumeBinding(
             raise fwk.NotSignable  # made for this pod alone: it has no equal
         return pod.namespace, claims
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS if any(True for _ in named_claims(pod)) else READS_NOTHING
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES if any(True for _ in named_claims(pod)) else DEPENDS_ON_NOTHING
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         found = find_claims(nodes.cluster, pod) if pod.spec.volumes else fwk.skip()
@@ -155,8 +155,9 @@ class ScoringVolumeBinding(VolumeBinding):
         super().__init__(args, handle)
         self._line = line_of(args.shape)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS_AND_SCORES if super().reads(pod) is READS else READS_NOTHING
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        has_claims = super().depends_on(pod) is DEPENDENCIES
+        return DEPENDENCIES_OF_SCORES if has_claims else DEPENDS_ON_NOTHING
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         return None

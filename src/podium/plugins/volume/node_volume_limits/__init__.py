@@ -21,7 +21,7 @@ from podium.plugins.volume.node_volume_limits.demand import (
 )
 from podium.plugins.volume.node_volume_limits.load import Load
 
-READS = fwk.reads(node=fwk.Aspect.VOLUMES)
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.VOLUMES)
 
 
 class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.EnqueueExtensions):
@@ -34,8 +34,8 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
     def sign(self, pod: Pod) -> Hashable:
         return demand_of(self._cluster, pod)
 
-    def reads(self, pod: Pod) -> fwk.Reads:
-        return READS
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         demand = demand_of(self._cluster, pod)
