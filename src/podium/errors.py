@@ -19,6 +19,7 @@ PodiumError
 ├── StaleRow            a reference to a node that is gone
 ├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
 ├── PluginError         a plugin that cannot be registered or built
+│   └── UndeclaredKind  a plugin that reads a kind of object without declaring it
 ├── ConfigError         a configuration that cannot be used: all that is wrong with it
 ├── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
 ├── WorkloadFailed      a benchmark that did not come to its end
@@ -155,6 +156,16 @@ class StateNotFound(PodiumError):
 
 class PluginError(PodiumError):
     """A plugin that cannot be registered or built; the message names it."""
+
+
+class UndeclaredKind(PluginError):
+    """A plugin that reads objects of a kind that it has not declared."""
+
+    def __init__(self, plugin: str, kind: str) -> None:
+        super().__init__(
+            f"plugin {plugin} reads {kind} objects without declaring it, so perhaps nothing "
+            f"watches them: write watches = ({kind},) into its class"
+        )
 
 
 class ConfigError(PodiumError):

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 
 from podium.app.core import Core
 from podium.app.profiles import DraftProfiles
+from podium.client.resources import resource_of
 from podium.config.model import Configuration
 from podium.errors import PluginError
-from podium.framework.plugin import EnqueueExtensions, close
+from podium.framework.declared_kinds import registrations_of
+from podium.framework.plugin import close
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
 from podium.live.gate import Gate
 from podium.live.tasks import Tasks
 from podium.live.watching import Watching, check
-from podium.queue.rules import ProfileRules, registered_by
+from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
 
 Rules = Mapping[str, ProfileRules]
@@ -65,14 +67,14 @@ def rules_of(profiles: Mapping[str, Profile], *, has_extenders: bool) -> Rules:
 
 
 def watched(profiles: Mapping[str, Profile], rules: Rules) -> Iterable[str]:
-    """The kinds whose events some plugin registers; also one that rejects nothing: it may read."""
-    asking = (
-        plugin
+    """Return the names of the kinds that the plugins declare and that the queue waits for."""
+    plugins = {
+        id(plugin): plugin
         for profile in profiles.values()
-        for plugins in profile.plugins.values()
-        for plugin in plugins
-        if isinstance(plugin, EnqueueExtensions)
-    )
-    registered = (each.event for plugin in asking for each in registered_by(plugin))
-    events = (*registered, *(event for each in rules.values() for event in each.events()))
-    return dict.fromkeys(event.resource for event in events)
+        for at_point in profile.plugins.values()
+        for plugin in at_point
+    }.values()
+    read = (resource_of(kind).event_name for plugin in plugins for kind in plugin.watches)
+    registered = (each.event for plugin in plugins for each in registrations_of(plugin))
+    awaited = (event for each in rules.values() for event in each.events())
+    return dict.fromkeys((*read, *(event.resource for event in (*registered, *awaited))))

@@ -10,6 +10,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from podium.api.objects import Node, Pod
 from podium.errors import PluginError
 from podium.framework.calls import source_of
 from podium.framework.cycle_state import Cloneable
@@ -21,6 +22,7 @@ from podium.framework.plugin import (
     PreFilterExtensions,
     points_of,
 )
+from podium.state.kinds import ASPECTS
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
@@ -35,6 +37,7 @@ _WAYS = (
 _INTERFACES: tuple[type[Plugin], ...] = (
     Plugin, *(point.interface for point in Point), PreFilterExtensions, EnqueueExtensions,
 )  # fmt: skip
+_WATCHABLE: frozenset[type] = frozenset((Pod, Node, *ASPECTS))
 _MAY_WAIT = frozenset(("unreserve", "pre_bind", "bind", "post_bind"))
 
 
@@ -96,6 +99,10 @@ def _problems(definition: Definition) -> Iterator[str]:
                 yield from _wrong_form(kind, base, method)
     if definition.build is kind and not _takes(kind, 2):
         yield "its constructor must take (self, args, handle)"
+    for each in kind.watches:
+        if each not in _WATCHABLE:
+            known = ", ".join(sorted(each.__name__ for each in _WATCHABLE))
+            yield f"watches: expected one of the classes {known}, got {each!r}"
     if issubclass(kind, PreFilterExtensions) and not _has_state(kind):
         yield "State must be a type with a clone() method: a dry run changes copies only"
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api.meta import ApiObject
 from podium.api.objects import Pod
 from podium.framework import deprecated
 from podium.framework.args import Args, NoArgs
@@ -61,6 +62,10 @@ class Plugin:
     # What a pod must share with the last one for this plugin to answer the same on an unchanged
     # cluster; ``None`` for the class means that it cannot tell, which switches reuse off.
     sign: ClassVar[Callable[..., Hashable] | None] = None
+
+    # The kinds of objects that the plugin reads, beside pods, nodes and those whose events it
+    # registers: the scheduler watches them all, and reading any other kind raises.
+    watches: ClassVar[Sequence[type[ApiObject]]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

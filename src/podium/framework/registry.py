@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from podium.errors import PluginError
 from podium.framework.args import Args, NoArgs
 from podium.framework.calls import source_of
+from podium.framework.declared_kinds import PluginHandle
 from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
 from podium.framework.plugin import Plugin, Point, points_of
 from podium.framework.status import text_of
@@ -131,13 +132,15 @@ class Registry:
         if name not in self:
             raise PluginError(f"no plugin {name} is registered: build with the registry it is in")
         entry = self.entry(name)
+        own = PluginHandle(handle, name)
         try:
-            plugin = entry.build(args, handle)
+            plugin = entry.build(args, cast("Handle", own))
             _check_built(plugin, entry)
         except Exception as fault:
             raise PluginError(f'initializing plugin "{name}": {text_of(fault)}') from fault
         if plugin.name != name:
             setattr(plugin, "name", name)  # noqa: B010  # one class under several names
+        own.declare(plugin)
         return plugin
 
 

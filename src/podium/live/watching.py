@@ -1,4 +1,4 @@
-"""What the scheduler watches: pods, nodes, and the kinds that its state or its plugins look at."""
+"""What the scheduler watches: pods, nodes, and the kinds that its plugins declare."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from podium.api.meta import ApiObject
-from podium.api.objects import DeviceClass, Namespace, Node, Pod, PodDisruptionBudget
+from podium.api.objects import DeviceClass, Node, Pod
 from podium.client.http import Connection
 from podium.client.informer import Informer
 from podium.client.resources import NODES, PODS, Resource, custom_resource, resource_of
 from podium.live.event_handlers import EventHandlers
 from podium.live.tasks import Tasks
 from podium.logs import get_logger
-from podium.state.kinds import STORAGE, WORKLOADS
+from podium.state.kinds import ASPECTS
 
 log = get_logger(__name__)
 
-# Rules look these up; no event of theirs wakes a pod.
-LOOKED_UP: Final[tuple[type[ApiObject], ...]] = (Namespace, *WORKLOADS, PodDisruptionBudget)
-# Kept by the state once a plugin registers their events, by the name that plugins use.
-KEPT: Final = {resource_of(kind).event_name: kind for kind in STORAGE}
+# The kinds that the state keeps, by the name that plugins use for their events.
+KEPT: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
 # Only their events are of interest; what they say is not.
 UNKEPT: Final[dict[str, Resource[Any]]] = {
     "resource.k8s.io/DeviceClass": resource_of(DeviceClass),
@@ -51,8 +49,6 @@ class Watching:
         self._nodes.subscribe(handlers.on_node)
         self._pods.subscribe(handlers.on_pod)
         self.informers: list[Informer[Any]] = [self._nodes, self._pods]
-        for kind in LOOKED_UP:
-            self._keep(kind, kind.__name__)
         self._followed: dict[str, Informer[Any] | None] = {}
         self._tasks: Tasks | None = None
         self.follow(names)

@@ -68,6 +68,10 @@ class ClusterState:
         """All nodes."""
         return Rows(self, self.table.live_rows(), overlay)
 
+    def rows_at(self, index: NDArray[np.intp], overlay: Overlay | None = None) -> Rows:
+        """The nodes of these rows."""
+        return Rows(self, index, overlay)
+
     def node(self, name: str) -> NodeInfo | None:
         row = self.table.live_row(name)
         return None if row is None else NodeInfo(self, row)

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api.csi_migration import VolumeId
 from podium.api.meta import ApiObject
 from podium.api.objects import (
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,
+    Pod,
     StorageClass,
+    Volume,
     VolumeAttachment,
 )
 from podium.state.attached_volumes import AttachedVolumes
@@ -56,6 +59,10 @@ class Storage:
     def limits(self, driver: str) -> NDArray[np.int64]:
         """How many of the driver's volumes each row may hold."""
         return self._limits.column(driver, self._csi_nodes())
+
+    def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
+        """Return the CSI volumes that these volumes of a pod stand for, as far as known."""
+        return self.claims.volumes_of(pod, volumes)
 
     # --- what changes --------------------------------------------------------------------------
 

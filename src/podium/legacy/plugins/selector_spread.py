@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod
+from podium.state.kinds import WORKLOADS
 from podium.state.workload_selectors import default_selector
 
 ZONE_WEIGHT = 2 / 3
@@ -36,6 +37,7 @@ class Counted:
 
 class SelectorSpread(fwk.PreScorePlugin, fwk.ScorePlugin):
     name = "SelectorSpread"
+    watches = WORKLOADS
 
     def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
         self.cluster = handle.cluster

@@ -23,7 +23,7 @@ from collections.abc import Hashable, Iterable
 
 from podium import framework as fwk
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms
-from podium.api.objects import Pod
+from podium.api.objects import Namespace, Pod
 from podium.api.requirements import aggregate
 from podium.framework.args import outside
 from podium.plugins.inter_pod_affinity.hints import node_may_help, pod_may_help
@@ -66,6 +66,7 @@ class InterPodAffinity(
 ):
     name = "InterPodAffinity"
     State = Surroundings
+    watches = (Namespace,)
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         hard_pod_affinity_weight: int = 1
@@ -114,10 +115,12 @@ class InterPodAffinity(
         return None
 
     def add_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
-        state.get(Surroundings).follow(pod, others, 1)
+        state.get(Surroundings).follow(pod, self.cluster.namespace_labels(pod.namespace), others, 1)
 
     def remove_pods(self, state: fwk.CycleState, pod: Pod, others: fwk.PodsOnRows) -> None:
-        state.get(Surroundings).follow(pod, others, -1)
+        state.get(Surroundings).follow(
+            pod, self.cluster.namespace_labels(pod.namespace), others, -1
+        )
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         places = state.get(Surroundings).verdicts(lambda held: held.at(node.row))

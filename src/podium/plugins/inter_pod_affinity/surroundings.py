@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -171,14 +171,16 @@ class Surroundings:
         if self.near is not None:
             yield 2, ~self.near.suffices(pick)
 
-    def follow(self, pod: Pod, others: fwk.PodsOnRows, sign: int) -> None:
+    def follow(
+        self, pod: Pod, space_labels: Mapping[str, str], others: fwk.PodsOnRows, sign: int
+    ) -> None:
         """Pods have come (1) or gone (-1), each in the world of its row."""
         if self.near is not None:
             self.near = self.near.following(others, sign)
         if self.apart is not None:
             self.apart = self.apart.following(others, sign)
         size = others.cluster.table.size
-        for key, rows in opposing_rows(pod, others).items():
+        for key, rows in opposing_rows(pod, space_labels, others).items():
             labelled = rows[has_label(others.cluster, key, rows)]
             change = Held(on_rows(size, labelled) * sign)
             self.opposed = change if self.opposed is None else self.opposed.plus(change)
@@ -208,10 +210,11 @@ def matches(cluster: ClusterState, query: fwk.PodQuery, infos: Sequence[fwk.PodI
     )
 
 
-def opposing_rows(pod: Pod, others: fwk.PodsOnRows) -> dict[str, Places]:
+def opposing_rows(
+    pod: Pod, space_labels: Mapping[str, str], others: fwk.PodsOnRows
+) -> dict[str, Places]:
     """By topology key, the row of each pod whose anti-affinity speaks of ``pod``, once per term."""
     space, labels = pod.namespace, pod.labels
-    space_labels = others.cluster.namespace_labels(space)
     opposing: dict[Terms, list[str]] = {}
     for terms in {info.terms for info in others.infos}:
         anti = terms.required_anti

@@ -21,6 +21,7 @@ from podium.plugins.pod_topology_spread.constraints import Constraints, Spreadin
 from podium.plugins.pod_topology_spread.hard import VERDICTS, HardCounts, hard_counts
 from podium.plugins.pod_topology_spread.hints import Hints
 from podium.plugins.pod_topology_spread.soft import SoftCounts, normalized, soft_counts
+from podium.state.kinds import WORKLOADS
 
 
 class PodTopologySpread(
@@ -31,6 +32,7 @@ class PodTopologySpread(
     fwk.EnqueueExtensions,
 ):
     name = "PodTopologySpread"
+    watches = WORKLOADS  # the default constraints spread the pods of a workload
     Args = SpreadArgs
     State = HardCounts
 

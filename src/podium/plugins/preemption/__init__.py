@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from podium import framework as fwk
-from podium.api.objects import Node, Pod
+from podium.api.objects import Node, Pod, PodDisruptionBudget
 from podium.framework.args import invalid, outside
 from podium.plugins.preemption.evaluator import Evaluator
 from podium.plugins.preemption.eviction import Evictions
@@ -23,6 +23,7 @@ NOBODY_LEFT = fwk.Status.unschedulable("preemption: no candidate node for preemp
 
 class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueExtensions):
     name = "DefaultPreemption"
+    watches = (PodDisruptionBudget,)
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         min_candidate_nodes_percentage: int = 10

@@ -78,7 +78,7 @@ class DryRun:
         cluster = self._handle.cluster
         overlay = cluster.overlay(rows)
         overlay.remove_below(self._pod.priority, cluster.pods.values())
-        world = fwk.Rows(cluster, rows, overlay)
+        world = cluster.rows_at(rows, overlay)
         state = self._state.clone()
         if self._handle.follows_pods(state):
             gone = [(info, row) for row in rows.tolist() for info in self._lower(row)]
@@ -177,7 +177,7 @@ class _World:
         self, infos: list[fwk.PodInfo], rows: NDArray[np.intp], amounts: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Put each pod back on its row; those with which the incoming pod does not fit go again."""
-        nodes = fwk.Rows(self._handle.cluster, rows, self.overlay)
+        nodes = self._handle.cluster.rows_at(rows, self.overlay)
         self.overlay.add(infos, rows, amounts)
         self._handle.add_pods(self._state, self._pod, fwk.PodsOnRows(nodes, infos, rows))
         fits = ~refusals(self._handle.run_filters(self._state, self._pod, nodes))

@@ -89,7 +89,7 @@ class Evaluator:
             return Evaluation(fwk.Status.error("; ".join(search.dry_run.errors)))
         tried = search.dry_run.statuses
         rows = np.array(sorted(tried), np.intp)
-        nodes = fwk.Rows(self.handle.cluster, rows)
+        nodes = self.handle.cluster.rows_at(rows)
         explicit = fwk.Column.of(tried[row] for row in rows.tolist())
         total = len(self.handle.cluster.table.live_rows())
         reasons = fwk.NodeStatuses(nodes, explicit, NOT_HELPFUL).reasons(total)

@@ -97,7 +97,7 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         rivals, row = state.get(Rivals), node.row
-        standing = standing_rivals(rivals.needs.disks, node.cluster.storage.disks)
+        standing = standing_rivals(rivals.needs.disks, self._cluster.storage.disks)
         disks = sum(rows.at(row) for rows in standing) + rivals.disks.get(row, 0)
         claims = rivals.needs.taken + rivals.claims.get(row, 0)
         return VERDICTS[1 if disks > 0 else 2 if claims > 0 else 0]
@@ -105,7 +105,7 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         rivals = state.get(Rivals)
         disks = np.zeros(nodes.table.capacity, np.int64)
-        for rows in standing_rivals(rivals.needs.disks, nodes.cluster.storage.disks):
+        for rows in standing_rivals(rivals.needs.disks, self._cluster.storage.disks):
             rows.add_to(disks)
         claims = np.full(nodes.table.capacity, rivals.needs.taken, np.int64)
         for counts, shifts in ((disks, rivals.disks), (claims, rivals.claims)):

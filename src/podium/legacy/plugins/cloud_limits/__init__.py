@@ -14,7 +14,13 @@ from typing import ClassVar
 
 from podium import framework as fwk
 from podium.api.claims import named_claims
-from podium.api.objects import CSINode, Pod
+from podium.api.objects import (
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+)
 from podium.legacy.plugins.cloud_limits.disks import Kind, disks_of, is_nitro, limit
 from podium.plugins.volume.binding.migration import is_migrated
 from podium.plugins.volume.limits import EXCEEDED, usable_claim
@@ -29,6 +35,7 @@ class CloudLimits(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     """What the four have in common: all but the kind of disk."""
 
     kind: ClassVar[Kind]
+    watches = (PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode)
 
     def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
         self._cluster = handle.cluster

@@ -60,7 +60,7 @@ class ServiceAffinity(
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         if not self.labels:
             return fwk.skip()
-        state.put(agreement(nodes, pod, self.labels))
+        state.put(agreement(self.cluster, nodes, pod, self.labels))
         return None
 
     def add_pod(

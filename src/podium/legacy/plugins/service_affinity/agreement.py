@@ -12,6 +12,7 @@ from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.api.requirements import IN, Requirement
 from podium.api.selectors import from_map
+from podium.state.cluster import ClusterState
 from podium.state.node_table import NodeTable
 from podium.state.workload_selectors import services_of
 
@@ -88,15 +89,17 @@ def agree(pairs: Pairs, labels: Mapping[str, str]) -> bool:
     return all(labels.get(key) == value for key, value in pairs)
 
 
-def agreement(nodes: fwk.Rows, pod: Pod, labels: tuple[str, ...]) -> Agreement:
+def agreement(
+    cluster: ClusterState, nodes: fwk.Rows, pod: Pod, labels: tuple[str, ...]
+) -> Agreement:
     """What the pod's node selector asks for, and for the rest where its peers run."""
     wanted = pod.spec.node_selector
     pairs = tuple((label, wanted[label]) for label in labels if label in wanted)
     missing = tuple(label for label in labels if label not in wanted)
-    if not missing or not services_of(nodes.cluster, pod):
+    if not missing or not services_of(cluster, pod):
         return Agreement(nodes.table, pairs)
     peers = peers_of(pod)
-    counts = nodes.cluster.counts(peers)
+    counts = cluster.counts(peers)
     first = first_rows(nodes.table, counts)
     there = int(counts[first[0]]) if first else 0
     return Agreement(nodes.table, pairs, missing, peers, first, there)

@@ -30,7 +30,7 @@ def alike(nodes: fwk.Rows, claims: PodClaims, migrated: MigratedNodes) -> fwk.Co
     for name in {one.claim.annotations[SELECTED_NODE] for one in claims.selected}:
         groups.split(_is_named(nodes, name), 2)
     for plugin in {one.plugin for one in claims.bound if one is not None and one.plugin}:
-        groups.split(nodes.take(migrated.mask(nodes.cluster, plugin)), 2)
+        groups.split(nodes.take(migrated.mask(plugin)), 2)
     return groups.representatives()
 
 

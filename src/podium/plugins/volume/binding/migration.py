@@ -56,13 +56,14 @@ def is_migrated(plugin: str, csi_node: CSINode | None) -> bool:
 class MigratedNodes:
     """Where CSI drivers have taken over, by in-tree plugin; kept while nothing changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
+        self._cluster = cluster
         self._made_for: tuple[int, int] = (-1, -1)
         self._masks: dict[str, NDArray[np.bool_]] = {}
 
-    def mask(self, cluster: ClusterState, plugin: str) -> NDArray[np.bool_]:
+    def mask(self, plugin: str) -> NDArray[np.bool_]:
         """Whether the plugin is migrated on each row of the table."""
-        csi_nodes, table = cluster.objects(CSINode), cluster.table
+        csi_nodes, table = self._cluster.objects(CSINode), self._cluster.table
         state = csi_nodes.version, table.structure
         if state != self._made_for:
             self._made_for, self._masks = state, {}

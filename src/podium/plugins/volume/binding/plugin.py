@@ -46,7 +46,7 @@ class VolumeBinding(
     def __init__(self, args: BindingArgs | ScoringBindingArgs, handle: fwk.Handle) -> None:
         self._handle = handle
         self._binder = Binder(handle, args.bind_timeout_seconds)
-        self._migrated = MigratedNodes()
+        self._migrated = MigratedNodes(handle.cluster)
 
     def sign(self, pod: Pod) -> Hashable:
         """Bound claims by what their volumes ask of a node, so that replicas are equal; else names.
@@ -67,7 +67,7 @@ class VolumeBinding(
         return DEPENDENCIES if any(True for _ in named_claims(pod)) else DEPENDS_ON_NOTHING
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
-        found = find_claims(nodes.cluster, pod) if pod.spec.volumes else fwk.skip()
+        found = find_claims(self._handle.cluster, pod) if pod.spec.volumes else fwk.skip()
         if isinstance(found, PodClaims):
             state.put(found)
             return None

@@ -30,6 +30,7 @@ from podium.plugins.volume.binding.provisioning import Provisioning, find_provis
 from podium.plugins.volume.binding.reach import Reach, of_volume
 from podium.plugins.volume.claims import WAIT_FOR_FIRST_CONSUMER, missing, wrong_owner
 from podium.state.cluster import ClusterState
+from podium.state.objects import Store
 
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 
@@ -42,14 +43,15 @@ class BoundVolume:
 
     volume: PersistentVolume
     plugin: str  # in-tree, when a CSI driver may have taken its place
+    csi_nodes: Store[CSINode]
 
     @classmethod
-    def of(cls, volume: PersistentVolume) -> BoundVolume:
-        return cls(volume, in_tree_plugin(volume))
+    def of(cls, cluster: ClusterState, volume: PersistentVolume) -> BoundVolume:
+        return cls(volume, in_tree_plugin(volume), cluster.objects(CSINode))
 
     def is_usable_on(self, node: fwk.NodeInfo) -> bool:
         """``InvalidObject`` when a CSI driver serves it there and cannot know it."""
-        csi_node = node.cluster.objects(CSINode).get(node.name) if self.plugin else None
+        csi_node = self.csi_nodes.get(node.name) if self.plugin else None
         migrated = is_migrated(self.plugin, csi_node)
         reach = migrated_reach(self.volume) if migrated else of_volume(self.volume)
         return reach.covers(node.labels)
@@ -189,7 +191,7 @@ def _sorted_out(
 
 def _volume_of(cluster: ClusterState, claim: PersistentVolumeClaim) -> BoundVolume | None:
     volume = cluster.assumed(PersistentVolume).get(claim.spec.volume_name)
-    return None if volume is None else BoundVolume.of(volume)
+    return None if volume is None else BoundVolume.of(cluster, volume)
 
 
 def _is_delayed(claim: PersistentVolumeClaim, wanted: StorageClass) -> bool:

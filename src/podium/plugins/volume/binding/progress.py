@@ -48,7 +48,7 @@ def _of_volume(
         return _failure(f"failed to check binding: {missing(type(gone), gone.name)}")
     if change.written is not None and is_newer(change.written, volume):
         return None
-    if problem := _misplaced(volume, node):
+    if problem := _misplaced(cluster, volume, node):
         return problem
     if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
         return _failure(f'ClaimRef got reset for pv "{volume.name}"')
@@ -73,14 +73,16 @@ def _of_claim(
         volume = cluster.volumes.get(claim.spec.volume_name)
         if volume is None:
             return None  # the claim came before its volume, or loses it soon
-        if problem := _misplaced(volume, node):
+        if problem := _misplaced(cluster, volume, node):
             return problem
     return fwk.SUCCESS if is_bound(claim) else None
 
 
-def _misplaced(volume: PersistentVolume, node: fwk.NodeInfo) -> fwk.Status | None:
+def _misplaced(
+    cluster: ClusterState, volume: PersistentVolume, node: fwk.NodeInfo
+) -> fwk.Status | None:
     try:
-        if BoundVolume.of(volume).is_usable_on(node):
+        if BoundVolume.of(cluster, volume).is_usable_on(node):
             return None
     except InvalidObject as fault:
         return _failure(f"failed to translate pv to csi: {fault}")

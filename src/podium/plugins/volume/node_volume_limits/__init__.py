@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from podium import framework as fwk
-from podium.api.objects import Pod
+from podium.api.objects import PersistentVolume, Pod, StorageClass
 from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import hints
 from podium.plugins.volume.node_volume_limits.demand import (
@@ -27,6 +27,7 @@ DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.VOLUMES)
 class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodeVolumeLimits"
     State = Load
+    watches = (PersistentVolume, StorageClass)
 
     def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
         self._cluster = handle.cluster
@@ -56,7 +57,7 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
         load = state.find(Load) or self._prepare_for(pod, node)
         if load.refusal is not None:
             return load.refusal
-        return EXCEEDED if load.exceeds(node.cluster.storage, node.row) else fwk.SUCCESS
+        return EXCEEDED if load.exceeds(self._cluster.storage, node.row) else fwk.SUCCESS
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         load = state.find(Load)
@@ -64,7 +65,7 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
             return super().filter_all(state, pod, nodes)
         if load.refusal is not None:
             return fwk.Column.uniform(load.refusal, len(nodes))
-        is_exceeded = load.exceeds_all(nodes.cluster.storage, nodes)
+        is_exceeded = load.exceeds_all(self._cluster.storage, nodes)
         return fwk.Column.where(is_exceeded, EXCEEDED, fwk.SUCCESS)
 
     def events_to_register(self) -> list[fwk.Registration]:
@@ -93,7 +94,7 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
             return  # refused wherever it would go
         storage = self._cluster.storage
         for other, row in others:
-            for volume in storage.claims.volumes_of(other.pod, other.volumes):
+            for volume in storage.volumes_of(other.pod, other.volumes):
                 load.shift(storage.attached, (volume, row, volume in mine), amount)
 
 

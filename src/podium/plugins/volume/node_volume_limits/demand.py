@@ -49,4 +49,4 @@ def volumes_of(cluster: ClusterState, pod: Pod) -> frozenset[VolumeId] | fwk.Sta
         claim = usable_claim(cluster, pod, named)
         if isinstance(claim, fwk.Status):
             return claim
-    return frozenset(cluster.storage.claims.volumes_of(pod, volumes))
+    return frozenset(cluster.storage.volumes_of(pod, volumes))
