@@ -187,7 +187,7 @@ profiles:
     assert "profiles[default-scheduler].weights.TaintToleration\n  - 3\n  + 9\n" in out
     fit = "profiles[default-scheduler].args.NodeResourcesFit.ignoredResources"
     assert f"{fit}\n  + a.io/x\n" in out
-    assert out.endswith("profiles[b]\n  - (not set)\n  + a profile of 20 plugins\n")
+    assert out.endswith("profiles[b]\n  - (not set)\n  + a profile with 20 plugins\n")
 
 
 def test_diff_of_two_files_goes_from_the_first_to_the_second(podium, write):
@@ -243,12 +243,12 @@ def profiles(*names):
         ),
         pytest.param("ab", "ba", "", id="order-does-not-count"),
         pytest.param(
-            "ab", "b", "profiles[a]\n  - a profile of 20 plugins\n  + (not set)\n", id="dropped"
+            "ab", "b", "profiles[a]\n  - a profile with 20 plugins\n  + (not set)\n", id="dropped"
         ),
         pytest.param(
             "ab", "c",
             "profiles[c].schedulerName\n  - a\n  + c\n"
-            "profiles[b]\n  - a profile of 20 plugins\n  + (not set)\n",
+            "profiles[b]\n  - a profile with 20 plugins\n  + (not set)\n",
             id="renamed-and-dropped",
         ),
     ],

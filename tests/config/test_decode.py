@@ -90,13 +90,13 @@ def test_what_fits(value, expected):
         ),
         ({"small": 10}, "args.small: Invalid value: 10: must be an integer from 0 to 9"),
         ({"ratio": float("inf")}, "args.ratio: Invalid value: +Inf: must be a finite number"),
-        ({"text": 5}, "args.text: Invalid value: 5: must be a text, in quotes"),
+        ({"text": 5}, "args.text: Invalid value: 5: must be a string, in quotes"),
         ({"short": "long"}, 'args.short: Invalid value: "long": expected `str` of length <= 3'),
         (
             {"timeoutSeconds": 5},
             (
                 "args.timeoutSeconds: Invalid value: 5: "
-                'must be a duration text such as "15s" or "1m30s"'
+                'must be a duration such as "15s" or "1m30s"'
             ),
         ),
         (
@@ -123,7 +123,7 @@ def test_all_problems_are_found_at_once():
 
     assert problems_of(value) == [
         "args.flag: Invalid value: 1: must be true or false",
-        "args.inners[0].name: Invalid value: 1: must be a text, in quotes",
+        "args.inners[0].name: Invalid value: 1: must be a string, in quotes",
         'args.inners[1].size: Invalid value: "x": must be an integer',
         'args.Text: unknown field "Text"; did you mean "text"?',
     ]

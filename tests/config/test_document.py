@@ -92,7 +92,7 @@ def test_empty_documents_around_the_one_are_ignored():
         pytest.param("a: 1\nb: !!python/name:os.x y", "b", 2, "YAML tag", id="python-tag"),
         pytest.param("a: !mine {b: 1}", "a", 1, 'YAML tag "!mine"', id="own-tag"),
         pytest.param("a: !!int x", "a", 1, "does not fit", id="tag-and-value-differ"),
-        pytest.param("? [a]\n: b", "", 1, "a key must be a text", id="list-as-key"),
+        pytest.param("? [a]\n: b", "", 1, "a key must be a string", id="list-as-key"),
         pytest.param("<<: 5", "", 1, "merge key", id="merge-of-a-number"),
     ],
 )

@@ -4,8 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.config.feature_gates import BOTH, GATES, OFF, ON, FeatureGates, Stage, parse
-from podium.config.other_gates import OTHER_COMPONENTS
+from podium.config.feature_gates import (
+    BOTH,
+    GATES,
+    OFF,
+    ON,
+    OTHER_COMPONENTS,
+    FeatureGates,
+    Stage,
+    parse,
+)
 from podium.errors import ConfigError
 
 every_gate = pytest.mark.parametrize("gate", GATES.values(), ids=lambda gate: gate.name)
@@ -55,10 +63,12 @@ def test_parse(settings, chosen):
             "cannot set feature gate SchedulerQueueingHints to false, feature is locked to true",
             id="locked",
         ),
-        pytest.param("GangScheduling=true", "GangScheduling=true: podium has not", id="not-built"),
+        pytest.param(
+            "GangScheduling=true", "GangScheduling=true: podium does not", id="not-implemented"
+        ),
         pytest.param(
             "SchedulerAsyncPreemption=false",
-            "SchedulerAsyncPreemption=false: podium cannot do without it",
+            "SchedulerAsyncPreemption=false: podium cannot turn this feature off",
             id="always-on",
         ),
     ],
@@ -81,21 +91,21 @@ def test_all_of_a_stage_but_those_that_are_named():
         parse(["AllAlpha=true", "GangScheduling=false"])
 
     told = {problem.message.partition("=")[0] for problem in raised.value.problems}
-    unbuilt = {g.name for g in GATES.values() if g.stage is Stage.ALPHA and g.built == OFF}
-    assert told == unbuilt - {"GangScheduling"}
+    unsupported = {g.name for g in GATES.values() if g.stage is Stage.ALPHA and g.supported == OFF}
+    assert told == unsupported - {"GangScheduling"}
 
 
 def test_no_alpha_at_all_is_what_there_is_anyway():
     gates = parse(["AllAlpha=false"])
 
-    assert all(gates.enabled(gate.name) is gate.runs for gate in GATES.values())
+    assert all(gates.enabled(gate.name) is gate.is_on for gate in GATES.values())
 
 
 @every_gate
-def test_a_setting_is_taken_if_it_is_built(gate):
+def test_a_setting_is_accepted_if_it_is_supported(gate):
     for value in (True, False):
         setting = f"{gate.name}={value}"
-        if value in gate.built and not (gate.is_locked and value != gate.default):
+        if value in gate.supported and not (gate.is_locked and value != gate.default):
             assert parse([setting]).enabled(gate.name) is value
         else:
             with pytest.raises(ConfigError, match=gate.name):
@@ -103,10 +113,10 @@ def test_a_setting_is_taken_if_it_is_built(gate):
 
 
 @every_gate
-def test_what_runs_is_built(gate):
-    assert gate.runs in gate.built
-    assert gate.built in (ON, OFF, BOTH)
-    assert FeatureGates().enabled(gate.name) is gate.runs
+def test_what_is_on_is_supported(gate):
+    assert gate.is_on in gate.supported
+    assert gate.supported in (ON, OFF, BOTH)
+    assert FeatureGates().enabled(gate.name) is gate.is_on
 
 
 def test_other_components_have_gates_of_their_own():

@@ -153,7 +153,7 @@ def test_contention_profiling_may_be_on_alone():
             "leaderElection:\n  leaseDuration: 15",
             (
                 "leaderElection.leaseDuration (line 4): Invalid value: 15: "
-                'must be a duration text such as "15s" or "1m30s"'
+                'must be a duration such as "15s" or "1m30s"'
             ),
         ),
         (

@@ -21,7 +21,7 @@ def test_files(tmp_path):
     ("content", "reason"),
     [
         pytest.param(None, "cannot be read: No such file or directory", id="missing"),
-        pytest.param(b"\xff\xfe\xfa", "cannot be read: it is not UTF-8 text", id="binary"),
+        pytest.param(b"\xff\xfe\xfa", "cannot be read: not UTF-8 text", id="binary"),
         pytest.param(b"#" * (1 << 21), "too large: at most 1048576 bytes are read", id="large"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from podium.config import upstream, wire
 from podium.config.merge import Entry, PluginSet, merged, merged_plugins
-from podium.config.v1 import DEFAULT_PLUGINS, V1
+from podium.config.version import DEFAULT_PLUGINS, V1
 
 
 def plugin_set(enabled="", disabled=""):

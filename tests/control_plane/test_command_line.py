@@ -8,11 +8,10 @@ import pytest
 
 from podium import app
 from podium.cli.scheduler_flags import FLAGS
-from podium.config.feature_gates import GATES
+from podium.config.dump import dump, to_yaml
+from podium.config.feature_gates import GATES, OTHER_COMPONENTS
 from podium.config.load import read
-from podium.config.other_gates import OTHER_COMPONENTS
-from podium.config.v1 import V1
-from podium.config.written import as_yaml, written
+from podium.config.version import V1
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
 from tests.support.control_plane.plane import free_port, write_kubeconfig
@@ -25,7 +24,7 @@ REGISTRY = app.in_tree_with_legacy()
 
 def v1_files():
     """Those that kube-scheduler reads, but for one that needs certificates."""
-    paths = sorted([*(FILES / "examples").rglob("*.yaml"), FILES / "written" / "given.yaml"])
+    paths = sorted([*(FILES / "examples").rglob("*.yaml"), FILES / "dumps" / "given.yaml"])
     texts = {path: path.read_text() for path in paths}
     header = f"apiVersion: {V1.api_version}\nkind: {V1.kind}\n"
     return [path for path, text in texts.items() if header in text and "caFile" not in text]
@@ -67,7 +66,7 @@ def test_written_configuration(path, binaries, tmp_path):
     assert done.returncode == 0, done.stderr
 
     reading = read(text, REGISTRY, versions=VERSIONS)
-    ours = as_yaml(written(as_v1(reading, REGISTRY, path.name), reading.configuration, REGISTRY))
+    ours = to_yaml(dump(as_v1(reading, REGISTRY, path.name), reading.configuration, REGISTRY))
     theirs = (tmp_path / "written.yaml").read_text().splitlines()
     assert ours.splitlines() == [line for line in theirs if line != NOT_GIVEN]
 

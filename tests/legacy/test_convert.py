@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from podium import config
-from podium.config import upstream, words
+from podium.config import export, upstream
 from podium.config.load import read
 from podium.config.problems import Problems
 from podium.errors import ConfigError
@@ -46,7 +46,9 @@ def check_same(before, after):
         assert new.weights == draft.weights
         for name, args in new.args.items():
             # A counterpart that takes a dropped plugin's place has its defaults beside that.
-            assert words.of_args(args) == words.of_args(type(args)()) | draft.args.get(name, {})
+            assert export.args_fields(args) == export.args_fields(type(args)()) | draft.args.get(
+                name, {}
+            )
     if not any(name in upstream.LEGACY_POINTS for p in before.profiles for name in p.args):
         assert without_warnings(after) == without_warnings(before)
 

@@ -204,7 +204,7 @@ def test_before_v1beta2_a_listed_default_is_there_twice(version):
         (
             "profiles[0].plugins.score.enabled[0] (line 4): "
             'plugin "NodeAffinity" already registered as "ScorePlugin"; '
-            "it is there by default; disable it first"
+            "it is enabled by default; disable it first"
         )
     ]
 

@@ -12,8 +12,8 @@ from podium.app.gated import LiveOptions
 from podium.app.live import build_live, embedded_connection
 from podium.app.plugin_watch import PluginWatch, files_of
 from podium.clock import Clock, LoopClock
+from podium.config.export import effective
 from podium.config.model import Configuration
-from podium.config.view import effective
 from podium.framework.registry import Registry
 from podium.live.health import Health
 from podium.live.plugin_stats import stats

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from podium.config import words
+from podium.config import export
 from podium.config.model import Configuration, Profile
 from podium.errors import PluginError
 from podium.framework.plugin import Point
@@ -41,7 +41,7 @@ def _rows(name: str, registry: Registry, configuration: Configuration) -> Iterat
         return
     profiles = [each for each in configuration.profiles if _points(name, each)]
     for profile in profiles:
-        args = words.of_args(profile.args[name]) or None
+        args = export.args_fields(profile.args[name]) or None
         weight = profile.weights.get(name) if Point.SCORE in _points(name, profile) else None
         points = tuple(point.value for point in _points(name, profile))
         where = profile.scheduler_name

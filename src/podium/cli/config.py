@@ -18,8 +18,8 @@ from podium.cli.complaint import BAD_INPUT, complain
 from podium.cli.parser import Subparsers
 from podium.config import Configuration
 from podium.config.diff import differences
+from podium.config.export import effective
 from podium.config.load import Reading, default, read, text_of
-from podium.config.view import effective
 from podium.errors import ConfigError, PluginError, Problem
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS

@@ -13,8 +13,8 @@ from podium.cli.complaint import BAD_INPUT, complain
 from podium.cli.parser import Subparsers
 from podium.cli.scheduler_flags import REFERENCE, Given
 from podium.cli.scheduler_flags_effect import Configured
+from podium.config.dump import to_yaml
 from podium.config.feature_gates import FeatureGates
-from podium.config.written import as_yaml
 from podium.errors import ConfigError, PodiumError, Problem
 from podium.logs import get_logger, write_logs
 
@@ -97,7 +97,7 @@ def _run(given: Given, configured: Configured, gates: FeatureGates) -> int:
 
 
 def _write(configured: Configured, path: Path) -> int:
-    text = as_yaml(configured.written())
+    text = to_yaml(configured.written())
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -9,11 +9,11 @@ import dataclasses
 from typing import Any, Final, NamedTuple
 
 from podium.cli.scheduler_flags import PREVIOUS, REFERENCE, Fate, Flag, Given
-from podium.config import Configuration, feature_gates, validate, view
+from podium.config import Configuration, export, feature_gates, validate
+from podium.config.dump import dump
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import Reading, read, read_default, text_of
 from podium.config.problems import Problems
-from podium.config.written import written
 from podium.errors import ConfigError, ServingError
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
@@ -54,14 +54,14 @@ class Configured(NamedTuple):
     def written(self) -> dict[str, Any]:
         """As kube-scheduler would write it; ``ConfigError`` when v1 cannot say it."""
         v1 = as_v1(self.reading, self.registry, self.source)
-        return written(v1, self.configuration, self.registry)
+        return dump(v1, self.configuration, self.registry)
 
     def shown(self) -> dict[str, Any]:
         """The same; or what there is to say about a configuration that v1 cannot express."""
         try:
             return self.written()
         except ConfigError:
-            return view.effective(self.configuration)
+            return export.effective(self.configuration)
 
 
 def check(given: Given) -> FeatureGates:

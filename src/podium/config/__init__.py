@@ -1,4 +1,4 @@
-"""KubeSchedulerConfiguration: read, completed, merged and checked before anything runs."""
+"""KubeSchedulerConfiguration v1: load it, fill in defaults, merge plugin sets and validate."""
 
 from podium.config.load import default, from_value, load, load_file
 from podium.config.model import (

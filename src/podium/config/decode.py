@@ -1,6 +1,7 @@
-"""Values against msgspec types, field by field, so that every mismatch is found and not one.
+"""Decode plain values into msgspec types, field by field, so that every mismatch is reported.
 
-``decode`` decides what a value becomes; ``sift`` reports what does not fit and keeps the rest.
+msgspec itself stops at the first mismatch. ``sift`` reports all of them and keeps what fits;
+``decode`` then converts what is left.
 """
 
 import math
@@ -28,7 +29,7 @@ UNFIT = _Unfit.UNFIT
 
 
 def decode(value: Any, kind: type[T], path: str, problems: Problems) -> T | None:
-    """The value as this type, without the fields that do not fit; ``None`` when nothing is left."""
+    """Convert a value to this type, without the fields that do not fit; ``None`` if none fits."""
     kept = sift(value, kind, path, problems)
     if kept is UNFIT:
         return None
@@ -40,7 +41,7 @@ def decode(value: Any, kind: type[T], path: str, problems: Problems) -> T | None
 
 
 def sift(value: Any, kind: Any, path: str, problems: Problems) -> Any:
-    """What of the value fits the type, ready for msgspec; all that does not is a problem."""
+    """Return the parts of the value that fit the type, ready for msgspec; report the others."""
     bare, limits = _unannotated(kind)
     formats = [meta.extra["format"] for meta in limits if meta.extra]
     if durations.FORMAT in formats:
@@ -69,7 +70,7 @@ _MAPS = (dict, Mapping)
 
 
 def _is_plain_struct(kind: Any) -> bool:
-    """Whether its JSON is an object of its fields alone; the other kinds are msgspec's to judge."""
+    """Whether its JSON is a plain object of its fields; msgspec checks the other kinds itself."""
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
         return False
     return not kind.__struct_config__.array_like and kind.__struct_config__.tag is None
@@ -95,7 +96,7 @@ def _fields(value: Any, kind: type[msgspec.Struct], path: str, problems: Problem
         name = folded.get(written.lower()) or written
         if name not in fields:
             problems.add(where, _unknown_field(name, list(fields), getattr(kind, "advice", {})))
-        elif item is not None:  # null is a field that is not there, as upstream has it
+        elif item is not None:  # as upstream, null means that the field is not given
             found = sift(item, fields[name].type, where, problems)
             if found is not UNFIT:
                 kept[name] = found
@@ -111,7 +112,7 @@ _FOLDS = "ignores_case"
 def _unknown_field(name: str, known: list[str], advice: Mapping[str, str]) -> str:
     hint = f"; {advice[name]}" if name in advice else did_you_mean(name, known)
     if not hint:
-        hint = f"; known fields: {', '.join(known)}" if known else "; no fields are known here"
+        hint = f"; known fields: {', '.join(known)}" if known else "; this object has no fields"
     return f"unknown field {show(name)}{hint}"
 
 
@@ -119,7 +120,7 @@ def _items(value: Any, item: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, list):
         return _wrong(value, "a list", path, problems)
     kept = [sift(each, item, f"{path}[{index}]", problems) for index, each in enumerate(value)]
-    # Without one of its items the others would move to other paths.
+    # Dropping one item would shift the paths of those after it, so the list is dropped whole.
     return UNFIT if UNFIT in kept else kept
 
 
@@ -156,7 +157,7 @@ def _choice(value: Any, choices: list[Any], path: str, problems: Problems) -> An
 
 
 def _converted(value: Any, kind: Any, path: str, problems: Problems) -> Any:
-    """Whatever else an author declares is msgspec's to judge."""
+    """Let msgspec check any other type that a plugin author declares."""
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -178,7 +179,7 @@ def _wrong(value: Any, expected: str, path: str, problems: Problems) -> Any:
 
 def _duration(value: Any, path: str, problems: Problems) -> Any:
     if not isinstance(value, str):
-        return _wrong(value, 'a duration text such as "15s" or "1m30s"', path, problems)
+        return _wrong(value, 'a duration such as "15s" or "1m30s"', path, problems)
     try:
         return durations.parse(value)
     except ValueError as error:
@@ -216,5 +217,5 @@ _SCALARS: dict[Any, tuple[Callable[[Any], Any], str]] = {
     bool: (lambda value: value if isinstance(value, bool) else None, "true or false"),
     int: (_as_int, "an integer"),
     float: (_as_float, "a finite number"),
-    str: (lambda value: value if isinstance(value, str) else None, "a text, in quotes"),
+    str: (lambda value: value if isinstance(value, str) else None, "a string, in quotes"),
 }

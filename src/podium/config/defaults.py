@@ -1,4 +1,4 @@
-"""What a file leaves out: upstream's defaults, as values of the model."""
+"""Fill in what a file leaves out with upstream's defaults, and return values of the model."""
 
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ def client_connection(given: wire.ClientConnection) -> model.ClientConnection:
 
 
 def _filled(default: _Section, given: wire.Wire, **chosen: Any) -> _Section:
-    """In these sections a zero or an empty text counts as not given."""
+    """Fill one section in; in these sections a zero or an empty string counts as not given."""
     for field in fields(default):
         value = getattr(given, field.name) or getattr(default, field.name)
         chosen.setdefault(field.name, value)
@@ -29,7 +29,7 @@ def _filled(default: _Section, given: wire.Wire, **chosen: Any) -> _Section:
 
 
 def profiles(given: tuple[wire.Profile, ...]) -> tuple[wire.Profile, ...]:
-    """At least one profile; a single one needs no name."""
+    """Return at least one profile; a single one may leave out its name."""
     if not given:
         return (wire.Profile(scheduler_name=DEFAULT_SCHEDULER_NAME),)
     if len(given) == 1 and given[0].scheduler_name is None:
@@ -45,7 +45,7 @@ def profiles(given: tuple[wire.Profile, ...]) -> tuple[wire.Profile, ...]:
 
 
 def top_level(given: wire.Configuration) -> dict[str, Any]:
-    """The plain fields of the configuration; those not given are left to the model's defaults."""
+    """Return the scalar fields that are given; the model has defaults for the others."""
     profiling = given.enable_profiling is not False
     contention = given.enable_contention_profiling
     optional = {

@@ -1,16 +1,16 @@
-"""What differs between two effective configurations, path by path."""
+"""Compare two effective configurations, path by path."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from podium.config.export import effective
 from podium.config.model import Configuration
-from podium.config.view import effective
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What one side has at a path, and what the other; ``None`` is nothing."""
+    """The values of both sides at one path; ``None`` means that a side has nothing there."""
 
     path: str
     before: Any
@@ -18,14 +18,14 @@ class Difference:
 
 
 def differences(before: Configuration, after: Configuration) -> list[Difference]:
-    """Plugins, weights, arguments and fields that differ; where they come from does not matter."""
+    """Return the plugins, weights, arguments and fields that differ, whatever their origin."""
     renamed = _renamed(_names(before), _names(after))
     in_both = {*renamed.values()} | {*_names(before)} & {*_names(after)}
     ours, theirs = _comparable(before, renamed, in_both), _comparable(after, {}, in_both)
     return list(_compared(ours, theirs))
 
 
-_NOTHING: tuple[Any, ...] = (None, "", [])
+_EMPTY: tuple[Any, ...] = (None, "", [])
 
 
 def _names(configuration: Configuration) -> list[str]:
@@ -33,7 +33,7 @@ def _names(configuration: Configuration) -> list[str]:
 
 
 def _renamed(before: list[str], after: list[str]) -> dict[str, str]:
-    """New names by old ones: profiles whose names the other side lacks, in their order."""
+    """Pair profiles that only one side has, in order, and return their new names by old ones."""
     gone = [name for name in before if name not in after]
     new = [name for name in after if name not in before]
     return dict(zip(gone, new, strict=False))
@@ -42,21 +42,21 @@ def _renamed(before: list[str], after: list[str]) -> dict[str, str]:
 def _comparable(
     configuration: Configuration, renamed: dict[str, str], in_both: set[str]
 ) -> dict[str, Any]:
-    """Profiles stand under their new names; one that the other side lacks is told in a word."""
+    """Key the profiles by their new names; one that the other side lacks is only summarised."""
     view = effective(configuration)
     profiles = {renamed.get(each["schedulerName"], each["schedulerName"]): each
                 for each in view["profiles"]}  # fmt: skip
     view["profiles"] = {
-        name: _profile(profile) if name in in_both else _in_a_word(profile)
+        name: _profile(profile) if name in in_both else _summary(profile)
         for name, profile in profiles.items()
     }
     view["extenders"] = dict(enumerate(view["extenders"]))
     return view
 
 
-def _in_a_word(profile: dict[str, Any]) -> str:
+def _summary(profile: dict[str, Any]) -> str:
     names = {plugin["name"] for found in profile["plugins"].values() for plugin in found}
-    return f"a profile of {len(names)} plugins"
+    return f"a profile with {len(names)} plugins"
 
 
 def _profile(profile: dict[str, Any]) -> dict[str, Any]:
@@ -71,11 +71,11 @@ def _profile(profile: dict[str, Any]) -> dict[str, Any]:
 
 
 def _compared(ours: Any, theirs: Any, path: str = "") -> Iterator[Difference]:
-    """Both sides at once, so that what only one has stands where it belongs.
+    """Walk both sides together, so that differences come out in the order of the file.
 
-    Objects are entered; lists stay whole, their order counts.
+    Objects are compared field by field, lists as a whole, because their order counts.
     """
-    before, after = (None if isinstance(side, dict) or side in _NOTHING else side
+    before, after = (None if isinstance(side, dict) or side in _EMPTY else side
                      for side in (ours, theirs))  # fmt: skip
     if before != after:
         yield Difference(path, before, after)

@@ -1,12 +1,12 @@
-"""One YAML or JSON document to plain values, with the line of every path.
+"""Read one YAML or JSON document into plain values, and note the line of every path.
 
-Scalars mean what they mean to kube-scheduler: times and "1:30" stay texts, 1e3 is a number.
+Scalars mean what they mean to kube-scheduler: times and "1:30" stay strings, 1e3 is a number.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ MAX_DEPTH = 64
 MAX_VALUES = 100_000
 
 _MOST_DIGITS = 38
+_WIDEST_INTEGER = 128  # bits
 _CONSTANTS = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 _TRUE = ("yes", "true", "on")
 
@@ -30,7 +31,7 @@ def _plain(tag: str, pattern: str) -> tuple[str, re.Pattern[str]]:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # chosen at run time
-    """Builds nodes only: no tag of a file makes this module construct an object."""
+    """Builds YAML nodes only, so that no tag in a file makes Python construct an object."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012  # the base class declares it so
         None: [
@@ -44,7 +45,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 class Unreadable(Exception):
-    """The document as a whole cannot be read; it never leaves this package."""
+    """The document as a whole cannot be read. Raised and caught inside this package."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -52,7 +53,7 @@ class Unreadable(Exception):
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """The text of a file; ``Unreadable`` says what is wrong with it."""
+    """Return the text of a file, or raise ``Unreadable`` with the reason."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)  # a device may have no end
@@ -62,11 +63,11 @@ def read_text(path: str | PathLike[str]) -> str:
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise Unreadable("cannot be read: it is not UTF-8 text") from error
+        raise Unreadable("cannot be read: not UTF-8 text") from error
 
 
 def read(text: str) -> tuple[Any, Problems]:
-    """The document's value, and its problems so far: duplicate keys and unusable scalars."""
+    """Return the document's value and its problems so far: duplicate keys and unusable scalars."""
     lines: dict[str, int] = {}
     problems = Problems(lines)
     try:
@@ -104,7 +105,7 @@ def _too_deep(line: int) -> Unreadable:
 
 
 def _as_yaml(text: str) -> str:
-    """JSON is YAML but for tabs between its tokens and escapes for halves of a character."""
+    """JSON is YAML, except for tabs between its tokens and escaped surrogate pairs."""
     if not text.lstrip().startswith("{") or not _is_json(text):
         return text
     return _ESCAPES.sub(_joined, text.replace("\t", " "))
@@ -138,7 +139,7 @@ def _is_empty(node: yaml.Node | None) -> bool:
 
 
 class _Values:
-    """Turns nodes into values; aliases are copied out, so their number is limited."""
+    """Turns nodes into values. Aliases are expanded, so the number of values is limited."""
 
     def __init__(self, lines: dict[str, int], problems: Problems) -> None:
         self.lines = lines
@@ -184,7 +185,7 @@ class _Values:
         return merged | own
 
     def _merged(self, node: yaml.Node, path: str, depth: int) -> Iterator[dict[str, Any]]:
-        """The mappings behind ``<<``: one, or several of which the first wins."""
+        """Yield the mappings behind ``<<``: one, or several of which the first wins."""
         items = node.value if isinstance(node, yaml.SequenceNode) else [node]
         for item in items:
             value = self.of(item, path, depth + 1)
@@ -197,7 +198,7 @@ class _Values:
     def _key(self, key: yaml.Node, path: str) -> str:
         if isinstance(key, yaml.ScalarNode):
             return whole_text(key.value)
-        self.problems.add_at(path, key.start_mark.line + 1, "a key must be a text")
+        self.problems.add_at(path, key.start_mark.line + 1, "a key must be a string")
         return "?"
 
     def _scalar(self, node: yaml.ScalarNode, path: str) -> Any:
@@ -240,3 +241,45 @@ def _line_of(error: yaml.YAMLError) -> int | None:
 
 def _reason_of(error: yaml.YAMLError) -> str:
     return str(getattr(error, "problem", None) or error).replace("\n", " ")
+
+
+def plain(value: Any, path: str, problems: Problems, depth: int = 0) -> Any:
+    """Copy a value that a program handed in as a JSON parser would have returned it.
+
+    Dicts, lists and scalars are copied; anything else is a problem and becomes ``None``.
+    """
+    if depth > MAX_DEPTH:
+        problems.add(path, f"nested too deeply: more than {MAX_DEPTH} levels")
+        return None
+    match value:
+        case None | bool() | float():
+            return value
+        case str():
+            return whole_text(value)
+        case int():
+            return value if value.bit_length() <= _WIDEST_INTEGER else _infinite(value)
+        case Mapping():
+            return _plain_mapping(value, path, problems, depth)
+        case list() | tuple():
+            items = enumerate(value)
+            return [plain(item, f"{path}[{i}]", problems, depth + 1) for i, item in items]
+    problems.add(path, f"a {type(value).__name__} is not a JSON value")
+    return None
+
+
+def _infinite(value: int) -> float:
+    """Stand in for a number that no field takes: Python refuses to print the longest integers."""
+    return math.inf if value > 0 else -math.inf
+
+
+def _plain_mapping(
+    value: Mapping[Any, Any], path: str, problems: Problems, depth: int
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        if isinstance(key, str):
+            name = whole_text(key)
+            found[name] = plain(item, child(path, name), problems, depth + 1)
+        else:
+            problems.add(path, f"a key must be a string, not a {type(key).__name__}")
+    return found

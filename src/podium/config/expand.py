@@ -1,11 +1,11 @@
-"""From merged plugin sets to what runs at each extension point, as upstream builds a profile."""
+"""Expand merged plugin sets into the plugins of each extension point, as upstream does."""
 
 from collections.abc import Mapping
 
 from podium.config import upstream
-from podium.config.catalog import Catalog
 from podium.config.merge import ALL, Entry, PluginSets
 from podium.config.problems import Problems
+from podium.config.version import Catalog
 from podium.framework.answers import MAX_SCORE
 
 Order = dict[str, tuple[str, ...]]
@@ -14,7 +14,7 @@ MAX_TOTAL_SCORE = 2**63 - 1
 
 
 class Expansion:
-    """Expands one profile's sets; what upstream would refuse to build is a problem."""
+    """Expands the sets of one profile; reports what upstream would refuse to build."""
 
     def __init__(self, sets: PluginSets, catalog: Catalog, problems: Problems) -> None:
         self.sets = sets
@@ -22,7 +22,7 @@ class Expansion:
         self.problems = problems
 
     def order(self) -> Order:
-        """The plugins at each key in running order, those that podium lacks included."""
+        """Return the plugins at each extension point in running order, absent ones included."""
         self._check_multi_point()
         return {key: self._order_at(key) for key in upstream.INTERFACES}
 
@@ -42,7 +42,7 @@ class Expansion:
         return (*first, *collected, *last)
 
     def _listed(self, key: str) -> list[str]:
-        """The plugins that the key itself lists."""
+        """Return the plugins that the extension point itself lists."""
         names: list[str] = []
         for entry in self.sets[key].enabled:
             if entry.name not in self.catalog:
@@ -59,7 +59,7 @@ class Expansion:
         return names
 
     def _from_multi_point(self, key: str) -> tuple[set[str], list[str]]:
-        """The multiPoint plugins that the key lists as well, and those that come in addition."""
+        """Return the multiPoint plugins that the key lists as well, and those it does not list."""
         explicit = set(self.sets[key].names)
         disabled = set(self.sets[key].disabled)
         overrides: set[str] = set()
@@ -76,23 +76,23 @@ class Expansion:
         return overrides, collected
 
     def _is_rejected(self, name: str, key: str) -> bool:
-        """Whether the version has told so, in words of its own."""
+        """Whether the version has already reported this plugin with its own message."""
         return name in self.catalog.version.rejected and key not in upstream.PLACEMENT_KEYS
 
     def _does_not_exist(self, entry: Entry, key: str) -> None:
-        """A name that could not be read has been reported as that."""
+        """Report an unknown plugin, unless its name could not be read in the first place."""
         if not self.problems.below(entry.path):
             message = f'{upstream.INTERFACES[key]} "{entry.name}" does not exist'
             self.problems.add(entry.path, f"{message}{self.catalog.suggestion(entry.name)}")
 
     def _already_registered(self, entry: Entry, key: str) -> None:
-        """Once for each repeated entry, however many points it reaches."""
+        """Report a repeated entry once, however many extension points it reaches."""
         if not self.problems.below(entry.path):
             interface = upstream.INTERFACES[key]
             message = f'plugin "{entry.name}" already registered as "{interface}"'
             listed = [each for each in self.sets[key].enabled if each.name == entry.name]
             is_default = any(not each.is_listed for each in listed)
-            advice = "it is there by default; disable it first" if is_default else "list it once"
+            advice = "it is enabled by default; disable it first" if is_default else "list it once"
             self.problems.add(entry.path, f"{message}; {advice}")
 
     def _what_it_extends(self, name: str) -> str:
@@ -101,7 +101,7 @@ class Expansion:
 
 
 def check_order(order: Order, name: str, path: str, problems: Problems) -> None:
-    """What upstream demands of a whole profile once its plugins are known."""
+    """Check what upstream demands of a whole profile once its plugins are known."""
     profile = f'for profile with scheduler name "{name}"'
     sorters = len(order["queueSort"])
     rules = {
@@ -116,14 +116,14 @@ def check_order(order: Order, name: str, path: str, problems: Problems) -> None:
         ),
     }
     for key, (is_kept, message) in rules.items():
-        # A list that is wrong already would draw a complaint that its correction settles.
+        # Correcting a list that is wrong already may settle this as well, so it is not reported.
         sources = (f"{path}.{key}", f"{path}.{upstream.MULTI_POINT}")
         if not is_kept and not any(problems.below(source) for source in sources):
             problems.add(path, message)
 
 
 def weights(sets: PluginSets, key: str, catalog: Catalog) -> dict[str, int]:
-    """Each scoring plugin's weight: the key's own list is asked first, and none or 0 is 1."""
+    """Return each scoring plugin's weight. The key's own list wins; no weight, or 0, means 1."""
     found: dict[str, int] = {}
     for entry in sets[key].enabled + sets[upstream.MULTI_POINT].enabled:
         if entry.name not in found and catalog.runs_at(entry.name, key):
@@ -132,7 +132,7 @@ def weights(sets: PluginSets, key: str, catalog: Catalog) -> dict[str, int]:
 
 
 def could_overflow(weights: Mapping[str, int]) -> bool:
-    """Whether a node's total could pass 64 bits; added up in order, as upstream does."""
+    """Whether a node's total score could exceed 64 bits, added up in order as upstream does."""
     total = 0
     for weight in weights.values():
         if weight * MAX_SCORE > MAX_TOTAL_SCORE - total:

@@ -1,7 +1,7 @@
-"""Feature gates under kube-scheduler's names: what each is, and which of its settings podium has.
+"""Feature gates under kube-scheduler's names: their defaults, and which settings podium supports.
 
-The command line reads them; ``app`` builds other parts by them. docs/feature-gates.md is the table
-for people.
+The command line parses them, ``app`` builds different parts according to them, and
+docs/feature-gates.md is the table for users.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from podium.config.other_gates import OTHER_COMPONENTS
 from podium.config.problems import Problems, did_you_mean
 
 FLAG: Final = "--feature-gates"
@@ -34,26 +33,30 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """``built`` are the settings that podium has; one that is locked cannot be set otherwise."""
+    """One feature gate of kube-scheduler.
+
+    ``supported`` holds the values that podium accepts. A locked gate can only be set to its
+    default, as upstream.
+    """
 
     name: str
     stage: Stage
     default: bool
-    built: frozenset[bool]
+    supported: frozenset[bool]
     is_locked: bool = False
 
     @property
-    def runs(self) -> bool:
-        """Whether the feature is there when nobody asks."""
-        return self.default if self.default in self.built else not self.default
+    def is_on(self) -> bool:
+        """Whether the feature is on in podium when the gate is not set."""
+        return self.default if self.default in self.supported else not self.default
 
 
-def _gates(stage: Stage, default: bool, built: frozenset[bool], names: str) -> list[Gate]:
-    return [Gate(name, stage, default, built) for name in names.split()]
+def _gates(stage: Stage, default: bool, supported: frozenset[bool], names: str) -> list[Gate]:
+    return [Gate(name, stage, default, supported) for name in names.split()]
 
 
-def _locked(built: frozenset[bool], names: str) -> list[Gate]:
-    return [Gate(name, Stage.GA, True, built, is_locked=True) for name in names.split()]
+def _locked(supported: frozenset[bool], names: str) -> list[Gate]:
+    return [Gate(name, Stage.GA, True, supported, is_locked=True) for name in names.split()]
 
 
 GATES: Final[Mapping[str, Gate]] = {
@@ -64,7 +67,7 @@ GATES: Final[Mapping[str, Gate]] = {
             "NominatedNodeNameForExpectation NodeDeclaredFeatures",
         ),
         *_gates(Stage.ALPHA, False, BOTH, "StorageCapacityScoring"),
-        # The API server does it: the scheduler is the same either way.
+        # The API server implements this one; the scheduler is the same either way.
         *_gates(Stage.BETA, True, BOTH, "ClearingNominatedNodeNameAfterBinding"),
         *_gates(
             Stage.BETA, True, ON, "SchedulerAsyncPreemption PodLevelResources "
@@ -99,27 +102,73 @@ GATES: Final[Mapping[str, Gate]] = {
     )
 }  # fmt: skip
 
+# Gates that kube-scheduler v1.36 accepts although other components use them: clusters are often
+# set up with one list of gates for every component.
+_OTHER_NAMES = """
+    APIResponseCompression APIServerIdentity APIServingWithRoutine
+    AllowParsingUserUIDFromCertAuth AllowUnsafeMalformedObjectDeletion AtomicFIFO
+    AuthorizePodWebsocketUpgradeCreatePermission CBORServingAndStorage
+    CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
+    CRIListStreaming CSIVolumeHealth ClientsAllowCARotation ClientsAllowCBOR
+    ClientsAllowTLSCacheGC ClientsPreferCBOR
+    CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook
+    ClusterTrustBundle ClusterTrustBundleProjection ConcurrentWatchObjectDecode
+    ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules ContainerStopSignals
+    CrossNamespaceVolumeDataSource DRAResourcePoolStatus DeclarativeValidationBeta
+    DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency EnvFiles EventedPLEG
+    ExtendWebSocketsToKubelet GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority
+    HPAConfigurableTolerance HPAScaleToZero HostnameOverride ImageVolumeWithDigest
+    InOrderInformersBatchProcess InPlacePodVerticalScalingExclusiveCPUs
+    InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers
+    KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletInUserNamespace
+    KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot
+    LocalStorageCapacityIsolationFSQuotaMonitoring ManifestBasedAdmissionControlConfig
+    MaxUnavailableStatefulSet MemoryQoS MutablePVNodeAffinity
+    MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs
+    NativeHistograms OpenAPIEnums PLEGOnDemandRelist PersistentVolumeClaimUnusedSinceTime
+    PodAndContainerStatsFromCRI PodCertificateRequest PodDeletionCost PodLevelResourceManagers
+    PodLogsQuerySplitStreams PodReadyToStartContainersCondition PodTopologyLabelsAdmission
+    PodsAPI PortForwardWebsockets PreventStaticPodAPIReferences QOSReserved
+    ReduceDefaultCrashLoopBackOffDecay RelaxedServiceNameValidation ReloadKubeletClientCAFile
+    ReloadKubeletServerCertificateFile RemoteRequestHeaderUID ResourceHealthStatus
+    ResourceHealthStatusMessage RestartAllContainersOnContainerExits
+    RotateKubeletServerCertificate RuntimeClassInImageCriApi SELinuxMount
+    ServiceAccountNodeAudienceRestriction ShardedListAndWatch SizeBasedListCostEstimate
+    StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob
+    StaleControllerConsistencyReplicaSet StaleControllerConsistencyStatefulSet
+    StatefulSetSemanticRevisionComparison StorageVersionAPI StorageVersionHash
+    StorageVersionMigrator StrictIPCIDRValidation
+    StructuredAuthenticationConfigurationEgressSelector
+    StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
+    TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions
+    TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation
+    UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO
+    UserNamespacesHostNetworkSupport WatchCacheInitializationPostStartHook WatchList
+    WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown WorkloadWithJob
+"""
+OTHER_COMPONENTS: Final = frozenset(_OTHER_NAMES.split())
+
 _ALL: Final = {"AllAlpha": Stage.ALPHA, "AllBeta": Stage.BETA}
 _COMPONENT: Final = "kube"
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureGates:
-    """What was chosen; everything else is as it comes."""
+    """The gates that were set; all others have their default."""
 
     chosen: Mapping[str, bool] = field(default_factory=dict)
 
     def enabled(self, name: str) -> bool:
-        return self.chosen.get(name, GATES[name].runs)
+        return self.chosen.get(name, GATES[name].is_on)
 
 
 NO_CHOICE: Final = FeatureGates()
 
 
 def parse(settings: Iterable[str]) -> FeatureGates:
-    """The gates of texts such as ``[component:]Name=true``; what cannot be is one ``ConfigError``.
+    """Parse ``[component:]Name=true`` pairs. All mistakes are collected into one ``ConfigError``.
 
-    As upstream, a later setting of a gate wins, and ``AllAlpha`` and ``AllBeta`` are for those
+    As upstream, the last setting of a gate wins, and ``AllAlpha`` and ``AllBeta`` apply to the
     gates that are not named.
     """
     problems = Problems()
@@ -130,7 +179,7 @@ def parse(settings: Iterable[str]) -> FeatureGates:
             wanted[name] = value
     for name, value in wanted.items():
         _check(name, value, problems)
-    chosen = _all_of_a_stage(wanted, problems)
+    chosen = _with_stages(wanted, problems)
     problems.raise_if_any(FLAG)
     return FeatureGates({name: value for name, value in chosen.items() if name in GATES})
 
@@ -158,20 +207,23 @@ def _check(name: str, value: bool, problems: Problems) -> None:
     elif gate.is_locked and value != gate.default:
         locked = "feature is locked to true"
         problems.add("", f"cannot set feature gate {name} to false, {locked}")
-    elif value not in gate.built:
-        problems.add("", f"{name}={'true' if value else 'false'}: {_unbuilt(value)}")
+    elif value not in gate.supported:
+        problems.add("", f"{name}={'true' if value else 'false'}: {_unsupported(value)}")
 
 
-def _unbuilt(value: bool) -> str:
-    return "podium has not built it; leave it out" if value else "podium cannot do without it"
+def _unsupported(value: bool) -> str:
+    if value:
+        return "podium does not implement this feature; remove the setting"
+    return "podium cannot turn this feature off; remove the setting"
 
 
-def _all_of_a_stage(wanted: Mapping[str, bool], problems: Problems) -> dict[str, bool]:
+def _with_stages(wanted: Mapping[str, bool], problems: Problems) -> dict[str, bool]:
+    """Add the gates that ``AllAlpha`` and ``AllBeta`` set."""
     chosen = dict(wanted)
     for name, stage in _ALL.items():
         for gate in GATES.values():
             if name in wanted and gate.stage is stage and gate.name not in wanted:
                 chosen[gate.name] = wanted[name]
-                if wanted[name] != gate.runs:
+                if wanted[name] != gate.is_on:
                     _check(gate.name, wanted[name], problems)
     return chosen

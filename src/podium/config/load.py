@@ -9,16 +9,13 @@ from os import PathLike, fspath
 from typing import Any
 
 from podium.config import defaults, document, upstream, validate
-from podium.config.catalog import Catalog
 from podium.config.decode import decode
-from podium.config.document import Unreadable
+from podium.config.document import Unreadable, plain
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.config.model import Configuration
-from podium.config.plain import plain
 from podium.config.problems import Problems, did_you_mean, in_file_order, show
-from podium.config.profiles import build_profiles, ignore_managed_resources, unknown_names
-from podium.config.v1 import V1, V1_ONLY
-from podium.config.version import Meaning, Notes, Version, Versions
+from podium.config.profiles import build_profiles, ignore_managed_resources, warn_of_unknown_names
+from podium.config.version import V1, V1_ONLY, Catalog, Meaning, Notes, Version, Versions
 from podium.errors import ConfigError, Problem
 from podium.framework.registry import Registry
 
@@ -121,7 +118,7 @@ class _Reader:
         return Reading(version, meaning, configuration, value)
 
     def _version_of(self, value: Any, problems: Problems) -> Version | None:
-        """The version to read it as; a missing version or kind is reported, then assumed."""
+        """Return the version to read it as. A missing one is reported, then assumed."""
         if not isinstance(value, dict):
             expected = f"apiVersion: {upstream.API_VERSION} and kind: {upstream.KIND}"
             what = "the document is empty" if value is None else f"{show(value)} is not an object"
@@ -164,7 +161,7 @@ def _build(meaning: Meaning, catalog: Catalog, notes: Notes) -> Configuration:
     named = defaults.profiles(given.profiles)
     extenders = tuple(defaults.extender(extender) for extender in given.extenders)
     profiles = build_profiles(named, meaning.defaults, catalog, problems)
-    unknown_names(named, catalog, notes.warnings)
+    warn_of_unknown_names(named, catalog, notes.warnings)
     _warn_of_age(catalog.version, notes)
     return Configuration(
         profiles=ignore_managed_resources(profiles, named, extenders, problems),
@@ -178,7 +175,7 @@ def _build(meaning: Meaning, catalog: Catalog, notes: Notes) -> Configuration:
 
 
 def _without_gated(meaning: Meaning, gates: FeatureGates) -> Meaning:
-    """Default plugins that are named after the gate that turns them on."""
+    """Leave out the default plugins whose feature gate is off; gate and plugin share a name."""
     off = {name for name in upstream.GATED_PLUGINS if not gates.enabled(name)}
     if not off:
         return meaning

@@ -1,4 +1,4 @@
-"""A profile's plugin sets merged with those that its version has by default, key by key."""
+"""Merge the plugin sets of a profile with the default ones of its version, key by key."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FIELDS_OF_KEYS = dict(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One enabled plugin; ``path`` is where the file lists it, or the key for a default one."""
+    """One enabled plugin; ``path`` is where the file lists it, or its key if it is a default."""
 
     name: str
     weight: int
@@ -25,7 +25,7 @@ class Entry:
 
     @property
     def is_listed(self) -> bool:
-        """Whether the file has it, rather than the version by itself."""
+        """Whether the file lists it, rather than the version's defaults."""
         return self.path.endswith("]")
 
 
@@ -45,7 +45,7 @@ PluginSets = Mapping[str, PluginSet]
 def merged_plugins(
     custom: wire.Plugins, path: str, version: Version, defaults: Defaults
 ) -> PluginSets:
-    """Every key's set after the merge; in v1 only multiPoint has defaults."""
+    """Return the set of every key after the merge; in v1 only multiPoint has defaults."""
     merge = merged if version.replaces_in_place else appended
     return {
         key: merge(given(custom, key, path), default_set(key, f"{path}.{key}", defaults))
@@ -54,7 +54,7 @@ def merged_plugins(
 
 
 def given(custom: wire.Plugins, key: str, path: str) -> PluginSet:
-    """The set as the file has it."""
+    """Return the set as the file lists it."""
     written = wire_sets(custom)[key]
     entries = (
         Entry(plugin.name, plugin.weight, f"{path}.{key}.enabled[{index}]")
@@ -73,12 +73,12 @@ def default_set(key: str, path: str, defaults: Defaults) -> PluginSet:
 
 
 def merged(custom: PluginSet, default: PluginSet) -> PluginSet:
-    """The default set as a user changes it: dropped, replaced in place, then added to."""
+    """Change the default set as a file asks: drop, replace in place, then append."""
     disabled = custom.disabled + default.disabled
     kept: list[Entry] = []
     used: set[Entry] = set()
     if ALL not in disabled:
-        replacements = {entry.name: entry for entry in custom.enabled}  # the last mention is used
+        replacements = {entry.name: entry for entry in custom.enabled}  # the last one listed wins
         for entry in default.enabled:
             if entry.name in disabled:
                 continue
@@ -90,13 +90,13 @@ def merged(custom: PluginSet, default: PluginSet) -> PluginSet:
 
 
 def appended(custom: PluginSet, default: PluginSet) -> PluginSet:
-    """The default set as versions before v1beta2 changed it: nothing is replaced in place."""
+    """Merge as versions before v1beta2 did: drop, then append; nothing is replaced in place."""
     kept = [entry for entry in default.enabled if not {entry.name, ALL} & {*custom.disabled}]
     return PluginSet((*kept, *custom.enabled))
 
 
 def with_command_line(sets: PluginSets, custom: wire.Plugins, registry: Registry) -> PluginSets:
-    """The sets with what the registry enables in multiPoint, unless the file names it anywhere."""
+    """Add to multiPoint the plugins from ``--plugin``, unless the file names them anywhere."""
     written = wire_sets(custom).values()
     named = {each.name for one in written for each in (*one.enabled, *one.disabled)}
     added = [
@@ -110,5 +110,5 @@ def with_command_line(sets: PluginSets, custom: wire.Plugins, registry: Registry
 
 
 def enabled_names(sets: PluginSets) -> Iterable[str]:
-    """Every plugin that some key enables, once each: those that upstream would build."""
+    """Return every plugin that some key enables, once each: those that upstream would build."""
     return dict.fromkeys(name for plugin_set in sets.values() for name in plugin_set.names)

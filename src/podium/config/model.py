@@ -1,4 +1,4 @@
-"""A configuration as the rest of podium reads it: complete, checked and frozen."""
+"""The configuration as the rest of podium uses it: complete, validated and frozen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class ClientConnection:
 
 @dataclass(frozen=True, slots=True)
 class TLSConfig:
-    """An extender's TLS settings; data win over files."""
+    """TLS settings of an extender; data take precedence over files."""
 
     insecure: bool = False
     server_name: str = ""
@@ -58,7 +58,7 @@ class ManagedResource:
 
 @dataclass(frozen=True, slots=True)
 class Extender:
-    """One HTTP extender, in the file's order; an empty verb is one that it does not serve."""
+    """One HTTP extender. An empty verb means that the extender does not implement that call."""
 
     url_prefix: str = ""
     filter_verb: str = ""
@@ -99,10 +99,10 @@ class Profile:
 class Configuration:
     """A whole KubeSchedulerConfiguration.
 
-    ``percentage_of_nodes_to_score`` is ``None`` when not given, and then all nodes are judged;
-    a given 0 asks for upstream's adaptive rule. ``run_all_filters`` is the wish of a legacy policy
-    for the reasons of every filter. ``warnings`` are names that upstream passes over in silence and
-    that are most likely misspelt, and what an older version has that is out of use.
+    ``percentage_of_nodes_to_score`` is ``None`` when not given, and then all nodes are considered;
+    0 asks for upstream's adaptive rule. ``run_all_filters`` is set when a legacy policy
+    asks for the reasons of every filter. ``warnings`` are names that upstream ignores
+    silently and that are most likely misspelt, and settings of an older version without effect.
     """
 
     profiles: tuple[Profile, ...]

@@ -1,4 +1,4 @@
-"""``pluginConfig``: the arguments of a profile's plugins, as each plugin's own type."""
+"""Decode ``pluginConfig``: the arguments of a profile's plugins, each as the plugin's own type."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -6,10 +6,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from podium.config import upstream, wire
-from podium.config.catalog import Catalog
 from podium.config.decode import decode
 from podium.config.problems import Problems, child, show
-from podium.config.version import Version
+from podium.config.version import Catalog, Version
 from podium.framework.args import Args, NoArgs
 from podium.framework.status import text_of
 
@@ -21,7 +20,7 @@ _GROUP = upstream.GROUP
 def decode_plugin_config(
     entries: tuple[wire.PluginConfig, ...], path: str, catalog: Catalog, problems: Problems
 ) -> dict[str, Args]:
-    """The arguments given for plugins that podium has, enabled or not; all of them are checked."""
+    """Return the given arguments by plugin; they are checked even where the plugin is disabled."""
     found: dict[str, Args] = {}
     seen: set[str] = set()
     for index, entry in enumerate(entries):
@@ -42,7 +41,7 @@ def decode_plugin_config(
 def default_args(
     names: Iterable[str], path: str, catalog: Catalog, problems: Problems
 ) -> dict[str, Args]:
-    """The arguments of enabled plugins for which the file has no entry."""
+    """Return default arguments for enabled plugins that the file has no entry for."""
     found: dict[str, Args] = {}
     for name in names:
         needed = Problems(problems.lines)
@@ -60,7 +59,7 @@ def _decoded(
 ) -> Args | None:
     kind = catalog.registry.args_type(entry.name)
     if kind is NoArgs:
-        return NoArgs()  # whatever the file gives is kept unread, as upstream does
+        return NoArgs()  # as upstream, whatever the file gives is ignored
     where = f"{path}.args"
     given = {} if entry.args is None else entry.args
     if not isinstance(given, dict):
@@ -95,7 +94,7 @@ def _bare(value: Any) -> str:
 
 
 def _without_type(given: dict[str, Any], kind: type[Args]) -> dict[str, Any]:
-    """Without apiVersion and kind, unless the plugin's own arguments are called so."""
+    """Drop apiVersion and kind, unless the plugin has arguments of these names."""
     names = {"apiVersion", "kind"}.difference(kind.__struct_encode_fields__)
     return {name: value for name, value in given.items() if name not in names}
 
@@ -115,7 +114,7 @@ def _checked(given: dict[str, Any], kind: type[A], path: str, problems: Problems
 
 
 def with_ignored_resources(args: Args, names: list[str]) -> Args:
-    """NodeResourcesFit arguments that ignore what extenders manage, and nothing else."""
+    """Return NodeResourcesFit arguments that ignore exactly the resources extenders manage."""
     for field in msgspec.structs.fields(args):
         if field.encode_name == "ignoredResources":
             return msgspec.structs.replace(args, **{field.name: msgspec.convert(names, field.type)})

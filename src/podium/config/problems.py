@@ -1,4 +1,4 @@
-"""Collecting everything that is wrong, each with its path, its line and upstream's words."""
+"""Collect every problem in a configuration, with its path, its line and upstream's message."""
 
 import json
 import math
@@ -12,9 +12,11 @@ _LONGEST_VALUE = 120
 
 
 class Problems:
-    """The problems found so far; ``lines`` maps the paths of a file to its lines.
+    """The problems found so far, without duplicates, in the order in which they were found.
 
-    ``moved`` maps paths of v1 to those of the file, where its version has them elsewhere.
+    ``lines`` maps paths of the file to line numbers. ``moved`` maps paths of v1 to paths of the
+    file, for versions that have a field elsewhere. ``_around`` holds the path of every problem
+    and of everything that contains it, so that ``below`` needs no search.
     """
 
     def __init__(
@@ -23,7 +25,7 @@ class Problems:
         self.lines = {} if lines is None else lines
         self.moved = {} if moved is None else moved
         self._found: dict[Problem, None] = {}
-        self._around: set[str] = set()  # the paths of problems, and of all that contains them
+        self._around: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._found)
@@ -37,7 +39,7 @@ class Problems:
         self.add_at(written, self.line(written), message)
 
     def written(self, path: str) -> str:
-        """The path as the file has it."""
+        """Return the path of the file for a path of v1."""
         around = path
         while around and around not in self.moved:
             around = _parent(around)
@@ -55,7 +57,7 @@ class Problems:
         self.add(path, f"Invalid value: {show(value)}: {detail}")
 
     def required(self, path: str, detail: str = "") -> None:
-        """A value is missing; one that was there but unreadable is not reported twice."""
+        """Report a missing value, unless it is there and was reported as unreadable."""
         if not self.below(path):
             self.add(path, f"Required value: {detail}" if detail else "Required value")
 
@@ -64,7 +66,7 @@ class Problems:
         return self.written(path) in self._around
 
     def line(self, path: str) -> int | None:
-        """The line of a path, or of the nearest thing around it that the file contains."""
+        """Return the line of a path, or of the innermost object around it that the file has."""
         while path and path not in self.lines:
             path = _parent(path)
         return self.lines.get(path)
@@ -88,12 +90,12 @@ def child(path: str, name: str) -> str:
 
 
 def whole_text(text: str) -> str:
-    """Halves of a surrogate pair, as JSON escapes leave them, joined; a lone half is replaced."""
+    """Join surrogate pairs that JSON escapes leave in two halves; replace a lone half."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def show(value: Any) -> str:
-    """A value as upstream prints it: texts quoted, numbers bare, the rest as JSON."""
+    """Format a value as upstream prints it: strings quoted, numbers bare, the rest as JSON."""
     if isinstance(value, float):
         return _number(value)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -107,7 +109,7 @@ def _number(value: float) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint to append, or nothing when no known name is near."""
+    """Return a hint to append to a message, or nothing when no known name is similar."""
     names = sorted(known)
     folded = {candidate.lower(): candidate for candidate in names}
     near = get_close_matches(name.lower()[:_LONGEST_VALUE], folded, n=1, cutoff=0.7)

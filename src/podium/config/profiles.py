@@ -1,10 +1,9 @@
-"""Profiles put together: merged, expanded, with their arguments, and compared with one another."""
+"""Build profiles: merge and expand their plugins, decode arguments, check them together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from podium.config import expand, upstream, wire
-from podium.config.catalog import Catalog
 from podium.config.merge import (
     ALL,
     COMMAND_LINE,
@@ -22,7 +21,7 @@ from podium.config.plugin_args import (
     with_ignored_resources,
 )
 from podium.config.problems import Problems, show
-from podium.config.version import Defaults
+from podium.config.version import Catalog, Defaults
 from podium.framework.args import Args
 from podium.framework.plugin import Point
 
@@ -30,8 +29,8 @@ _FIT = "NodeResourcesFit"
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A profile as the file has it, with what the merge made of it."""
+class MergedProfile:
+    """A profile as the file has it, with its plugin sets after the merge."""
 
     path: str
     given: wire.Profile
@@ -45,28 +44,28 @@ class Draft:
 def build_profiles(
     given: tuple[wire.Profile, ...], defaults: Defaults, catalog: Catalog, problems: Problems
 ) -> tuple[Profile, ...]:
-    drafts = [
-        _draft(profile, f"profiles[{index}]", defaults, catalog)
+    all_merged = [
+        _merge(profile, f"profiles[{index}]", defaults, catalog)
         for index, profile in enumerate(given)
     ]
-    for draft in drafts:
-        _check_rejected_names(draft, catalog, problems)
-    _check_one_queue_sort(drafts[0], problems)
-    built = tuple(_build(draft, catalog, problems) for draft in drafts)
-    first = drafts[0], built[0]
-    for other in zip(drafts[1:], built[1:], strict=True):
+    for merged in all_merged:
+        _check_rejected_names(merged, catalog, problems)
+    _check_one_queue_sort(all_merged[0], problems)
+    built = tuple(_build(merged, catalog, problems) for merged in all_merged)
+    first = all_merged[0], built[0]
+    for other in zip(all_merged[1:], built[1:], strict=True):
         _check_same_queue_sort(first, other, problems)
     return built
 
 
-def _draft(given: wire.Profile, path: str, defaults: Defaults, catalog: Catalog) -> Draft:
+def _merge(given: wire.Profile, path: str, defaults: Defaults, catalog: Catalog) -> MergedProfile:
     where = f"{path}.plugins"
     sets = merged_plugins(given.plugins, where, catalog.version, defaults)
-    return Draft(path, given, with_command_line(sets, given.plugins, catalog.registry))
+    return MergedProfile(path, given, with_command_line(sets, given.plugins, catalog.registry))
 
 
-def _check_rejected_names(draft: Draft, catalog: Catalog, problems: Problems) -> None:
-    for key, plugin_set in draft.sets.items():
+def _check_rejected_names(merged: MergedProfile, catalog: Catalog, problems: Problems) -> None:
+    for key, plugin_set in merged.sets.items():
         if key == upstream.MULTI_POINT or key in upstream.PLACEMENT_KEYS:
             continue
         for entry in plugin_set.enabled:
@@ -75,31 +74,31 @@ def _check_rejected_names(draft: Draft, catalog: Catalog, problems: Problems) ->
                 problems.invalid(entry.path, entry.name, rejection)
 
 
-def _build(draft: Draft, catalog: Catalog, problems: Problems) -> Profile:
-    order = expand.Expansion(draft.sets, catalog, problems).order()
-    expand.check_order(order, draft.name, f"{draft.path}.plugins", problems)
+def _build(merged: MergedProfile, catalog: Catalog, problems: Problems) -> Profile:
+    order = expand.Expansion(merged.sets, catalog, problems).order()
+    expand.check_order(order, merged.name, f"{merged.path}.plugins", problems)
     with_absent = {point: order[point.value] for point in Point}
     return Profile(
-        scheduler_name=draft.name,
-        percentage_of_nodes_to_score=draft.given.percentage_of_nodes_to_score,
+        scheduler_name=merged.name,
+        percentage_of_nodes_to_score=merged.given.percentage_of_nodes_to_score,
         plugins={
             point: tuple(name for name in names if catalog.has(name))
             for point, names in with_absent.items()
         },
-        weights=_weights(draft, order, catalog, problems),
-        args=_args(draft, catalog, problems),
-        absent=_absent(draft, with_absent, catalog),
+        weights=_weights(merged, order, catalog, problems),
+        args=_args(merged, catalog, problems),
+        absent=_absent(merged, with_absent, catalog),
         order_with_absent=with_absent,
-        origins=_origins(draft, with_absent, problems),
+        origins=_origins(merged, with_absent, problems),
     )
 
 
 def _origins(
-    draft: Draft, order: Mapping[Point, tuple[str, ...]], problems: Problems
+    merged: MergedProfile, order: Mapping[Point, tuple[str, ...]], problems: Problems
 ) -> dict[Point, tuple[str, ...]]:
-    """What put each plugin where it runs: the key that lists it, or nobody but the defaults."""
+    """Return, by extension point, the key that lists each plugin, or that it is a default."""
     return {
-        point: tuple(_origin(draft.sets, point.value, name, problems) for name in names)
+        point: tuple(_origin(merged.sets, point.value, name, problems) for name in names)
         for point, names in order.items()
     }
 
@@ -115,22 +114,22 @@ def _origin(sets: PluginSets, key: str, name: str, problems: Problems) -> str:
 
 
 def _weights(
-    draft: Draft, order: expand.Order, catalog: Catalog, problems: Problems
+    merged: MergedProfile, order: expand.Order, catalog: Catalog, problems: Problems
 ) -> dict[str, int]:
     for key, prefix in (("score", "score"), ("placementScore", "placement score")):
-        if expand.could_overflow(expand.weights(draft.sets, key, catalog)):
+        if expand.could_overflow(expand.weights(merged.sets, key, catalog)):
             message = f"{prefix} plugins: total score of Score plugins could overflow"
-            problems.add(f"{draft.path}.plugins.{key}", message)
-    weights = expand.weights(draft.sets, "score", catalog)
+            problems.add(f"{merged.path}.plugins.{key}", message)
+    weights = expand.weights(merged.sets, "score", catalog)
     return {name: weights[name] for name in order["score"]}
 
 
-def _args(draft: Draft, catalog: Catalog, problems: Problems) -> dict[str, Args]:
-    """Arguments for every enabled plugin that podium has, in alphabetical order as upstream."""
-    path = f"{draft.path}.pluginConfig"
-    entries = draft.given.plugin_config
+def _args(merged: MergedProfile, catalog: Catalog, problems: Problems) -> dict[str, Args]:
+    """Return the arguments of every enabled plugin, in alphabetical order as upstream."""
+    path = f"{merged.path}.pluginConfig"
+    entries = merged.given.plugin_config
     given = decode_plugin_config(entries, path, catalog, problems)
-    enabled = [name for name in sorted(enabled_names(draft.sets)) if catalog.has(name)]
+    enabled = [name for name in sorted(enabled_names(merged.sets)) if catalog.has(name)]
     configured = {entry.name for entry in entries}
     missing = [name for name in enabled if name not in configured]
     args = given | default_args(missing, path, catalog, problems)
@@ -138,16 +137,16 @@ def _args(draft: Draft, catalog: Catalog, problems: Problems) -> dict[str, Args]
 
 
 def _absent(
-    draft: Draft, order: Mapping[Point, tuple[str, ...]], catalog: Catalog
+    merged: MergedProfile, order: Mapping[Point, tuple[str, ...]], catalog: Catalog
 ) -> dict[str, frozenset[Point]]:
     return {
         name: frozenset(point for point, names in order.items() if name in names)
-        for name in enabled_names(draft.sets)
+        for name in enabled_names(merged.sets)
         if catalog.is_absent(name)
     }
 
 
-def _check_one_queue_sort(first: Draft, problems: Problems) -> None:
+def _check_one_queue_sort(first: MergedProfile, problems: Problems) -> None:
     count = len(first.sets["queueSort"].enabled)
     if count > 1:
         path = f"{first.path}.plugins.queueSort.Enabled"
@@ -155,35 +154,35 @@ def _check_one_queue_sort(first: Draft, problems: Problems) -> None:
 
 
 def _check_same_queue_sort(
-    first: tuple[Draft, Profile], other: tuple[Draft, Profile], problems: Problems
+    first: tuple[MergedProfile, Profile], other: tuple[MergedProfile, Profile], problems: Problems
 ) -> None:
-    """All profiles share one queue, so they must sort it alike."""
-    (first_draft, first_profile), (draft, profile) = first, other
-    if any(problems.below(f"{each.path}.plugins.queueSort") for each in (first_draft, draft)):
+    """Report profiles that sort the queue differently: all of them share one queue."""
+    (first_merged, first_profile), (merged, profile) = first, other
+    if any(problems.below(f"{each.path}.plugins.queueSort") for each in (first_merged, merged)):
         return
-    ours, expected = (each.sets["queueSort"] for each in (draft, first_draft))
+    ours, expected = (each.sets["queueSort"] for each in (merged, first_merged))
     sorters, wanted = (
         each.order_with_absent[Point.QUEUE_SORT] for each in (profile, first_profile)
     )
     if _comparable(ours) != _comparable(expected):
-        path = f"{draft.path}.plugins.queueSort"
+        path = f"{merged.path}.plugins.queueSort"
         problems.add(path, f"Invalid value: {_written(ours)}: must be the same for all profiles")
     elif len(sorters) == len(wanted) == 1 and sorters != wanted:
-        names = f'"{draft.name}": "{sorters[0]}", first: "{wanted[0]}"'
-        problems.add(f"{draft.path}.plugins", f"different queue sort plugins for profile {names}")
-    elif sorters and _raw_args(draft, sorters[0]) != _raw_args(first_draft, sorters[0]):
-        _report_other_args(draft, sorters[0], problems)
+        names = f'"{merged.name}": "{sorters[0]}", first: "{wanted[0]}"'
+        problems.add(f"{merged.path}.plugins", f"different queue sort plugins for profile {names}")
+    elif sorters and _raw_args(merged, sorters[0]) != _raw_args(first_merged, sorters[0]):
+        _report_other_args(merged, sorters[0], problems)
 
 
-def _report_other_args(draft: Draft, name: str, problems: Problems) -> None:
-    """Upstream finds it early where the profile lists the plugin, else when building it."""
+def _report_other_args(merged: MergedProfile, name: str, problems: Problems) -> None:
+    """Report it in upstream's words, which depend on whether the profile lists the plugin."""
     same = "must be the same for all profiles"
-    if name in draft.sets["queueSort"].names:
-        path = f"{draft.path}.pluginConfig.args"
-        problems.invalid(path, _raw_args(draft, name), f"queueSort {same}")
+    if name in merged.sets["queueSort"].names:
+        path = f"{merged.path}.pluginConfig.args"
+        problems.invalid(path, _raw_args(merged, name), f"queueSort {same}")
     else:
-        message = f'different queue sort plugin args for profile "{draft.name}"; they {same}'
-        problems.add(f"{draft.path}.pluginConfig", message)
+        message = f'different queue sort plugin args for profile "{merged.name}"; they {same}'
+        problems.add(f"{merged.path}.pluginConfig", message)
 
 
 def _comparable(plugin_set: PluginSet) -> object:
@@ -196,8 +195,8 @@ def _written(plugin_set: PluginSet) -> str:
     return show({"Enabled": enabled or None, "Disabled": disabled or None})
 
 
-def _raw_args(draft: Draft, name: str) -> object:
-    return next((entry.args for entry in draft.given.plugin_config if entry.name == name), None)
+def _raw_args(merged: MergedProfile, name: str) -> object:
+    return next((entry.args for entry in merged.given.plugin_config if entry.name == name), None)
 
 
 def ignore_managed_resources(
@@ -206,7 +205,7 @@ def ignore_managed_resources(
     extenders: tuple[Extender, ...],
     problems: Problems,
 ) -> tuple[Profile, ...]:
-    """Profiles whose NodeResourcesFit leaves alone what extenders manage on their own."""
+    """Make NodeResourcesFit ignore the resources that only extenders manage."""
     ignored = [
         resource.name
         for extender in extenders
@@ -230,8 +229,10 @@ def _ignoring(profile: Profile, ignored: list[str]) -> Profile:
     return replace(profile, args={**profile.args, _FIT: fit})
 
 
-def unknown_names(given: tuple[wire.Profile, ...], catalog: Catalog, found: Problems) -> None:
-    """Names that upstream passes over in silence: they configure or disable nothing."""
+def warn_of_unknown_names(
+    given: tuple[wire.Profile, ...], catalog: Catalog, warnings: Problems
+) -> None:
+    """Warn of names that upstream ignores silently: they configure or disable nothing."""
     for index, profile in enumerate(given):
         path = f"profiles[{index}]"
         named = {
@@ -244,4 +245,4 @@ def unknown_names(given: tuple[wire.Profile, ...], catalog: Catalog, found: Prob
         for where, name in named.items():
             if name not in catalog and name != ALL:
                 hint = catalog.suggestion(name)
-                found.add(where, f"no plugin {show(name)}; this has no effect{hint}")
+                warnings.add(where, f"no plugin {show(name)}; this has no effect{hint}")

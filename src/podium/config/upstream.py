@@ -1,4 +1,4 @@
-"""What kube-scheduler v1.36 knows: its extension points, its plugins and its default profile."""
+"""Facts about kube-scheduler v1.36: extension points, plugins and the default profile."""
 
 from types import MappingProxyType
 
@@ -28,7 +28,7 @@ INTERFACES = MappingProxyType(
     }
 )
 
-# Only for pod groups: the file may use these keys, podium has no such extension points.
+# Extension points for pod groups: a file may use these keys, podium does not have the points.
 PLACEMENT_KEYS = frozenset({"placementGenerate", "placementScore"})
 
 _FILTER = "preFilter filter"
@@ -65,7 +65,7 @@ POINTS = MappingProxyType(
     }
 )
 
-# The default profile's multiPoint in its order, with the weights it gives; 0 is no weight given.
+# multiPoint of the default profile in order, with weights; 0 means that no weight is given.
 DEFAULT_WEIGHTS = MappingProxyType(
     {
         "SchedulingGates": 0,
@@ -91,7 +91,7 @@ DEFAULT_WEIGHTS = MappingProxyType(
     }
 )
 
-# Of these, the plugins that a feature gate of the same name turns on.
+# Default plugins that a feature gate of the same name turns on.
 GATED_PLUGINS = frozenset({"NodeDeclaredFeatures"})
 
 ARGS_KINDS = MappingProxyType(
@@ -113,7 +113,7 @@ ARGS_KINDS = MappingProxyType(
 # Removed in v1; these fail by name at the extension points and in pluginConfig.
 CLOUD_LIMITS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 
-# Removed in v1beta2, with what v1 has instead.
+# Removed in v1beta2.
 REMOVED_IN_V1BETA2 = frozenset(
     {
         "NodeLabel",

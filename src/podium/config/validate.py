@@ -1,4 +1,4 @@
-"""Upstream's checks of a configuration's values, with its words."""
+"""Check the values of a configuration as upstream does, with its messages."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from podium.config.problems import Problems
 
 
 def check(configuration: Configuration, problems: Problems) -> None:
-    """Everything but the profiles' plugins, which are checked as they are put together."""
+    """Check everything except plugins, which are checked while profiles are built."""
     check_client_connection(configuration.client_connection, problems)
     check_leader_election(configuration.leader_election, problems)
     _check_top_level(configuration, problems)
@@ -43,7 +43,7 @@ def check_leader_election(election: LeaderElection, problems: Problems) -> None:
                 f"leaderElection.{name}", seconds, "must be greater than zero", problems
             )
     if election.lease_duration <= election.renew_deadline:
-        # The value shown is the other one, as upstream has it.
+        # As upstream, the value shown is that of renewDeadline.
         detail = "must be greater than `RenewDeadline`"
         _invalid_duration("leaderElection.leaseDuration", election.renew_deadline, detail, problems)
     names = {
@@ -127,7 +127,7 @@ def _check_managed_resources(extenders: tuple[Extender, ...], problems: Problems
 
 
 def extended_resource_problems(name: str) -> Iterable[str]:
-    """What keeps a name from being an extended resource; empty when it is one."""
+    """Return why a name is not an extended resource; nothing if it is one."""
     found = label_key_problems(name)
     if found:
         return found

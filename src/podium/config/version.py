@@ -1,6 +1,6 @@
-"""What a version of the configuration is to the loader: how it is written, and what it means.
+"""What a version of the configuration is, v1 itself, and which plugins a file may name.
 
-Each module beside this one describes one version; ``versions/__init__.py`` lists them.
+Older versions are described in ``podium.legacy``; callers of ``config.load`` hand them in.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,32 +10,33 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from podium.config import upstream, wire
-from podium.config.problems import Problems
+from podium.config.problems import Problems, did_you_mean
+from podium.framework.plugin import Point
+from podium.framework.registry import Registry
 
 W = TypeVar("W", bound=wire.Wire)
 
 Defaults = Mapping[str, Mapping[str, int]]
 
-NONE: Mapping[str, Any] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Where a translation leaves what it has to say."""
+    """Collects the problems and warnings of a translation to v1."""
 
     problems: Problems
     warnings: Problems
 
     def moved(self, path: str, written: str) -> None:
-        """What v1 has at ``path`` is written at another place of the file: report it there."""
+        """Say that the file has v1's ``path`` at ``written``; problems are reported there."""
         self.problems.moved[path] = written
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A file in the words of v1, and the plugins that its version enables by itself.
+    """A file translated to v1, and the plugins that its version enables by default.
 
-    ``defaults`` holds the plugins of each key in order with their weights; 0 is no weight.
+    ``defaults`` holds the plugins of each extension point in order with their weights; a weight
+    of 0 means that none is given.
     """
 
     given: wire.Configuration
@@ -49,8 +50,12 @@ def _as_given(name: str, args: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Version:
-    """``removed`` are dropped plugins that it does not know, ``rejected`` those that it refuses
-    with words of its own. ``complete_args`` fills in what its plugins' arguments defaulted to."""
+    """One version of the configuration: its file format and how that translates to v1.
+
+    ``removed`` are plugins that the version no longer knows. ``rejected`` are plugins that it
+    refuses with a message of its own. ``replaces_in_place`` says how a file's plugins are merged
+    with the default ones. ``complete_args`` fills in the defaults that plugin arguments had.
+    """
 
     name: str
     written: type[wire.Wire]
@@ -68,12 +73,12 @@ class Version:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The name to print in messages."""
         return self.name if self.kind == upstream.KIND else self.kind
 
     @cached_property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """The plugins that it may name, with their extension points."""
+        """The plugins that a file may name, with their extension points."""
         dropped = {
             name: points
             for name, points in upstream.LEGACY_POINTS.items()
@@ -82,14 +87,14 @@ class Version:
         return {**upstream.POINTS, **dropped}
 
     def rejection(self, name: str) -> str:
-        """Why it refuses this plugin, in upstream's words and with what to do; or nothing."""
+        """Return why this plugin is refused and what to use instead, or an empty string."""
         if name not in self.rejected:
             return ""
         detail = f'{self.rejected[name]} ({upstream.KIND} is version "{self.api_version}")'
         return f"{detail}; {upstream.REPLACEMENTS[name]}"
 
 
-def _as_it_is(value: Any, problems: Problems) -> tuple[Any, Problems]:
+def _not_wrapped(value: Any, problems: Problems) -> tuple[Any, Problems]:
     return value, problems
 
 
@@ -97,22 +102,22 @@ def _as_it_is(value: Any, problems: Problems) -> tuple[Any, Problems]:
 class Versions:
     """The versions that can be read, by the ``apiVersion`` and ``kind`` of their files.
 
-    ``unwrap`` takes a configuration out of an object that carries it, such as a ConfigMap.
+    ``unwrap`` takes a configuration out of an object that contains it, such as a ConfigMap.
     """
 
     by_type: Mapping[tuple[str, str], Version]
-    unwrap: Callable[[Any, Problems], tuple[Any, Problems]] = _as_it_is
+    unwrap: Callable[[Any, Problems], tuple[Any, Problems]] = _not_wrapped
 
     @property
     def kinds(self) -> set[str]:
         return {kind for _, kind in self.by_type}
 
     def api_versions(self, kind: Any) -> list[str]:
-        """The versions of this kind, the preferred one first."""
+        """Return the versions of this kind, the preferred one first."""
         return [version for version, of in self.by_type if of == kind]
 
     def kind_of(self, api_version: Any) -> str:
-        """The kind that a file of this version most likely is."""
+        """Return the kind that a file of this version most likely is."""
         return next((of for version, of in self.by_type if version == api_version), upstream.KIND)
 
 
@@ -121,6 +126,62 @@ def by_type(*versions: Version) -> dict[tuple[str, str], Version]:
 
 
 def same_fields(given: wire.Wire, kind: type[W], **others: Any) -> W:
-    """What both types have in common, and these values."""
+    """Copy the fields that both types have, and set these others."""
     shared = set(kind.__struct_fields__).intersection(given.__struct_fields__)
     return kind(**{name: getattr(given, name) for name in shared} | others)
+
+
+DEFAULT_PLUGINS: Defaults = MappingProxyType({upstream.MULTI_POINT: upstream.DEFAULT_WEIGHTS})
+
+
+def _translate_v1(given: wire.Configuration, notes: Notes) -> Meaning:
+    return Meaning(given, DEFAULT_PLUGINS)
+
+
+V1 = Version(
+    name="v1",
+    written=wire.Configuration,
+    translate=_translate_v1,
+    removed=frozenset(upstream.LEGACY_POINTS),
+    rejected=dict.fromkeys(upstream.CLOUD_LIMITS, 'was invalid in version "v1"'),
+)
+V1_ONLY = Versions(by_type(V1))
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The plugins that a file may name: those in the registry and those its version knows.
+
+    A plugin that the version knows and the registry lacks is *absent*: kube-scheduler has it,
+    podium does not. The file stays valid, and the plugin does not run.
+    """
+
+    registry: Registry
+    version: Version
+
+    def __contains__(self, name: str) -> bool:
+        return self.has(name) or name in self.version.known
+
+    def has(self, name: str) -> bool:
+        """Whether podium can run this plugin for a file of this version."""
+        return name in self.registry and name not in self.version.removed
+
+    def is_absent(self, name: str) -> bool:
+        return not self.has(name) and name in self.version.known
+
+    def runs_at(self, name: str, key: str) -> bool:
+        """Whether the plugin implements this extension point."""
+        if self.has(name) and key not in upstream.PLACEMENT_KEYS:
+            return Point(key) in self.registry.points(name)
+        return key in self.version.known.get(name, ())
+
+    def may_be_listed_at(self, name: str, key: str) -> bool:
+        """Whether a file may list the plugin here; a file that upstream accepts stays valid."""
+        return self.runs_at(name, key) or key in self.version.known.get(name, ())
+
+    def suggestion(self, name: str) -> str:
+        """Return what to append to "plugin not found": a replacement or a similar name."""
+        if name in self.version.removed:
+            return f"; {upstream.REPLACEMENTS[name]}"
+        known = {*self.registry, *self.version.known}.difference(self.version.removed)
+        return did_you_mean(name, known)

@@ -1,22 +1,65 @@
-"""KubeSchedulerConfiguration v1 as it is written in a file; ``None`` is a field not given."""
+"""The types of a KubeSchedulerConfiguration v1 file. ``None`` means that a field is not given."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta, field
 
-from podium.config import advice
 from podium.durations import Duration
 
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
-class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """``advice`` is told of fields that it does not have."""
+_SECURE = "health and metrics are served over HTTPS on --secure-port; remove it"
+_ONLY_V1ALPHA1 = "only v1alpha1 has it here"
 
-    advice: ClassVar[Mapping[str, str]] = advice.FIELDS
+# What to answer when a file uses a field that only another version has, or has elsewhere.
+ADVICE: Mapping[str, str] = MappingProxyType(
+    {
+        "algorithmSource": f"{_ONLY_V1ALPHA1}; choose plugins in profiles[].plugins",
+        "alwaysCheckAllPredicates": "only a Policy has this field",
+        "bindTimeoutSeconds": "it is an argument of VolumeBinding now, in pluginConfig",
+        "delayCacheUntilActive": "known from v1 on",
+        "disablePreemption": "disable DefaultPreemption instead",
+        "extenders": "known from v1alpha2 on",
+        "featureGates": "it is a flag: --feature-gates",
+        "hardPodAffinitySymmetricWeight": "it is an argument of InterPodAffinity now: "
+        "hardPodAffinityWeight, in pluginConfig",
+        "healthzBindAddress": f"gone since v1beta3: {_SECURE}",
+        "lockObjectName": "resourceName is its name now",
+        "lockObjectNamespace": "resourceNamespace is its name now",
+        "metricsBindAddress": f"gone since v1beta3: {_SECURE}",
+        "multiPoint": "known from v1beta3 on; list the plugin at each of its extension points",
+        "parallelism": "known from v1beta1 on",
+        "percentageOfNodesToScore": "a profile has it from v1 on; set it at the top",
+        "placementGenerate": "known from v1 on",
+        "placementScore": "known from v1 on",
+        "pluginConfig": f"{_ONLY_V1ALPHA1}; it belongs into profiles[]",
+        "plugins": f"{_ONLY_V1ALPHA1}; it belongs into profiles[]",
+        "postFilter": "known from v1beta1 on with its present meaning; "
+        "what v1alpha1 calls so is preScore",
+        "preEnqueue": "known from v1beta2 on",
+        "preScore": "v1alpha1 calls it postFilter",
+        "predicates": "only a Policy (apiVersion: v1, kind: Policy) has it",
+        "priorities": "only a Policy (apiVersion: v1, kind: Policy) has it",
+        "profiles": "known from v1alpha2 on; v1alpha1 has one, written at the top",
+        "schedulerName": f"{_ONLY_V1ALPHA1}; it belongs into profiles[]",
+        "unreserve": "it is part of reserve now",
+    }
+)
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """An object in a file.
+
+    ``advice`` says what to do about fields that this type does not have. With ``ignores_case``
+    the names of fields are matched without regard to upper and lower case.
+    """
+
+    advice: ClassVar[Mapping[str, str]] = ADVICE
     ignores_case: ClassVar[bool] = False
 
 

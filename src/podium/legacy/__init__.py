@@ -3,8 +3,7 @@
 ``VERSIONS`` are all versions that podium reads, v1 among them; hand it to ``config.load``.
 """
 
-from podium.config.v1 import V1
-from podium.config.version import Versions, by_type
+from podium.config.version import V1, Versions, by_type
 from podium.legacy.policy import config_map
 from podium.legacy.policy.policy import API_VERSIONS, POLICY
 from podium.legacy.versions.v1alpha1 import V1ALPHA1

@@ -10,14 +10,13 @@ from typing import Any
 
 import msgspec
 
-from podium.config import upstream, view, wire, words
-from podium.config.catalog import Catalog
+from podium.config import export, upstream, wire
 from podium.config.expand import Expansion, weights
 from podium.config.load import SOURCE, Reading, default, from_value, read_value
 from podium.config.merge import merged_plugins
 from podium.config.model import Configuration
 from podium.config.problems import Problems
-from podium.config.v1 import DEFAULT_PLUGINS, V1
+from podium.config.version import DEFAULT_PLUGINS, V1, Catalog
 from podium.errors import Problem
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
@@ -61,7 +60,9 @@ def convert(reading: Reading, registry: Registry, *, source: str = SOURCE) -> Co
     problems.raise_if_any(source)
     value = {**HEADER, **_top_level(configuration), "profiles": profiles}
     if configuration.extenders:
-        value["extenders"] = [words.of_extender(extender) for extender in configuration.extenders]
+        value["extenders"] = [
+            export.extender_fields(extender) for extender in configuration.extenders
+        ]
     # v1 is stricter in places: what it would refuse is told now.
     from_value(value, registry, source=f"{source} as v1")
     return Converted(value, tuple(warnings.found))
@@ -70,12 +71,12 @@ def convert(reading: Reading, registry: Registry, *, source: str = SOURCE) -> Co
 def _top_level(configuration: Configuration) -> dict[str, Any]:
     """The fields at the top that are not as v1 has them by default."""
     plain = Configuration(profiles=())
-    found = _changed(view.top_level(configuration), view.top_level(plain))
+    found = _changed(export.top_level(configuration), export.top_level(plain))
     for name, ours, usual in (
         ("leaderElection", configuration.leader_election, plain.leader_election),
         ("clientConnection", configuration.client_connection, plain.client_connection),
     ):
-        changed = _changed(words.of_section(ours), words.of_section(usual))
+        changed = _changed(export.section_fields(ours), export.section_fields(usual))
         found |= {name: changed} if changed else {}
     return found
 
@@ -103,7 +104,7 @@ class _Writer:
     def __init__(self, registry: Registry) -> None:
         self.catalog = Catalog(registry, V1)
         [usual] = default(registry).profiles
-        self.usual_args = {name: words.of_args(args) for name, args in usual.args.items()}
+        self.usual_args = {name: export.args_fields(args) for name, args in usual.args.items()}
 
     def plugins(self, draft: Draft) -> dict[str, Any]:
         unused = [name for name in upstream.DEFAULT_WEIGHTS if not draft.runs(name)]
@@ -138,7 +139,7 @@ class _Writer:
             return self.usual_args.get(name, {})
         kind = self.catalog.registry.args_type(name)
         needs_some = any(field.required for field in msgspec.structs.fields(kind))
-        return {} if needs_some else words.of_args(kind())
+        return {} if needs_some else export.args_fields(kind())
 
 
 def _plugin_set(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.api.affinity import REQUIRED
-from podium.config import upstream, words
+from podium.config import export, upstream
 from podium.config.model import DEFAULT_ORIGIN, Profile
 from podium.config.problems import Problems
 from podium.framework.plugin import Point
@@ -59,7 +59,7 @@ def modernized(profile: Profile, path: str, problems: Problems, warnings: Proble
     draft = Draft(
         points={point.value: list(profile.order_with_absent[point]) for point in Point},
         weights=dict(profile.weights),
-        args={name: words.of_args(args) for name, args in profile.args.items()},
+        args={name: export.args_fields(args) for name, args in profile.args.items()},
         listed=_listed(profile),
         unplaced=[name for name, points in profile.absent.items() if not points],
         path=path,

@@ -1,6 +1,7 @@
-"""A configuration in the form that kube-scheduler writes: for --write-config-to and /configz.
+"""Write a configuration as kube-scheduler does, for ``--write-config-to`` and ``/configz``.
 
-Everything is spelled out; plugins are merged with the default ones and not yet expanded.
+Everything is spelled out. Plugin sets are merged with the default ones but not expanded into
+extension points.
 """
 
 from __future__ import annotations
@@ -9,25 +10,25 @@ from typing import Any, Final
 
 import yaml
 
-from podium.config import defaults, upstream, view, wire, words
+from podium.config import defaults, export, upstream, wire
 from podium.config.load import Reading
 from podium.config.merge import PluginSet, merged_plugins, with_command_line
 from podium.config.model import ClientConnection, Configuration, Profile
-from podium.config.v1 import V1
+from podium.config.version import V1
 from podium.framework.args import Args, NoArgs
 from podium.framework.registry import Registry
 
 _NOT_GIVEN: Final[tuple[Any, ...]] = ([], {}, "", None)
 
 
-def written(v1: Reading, configuration: Configuration, registry: Registry) -> dict[str, Any]:
-    """``v1`` is what was read, ``configuration`` the same as flags may have changed it."""
+def dump(v1: Reading, configuration: Configuration, registry: Registry) -> dict[str, Any]:
+    """Return plain data. ``v1`` is what was read, ``configuration`` has the flags applied."""
     given = defaults.profiles(v1.meaning.given.profiles)
     found = {
         "apiVersion": upstream.API_VERSION,
         "kind": upstream.KIND,
         **_top_level(configuration),
-        "leaderElection": words.of_section(configuration.leader_election),
+        "leaderElection": export.section_fields(configuration.leader_election),
         "clientConnection": _client_connection(configuration.client_connection),
         "profiles": [
             {**_profile(profile), "plugins": _plugins(v1, own.plugins, registry)}
@@ -36,13 +37,13 @@ def written(v1: Reading, configuration: Configuration, registry: Registry) -> di
     }
     if configuration.extenders:
         found["extenders"] = [
-            _without_false(words.of_extender(each)) for each in configuration.extenders
+            _without_false(export.extender_fields(each)) for each in configuration.extenders
         ]
     return found
 
 
-def as_yaml(value: dict[str, Any]) -> str:
-    """Sorted keys, and an empty text as ``""``."""
+def to_yaml(value: dict[str, Any]) -> str:
+    """Print with sorted keys, and an empty string as ``""``, as Go does."""
     return yaml.dump(value, Dumper=_Dumper, allow_unicode=True, default_flow_style=False)
 
 
@@ -60,8 +61,8 @@ _Dumper.add_representer(str, _text)
 
 
 def _top_level(configuration: Configuration) -> dict[str, Any]:
-    """As upstream but for one field: to podium a percentage of 0 is not the same as none."""
-    found = view.top_level(configuration)
+    """As upstream, except that podium tells a percentage of 0 from one that is not given."""
+    found = export.top_level(configuration)
     if found["percentageOfNodesToScore"] is None:
         del found["percentageOfNodesToScore"]
     if not found["delayCacheUntilActive"]:
@@ -71,7 +72,7 @@ def _top_level(configuration: Configuration) -> dict[str, Any]:
 
 def _client_connection(client: ClientConnection) -> dict[str, Any]:
     """Go writes a whole number without its fraction."""
-    found = words.of_section(client)
+    found = export.section_fields(client)
     return {**found, "qps": int(client.qps)} if client.qps.is_integer() else found
 
 
@@ -101,7 +102,7 @@ def _profile(profile: Profile) -> dict[str, Any]:
 def _args(name: str, args: Args) -> dict[str, Any]:
     kind = upstream.ARGS_KINDS.get(name)
     header = {"apiVersion": upstream.API_VERSION, "kind": kind} if kind else {}
-    fields = words.of_args(args).items()
+    fields = export.args_fields(args).items()
     return header | {field: value for field, value in fields if value not in _NOT_GIVEN}
 
 

@@ -8,17 +8,17 @@ import yaml
 
 from podium import app
 from podium import framework as fwk
+from podium.config.dump import dump, to_yaml
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import from_value, read, read_default, text_of
 from podium.config.model import ClientConnection
-from podium.config.written import as_yaml, written
 from podium.errors import ConfigError
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1, convert
 from podium.plugins import IN_TREE
 
-FILES = Path(__file__).with_name("written")
+FILES = Path(__file__).with_name("dumps")
 EXAMPLES = sorted(Path(__file__).with_name("examples").rglob("*.yaml"))
 REGISTRY = app.in_tree_with_legacy()
 
@@ -35,18 +35,18 @@ def reading_of(path):
 
 
 def written_of(reading, configuration=None, registry=REGISTRY):
-    return written(
+    return dump(
         as_v1(reading, registry, "test.yaml"), configuration or reading.configuration, registry
     )
 
 
 def test_default():
-    assert as_yaml(written_of(read_default(REGISTRY))) == (FILES / "default.yaml").read_text()
+    assert to_yaml(written_of(read_default(REGISTRY))) == (FILES / "default.yaml").read_text()
 
 
 def test_file():
     """Merged plugins, arguments, extenders and what is left out, to the letter."""
-    ours = as_yaml(written_of(reading_of(FILES / "given.yaml")))
+    ours = to_yaml(written_of(reading_of(FILES / "given.yaml")))
 
     assert ours == (FILES / "written.yaml").read_text()
 
@@ -61,9 +61,9 @@ def test_what_is_written_means_what_was_read(path):
         return
     value = written_of(reading)
 
-    again = from_value(yaml.safe_load(as_yaml(value)), REGISTRY)
+    again = from_value(yaml.safe_load(to_yaml(value)), REGISTRY)
     assert bare(again) == bare(v1)
-    assert written_of(read(as_yaml(value), REGISTRY)) == value
+    assert written_of(read(to_yaml(value), REGISTRY)) == value
 
 
 def in_v1(reading):
