@@ -94,10 +94,7 @@ def test_what_fits(value, expected):
         ({"short": "long"}, 'args.short: Invalid value: "long": expected `str` of length <= 3'),
         (
             {"timeoutSeconds": 5},
-            (
-                "args.timeoutSeconds: Invalid value: 5: "
-                'must be a duration such as "15s" or "1m30s"'
-            ),
+            ('args.timeoutSeconds: Invalid value: 5: must be a duration such as "15s" or "1m30s"'),
         ),
         (
             {"mode": "on"},
