@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
-from podium.cli.scheduler_flags import FLAGS, GONE
+from podium.cli.arguments.scheduler_flags import FLAGS, GONE
 from podium.client.resources import resource_of
 from podium.config.feature_gates import GATES, OFF
 from podium.framework.plugin import points_of
@@ -185,7 +185,7 @@ def test_page_has_every_flag():
     page = (ROOT / "docs" / "flags.md").read_text()
 
     assert rows(page, "### ", "--", cells=5) == {
-        flag.name: (flag.kind.name, *default_of(flag), flag.help, flag.fate.value)
+        flag.name: (flag.type.name, *default_of(flag), flag.help, flag.effect.value)
         for flag in FLAGS.values()
     }
     assert rows(page, "## Flags that are gone", "--", cells=2) == {

@@ -57,7 +57,7 @@ def test_page_of_modules_is_up_to_date():
 
 def test_who_speaks_is_said_by_commands_and_in_no_error():
     signing = {
-        "src/podium/cli/complaint.py",
+        "src/podium/cli/messages.py",
         "src/podium/bench/repeat.py",  # reads what a command says
         "src/podium/bench/live/cleanup.py",  # prints beside a progress bar
     }

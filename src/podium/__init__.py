@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from podium.app.scheduler import Scheduler
-    from podium.cli.program import main
+    from podium.cli.scheduler import main
     from podium.framework.decorators import filter, permit, post_bind, pre_bind, pre_enqueue, score
 
 _PUBLIC = {
     "Scheduler": "podium.app.scheduler",
-    "main": "podium.cli.program",
+    "main": "podium.cli.scheduler",
     **dict.fromkeys(
         ("filter", "permit", "post_bind", "pre_bind", "pre_enqueue", "score"),
         "podium.framework.decorators",

@@ -10,7 +10,7 @@ from pathlib import Path
 from podium.apiserver.api import Call
 from podium.apiserver.deletion import DeleteOptions
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
-from podium.apiserver.kubeconfig import add_context
+from podium.cli.kubeconfig import add_context
 
 COPIES, CRDS = "copies.example.com", "customresourcedefinitions.apiextensions.k8s.io"
 OPERATOR = Path(__file__).parents[1] / "support" / "kopf_operator.py"

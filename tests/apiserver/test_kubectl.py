@@ -10,7 +10,7 @@ import pytest
 
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
-from podium.apiserver.kubeconfig import add_context
+from podium.cli.kubeconfig import add_context
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import LoopClock
 

@@ -51,19 +51,23 @@ NOBODY = "http://127.0.0.1:9"
     [
         pytest.param(BINARY, "config: cannot be read: it is not UTF-8 text", id="binary"),
         pytest.param("a: [", "not readable as YAML", id="no-yaml"),
-        pytest.param("just text", "is no kubeconfig", id="text"),
-        pytest.param("contexts: 5", "is no kubeconfig", id="number"),
+        pytest.param("just text", "is not a kubeconfig", id="text"),
+        pytest.param("contexts: 5", "is not a kubeconfig", id="number"),
         pytest.param(LAUGHS, 'no context "podium"', id="a-billion-laughs"),
-        pytest.param("", "it has none at all", id="empty"),
-        pytest.param(kubeconfig("nonsense"), "'nonsense' is no address", id="no-address"),
-        pytest.param(kubeconfig("file:///etc/passwd"), "is no address of a server", id="a-file"),
-        pytest.param(kubeconfig(5), "'5' is no address", id="address-of-another-type"),
+        pytest.param("", "it has no contexts", id="empty"),
+        pytest.param(kubeconfig("nonsense"), "'nonsense' is not the address", id="no-address"),
+        pytest.param(
+            kubeconfig("file:///etc/passwd"), "is not the address of a server", id="a-file"
+        ),
+        pytest.param(kubeconfig(5), "'5' is not the address", id="address-of-another-type"),
         pytest.param(kubeconfig("http://[::1"), "does not answer", id="half-an-address"),
         pytest.param(kubeconfig("http://a b"), "does not answer", id="a-blank"),
         pytest.param(kubeconfig("http://127.0.0.1:x"), "does not answer", id="no-port"),
         pytest.param(kubeconfig(NOBODY), "does not answer", id="nobody-there"),
-        pytest.param(kubeconfig(NOBODY, {"token": 5}), "token is no line", id="token-number"),
-        pytest.param(kubeconfig(NOBODY, {"token": "a\nb"}), "token is no line", id="token-lines"),
+        pytest.param(kubeconfig(NOBODY, {"token": 5}), "token is not a line", id="token-number"),
+        pytest.param(
+            kubeconfig(NOBODY, {"token": "a\nb"}), "token is not a line", id="token-lines"
+        ),
         pytest.param(kubeconfig(NOBODY, {"exec": {}}), "exec is not supported", id="login"),
         pytest.param(
             kubeconfig("https://127.0.0.1:9", **{"certificate-authority": "/nowhere"}),
@@ -140,10 +144,10 @@ def http(body, status="200 OK", length=None):
     [
         pytest.param(b"SSH-2.0-OpenSSH\r\n", "does not answer", id="another-protocol"),
         pytest.param(b"", "does not answer", id="nothing"),
-        pytest.param(http(b"<html>"), "is no Kubernetes API server", id="a-web-page"),
-        pytest.param(http(BINARY), "is no Kubernetes API server", id="bytes"),
-        pytest.param(http(b"[1]"), "is no Kubernetes API server", id="a-list"),
-        pytest.param(http(b"[" * 9999), "is no Kubernetes API server", id="deep"),
+        pytest.param(http(b"<html>"), "is not a Kubernetes API server", id="a-web-page"),
+        pytest.param(http(BINARY), "is not a Kubernetes API server", id="bytes"),
+        pytest.param(http(b"[1]"), "is not a Kubernetes API server", id="a-list"),
+        pytest.param(http(b"[" * 9999), "is not a Kubernetes API server", id="deep"),
         pytest.param(http(b'{"items": [5]}'), "discovery cannot be read", id="other-json"),
         pytest.param(http(b'{"items": 5}'), "discovery cannot be read", id="no-list"),
         pytest.param(http(b"{", length=99), "does not answer", id="cut-short"),
@@ -197,7 +201,7 @@ def test_manifests_that_are_none(shell, tmp_path, command, content, told):
 
 @pytest.mark.parametrize("content", ["", "---", "# nothing", "kind: List\nitems: []"])
 def test_nothing_to_apply(shell, content):
-    check_refused(shell.run("apply", "-f", "-", stdin=content), "-: no objects in it")
+    check_refused(shell.run("apply", "-f", "-", stdin=content), "-: no objects found")
 
 
 def test_all_files_that_are_wrong_are_told(shell, tmp_path):
@@ -223,7 +227,7 @@ class TestUp:
 
         done = shell.run("up", *detach, "--state-file", str(theirs))
 
-        check_refused(done, "is no state file of podium", 2)
+        check_refused(done, "is not a state file of podium", 2)
         assert theirs.read_bytes() == content
         assert not shell.kubeconfig.exists()
 
@@ -237,13 +241,13 @@ class TestUp:
     def test_one_file_for_both(self, shell, detach):
         done = shell.run("up", *detach, "--state-file", str(shell.kubeconfig))
 
-        check_refused(done, "cannot be kubeconfig and state file at once", 2)
+        check_refused(done, "cannot be both the kubeconfig and the state file", 2)
 
     @pytest.mark.parametrize(
         ("content", "told"),
         [
             pytest.param(BINARY, "not UTF-8 text", id="binary"),
-            pytest.param(b"contexts: {}\nusers: 5", "is no kubeconfig", id="other-yaml"),
+            pytest.param(b"contexts: {}\nusers: 5", "is not a kubeconfig", id="other-yaml"),
         ],
     )
     def test_a_kubeconfig_that_is_none(self, shell, detach, content, told):

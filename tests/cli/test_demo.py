@@ -9,7 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from podium.cli import demo_show, demo_workload
+from podium.cli import demo, demo_show
 from podium.cycle.record import Record, ScoredNode
 from tests.support.builders import pod
 
@@ -129,7 +129,7 @@ def test_the_demo_tells_its_story_and_runs_until_interrupted(tmp_path):
 
     story = "".join(told)
     assert (process.returncode, err) == (0, "")
-    assert demo_workload.PODS == 1000
+    assert demo.PODS == 1000
     assert "800  pods landed" in story
     assert "100 Insufficient cpu" in story
     assert "why a pod landed where it did" in story

@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 import yaml
 
-from podium.cli import up
+from podium.cli import next_steps
 from tests.support.commands import Shell
 
 WEB = """\
@@ -65,7 +65,7 @@ def test_the_command_is_named_so_that_a_shell_finds_it(monkeypatch, found, typed
     monkeypatch.setattr("shutil.which", {"podium": found}.get)
     monkeypatch.setattr("sys.argv", [typed, "up"])
 
-    assert up.program() == expected
+    assert next_steps.program() == expected
 
 
 def test_up_leaves_other_contexts_alone(shell):

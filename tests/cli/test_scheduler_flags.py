@@ -3,10 +3,10 @@
 import pytest
 
 from podium import app, config
-from podium.cli import main, scheduler_flags
-from podium.cli.parser import Parser
-from podium.cli.scheduler_flags import FLAGS, GONE, GROUPS, Fate, Given
-from podium.cli.scheduler_flags_effect import SOURCE, check, configure, tell
+from podium.cli import main
+from podium.cli.arguments.parser import Parser
+from podium.cli.arguments.scheduler_flags import FLAGS, GONE, GROUPS, Effect, Given, add_options
+from podium.cli.scheduler_configuration import SOURCE, check, configure, log_notices
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError
 
@@ -29,7 +29,7 @@ def file(tmp_path):
 
 def given(*words):
     parser = Parser(allow_abbrev=False)
-    scheduler_flags.add_to(parser)
+    add_options(parser)
     return Given(parser.parse_args(words))
 
 
@@ -53,7 +53,7 @@ def test_a_flag_reads_its_own_default(flag):
     found = given(f"--{flag.name}={flag.shown_default}") if flag.shown_default else given()
 
     assert found.value(flag.name) == flag.default
-    assert found.of(Fate) == []
+    assert found.with_effect(*Effect) == []
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_flags_are_told_when_they_are_ignored(file, caplog):
         ["--kube-api-qps=3", "--leader-elect=false", "--profiling=true"],
     ):
         flags = given(*words)
-        tell(flags, configure(flags, REGISTRY, check(flags)))
+        log_notices(flags, configure(flags, REGISTRY, check(flags)))
 
     assert [record.getMessage() for record in caplog.records] == [
         "flag ignored: the file of --config decides flag='--kubeconfig'",
@@ -247,7 +247,7 @@ def test_a_kubeconfig_that_counts_is_not_told_to_be_ignored(tmp_path, caplog):
     path = tmp_path / "file.yaml"
     path.write_text(FILE.replace("kubeconfig: of-the-file, ", ""))
     flags = given(f"--config={path}", "--kubeconfig=of-the-flag")
-    tell(flags, configure(flags, REGISTRY, check(flags)))
+    log_notices(flags, configure(flags, REGISTRY, check(flags)))
 
     assert "ignored" not in caplog.text
 
@@ -256,7 +256,7 @@ def test_warnings_of_the_file_are_told(tmp_path, caplog):
     path = tmp_path / "old.yaml"
     path.write_text(FILE.replace("/v1\n", "/v1beta3\n"))
     flags = given(f"--config={path}")
-    tell(flags, configure(flags, REGISTRY, check(flags)))
+    log_notices(flags, configure(flags, REGISTRY, check(flags)))
 
     assert "kube-scheduler up to" in caplog.text
 
@@ -310,17 +310,17 @@ def test_refused(words, told):
 
 @pytest.mark.parametrize(
     "flag",
-    [flag for flag in FLAGS.values() if flag.fate in (Fate.REFUSED, Fate.UNSERVED)],
+    [flag for flag in FLAGS.values() if flag.effect in (Effect.REFUSED, Effect.UNSERVED)],
     ids=lambda flag: flag.name,
 )
 def test_what_is_refused_is_named(flag):
     """Given with something else than its default."""
-    other = {"bool": str(not flag.default), "duration": "7s"}.get(flag.kind.name, "1")
+    other = {"bool": str(not flag.default), "duration": "7s"}.get(flag.type.name, "1")
     word = f"--{flag.name}={other}"
     with pytest.raises(ConfigError, match=f"{SOURCE} has 1 problem\n  --{flag.name}: "):
         check(given(word))
 
-    if flag.fate is Fate.UNSERVED:
+    if flag.effect is Effect.UNSERVED:
         assert check(given(word, "--secure-port=0")) == FeatureGates()
 
 

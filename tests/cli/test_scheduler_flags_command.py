@@ -10,8 +10,8 @@ import yaml
 from podium import config
 from podium.app.gated import LiveOptions, own_plugins
 from podium.cli import main
-from podium.cli.scheduler_flags import Given
-from podium.cli.scheduler_flags_effect import check, configure
+from podium.cli.arguments.scheduler_flags import Given
+from podium.cli.scheduler_configuration import check, configure
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError
 from podium.live.binding import Binder

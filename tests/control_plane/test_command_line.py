@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from podium import app
-from podium.cli.scheduler_flags import FLAGS
+from podium.cli.arguments.scheduler_flags import FLAGS
 from podium.config.dump import dump, to_yaml
 from podium.config.feature_gates import GATES, OTHER_COMPONENTS
 from podium.config.load import read

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from podium.api.manifests import load_yaml, read_text
 from podium.api.objects import Node, decode, validate
@@ -36,14 +37,40 @@ _STANDARD: Json = {
 }
 
 
+class NodeGroup(NamedTuple):
+    """A number of nodes made from one template."""
+
+    nodes: int
+    template: Json
+
+    @property
+    def name_prefix(self) -> str:
+        """What the names of the nodes start with: ``big-`` for a template named ``big``."""
+        meta = self.template.get("metadata") or {}
+        return str(meta.get("generateName") or f"{meta.get('name') or 'node'}-")
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What a cluster starts with; port 0 is any free one, speed 60 makes a minute of a second."""
+    """What a cluster starts with.
+
+    There are ``nodes`` nodes made from ``template``, and those of ``more_nodes``. Port 0 is any
+    free one. With a speed of 60 one minute of the cluster's time passes per second.
+    """
 
     nodes: int = 3
     template: Json = field(default_factory=dict)
     port: int = 0
     speed: float = 1.0
+    more_nodes: tuple[NodeGroup, ...] = ()
+
+    @property
+    def node_groups(self) -> tuple[NodeGroup, ...]:
+        return (NodeGroup(self.nodes, self.template), *self.more_nodes)
+
+    @property
+    def node_count(self) -> int:
+        return sum(group.nodes for group in self.node_groups)
 
 
 class EmbeddedCluster:
@@ -71,7 +98,8 @@ class EmbeddedCluster:
 
     async def start(self) -> None:
         self.cluster.create(_CLASSES, _STANDARD)
-        add_nodes(self.cluster, self._options.nodes, self._options.template)
+        for group in self._options.node_groups:
+            add_nodes(self.cluster, group)
         self._runner.start()
         await self.settle()  # nodes are ready when clients come
         try:
@@ -99,22 +127,22 @@ class EmbeddedCluster:
         await self.stop()
 
 
-def add_nodes(cluster: Cluster, count: int, template: Json) -> None:
-    """Register nodes made after a template; the kubelets complete them."""
-    width = len(str(max(count - 1, 0)))
-    for number in range(count):
-        node = copy.deepcopy(template)
+def add_nodes(cluster: Cluster, group: NodeGroup) -> None:
+    """Register the nodes of a group; the kubelets complete them."""
+    width = len(str(max(group.nodes - 1, 0)))
+    for number in range(group.nodes):
+        node = copy.deepcopy(group.template)
         meta = node.setdefault("metadata", {})
-        prefix = meta.pop("generateName", None) or f"{meta.get('name') or 'node'}-"
-        meta["name"] = f"{prefix}{number:0{width}}"
+        meta.pop("generateName", None)
+        meta["name"] = f"{group.name_prefix}{number:0{width}}"
         try:
             cluster.create("nodes", node)
         except Refusal as error:
-            raise PodiumError(f"the template of nodes is refused: {error}") from error
+            raise PodiumError(f"a node of the template is refused: {error}") from error
 
 
 def read_template(path: Path) -> Json:
-    """The one Node that a file holds."""
+    """Return the one Node that a file holds."""
     try:
         objects = load_yaml(read_text(path))
     except PodiumError as error:

@@ -1,67 +1,68 @@
-"""The command ``podium``: one module per subcommand, listed in ``COMMANDS``.
+"""The command ``podium``: ``COMMANDS`` lists its subcommands.
 
-A subcommand parses its arguments, calls one function and prints what comes back.
+What a subcommand takes is in ``arguments``; the module that runs it is loaded only when it runs,
+so that ``podium --help`` starts fast. Such a module has ``run(args)``: it does the work, prints,
+and returns the exit status.
 """
+
+from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Final, NamedTuple
 
-from podium.cli import (
-    apply,
-    bench,
-    config,
-    conformance,
-    delete,
-    demo,
-    down,
-    get,
-    plugin,
-    scheduler,
-    up,
+from podium.cli.arguments import (
+    cluster,
+    configuration,
+    general,
+    measurement,
+    objects,
+    scheduler_flags,
 )
-from podium.cli.parser import Parser, Subparsers
+from podium.cli.arguments.parser import Parser, Subparsers
 
 
-class Command(Protocol):
-    """What the module of a subcommand defines."""
+class Command(NamedTuple):
+    """A subcommand: how its parser is added, and the module that runs it."""
 
-    def add_parser(self, subparsers: Subparsers, /) -> object:
-        """Add the subcommand's parser, named as in ``COMMANDS``."""
+    add_parser: Callable[[Subparsers], None]
+    module: str
 
-    def run(self, args: argparse.Namespace, /) -> int:
-        """Do the work and return the exit status."""
+    def run(self, args: argparse.Namespace) -> int:
+        status: int = import_module(f"podium.cli.{self.module}").run(args)
+        return status
 
 
-_INTERRUPTED = 130
-_CLOSED_PIPE = 141
+_INTERRUPTED: Final = 130
+_CLOSED_PIPE: Final = 141
 
-COMMANDS: Mapping[str, Command] = {
-    "demo": demo,
-    "scheduler": scheduler,
-    "up": up,
-    "down": down,
-    "apply": apply,
-    "get": get,
-    "delete": delete,
-    "config": config,
-    "plugin": plugin,
-    "conformance": conformance,
-    "bench": bench,
+COMMANDS: Final[Mapping[str, Command]] = {
+    "demo": Command(cluster.add_demo, "demo"),
+    "scheduler": Command(scheduler_flags.add_scheduler, "scheduler"),
+    "up": Command(cluster.add_up, "up"),
+    "down": Command(cluster.add_down, "down"),
+    "apply": Command(objects.add_apply, "apply"),
+    "get": Command(objects.add_get, "get"),
+    "delete": Command(objects.add_delete, "delete"),
+    "config": Command(configuration.add_config, "config"),
+    "plugin": Command(configuration.add_plugin_command, "plugin"),
+    "conformance": Command(measurement.add_conformance, "conformance"),
+    "bench": Command(measurement.add_bench, "bench"),
+    "completion": Command(general.add_completion, "completion"),
+    "version": Command(general.add_version, "version"),
 }
 
 
 class ShowVersion(argparse.Action):
-    """Looks the version up only when asked: a tree that is not installed has none."""
+    """``--version``: like the command ``version``, in one line."""
 
     def __call__(self, parser: argparse.ArgumentParser, *args: object) -> None:
-        try:
-            parser.exit(message=f"podium {version('podium')}\n")
-        except PackageNotFoundError:
-            parser.exit(message="podium, run from a tree that is not installed\n")
+        from podium.cli.version import podium_version  # loaded only when it is asked for
+
+        parser.exit(message=f"podium {podium_version()}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return COMMANDS[args.command].run(args)
     except BrokenPipeError:
-        # The reader has seen enough, as in ``podium bench … | head``. Nothing is left to say.
+        # The reader has closed the pipe, as in ``podium bench … | head``.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _CLOSED_PIPE
     except KeyboardInterrupt:

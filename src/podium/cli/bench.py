@@ -8,20 +8,20 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
-from podium import app, config, durations
+from podium import app, config
 from podium.bench.load import Workload, load_file
 from podium.bench.progress import Bar
 from podium.bench.repeat import repeat
 from podium.bench.report import IN_PROCESS, LIVE, Table
 from podium.bench.result import Figures, LiveResult, median_of
 from podium.bench.run import run as run_workload
-from podium.cli.complaint import BAD_INPUT, FAILED, complain, signed
-from podium.cli.parser import Subparsers
+from podium.cli.arguments.measurement import DEFAULT_RUNS
+from podium.cli.arguments.parser import BAD_INPUT
+from podium.cli.messages import FAILED, prefixed, print_error
 from podium.clock import Clock
 from podium.errors import ConfigError, PodiumError, WorkloadFailed
 from podium.framework.handle import Client
@@ -29,71 +29,9 @@ from podium.framework.handle import Client
 if TYPE_CHECKING:
     from podium.bench.live.run import LiveOptions
 
-_DEFAULT_RUNS = 5
-_EXAMPLES = """examples:
-  podium bench benchmarks/basic.yaml                          all sizes, the median of five runs
-  podium bench benchmarks/*.yaml --workload '*/500Nodes'      one size of everything
-  podium bench benchmarks/spread.yaml --runs 1 -o json        one object per workload
-  podium bench --embedded benchmarks/basic.yaml               a whole scheduler, over an API
-  podium bench --kubeconfig F benchmarks/basic.yaml           podium scheduler on a cluster
-  podium bench --kubeconfig F --scheduler external FILE       the scheduler that runs there
-"""
-
 T = TypeVar("T")
 F = TypeVar("F", bound=Figures)
-Chosen: TypeAlias = tuple[str, Workload]  # with its file
-
-
-def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
-        "bench",
-        help="measure how fast pods are scheduled",
-        description="Run workloads in scheduler_perf's shape and print what scheduling costs: the "
-        "cycle alone in this machine's memory, or a whole scheduler on a cluster.",
-        epilog=_EXAMPLES,
-    )
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a YAML file of workloads")
-    parser.add_argument(
-        "--workload",
-        metavar="GLOB",
-        action="append",
-        help="only these, such as 'Basic/*'; may be given several times",
-    )
-    parser.add_argument(
-        "--runs",
-        metavar="N",
-        type=_positive,
-        help=f"print the median of this many runs (default: {_DEFAULT_RUNS}, on a cluster 1)",
-    )
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
-    _add_live(parser)
-    # What ``repeat`` calls in a process of its own: one run, its result as JSON.
-    parser.add_argument("--run-once", metavar="NAME", help=argparse.SUPPRESS)
-    # What --embedded starts in a process of its own: the API server.
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-
-
-def _add_live(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("on a cluster", "timed from outside, by a watch")
-    where = group.add_mutually_exclusive_group()
-    where.add_argument("--embedded", action="store_true", help="an API server of its own each run")
-    where.add_argument("--kubeconfig", metavar="FILE", type=Path, help="any cluster")
-    group.add_argument(
-        "--scheduler",
-        choices=("podium", "external"),
-        default="podium",
-        help="start podium scheduler, the default, or time the one that runs there",
-    )
-    group.add_argument(
-        "--scheduler-pid", metavar="PID", type=_positive, help="whose CPU and memory to tell"
-    )
-    group.add_argument(
-        "--timeout",
-        metavar="2m",
-        type=_duration,
-        default=120.0,
-        help="give up when no pod gets a node for so long (default: 2m)",
-    )
+Chosen: TypeAlias = tuple[str, Workload]  # its file comes first
 
 
 def run(args: argparse.Namespace) -> int:
@@ -104,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
         patterns = [args.run_once] if args.run_once else args.workload or ["*"]
         chosen = choose(args.files, patterns, exactly=bool(args.run_once))
     except PodiumError as error:
-        complain(error)
+        print_error(error)
         return BAD_INPUT
     if args.run_once:
         return _run_once(chosen[0][1])
     if args.embedded or args.kubeconfig:
         return _run_live(chosen, args)
-    runs = args.runs or _DEFAULT_RUNS
+    runs = args.runs or DEFAULT_RUNS
     return _run_all(
         chosen,
         args,
@@ -121,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """What the parser cannot see."""
+    """Check what the parser cannot."""
     if not args.files:
         raise PodiumError("name a file of workloads, such as benchmarks/basic.yaml")
     if args.scheduler == "external" and not args.kubeconfig:
@@ -131,7 +69,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> list[Chosen]:
-    """The wanted workloads of all files; ``PodiumError`` says everything that is wrong."""
+    """Return the wanted workloads of all files; all mistakes are collected into one error."""
     found: list[Chosen] = []
     faults: list[str] = []
     for path in files:
@@ -161,14 +99,14 @@ def _run_once(workload: Workload) -> int:
     try:
         result = run_workload(workload, build_core)
     except WorkloadFailed as error:
-        complain(error)
+        print_error(error)
         return FAILED
     print(msgspec.json.encode(result).decode())
     return 0
 
 
 def build_core(clock: Clock, client: Client) -> app.OfflineCore:
-    """The core as an empty configuration builds it."""
+    """Build the core with the default configuration."""
     return app.build(config.default(app.in_tree()), clock=clock, client=client)
 
 
@@ -205,17 +143,17 @@ def _live_runs(workload: Workload, options: LiveOptions, runs: int, bar: Bar) ->
 
 
 def _on_a_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Run it so that SIGTERM ends it as Ctrl-C does: tidily."""
+    """Run it so that SIGTERM ends it as Ctrl-C does, with all cleanup."""
     from podium.live import event_loop
 
-    async def heeding() -> T:
+    async def until_signal() -> T:
         task = asyncio.current_task()
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         return await work
 
     try:
-        return event_loop.run(heeding())
+        return event_loop.run(until_signal())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 
@@ -242,28 +180,11 @@ def _run_all(
             try:
                 result = measure(path, workload, bar)
             except PodiumError as error:
-                bar.print(signed(f"{workload.name}: {error}"), sys.stderr)
+                bar.print(prefixed(f"{workload.name}: {error}"), sys.stderr)
                 status = FAILED
                 continue
-            if as_text and not has_header:  # only above something
+            if as_text and not has_header:  # no header where every workload fails
                 bar.print(table.header())
                 has_header = True
             bar.print(table.row(result) if as_text else msgspec.json.encode(result).decode())
     return status
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def _duration(text: str) -> float:
-    try:
-        seconds = durations.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if seconds <= 0:
-        raise argparse.ArgumentTypeError(f"must be above 0, not {text!r}")
-    return seconds

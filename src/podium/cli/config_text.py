@@ -1,4 +1,4 @@
-"""An effective configuration, and what differs between two, as text for people and pipes."""
+"""Configurations, and the differences between two of them, as text for `podium config`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from podium.cli import columns
+from podium.cli.terminal import aligned
 from podium.config.diff import Difference
 
 _GAP = "  "
@@ -24,12 +24,12 @@ def print_effective(view: Mapping[str, Any], console: Console) -> None:
         console.print()
         _print_profile(profile, console)
     for number, extender in enumerate(view["extenders"]):
-        console.print(f"\n[bold]extender {number}[/bold]")
+        console.print(f"\n[heading]extender {number}[/heading]")
         _print_columns([(name, _text(value)) for name, value in extender.items()], console)
 
 
 def _print_profile(profile: Mapping[str, Any], console: Console) -> None:
-    console.print(f"[bold]profile {escape(profile['schedulerName'])}[/bold]")
+    console.print(f"[heading]profile {escape(profile['schedulerName'])}[/heading]")
     if profile["percentageOfNodesToScore"] is not None:
         console.print(f"percentageOfNodesToScore{_GAP}{profile['percentageOfNodesToScore']}")
     _print_columns([("POINT", "PLUGIN", "WEIGHT", "FROM"), *_plugins(profile["plugins"])], console)
@@ -57,7 +57,7 @@ def _origin(plugin: Mapping[str, Any]) -> str:
 
 
 def _without_repeats(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """The first cell only where it changes."""
+    """Leave out the first cell where it is the same as in the row above."""
     last = None
     for first, *rest in rows:
         yield ("" if first == last else first, *rest)
@@ -65,7 +65,7 @@ def _without_repeats(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...
 
 
 def _print_columns(rows: Iterable[tuple[str, ...]], console: Console) -> None:
-    for line in columns.aligned(list(rows)):
+    for line in aligned(list(rows)):
         console.print(line)
 
 
@@ -86,11 +86,11 @@ def _text(value: Any) -> str:
 def print_differences(
     found: Sequence[Difference], before: str, after: str, console: Console
 ) -> None:
-    """What the first has is marked with a minus, what the second has with a plus."""
+    """Mark what only the first has with a minus, what only the second has with a plus."""
     if found:
-        console.print(f"[red]--- {escape(before)}[/red]\n[green]+++ {escape(after)}[/green]")
+        console.print(f"[bad]--- {escape(before)}[/bad]\n[good]+++ {escape(after)}[/good]")
     for each in found:
-        console.print(f"[bold]{escape(each.path)}[/bold]")
+        console.print(f"[heading]{escape(each.path)}[/heading]")
         names = [side for side in (each.before, each.after) if isinstance(side, list)]
         if names and all(isinstance(item, str) for side in names for item in side):
             _print_lists(each.before or [], each.after or [], console)
@@ -107,22 +107,22 @@ def _print_lists(before: list[str], after: list[str], console: Console) -> None:
         if name not in before:
             _print_line("+", name, console)
     for name in moved([n for n in before if n in after], [n for n in after if n in before]):
-        _print_line("-", _placed(name, before), console)
-        _print_line("+", _placed(name, after), console)
+        _print_line("-", _with_position(name, before), console)
+        _print_line("+", _with_position(name, after), console)
 
 
 def moved(before: list[str], after: list[str]) -> list[str]:
-    """Names whose moves turn one order into the other: few, where few have moved."""
+    """Return a short list of names that have to move to turn one order into the other."""
     matches = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     stayed = {name for match in matches for name in before[match.a : match.a + match.size]}
     return [name for name in after if name not in stayed]
 
 
-def _placed(name: str, names: list[str]) -> str:
-    place = names.index(name)
-    return f"{name}, after {names[place - 1]}" if place else f"{name}, first"
+def _with_position(name: str, names: list[str]) -> str:
+    index = names.index(name)
+    return f"{name}, after {names[index - 1]}" if index else f"{name}, first"
 
 
 def _print_line(sign: str, text: str, console: Console) -> None:
-    colour = "red" if sign == "-" else "green"
-    console.print(f"  [{colour}]{sign} {escape(text)}[/{colour}]")
+    style = "bad" if sign == "-" else "good"
+    console.print(f"  [{style}]{sign} {escape(text)}[/{style}]")

@@ -1,4 +1,4 @@
-"""``podium delete``: delete objects by name, by label or as files name them."""
+"""``podium delete``: delete objects by name, by label, or the objects in files."""
 
 from __future__ import annotations
 
@@ -7,58 +7,19 @@ import sys
 from typing import TypeAlias
 
 from podium.apiserver.statuses import Json
-from podium.cli import session
-from podium.cli.complaint import BAD_INPUT, FAILED, complain
+from podium.cli.arguments.parser import BAD_INPUT
 from podium.cli.manifests import read_objects
-from podium.cli.parser import Subparsers
+from podium.cli.messages import FAILED, print_error
 from podium.cli.resources import Resource, Resources, split_names
 from podium.cli.session import Session
 from podium.errors import NotFound, PodiumError
 
 Target: TypeAlias = tuple[Resource, str, str]  # a kind, a namespace, a name
 
-_EXAMPLES = """\
-examples:
-  podium delete pod web
-  podium delete deploy/web svc/web
-  podium delete pods -l app=web
-  podium delete -f web.yaml
-"""
-
-
-def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
-        "delete",
-        help="delete objects of the cluster",
-        description="Delete objects; pods get their grace. For people without kubectl.",
-        epilog=_EXAMPLES,
-    )
-    parser.add_argument("what", nargs="*", metavar="KIND NAME", help="or KIND/NAME …")
-    parser.add_argument(
-        "-f",
-        "--filename",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="what the file names; can be repeated",
-    )
-    parser.add_argument(
-        "-l", "--selector", metavar="LABELS", default="", help="all with these labels: app=web"
-    )
-    parser.add_argument("--all", action="store_true", help="all of the kind in the namespace")
-    parser.add_argument(
-        "--grace-period", metavar="SECONDS", type=int, help="default: the pod's own"
-    )
-    parser.add_argument("--force", action="store_true", help="at once, without any grace")
-    parser.add_argument(
-        "--ignore-not-found", action="store_true", help="what is gone already is no error"
-    )
-    session.add_arguments(parser)
-
 
 def run(args: argparse.Namespace) -> int:
     if bool(args.what) == bool(args.filename):
-        complain("say what to delete: KIND NAME, or -f FILE")
+        print_error("name what to delete: KIND NAME, or -f FILE")
         return BAD_INPUT
     try:
         objects = [obj for _, obj in read_objects(args.filename)] if args.filename else []
@@ -67,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         targets = [_target(resources.of(obj), obj, args) for obj in objects]
         targets += find_targets(api, resources, args) if args.what else []
     except PodiumError as error:
-        complain(error)
+        print_error(error)
         return FAILED
     if not targets:
         print("No resources found", file=sys.stderr)
@@ -82,13 +43,13 @@ def _delete_all(api: Session, targets: list[Target], args: argparse.Namespace) -
             print(f'{kind.title} "{name}" deleted', flush=True)
         except PodiumError as error:
             if not (args.ignore_not_found and isinstance(error, NotFound)):
-                complain(error)
+                print_error(error)
                 failed = True
     return FAILED if failed else 0
 
 
 def find_targets(api: Session, resources: Resources, args: argparse.Namespace) -> list[Target]:
-    """What the words of the command line mean."""
+    """Return the objects that the command line names or selects."""
     if all("/" in word for word in args.what):
         pairs = [split_names([word]) for word in args.what]
         return [

@@ -1,90 +1,104 @@
-"""``podium demo``: a cluster, a thousand pods, and what the scheduler decides about them."""
+"""``podium demo``: place a thousand pods on a hundred nodes, and show the decisions."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Final
 
 from rich.console import Console
 
 from podium import config
-from podium.apiserver import kubeconfig, state_file
-from podium.apiserver.state_file import StateFile
-from podium.cli import demo_show, demo_workload, up
-from podium.cli.parser import Subparsers
+from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
+from podium.apiserver.statuses import Json
+from podium.app.embedded import Schedule
+from podium.cli import demo_show, kubeconfig, state_file, terminal, up
+from podium.cli.state_file import StateFile
 from podium.clock import sleep
 from podium.errors import PodiumError
-
-if TYPE_CHECKING:
-    from podium.apiserver.embedded_cluster import EmbeddedCluster
-    from podium.live.running import RunningScheduler
+from podium.live.running import RunningScheduler
 
 NODES = 100
 _REFRESH_SECONDS = 0.2
 
-
-_EXAMPLES = """\
-examples:
-  podium demo                                 watch 1,000 pods come to 100 nodes
-  podium demo --kubeconfig ./podium.yaml      leave kubectl's own file alone
-"""
-
-
-def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
-        "demo",
-        help="watch 1,000 pods come to 100 simulated nodes",
-        description="Start a cluster as podium up does, create workloads, show where their pods "
-        "land and why some do not, and keep the cluster running until Ctrl-C.",
-        epilog=_EXAMPLES,
-    )
-    up.add_kubeconfig(parser)
-    up.add_state_file(parser)
+_APART: Final = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": {"matchLabels": {"app": "cache"}},
+            }
+        ]
+    }
+}
+# By name: replicas, the cpu request of each, and the rest of the pod spec.
+WORKLOADS: Final[dict[str, tuple[int, str, Json]]] = {
+    "web": (700, "500m", {}),
+    "cache": (150, "1", {"affinity": _APART}),  # one per node: fifty too many
+    "training": (100, "250m", {"nodeSelector": {"gpu": "a100"}}),  # there is no such node
+    "giant": (50, "32", {}),  # larger than every node
+}
+PODS: Final = sum(replicas for replicas, _, _ in WORKLOADS.values())
 
 
 def run(args: argparse.Namespace) -> int:
-    from podium.apiserver.embedded_cluster import ClusterOptions  # see up.run()
-    from podium.app.embedded import Schedule
-
-    path = args.state_file or state_file.default_path()
+    path = args.state_file or state_file.default_path(args.name)
     context_file = (args.kubeconfig or kubeconfig.default_path()).absolute()
     logging.basicConfig(level=logging.ERROR)
     try:
         with StateFile(path) as file:
-            place = up.Place(context_file, file, None)
+            files = up.ClusterFiles(args.name, context_file, file, None)
             options = ClusterOptions(NODES)
             schedule = Schedule(config.default)
-            return asyncio.run(up.serve(options, schedule, place, show))
+            return asyncio.run(up.serve(options, schedule, files, show))
     except PodiumError as error:
         return up.refuse(error)
 
 
 async def show(cluster: EmbeddedCluster, scheduler: RunningScheduler) -> None:
-    """Create the workloads, follow their pods, and tell of one that landed and one that waits."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"\n[bold]{demo_workload.PODS:,} pods are created[/]")
-    for manifest in demo_workload.manifests():
+    """Create the workloads, follow their pods, and explain two decisions."""
+    console = terminal.console()
+    console.print(f"\n[heading]creating {PODS:,} pods[/heading]")
+    for manifest in manifests():
         cluster.cluster.create("deployments.apps", manifest)
     progress = await _follow(cluster, scheduler, console)
     records = scheduler.scheduler.services.records
     for title, record in demo_show.examples(progress, records):
         weights = scheduler.profiles[record.profile].weights
-        console.print(f"\n[bold]{title}[/]")
+        console.print(f"\n[heading]{title}[/heading]")
         demo_show.print_record(demo_show.record_text(record, weights), console)
-    console.print("\nThe cluster keeps running. To end it: Ctrl-C", style="dim")
+    console.print("\nThe cluster keeps running. To stop it: Ctrl-C", style="note")
 
 
 async def _follow(
     cluster: EmbeddedCluster, scheduler: RunningScheduler, console: Console
 ) -> demo_show.Progress:
-    """Show the pods landing until nothing more is to be expected."""
+    """Show how many pods are placed, until every pod is placed or pending."""
     start = cluster.clock.now()
     with demo_show.Display(console) as display:
         while True:
             progress = demo_show.Progress.of(scheduler.watching.pods())
             display.show(progress, cluster.clock.now() - start)
-            if progress.seen == demo_workload.PODS and progress.is_settled:
+            if progress.seen == PODS and progress.is_settled:
                 return progress
             await sleep(cluster.clock, _REFRESH_SECONDS)
+
+
+def manifests() -> Iterator[Json]:
+    """Yield a Deployment for each workload."""
+    for name, (replicas, cpu, rest_of_spec) in WORKLOADS.items():
+        container = {"name": "c", "image": f"{name}:1", "resources": {"requests": {"cpu": cpu}}}
+        labels = {"app": name}
+        yield {
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {
+                "replicas": replicas,
+                "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {"containers": [container], **rest_of_spec},
+                },
+            },
+        }

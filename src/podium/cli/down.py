@@ -1,4 +1,4 @@
-"""``podium down``: end the cluster that ``podium up`` runs."""
+"""``podium down``: stop a cluster that ``podium up`` runs."""
 
 from __future__ import annotations
 
@@ -8,64 +8,60 @@ import signal
 import time
 from pathlib import Path
 
-from podium.apiserver import kubeconfig, state_file
-from podium.cli.complaint import FAILED, complain, signed
-from podium.cli.parser import Subparsers
-from podium.cli.up import add_state_file
+from podium.cli import kubeconfig, state_file
+from podium.cli.messages import FAILED, prefixed, print_error
 from podium.errors import PodiumError
 
-_PATIENCE = 30.0
-_LOOK_EVERY = 0.05
-
-
-def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
-        "down",
-        help="end the cluster that podium up runs",
-        description="End the running cluster, with everything in it, and take its context out of "
-        "the kubeconfig. Where none runs there is nothing to do, and that is no error.",
-        epilog="example:\n  podium up --detach && podium get nodes && podium down",
-    )
-    add_state_file(parser)
+_TIMEOUT_SECONDS = 30.0
+_CHECK_SECONDS = 0.05
 
 
 def run(args: argparse.Namespace) -> int:
-    path = args.state_file or state_file.default_path()
+    path = args.state_file or state_file.default_path(args.name)
     try:
-        return _end(path)
+        return _stop(path)
     except PodiumError as error:
-        complain(error)
+        print_error(error)
         return FAILED
 
 
-def _end(path: Path) -> int:
+def _stop(path: Path) -> int:
     found, is_running = state_file.look(path)
     if not is_running:
-        if found is not None:  # it died without cleaning up
-            kubeconfig.remove_context(Path(found.kubeconfig), found.url)
+        if found is not None:  # it crashed without cleaning up
+            context = kubeconfig.context_of(found.name)
+            kubeconfig.remove_context(Path(found.kubeconfig), found.url, context)
             path.unlink(missing_ok=True)
-        print(signed("no cluster is running"))
+        print(prefixed(_nothing_to_stop()))
         return 0
     if found is None:
-        raise PodiumError(f"{path}: its cluster is just starting; try again in a moment")
+        raise PodiumError(f"{path}: its cluster is starting; try again in a moment")
     try:
         os.kill(found.pid, signal.SIGTERM)
     except ProcessLookupError:
-        pass  # it ends by itself just now
+        pass  # it has just ended by itself
     except OSError as error:
-        why = f"process {found.pid} cannot be ended: {error.strerror}"
+        why = f"process {found.pid} cannot be stopped: {error.strerror}"
         raise PodiumError(why) from error
     if not _is_gone(path):
-        raise PodiumError(f"process {found.pid} has not ended after {_PATIENCE:g} seconds")
-    print(signed(f"the cluster at {found.url} has ended"))
+        raise PodiumError(f"process {found.pid} has not ended after {_TIMEOUT_SECONDS:g} seconds")
+    print(prefixed(f"the cluster at {found.url} has ended"))
     return 0
 
 
+def _nothing_to_stop() -> str:
+    others = [running.name for running in state_file.running_clusters()]
+    if others:
+        names = ", ".join(others)
+        return f"this cluster is not running; choose one that is with --name: {names}"
+    return "no cluster is running"
+
+
 def _is_gone(path: Path) -> bool:
-    """Wait until nobody holds the state file any more."""
-    end = time.monotonic() + _PATIENCE
+    """Wait until the process has released the state file; False after the timeout."""
+    end = time.monotonic() + _TIMEOUT_SECONDS
     while time.monotonic() < end:
         if not state_file.look(path)[1]:
             return True
-        time.sleep(_LOOK_EVERY)
+        time.sleep(_CHECK_SECONDS)
     return False

@@ -1,4 +1,4 @@
-"""Objects from files, for commands that take ``-f``: YAML, JSON, directories, standard input."""
+"""Read objects from YAML or JSON files, directories and standard input, for ``-f``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def read_objects(names: Sequence[str]) -> list[tuple[str, Json]]:
-    """All objects with their source; raises all that is wrong, before anything is sent."""
+    """Return all objects with their sources; all mistakes are collected into one error."""
     found: list[tuple[str, Json]] = []
     faults: list[str] = []
     for name in names:
@@ -26,7 +26,7 @@ def read_objects(names: Sequence[str]) -> list[tuple[str, Json]]:
     if faults:
         raise PodiumError("\n".join(faults))
     if not found:
-        raise PodiumError(f"{', '.join(names)}: no objects in it")
+        raise PodiumError(f"{', '.join(names)}: no objects found")
     return found
 
 

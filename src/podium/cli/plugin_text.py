@@ -11,8 +11,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from podium.app.plugin_listing import Listed
-from podium.cli import columns
-from podium.cli.columns import Cell, Rows
+from podium.cli.terminal import Cell, Rows, aligned, folded
 
 Json = Mapping[str, Any]
 _MILLISECONDS = 1e3
@@ -23,17 +22,17 @@ _FIGURES = ("CALLS", "EVALUATIONS", "TOTAL MS", "MEAN MS", "MAX MS", "REJECTIONS
 
 def print_listing(rows: Sequence[Listed], console: Console) -> None:
     """Where each runs; below that the arguments, which are as long as their authors like."""
-    _print(columns.folded([_header(*_LISTED), *map(_listed, rows)], console.width), console)
+    _print(folded([_header(*_LISTED), *map(_listed, rows)], console.width), console)
     arguments = [cells for row in rows for cells in _arguments(row)]
     if arguments:
         header = _header("PLUGIN", "PROFILE", "ARGUMENTS")
         console.print()
-        _print(columns.folded([header, *arguments], console.width), console)
+        _print(folded([header, *arguments], console.width), console)
 
 
 def _listed(row: Listed) -> list[Cell]:
     weight = "-" if row.weight is None else str(row.weight)
-    points = ", ".join(row.points) or Text(row.trouble, "red")
+    points = ", ".join(row.points) or Text(row.trouble, "bad")
     return [row.name, row.origin, row.profile or "-", weight, points]
 
 
@@ -47,7 +46,7 @@ def _arguments(row: Listed) -> Iterator[list[Cell]]:
 
 def print_stats(found: Json, console: Console) -> None:
     for profile in found["profiles"]:
-        console.print(f"[bold]{escape(profile['name'])}[/bold]")
+        console.print(f"[heading]{escape(profile['name'])}[/heading]")
         _print_calls(profile["calls"], console)
         _print_unsigned(profile["withoutSignature"], console)
 
@@ -71,7 +70,7 @@ def _call(call: Json) -> list[Cell]:
         f"{call['evaluations']:,}",
         *(f"{each * _MILLISECONDS:,.3f}" for each in milliseconds),
         f"{call['rejections']:,}",
-        Text(str(call["errors"]), "red" if call["errors"] else ""),
+        Text(str(call["errors"]), "bad" if call["errors"] else ""),
     ]
 
 
@@ -82,15 +81,15 @@ def _print_unsigned(names: list[str], console: Console) -> None:
     verb = "does" if len(names) == 1 else "do"
     who = escape(", ".join(names))
     console.print(
-        f"[yellow]Every pod is judged from scratch[/yellow]: {who} {verb} not tell what it looks "
+        f"[warning]Every pod is judged from scratch[/warning]: {who} {verb} not tell what it looks "
         'at in a pod. Write for example: sign = fwk.pod_fields("spec.tolerations")'
     )
 
 
 def _header(*names: str) -> list[Cell]:
-    return [Text(name, "bold") for name in names]
+    return [Text(name, "heading") for name in names]
 
 
 def _print(rows: Rows, console: Console, right: range = range(0)) -> None:
-    for line in columns.aligned(rows, right=right):
+    for line in aligned(rows, right=right):
         console.print(line, soft_wrap=True)

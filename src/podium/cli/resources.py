@@ -1,4 +1,4 @@
-"""Words of the command line to kinds of the API: ``po``, ``deploy/web``, ``deployments.apps``."""
+"""Find the API kind for words such as ``po``, ``deploy/web`` and ``deployments.apps``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryL
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A kind that the server has, in one version."""
+    """A kind of the server in one version."""
 
     group: str
     version: str
     kind: str
     plural: str
-    names: tuple[str, ...]  # all that a user may call it
+    names: tuple[str, ...]  # all that a user may type for it
     categories: tuple[str, ...]
     namespaced: bool
 
     @property
     def title(self) -> str:
-        """As kubectl names it in what it prints: ``deployment.apps``."""
+        """Its name in kubectl's output: ``deployment.apps``."""
         return f"{self.kind.lower()}.{self.group}" if self.group else self.kind.lower()
 
     @property
@@ -36,7 +36,7 @@ class Resource:
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace: str | None, name: str = "") -> str:
-        """Where its objects are; without a namespace those of all."""
+        """Return the path of its objects, in one namespace or in all."""
         prefix = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         parts = ["namespaces", namespace] if namespace and self.namespaced else []
         parts += [self.plural, name] if name else [self.plural]
@@ -44,7 +44,7 @@ class Resource:
 
 
 class Resources:
-    """Everything the server has, as its discovery tells it."""
+    """All kinds of the server, read from its discovery."""
 
     def __init__(self, session: Session) -> None:
         try:
@@ -58,7 +58,7 @@ class Resources:
             raise PodiumError("the server's discovery cannot be read") from error
 
     def named(self, words: str) -> list[Resource]:
-        """``"pods,svc"`` or a category such as ``all``; raises with a suggestion when unknown."""
+        """Return the kinds of ``"pods,svc"`` or of a category such as ``all``."""
         return [resource for word in words.split(",") for resource in self._named(word)]
 
     def _named(self, word: str) -> Sequence[Resource]:
@@ -73,7 +73,7 @@ class Resources:
         raise PodiumError(f'the server has no kind "{word}"{hint}')
 
     def of(self, obj: Json) -> Resource:
-        """The kind of an object in a file."""
+        """Return the kind of an object."""
         version, kind = obj.get("apiVersion"), obj.get("kind")
         for one in self._all:
             if (one.api_version, one.kind) == (version, kind):
@@ -105,7 +105,7 @@ def _resource(group: str, version: str, raw: Json) -> Resource:
 
 
 def split_names(words: Sequence[str]) -> tuple[str, list[str]]:
-    """``["pod", "a", "b"]`` or ``["pod/a", "pod/b"]`` to a kind and names."""
+    """Split ``["pod", "a", "b"]`` or ``["pod/a", "pod/b"]`` into a kind and names."""
     if "/" not in words[0]:
         return words[0], list(words[1:])
     pairs = [word.partition("/") for word in words]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from podium.app import plugin_loading
-from podium.cli import plugin_options, scheduler_flags, scheduler_flags_effect
-from podium.cli.complaint import BAD_INPUT, complain
-from podium.cli.parser import Subparsers
-from podium.cli.scheduler_flags import REFERENCE, Given
-from podium.cli.scheduler_flags_effect import Configured
+from podium.cli import scheduler_configuration
+from podium.cli.arguments.parser import BAD_INPUT, Parser
+from podium.cli.arguments.scheduler_flags import REFERENCE, Given, add_options
+from podium.cli.messages import print_error
+from podium.cli.scheduler_configuration import Configured
+from podium.cli.version import podium_version
 from podium.config.dump import to_yaml
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError, PodiumError, Problem
@@ -21,55 +21,22 @@ from podium.logs import get_logger, write_logs
 log = get_logger(__name__)
 
 
-_EXAMPLES = """\
-examples:
-  podium scheduler --kubeconfig ~/.kube/config          schedule that cluster, under leader election
-  podium scheduler --config scheduler.yaml              in a pod: with its service account
-  podium scheduler --kubeconfig F --leader-elect=false  alone, without a lease
-  podium scheduler --kubeconfig F --plugin ./rack.py    with a plugin of your own
-  podium scheduler --kubeconfig F -v 3                  tell the story of each attempt
-  podium scheduler --config F --write-config-to G       see what a configuration comes to
-  podium scheduler --kubeconfig F --feature-gates=StorageCapacityScoring=true
-
-Flags have kube-scheduler's names, types and defaults; docs/flags.md tells what becomes of each.
-"""
-
-
-def add_parser(subparsers: Subparsers) -> None:
-    parser = subparsers.add_parser(
-        "scheduler",
-        help="run the scheduler process on a cluster",
-        usage="%(prog)s [flags]",
-        description="Watch a cluster and bind its pods, as kube-scheduler does. Without "
-        "--kubeconfig and --master it uses the service account of the pod it runs in.",
-        epilog=_EXAMPLES,
-        allow_abbrev=False,
-    )
-    add_options(parser)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """What ``podium.main`` shares with the command."""
-    plugin_options.add(parser)
-    scheduler_flags.add_to(parser)
-
-
 def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
     """``plugins`` are those of a program that calls ``podium.main``."""
     given = Given(args)
     if given.value("version"):
-        print(f"podium {_version()}, as kube-scheduler v{REFERENCE}")
+        print(f"podium {podium_version()}, as kube-scheduler v{REFERENCE}")
         return 0
     try:
-        gates = scheduler_flags_effect.check(given)
+        gates = scheduler_configuration.check(given)
         write_logs(given.value("v"), given.value("logging-format"), dict(given.value("vmodule")))
         configured = _configured(args, plugins, gates)
-        scheduler_flags_effect.tell(given, configured)
+        scheduler_configuration.log_notices(given, configured)
         if given.value("write-config-to"):
             return _write(configured, Path(given["write-config-to"]))
         return _run(given, configured, gates)
     except PodiumError as error:
-        complain(error)
+        print_error(error)
         return BAD_INPUT
 
 
@@ -79,7 +46,7 @@ def _configured(
     from podium.app.gated import own_plugins  # loads the running scheduler, as few commands need
 
     registry = plugin_loading.registry(args.plugin, plugins, own_plugins(gates))
-    return scheduler_flags_effect.configure(Given(args), registry, gates)
+    return scheduler_configuration.configure(Given(args), registry, gates)
 
 
 def _run(given: Given, configured: Configured, gates: FeatureGates) -> int:
@@ -107,8 +74,17 @@ def _write(configured: Configured, path: Path) -> int:
     return 0
 
 
-def _version() -> str:
-    try:
-        return version("podium")
-    except PackageNotFoundError:
-        return "(a tree that is not installed)"
+def main(plugins: Iterable[object] = (), argv: Sequence[str] | None = None) -> int:
+    """Run ``podium scheduler`` with these classes, factories and decorated functions besides.
+
+    This is ``podium.main``, for programs that bring their own plugins. The plugins run in every
+    profile that does not name them. Returns the exit status.
+    """
+    parser = Parser(
+        allow_abbrev=False,
+        usage="%(prog)s [flags]",
+        description="The Kubernetes scheduler with plugins of this program. Without --kubeconfig "
+        "and --master it uses the service account of the pod it runs in.",
+    )
+    add_options(parser)
+    return run(parser.parse_args(argv), plugins)

@@ -1,4 +1,4 @@
-"""Requests of the commands ``get``, ``apply`` and ``delete`` to the API server of a kubeconfig."""
+"""Requests of ``podium get``, ``apply`` and ``delete`` to the API server of a kubeconfig."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import base64
 import ssl
 import urllib.error
 import urllib.request
-from http.client import HTTPException
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 
-from podium.apiserver import kubeconfig
-from podium.apiserver.kubeconfig import CONTEXT
 from podium.apiserver.statuses import Json
+from podium.cli import kubeconfig
 from podium.client.answers import error_of
 from podium.errors import NotFound, PodiumError
 
@@ -24,21 +25,8 @@ _TIMEOUT = 60.0
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What every command that talks to a cluster understands."""
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", default="default", help="default: %(default)s"
-    )
-    parser.add_argument(
-        "--kubeconfig", metavar="FILE", type=Path, help="default: the file that kubectl uses"
-    )
-    parser.add_argument(
-        "--context", metavar="NAME", default=CONTEXT, help="default: %(default)s, of podium up"
-    )
-
-
 class Session:
-    """One API server, asked one thing at a time."""
+    """One API server; each call sends one request and waits for the answer."""
 
     def __init__(self, server: str, token: str = "", tls: ssl.SSLContext | None = None) -> None:
         self._server = server.rstrip("/")
@@ -58,11 +46,11 @@ class Session:
         server = kubeconfig.server_of(config, context)
         if server and not server.startswith(("http://", "https://")):
             raise PodiumError(
-                f'{path}: context "{context}": {server!r:.80} is no address of a server'
+                f'{path}: context "{context}": {server!r:.80} is not the address of a server'
             )
         if not server:
             known = [str(one.get("name")) for one in config.get("contexts") or []]
-            there = f"there are: {', '.join(known)}" if known else "it has none at all"
+            there = f"there are: {', '.join(known)}" if known else "it has no contexts"
             hint = "start a cluster with: podium up --detach"
             raise PodiumError(f'{path}: no context "{context}"; {there}; {hint}')
         cluster = kubeconfig.entry(config, "clusters", kubeconfig.cluster_name(config, context))
@@ -74,7 +62,7 @@ class Session:
             raise PodiumError(f"{path}: user {name}: {what} is not supported; {hint}")
         token = user.get("token") or ""
         if not isinstance(token, str) or not token.isprintable():
-            raise PodiumError(f"{path}: user {name}: its token is no line of text")
+            raise PodiumError(f"{path}: user {name}: its token is not a line of text")
         try:
             return cls(server, token, _tls(cluster))
         except (OSError, ValueError, TypeError) as error:
@@ -93,21 +81,50 @@ class Session:
     def call(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> Json:
-        """The answer's JSON; an ``ApiError`` says what the server has against it."""
-        sent = {"User-Agent": "podium", "Content-Type": "application/json", **(headers or {})}
+        """Return the JSON of the answer; raises ``ApiError`` if the server refuses."""
+        data = None if body is None else msgspec.json.encode(body)
+        request = self._request(path, headers or {}, method, data)
+        with self._answer(request, _TIMEOUT) as answer:
+            return _object(self._server, answer.read())
+
+    def watch(self, path: str, accept: str = "application/json", **query: str) -> Iterator[Json]:
+        """Yield each changed object, until the server ends the watch."""
+        path = _with_query(path, {**query, "watch": "true"})
+        request = self._request(path, {"Accept": accept}, "GET")
+        with self._answer(request, None) as answer:
+            for line in answer:
+                event = _object(self._server, line)
+                if event.get("type") == "ERROR":
+                    raise error_of(0, msgspec.json.encode(event.get("object")))
+                yield event["object"]
+
+    def _request(
+        self, path: str, headers: dict[str, str], method: str, data: bytes | None = None
+    ) -> urllib.request.Request:
+        sent = {"User-Agent": "podium", "Content-Type": "application/json", **headers}
         if self._token:
             sent["Authorization"] = f"Bearer {self._token}"
-        data = None if body is None else msgspec.json.encode(body)
         try:
-            request = urllib.request.Request(self._server + path, data, sent, method=method)
-            with self._opener.open(request, timeout=_TIMEOUT) as answer:
-                return _object(self._server, answer.read())
+            return urllib.request.Request(self._server + path, data, sent, method=method)
+        except ValueError as error:
+            raise self._unreachable(error) from error
+
+    @contextmanager
+    def _answer(
+        self, request: urllib.request.Request, timeout: float | None
+    ) -> Iterator[HTTPResponse]:
+        try:
+            with self._opener.open(request, timeout=timeout) as answer:
+                yield answer
         except urllib.error.HTTPError as error:
             raise error_of(error.code, error.read()) from error
         except (OSError, HTTPException, ValueError) as error:
-            why = getattr(error, "reason", error)
-            hint = "start a cluster with: podium up --detach"
-            raise PodiumError(f"{self._server} does not answer: {why}; {hint}") from error
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: Exception) -> PodiumError:
+        why = getattr(error, "reason", error)
+        hint = "start a cluster with: podium up --detach"
+        return PodiumError(f"{self._server} does not answer: {why}; {hint}")
 
 
 def _object(server: str, text: bytes) -> Json:
@@ -116,7 +133,7 @@ def _object(server: str, text: bytes) -> Json:
     except (msgspec.DecodeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise PodiumError(f"{server} is no Kubernetes API server: it answers {text!r:.60}")
+        raise PodiumError(f"{server} is not a Kubernetes API server: it answers {text!r:.60}")
     return found
 
 

@@ -1,47 +1,62 @@
-"""The state file of a running cluster: who runs it and where, locked for as long as it runs.
+"""The state files of running clusters: one per name, locked for as long as the cluster runs.
 
-The lock tells a running cluster from one that died: a number of a process can be used again.
+The lock tells a running cluster from one that crashed; the process id alone could not, because the
+system uses process ids again.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
 import msgspec
 
+from podium.cli.arguments.options import DEFAULT_NAME
 from podium.errors import AlreadyRunning, PodiumError
 
 _MOST = 64 * 1024  # characters; a state file has some 200
 
 
 class RunningCluster(msgspec.Struct, frozen=True):
-    """What the file says."""
+    """The content of a state file."""
 
     pid: int
     url: str
     kubeconfig: str
     nodes: int = 0
-    scheduler: str = ""  # where its scheduler serves metrics; nowhere if it has none
+    scheduler: str = ""  # where its scheduler serves metrics; "" if it has none
+    name: str = DEFAULT_NAME
 
 
-def default_path(environment: Mapping[str, str] = os.environ) -> Path:
+def default_path(name: str = DEFAULT_NAME, environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the state file of the cluster with this name."""
     base = environment.get("XDG_STATE_HOME")
     directory = Path(base) if base else Path.home() / ".local" / "state"
-    return directory / "podium" / "cluster.json"
+    suffix = "" if name == DEFAULT_NAME else f"-{name}"
+    return directory / "podium" / f"cluster{suffix}.json"
+
+
+def running_clusters() -> Iterator[RunningCluster]:
+    """Yield the clusters that run now, sorted by name; those with a --state-file are not found."""
+    files = default_path().parent.glob("cluster*.json")
+    found = [running for file in files if (running := find_running(file))]
+    yield from sorted(found, key=lambda running: running.name)
 
 
 def already_running(running: RunningCluster | None) -> AlreadyRunning:
-    """What to raise; ``None`` when the other cluster has not said yet where it is."""
+    """Return the error to raise; ``None`` if the other cluster has not written its state yet."""
     where = f" (process {running.pid}, {running.url})" if running else ""
-    return AlreadyRunning(f"a cluster is running already{where}; end it with: podium down")
+    is_named = running is not None and running.name != DEFAULT_NAME
+    stop = f"podium down --name {running.name}" if running and is_named else "podium down"
+    hint = f"stop it with: {stop}, or start another with --name"
+    return AlreadyRunning(f"a cluster is running already{where}; {hint}")
 
 
 class StateFile:
-    """``with StateFile(path) as file: file.write(…)``: held until the end, then removed."""
+    """``with StateFile(path) as file: file.write(…)``: locked until the end, then removed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -74,13 +89,13 @@ class StateFile:
 
 
 def find_running(path: Path) -> RunningCluster | None:
-    """The cluster that runs now; a file that nobody holds is of one that died."""
+    """Return the cluster that runs now; a file without a lock was left by a crash."""
     found, held = look(path)
     return found if held else None
 
 
 def look(path: Path) -> tuple[RunningCluster | None, bool]:
-    """What the file says, and whether its cluster still runs."""
+    """Return the file's content, and whether its cluster still runs."""
     try:
         with path.open("r", errors="replace") as file:
             held = not _lock(file, fcntl.LOCK_SH)
@@ -92,22 +107,22 @@ def look(path: Path) -> tuple[RunningCluster | None, bool]:
 
 
 def check_ours(path: Path) -> None:
-    """Refuse a file of somebody else, which would be lost; an empty one may be used."""
+    """Refuse to overwrite a file that is not a state file; an empty one may be used."""
     try:
         text = path.read_bytes()[:_MOST].decode(errors="replace") if path.exists() else ""
     except (OSError, ValueError) as error:
         raise PodiumError(f"{path}: cannot be read: {error}") from error
     if text.strip() and _parse(text) is None:
         hint = "give another with --state-file"
-        raise PodiumError(f"{path}: is no state file of podium; {hint}")
+        raise PodiumError(f"{path}: is not a state file of podium; {hint}")
 
 
 def _parse(text: str) -> RunningCluster | None:
     try:
         found = msgspec.json.decode(text, type=RunningCluster)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return None  # not written yet, or by somebody else
-    return found if found.pid > 0 else None  # a signal to others would go to many
+        return None  # not written yet, or not a state file
+    return found if found.pid > 0 else None  # a signal to 0 or below would reach many processes
 
 
 def _lock(file: TextIO, how: int = fcntl.LOCK_EX) -> bool:

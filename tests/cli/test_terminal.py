@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from podium.cli import columns
+from podium.cli import terminal
 
 WORDS = st.text("abcXYZ-/", min_size=1, max_size=30)
 TABLES = st.integers(1, 4).flatmap(
@@ -14,7 +14,7 @@ TABLES = st.integers(1, 4).flatmap(
 
 @given(TABLES, st.sets(st.integers(0, 3)))
 def test_columns_line_up_and_keep_their_cells(rows, right):
-    lines = [str(line) for line in columns.aligned(rows, right=right)]
+    lines = [str(line) for line in terminal.aligned(rows, right=right)]
 
     assert [line.split() for line in lines] == rows
     assert [line.rstrip() for line in lines] == lines
@@ -36,7 +36,7 @@ def _at(line, row, column):
 
 @given(st.lists(st.tuples(WORDS, st.lists(WORDS).map(" ".join)), min_size=1), st.integers(1, 90))
 def test_a_last_cell_goes_on_below_and_no_word_is_broken(rows, width):
-    parts = columns.folded(rows, width)
+    parts = terminal.folded(rows, width)
     whole: list[list[str]] = []
     for first, last in parts:
         if first:
@@ -50,11 +50,11 @@ def test_a_last_cell_goes_on_below_and_no_word_is_broken(rows, width):
 
 
 def test_styles_stay_with_their_cells():
-    (header, line) = columns.aligned([[Text("NAME", "bold"), "N"], ["a", Text("10", "red")]])
+    (header, line) = terminal.aligned([[Text("NAME", "bold"), "N"], ["a", Text("10", "red")]])
 
     assert [(str(header)[s.start : s.end], s.style) for s in header.spans] == [("NAME", "bold")]
     assert [(str(line)[s.start : s.end], s.style) for s in line.spans] == [("10", "red")]
 
 
 def test_an_empty_table_has_no_lines():
-    assert list(columns.aligned([])) == []
+    assert list(terminal.aligned([])) == []

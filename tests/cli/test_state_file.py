@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.apiserver.state_file import (
+from podium.cli.state_file import (
     RunningCluster,
     StateFile,
     default_path,
@@ -50,6 +50,6 @@ def test_a_file_left_behind_is_no_cluster(tmp_path):
 
 
 def test_where_it_is(tmp_path):
-    path = default_path({"XDG_STATE_HOME": str(tmp_path)})
+    path = default_path(environment={"XDG_STATE_HOME": str(tmp_path)})
 
     assert path == tmp_path / "podium" / "cluster.json"

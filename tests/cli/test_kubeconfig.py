@@ -5,7 +5,7 @@ import stat
 import pytest
 import yaml
 
-from podium.apiserver import kubeconfig
+from podium.cli import kubeconfig
 from podium.errors import PodiumError
 
 OTHERS = {
@@ -71,9 +71,9 @@ def test_a_link_stays_a_link(path, tmp_path):
     ("text", "why"),
     [
         pytest.param("{", "not readable as YAML", id="broken"),
-        pytest.param("- a", "is no kubeconfig", id="a-list"),
-        pytest.param("clusters: 5", "is no kubeconfig", id="clusters-no-list"),
-        pytest.param("contexts: [a]", "is no kubeconfig", id="contexts-no-objects"),
+        pytest.param("- a", "is not a kubeconfig", id="a-list"),
+        pytest.param("clusters: 5", "is not a kubeconfig", id="clusters-no-list"),
+        pytest.param("contexts: [a]", "is not a kubeconfig", id="contexts-no-objects"),
     ],
 )
 def test_bad_files_are_named_and_left_alone(path, text, why):

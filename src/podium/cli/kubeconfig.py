@@ -1,4 +1,4 @@
-"""The kubeconfig that clients read: our context goes in and out, every other one stays as it is."""
+"""The contexts that podium adds to a kubeconfig and removes again; all others stay as they are."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import yaml
 
 from podium.api.manifests import read_text
 from podium.apiserver.statuses import Json
+from podium.cli.arguments.options import DEFAULT_NAME
 from podium.errors import PodiumError
 
-CONTEXT = "podium"
+CONTEXT = DEFAULT_NAME  # of the cluster without a --name
 _LISTS = ("clusters", "users", "contexts")
 
 
 class _Loader(yaml.SafeLoader):
-    """Leaves texts alone that look like times or numbers: what is not ours is written back."""
+    """Keeps texts that look like times or numbers, because the file is written back."""
 
 
 _LEFT_ALONE = ("timestamp", "float", "int")
@@ -37,7 +38,7 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:int", _DECIMAL, list("-01234567
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """The file that kubectl would write to."""
+    """Return the file that kubectl would write to."""
     listed = [Path(one) for one in environment.get("KUBECONFIG", "").split(os.pathsep) if one]
     if not listed:
         return Path.home() / ".kube" / "config"
@@ -45,7 +46,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def read(path: Path) -> Json:
-    """The file's content, {} when there is none."""
+    """Return the file's content, {} if it does not exist."""
     if not path.exists():
         return {}
     try:
@@ -54,16 +55,16 @@ def read(path: Path) -> Json:
         hint = "give another file with --kubeconfig"
         raise PodiumError(f"{path}: {error}; {hint}") from error
     try:
-        found = yaml.load(text, Loader=_Loader)  # a safe loader, with less in it
+        found = yaml.load(text, Loader=_Loader)  # a subclass of the safe loader
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         why = " ".join(str(error).split())
-        hint = "mend it, or give another file with --kubeconfig"
+        hint = "correct it, or give another file with --kubeconfig"
         raise PodiumError(f"{path}: not readable as YAML: {why}; {hint}") from error
     if found is None:
         return {}
     if not isinstance(found, dict) or not all(_is_list(found.get(name)) for name in _LISTS):
         hint = "give another file with --kubeconfig"
-        raise PodiumError(f"{path}: is no kubeconfig; {hint}")
+        raise PodiumError(f"{path}: is not a kubeconfig; {hint}")
     return found
 
 
@@ -72,30 +73,36 @@ def _is_list(value: Any) -> bool:
     return isinstance(items, list) and all(isinstance(one, dict) for one in items)
 
 
-def with_context(config: Json, url: str) -> Json:
-    """The same with our context; it becomes the current one only where none is."""
+def context_of(name: str) -> str:
+    """Return the context of the cluster with this name: ``podium``, ``podium-test``."""
+    return CONTEXT if name == DEFAULT_NAME else f"{CONTEXT}-{name}"
+
+
+def with_context(config: Json, context: str, url: str) -> Json:
+    """Return the kubeconfig with a context; it becomes the current one if there is none."""
     ours = {
-        "clusters": {"name": CONTEXT, "cluster": {"server": url}},
-        "users": {"name": CONTEXT, "user": {}},
-        "contexts": {"name": CONTEXT, "context": {"cluster": CONTEXT, "user": CONTEXT}},
+        "clusters": {"name": context, "cluster": {"server": url}},
+        "users": {"name": context, "user": {}},
+        "contexts": {"name": context, "context": {"cluster": context, "user": context}},
     }
     found = {"apiVersion": "v1", "kind": "Config", "preferences": {}, **config}
     for name, entry in ours.items():
-        found[name] = [*_others(config, name), entry]
+        found[name] = [*_others(config, name, context), entry]
     if not found.get("current-context"):
-        found["current-context"] = CONTEXT
+        found["current-context"] = context
     return found
 
 
-def without_context(config: Json) -> Json:
-    found = {**config, **{name: _others(config, name) for name in _LISTS if name in config}}
-    if found.get("current-context") == CONTEXT:
+def without_context(config: Json, context: str) -> Json:
+    kept = {name: _others(config, name, context) for name in _LISTS if name in config}
+    found = {**config, **kept}
+    if found.get("current-context") == context:
         found["current-context"] = ""
     return found
 
 
 def server_of(config: Json, context: str = CONTEXT) -> str:
-    """The address that a context leads to; "" without one."""
+    """Return the server of a context, "" if there is none."""
     return str(entry(config, "clusters", cluster_name(config, context)).get("server", ""))
 
 
@@ -104,7 +111,7 @@ def cluster_name(config: Json, context: str) -> str:
 
 
 def entry(config: Json, group: str, name: str) -> Json:
-    """One named entry of a list, such as a user; {} when it is not there."""
+    """Return one named entry of a list, such as a user; {} if it does not exist."""
     for one in config.get(group) or []:
         if one.get("name") == name:
             found = one.get(group.removesuffix("s"))
@@ -112,17 +119,17 @@ def entry(config: Json, group: str, name: str) -> Json:
     return {}
 
 
-def _others(config: Json, name: str) -> list[Json]:
-    return [one for one in config.get(name) or [] if one.get("name") != CONTEXT]
+def _others(config: Json, group: str, name: str) -> list[Json]:
+    return [one for one in config.get(group) or [] if one.get("name") != name]
 
 
 def write(path: Path, config: Json) -> None:
-    """Replace the file in one step; whoever reads it meanwhile gets the old or the new one."""
+    """Replace the file in one step, so that no reader sees half of it."""
     target = path.resolve()  # a link stays a link
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "w") as file:  # mkstemp makes it readable for its owner only
+        with os.fdopen(handle, "w") as file:  # mkstemp: only its owner can read it
             yaml.safe_dump(config, file, sort_keys=False)
         os.replace(name, target)
     except OSError as error:
@@ -130,12 +137,12 @@ def write(path: Path, config: Json) -> None:
         raise PodiumError(f"{path}: cannot be written: {error}; {hint}") from error
 
 
-def add_context(path: Path, url: str) -> None:
-    write(path, with_context(read(path), url))
+def add_context(path: Path, url: str, context: str = CONTEXT) -> None:
+    write(path, with_context(read(path), context, url))
 
 
-def remove_context(path: Path, url: str) -> None:
-    """Take our context out, unless it leads to another cluster by now."""
+def remove_context(path: Path, url: str, context: str = CONTEXT) -> None:
+    """Remove a context, unless it leads to another cluster by now."""
     config = read(path)
-    if server_of(config) == url:
-        write(path, without_context(config))
+    if server_of(config, context) == url:
+        write(path, without_context(config, context))

@@ -1,6 +1,6 @@
-"""What flags come to: checked, laid over the configuration, and refused where podium cannot follow.
+"""The configuration that `podium scheduler` runs with: its flags checked and laid over the file.
 
-Everything that is wrong with a command line is told at once, as one ``ConfigError``.
+All mistakes in a command line are collected into one ``ConfigError``.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final, NamedTuple
 
-from podium.cli.scheduler_flags import PREVIOUS, REFERENCE, Fate, Flag, Given
+from podium.cli.arguments.scheduler_flags import PREVIOUS, REFERENCE, Effect, Given
 from podium.config import Configuration, export, feature_gates, validate
 from podium.config.dump import dump
 from podium.config.feature_gates import FeatureGates
@@ -25,14 +25,14 @@ log = get_logger(__name__)
 SOURCE: Final = "the command line"
 MOST_PORTS: Final = 65535
 UNSERVED: Final = (
-    "podium serves plain HTTP on a loopback address and asks nobody who they are; "
+    "podium serves plain HTTP on a loopback address, without authentication; "
     "leave it out, or serve nothing with --secure-port=0"
 )
 
 _ELECTION: Final = "leader-elect"
 _EMULATED: Final = (REFERENCE, f"kube={REFERENCE}")
 _COMPATIBLE: Final = tuple(f"1.{minor}" for minor in range(33, 37))
-# By flag: the section and the field that it sets.
+# By flag: the section and the field of the configuration that it sets.
 _FIELDS: Final = {
     "kubeconfig": ("client_connection", "kubeconfig"),
     "kube-api-content-type": ("client_connection", "content_type"),
@@ -44,7 +44,7 @@ _FIELDS: Final = {
 
 
 class Configured(NamedTuple):
-    """A configuration with flags laid over, and how it was read."""
+    """A configuration with the flags laid over it, and where it comes from."""
 
     configuration: Configuration
     reading: Reading
@@ -52,12 +52,12 @@ class Configured(NamedTuple):
     registry: Registry
 
     def written(self) -> dict[str, Any]:
-        """As kube-scheduler would write it; ``ConfigError`` when v1 cannot say it."""
+        """Return it as kube-scheduler would write it; ``ConfigError`` if v1 cannot express it."""
         v1 = as_v1(self.reading, self.registry, self.source)
         return dump(v1, self.configuration, self.registry)
 
     def shown(self) -> dict[str, Any]:
-        """The same; or what there is to say about a configuration that v1 cannot express."""
+        """Return it for ``/configz``: in podium's own form if v1 cannot express it."""
         try:
             return self.written()
         except ConfigError:
@@ -65,11 +65,13 @@ class Configured(NamedTuple):
 
 
 def check(given: Given) -> FeatureGates:
-    """Refuse what cannot be; the gates are the first thing that others need."""
+    """Raise ``ConfigError`` for flags that podium cannot honour; return the feature gates."""
     problems = Problems()
     serves = given.value("secure-port") != 0
-    for flag in given.of([Fate.REFUSED, *([Fate.UNSERVED] if serves else [])]):
-        why = f"{flag.help}; leave it out" if flag.fate is Fate.REFUSED else UNSERVED
+    refused = [Effect.REFUSED, Effect.UNSERVED] if serves else [Effect.REFUSED]
+    for flag in given.with_effect(*refused):
+        is_unserved = flag.effect is Effect.UNSERVED
+        why = UNSERVED if is_unserved else f"{flag.help}; leave it out"
         problems.add(f"--{flag.name}", why)
     _check_port(given.value("secure-port"), problems)
     if serves:
@@ -118,13 +120,13 @@ def _check_versions(given: Given, problems: Problems) -> None:
 
 
 def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configured:
-    """The configuration of the file, or the default one, with flags laid over as upstream does."""
+    """Lay the flags over the file or the default configuration, as kube-scheduler does."""
     path = given.value("config")
     if path:
         reading = read(text_of(path), registry, source=path, gates=gates, versions=VERSIONS)
     else:
         reading = read_default(registry, gates=gates)
-    laid_over = _with_fields(reading.configuration, given, heeded(given, reading))
+    laid_over = _with_fields(reading.configuration, given, honoured(given, reading))
     changed = dataclasses.replace(
         laid_over,
         leader_election=dataclasses.replace(laid_over.leader_election, **_election(given)),
@@ -136,9 +138,12 @@ def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configur
     return Configured(changed, reading, path or SOURCE, registry)
 
 
-def heeded(given: Given, reading: Reading) -> set[str]:
-    """The deprecated flags that count: all without a file; beside one that names no kubeconfig,
-    the one that does. Upstream ignores that too, and looks for the service account of a pod."""
+def honoured(given: Given, reading: Reading) -> set[str]:
+    """Return the deprecated flags that count: all of them without a file.
+
+    Beside a file without a kubeconfig, ``--kubeconfig`` counts. kube-scheduler ignores it even
+    then, and looks for the service account of a pod.
+    """
     if not given.value("config"):
         return given.keys() & _FIELDS.keys()
     is_silent = not reading.configuration.client_connection.kubeconfig
@@ -157,7 +162,7 @@ def _with_fields(configuration: Configuration, given: Given, names: set[str]) ->
 
 
 def _election(given: Given) -> dict[str, Any]:
-    """The fields that flags set; the flags are named after them."""
+    """Return the fields of leader election that flags set; the flags are named after them."""
     found = {
         name.removeprefix(f"{_ELECTION}-").replace("-", "_"): value
         for name, value in given.items()
@@ -166,21 +171,16 @@ def _election(given: Given) -> dict[str, Any]:
     return {"leader_elect": given[_ELECTION], **found} if _ELECTION in given else found
 
 
-def tell(given: Given, configured: Configured) -> None:
-    """What a person should know before anything runs."""
+def log_notices(given: Given, configured: Configured) -> None:
+    """Log warnings of the configuration, flags that are ignored, and all flags."""
     for warning in configured.configuration.warnings:
         log.warning("configuration", file=configured.source, what=str(warning))
     if given.value("config"):
-        counts = heeded(given, configured.reading)
-        for flag in given.of([Fate.FILE_DECIDES]):
-            if flag.name in counts:
-                continue
-            log.warning("flag ignored: the file of --config decides", flag=_shown(flag))
-    for flag in given.of([Fate.NO_EFFECT]):
-        log.v(1, "flag has no effect", flag=_shown(flag))
-    for name, value in given.items():
-        log.v(1, f'FLAG: --{name}="{value}"')
-
-
-def _shown(flag: Flag) -> str:
-    return f"--{flag.name}"
+        counts = honoured(given, configured.reading)
+        for flag in given.with_effect(Effect.FILE_DECIDES):
+            if flag.name not in counts:
+                log.warning("flag ignored: the file of --config decides", flag=f"--{flag.name}")
+    for flag in given.with_effect(Effect.NO_EFFECT):
+        log.v(1, "flag has no effect", flag=f"--{flag.name}")
+    for line in given.log_lines():
+        log.v(1, line)

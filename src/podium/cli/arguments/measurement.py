@@ -1,0 +1,127 @@
+"""The options of `podium bench` and `podium conformance`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from podium import durations
+from podium.cli.arguments.parser import Subparsers
+
+DEFAULT_RUNS: Final = 5
+
+_BENCH_EXAMPLES = """examples:
+  podium bench benchmarks/basic.yaml                          all sizes, the median of five runs
+  podium bench benchmarks/*.yaml --workload '*/500Nodes'      one size of everything
+  podium bench benchmarks/spread.yaml --runs 1 -o json        one object per workload
+  podium bench --embedded benchmarks/basic.yaml               a whole scheduler, over an API
+  podium bench --kubeconfig F benchmarks/basic.yaml           podium scheduler on a cluster
+  podium bench --kubeconfig F --scheduler external FILE       the scheduler that runs there
+"""
+_CONFORMANCE_EXAMPLES = """examples:
+  podium conformance tests/data/golden                                    everything recorded
+  podium conformance tests/data/golden/*.gz --family preemption           one family
+  podium conformance tests/data/golden/*.gz --name '*/reprieve-*' -o json
+"""
+
+
+def add_bench(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "bench",
+        help="measure how fast pods are scheduled",
+        description="Run workloads in the format of scheduler_perf and print what scheduling "
+        "costs: the cycle alone in this machine's memory, or a whole scheduler on a cluster.",
+        epilog=_BENCH_EXAMPLES,
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a YAML file of workloads")
+    parser.add_argument(
+        "--workload",
+        metavar="GLOB",
+        action="append",
+        help="only workloads with such a name, for example 'Basic/*'; may be repeated",
+    )
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=_positive,
+        help=f"print the median of this many runs (default: {DEFAULT_RUNS}, on a cluster 1)",
+    )
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    _add_live(parser)
+    # bench.repeat runs this in another process: one run, with its result as JSON.
+    parser.add_argument("--run-once", metavar="NAME", help=argparse.SUPPRESS)
+    # --embedded starts this in another process: the API server.
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+
+
+def _add_live(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("on a cluster", "timed from outside, by a watch")
+    where = group.add_mutually_exclusive_group()
+    where.add_argument("--embedded", action="store_true", help="start an API server for each run")
+    where.add_argument("--kubeconfig", metavar="FILE", type=Path, help="use this cluster")
+    group.add_argument(
+        "--scheduler",
+        choices=("podium", "external"),
+        default="podium",
+        help="start podium scheduler (the default), or time the one that runs on the cluster",
+    )
+    group.add_argument(
+        "--scheduler-pid",
+        metavar="PID",
+        type=_positive,
+        help="report CPU and memory of this process",
+    )
+    group.add_argument(
+        "--timeout",
+        metavar="2m",
+        type=_duration,
+        default=120.0,
+        help="give up when no pod gets a node for this long (default: 2m)",
+    )
+
+
+def add_conformance(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser(
+        "conformance",
+        help="replay recorded decisions of kube-scheduler",
+        description="Replay recorded attempts, sequences, queueing hints and update events through "
+        "podium's own core and print each difference. The exit status is 0 when nothing differs "
+        "and something was compared in full, 1 otherwise, 2 when the input cannot be used.",
+        epilog=_CONFORMANCE_EXAMPLES,
+    )
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="recorded cases, plain or .gz; or a folder of them"
+    )
+    parser.add_argument(
+        "--family",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only cases of this family; may be repeated",
+    )
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only cases with such a name; may be repeated",
+    )
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _duration(text: str) -> float:
+    try:
+        seconds = durations.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError(f"must be above 0, not {text!r}")
+    return seconds

@@ -1,0 +1,63 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import Final
+
+DEFAULT_NAME: Final = "podium"
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+
+
+def add_name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        type=_cluster_name,
+        default=DEFAULT_NAME,
+        help="name of the cluster, if several run at once (default: %(default)s)",
+    )
+
+
+def add_kubeconfig(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kubeconfig",
+        metavar="FILE",
+        type=Path,
+        help="where to write the context (default: the file that kubectl uses)",
+    )
+
+
+def add_state_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--state-file",
+        metavar="FILE",
+        type=Path,
+        help="where a running cluster is recorded (default: in the user's state directory)",
+    )
+
+
+def _cluster_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        rule = "up to 40 lower case letters, digits and hyphens, not a hyphen first or last"
+        raise argparse.ArgumentTypeError(f"must be {rule}: not {text!r}")
+    return text
+
+
+def add_plugin(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--plugin",
+        metavar="FILE|MODULE[:NAME]",
+        action="append",
+        default=[],
+        help="load plugins and run them in every profile that does not name them; may be repeated",
+    )
+
+
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--watch", action="store_true", help="reload the files of --plugin when they are saved"
+    )

@@ -1,0 +1,102 @@
+"""The argument parser of every command.
+
+Unknown commands and flags are answered with the nearest known one. Flags may be written with
+underscores, as in Kubernetes' own programs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, TypeAlias
+
+BAD_INPUT = 2  # the exit status that argparse uses
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Wraps descriptions as usual, and keeps the line breaks of examples."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return "".join(f"{indent}{line}" for line in text.splitlines(keepends=True))
+        return super()._fill_text(text, width, indent)
+
+
+class StoreOnce(argparse.Action):
+    """Stores a value, and refuses an option that is given a second time.
+
+    Options of `podium scheduler` use argparse's own `store` instead: there the last value counts,
+    as in kube-scheduler.
+    """
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        given = vars(namespace).setdefault("_given", set())
+        if self.option_strings and self.dest in given:
+            raise argparse.ArgumentError(self, "may be given only once")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
+class Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter, **options})
+        self.register("action", None, StoreOnce)
+
+    def parse_known_args(  # type: ignore[override]  # typeshed has overloads; this is all of them
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        words = sys.argv[1:] if args is None else args
+        if not words and self._subparsers is not None:
+            self.print_help(sys.stderr)
+            self.exit(BAD_INPUT)
+        hyphenated = [self._with_hyphens(word) for word in words]
+        found, unknown = super().parse_known_args(hyphenated, namespace)
+        if unknown:
+            self._refuse(unknown)
+        return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Answer an unknown command with the nearest one, or with all of them."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            hint = _did_you_mean(value, action.choices) or f"; one of: {', '.join(action.choices)}"
+            self.error(f'unknown command "{value}"{hint}')
+        super()._check_value(action, value)
+
+    def _with_hyphens(self, word: str) -> str:
+        name, equals, value = word.partition("=")
+        hyphenated = name.replace("_", "-")
+        options = self._option_string_actions
+        is_flag = name not in options and hyphenated in options
+        return f"{hyphenated}{equals}{value}" if is_flag else word
+
+    def _refuse(self, unknown: list[str]) -> NoReturn:
+        flags = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+        if not flags:
+            self.error(f'"{self.prog}" does not take any arguments, got {json.dumps(unknown)}')
+        options = self._option_string_actions.items()
+        shown = [name for name, action in options if action.help != argparse.SUPPRESS]
+        self.error(f"unknown flag: {flags[0]}{_did_you_mean(flags[0], shown)}")
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    # Loaded only for a mistyped word: it brings all of podium.config along.
+    from podium.config.problems import did_you_mean
+
+    return did_you_mean(name, known)
+
+
+def number_between(least: int, most: int, text: str) -> int:
+    """Read an option's value as a whole number in a range."""
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+        raise argparse.ArgumentTypeError(f"must be a number from {least} to {most}, not {text!r}")
+    return int(text)

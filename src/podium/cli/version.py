@@ -1,0 +1,23 @@
+"""``podium version``: the versions of podium, of the Kubernetes it follows, and of Python."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from podium.cli.arguments.scheduler_flags import REFERENCE
+
+
+def run(args: argparse.Namespace) -> int:
+    print(f"podium      {podium_version()}")
+    print(f"Kubernetes  {REFERENCE} (behaves as kube-scheduler v{REFERENCE})")
+    print(f"Python      {platform.python_version()}")
+    return 0
+
+
+def podium_version() -> str:
+    try:
+        return version("podium")
+    except PackageNotFoundError:
+        return "(not installed: run from its source)"

@@ -1,0 +1,51 @@
+"""`podium --help` starts fast: only what the command needs is loaded."""
+
+import subprocess
+import sys
+
+import pytest
+
+from podium.cli import COMMANDS
+
+HEAVY = {"aiohttp", "asyncio", "numpy", "prometheus_client", "rich", "yaml"}
+LIGHT_PARTS = {"podium.cli", "podium.api", "podium.durations", "podium.errors"}
+SCRIPT = """\
+import sys
+from podium.__main__ import main
+sys.argv[1:] = {words!r}
+try:
+    status = main()
+except SystemExit as ended:
+    status = ended.code
+print(*sorted(sys.modules), sep="\\n", file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def loaded_by(*words):
+    command = [sys.executable, "-c", SCRIPT.format(words=list(words))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        ("--version",),
+        ("version",),
+        ("completion", "bash"),
+        ("completion", "--words", "get", "po"),
+        *((command, "--help") for command in COMMANDS),
+        ("config", "show", "--help"),
+        ("plugin", "stats", "--help"),
+    ],
+    ids=" ".join,
+)
+def test_only_what_is_needed_is_loaded(words):
+    loaded = loaded_by(*words)
+    parts = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("podium.")}
+
+    assert loaded & HEAVY == set()
+    assert parts - {"podium.__main__"} <= LIGHT_PARTS
