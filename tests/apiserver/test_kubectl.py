@@ -10,8 +10,8 @@ import pytest
 
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
-from podium.cli.kubeconfig import add_context
 from podium.apiserver.server import EmbeddedServer
+from podium.cli.kubeconfig import add_context
 from podium.clock import LoopClock
 
 KUBECTL = shutil.which("kubectl")

@@ -135,6 +135,73 @@ def test_delete_by_label_and_by_slash(shell):
     assert shell.run("delete", "cm/c", "--ignore-not-found").returncode == 0
 
 
+def config_map(name, value):
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    meta = {"name": name, "labels": {"watched": "yes"}}
+    return yaml.safe_dump({**kind, "metadata": meta, "data": {"a": value}})
+
+
+@pytest.mark.parametrize(
+    ("output", "first", "second"),
+    [
+        pytest.param([], "one    1 ", "second-one   1 ", id="table"),
+        pytest.param(["-o", "name"], "configmap/one", "configmap/second-one", id="names"),
+    ],
+)
+def test_watch_prints_objects_and_then_each_change(shell, output, first, second):
+    shell.out("apply", "-f", "-", stdin=config_map("one", "1"))
+    process = shell.start("get", "cm", "-l", "watched=yes", "--watch", *output)
+    try:
+        if not output:
+            assert process.stdout.readline().split() == ["NAME", "DATA", "AGE"]
+        assert process.stdout.readline().startswith(first)
+        shell.out("apply", "-f", "-", stdin=config_map("second-one", "1"))
+        assert process.stdout.readline().startswith(second)
+        shell.out("apply", "-f", "-", stdin=config_map("one", "2"))
+        assert process.stdout.readline().startswith(first)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+        shell.out("delete", "cm", "-l", "watched=yes")
+
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+def test_watch_of_one_object_ends_with_the_cluster(tmp_path):
+    shell = Shell(tmp_path)
+    shell.process("up", "--detach", "--nodes", "2", "--no-scheduler")
+    process = shell.start("get", "node", "node-1", "-w", "-o", "yaml")
+    try:
+        assert process.stdout.readline() == "---\n"
+        shell.out("down")
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert (process.returncode, err) == (0, "")
+    assert yaml.safe_load(out)["metadata"]["name"] == "node-1"
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_coloured"),
+    [
+        pytest.param({}, False, id="a-pipe"),
+        pytest.param({"FORCE_COLOR": "1"}, True, id="forced"),
+        pytest.param({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, id="never"),
+    ],
+)
+def test_colours(shell, monkeypatch, environment, is_coloured):
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert ("\x1b[32mReady" in shell.out("get", "nodes")) == is_coloured
+
+
 @pytest.mark.parametrize(
     ("args", "stdin", "told"),
     [
@@ -160,6 +227,9 @@ def test_delete_by_label_and_by_slash(shell):
             id="refused",
         ),
         pytest.param(["delete", "pods"], "", "give names", id="delete-what"),
+        pytest.param(["get", "all", "-w"], "", "--watch needs one kind", id="watch-all"),
+        pytest.param(["get", "po", "a", "b", "-w"], "", "at most one name", id="watch-two"),
+        pytest.param(["get", "po", "a", "-w"], "", 'pods "a" not found', id="watch-nothing"),
     ],
 )
 def test_what_is_wrong_is_told(shell, args, stdin, told):

@@ -1,6 +1,8 @@
 """Commands that are mistyped."""
 
+import platform
 import sys
+from importlib.metadata import version
 from types import ModuleType
 
 import pytest
@@ -73,3 +75,31 @@ def test_an_interrupt_while_the_command_is_loaded(monkeypatch):
     monkeypatch.setitem(sys.modules, "podium.cli", Loading("podium.cli"))
 
     assert __main__.main() == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("up", "--nodes", "3", "--nodes=5"), "argument --nodes: may be given only once\n"),
+        (("get", "pods", "-o", "name", "--output=json"), "-o/--output: may be given only once\n"),
+        (("bench", "f", "--runs", "1", "--runs", "1"), "--runs: may be given only once\n"),
+        (("config", "show", "-o", "json", "-o", "json"), "-o/--output: may be given only once\n"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_an_option_with_one_value_is_given_once(capsys, words, told):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(told)
+
+
+def test_version(capsys):
+    assert main(["version"]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        f"podium      {version('podium')}",
+        "Kubernetes  1.36 (behaves as kube-scheduler v1.36)",
+        f"Python      {platform.python_version()}",
+    ]

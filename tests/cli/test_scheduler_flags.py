@@ -149,6 +149,64 @@ def test_help_shows_every_flag_and_none_that_is_gone(capsys):
     assert "examples:" in shown
 
 
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        pytest.param(["--secure-port=1", "--secure-port=0"], 0, id="a-number"),
+        pytest.param(["--leader-elect", "--leader-elect=false"], False, id="a-boolean"),
+    ],
+)
+def test_the_last_value_counts_as_in_kube_scheduler(words, value):
+    name = words[0].lstrip("-").partition("=")[0]
+
+    assert given(*words).value(name) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        # As kube-scheduler v1.36.4 logs the same command lines.
+        ([], 'FLAG: --pod-max-in-unschedulable-pods-duration="5m0s"'),
+        ([], 'FLAG: --leader-elect="true"'),
+        ([], 'FLAG: --kube-api-qps="50"'),
+        ([], 'FLAG: --authorization-always-allow-paths="[/healthz,/readyz,/livez]"'),
+        ([], 'FLAG: --disabled-metrics="[]"'),
+        ([], 'FLAG: --feature-gates=""'),
+        ([], 'FLAG: --tls-min-version=""'),
+        (["--leader-elect=F"], 'FLAG: --leader-elect="false"'),
+        (["--log-flush-frequency=90s"], 'FLAG: --log-flush-frequency="1m30s"'),
+        (["--leader-elect-retry-period=1500ms"], 'FLAG: --leader-elect-retry-period="1.5s"'),
+        (["--kube-api-qps=0.5"], 'FLAG: --kube-api-qps="0.5"'),
+        (["--disabled-metrics=x,y"], 'FLAG: --disabled-metrics="[x,y]"'),
+        (
+            ["--allow-metric-labels=a,b=c,d", "--allow-metric-labels=e,f=g"],
+            r'FLAG: --allow-metric-labels="[\"a,b=c,d\",\"e,f=g\"]"',
+        ),
+        (["--tls-curve-preferences=23,24"], 'FLAG: --tls-curve-preferences="[23,24]"'),
+        (
+            ["--tls-sni-cert-key=a,b:c", "--tls-sni-cert-key=d,e"],
+            'FLAG: --tls-sni-cert-key="[a,b:c;d,e]"',
+        ),
+        (
+            ["--feature-gates=StorageCapacityScoring=true,AllAlpha=false"],
+            'FLAG: --feature-gates=":StorageCapacityScoring=true,:AllAlpha=false"',
+        ),
+        (["--emulated-version=kube=1.36"], 'FLAG: --emulated-version="[kube=1.36]"'),
+        (["--vmodule=foo=3,bar=2"], 'FLAG: --vmodule="foo=3,bar=2"'),
+        ([r'--master=a"b\é'], r'FLAG: --master="a\"b\\é"'),
+        (["-v=1"], 'FLAG: --v="1"'),
+        ([], 'FLAG: --version="false"'),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else each.split("=")[0][8:],
+)
+def test_flags_are_logged_as_kube_scheduler_logs_them(words, line):
+    lines = given(*words).log_lines()
+
+    assert line in lines
+    assert lines == sorted(lines, key=lambda each: each.split("=")[0])
+    assert len(lines) == len(FLAGS)
+
+
 # --- what they come to ---------------------------------------------------------------------------
 
 

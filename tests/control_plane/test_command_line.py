@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from podium import app
-from podium.cli.arguments.scheduler_flags import FLAGS
+from podium.cli.arguments.parser import Parser
+from podium.cli.arguments.scheduler_flags import FLAGS, Given, add_options
 from podium.config.dump import dump, to_yaml
 from podium.config.feature_gates import GATES, OTHER_COMPONENTS
 from podium.config.load import read
@@ -40,6 +41,27 @@ def test_flags(help_text):
     theirs = set(re.findall(r"^ +(?:-\w, )?--([\w-]+)", help_text, re.MULTILINE))
 
     assert theirs - {"help"} == FLAGS.keys()
+
+
+def test_flags_are_logged_alike(binaries):
+    """But for --help, and for two flags with another default."""
+    words = ["-v=1", "--kubeconfig=/nowhere", "--secure-port=0", "--leader-elect=false"]
+    words += ["--kube-api-qps=0.5", "--leader-elect-lease-duration=90s", "--emulated-version=1.36"]
+    words += ["--feature-gates=StorageCapacityScoring=true", "--vmodule=a=1,b=2"]
+    words += ["--requestheader-uid-headers=a,b", "--tls-sni-cert-key=a,b", "--profiling"]
+    done = subprocess.run(
+        [binaries["kube-scheduler"], *words], capture_output=True, text=True, timeout=60
+    )
+    parser = Parser(allow_abbrev=False)
+    add_options(parser)
+    ours = Given(parser.parse_args(words)).log_lines()
+    theirs = re.findall(r"FLAG: .*", done.stderr)
+
+    assert theirs
+    other = ("FLAG: --help", "FLAG: --bind-address", "FLAG: --logging-format")
+    assert [line for line in theirs if not line.startswith(other)] == [
+        line for line in ours if not line.startswith(other)
+    ]
 
 
 def test_gates(help_text):

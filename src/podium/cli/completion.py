@@ -28,6 +28,7 @@ _podium() {
         if [[ "$line" == ":files" ]]; then
             compopt -o default
         else
+            [[ "${words[-1]}" == *=* ]] && line="${line#*=}"  # bash replaces only what follows =
             COMPREPLY+=("${line%%$'\\t'*}")
         fi
     done < <("${words[0]}" completion --words "${words[@]:1}" 2>/dev/null)
@@ -42,6 +43,7 @@ _podium() {
     local -a found
     while IFS= read -r line; do
         if [[ "$line" == ":files" ]]; then
+            compset -P "*="
             _files
         else
             found+=("${line%%$'\\t'*}:${line#*$'\\t'}")
@@ -102,13 +104,13 @@ def suggestions(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[s
     """Return what the last word may become: ``word<Tab>description``, or ``FILES``."""
     *before, current = words
     position = _position(parser, before)
-    option, equals, value = current.partition("=")
+    option, equals, _ = current.partition("=")
     actions = position.parser._option_string_actions
     if position.waiting is not None:
         found = list(_values(position.waiting))
     elif equals and option in actions:
-        found = [f"{option}={each}" for each in _values(actions[option]) if each != FILES]
-        current = f"{option}={value}"
+        values = _values(actions[option])
+        found = [each if each == FILES else f"{option}={each}" for each in values]
     elif current.startswith("-"):
         found = list(_options(position.parser))
     else:

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 async def show(cluster: EmbeddedCluster, scheduler: RunningScheduler) -> None:
     """Create the workloads, follow their pods, and explain two decisions."""
     console = terminal.console()
-    console.print(f"\n[heading]creating {PODS:,} pods[/heading]")
+    console.print(f"\n[heading]{PODS:,} pods are created[/heading]")
     for manifest in manifests():
         cluster.cluster.create("deployments.apps", manifest)
     progress = await _follow(cluster, scheduler, console)

@@ -184,7 +184,10 @@ def _watch(
         "labelSelector": args.selector,
         "fieldSelector": ",".join([*fields, *(f"metadata.name={name}" for name in names)]),
     }
-    path = kind.path(None if args.all_namespaces else args.namespace)
+    namespace = None if args.all_namespaces else args.namespace
+    for name in names:
+        api.get(kind.path(namespace, name))  # raises NotFound, where a watch would wait
+    path = kind.path(namespace)
     listed = api.get(path, accept, **query)
     version = listed["metadata"]["resourceVersion"]
     changes = api.watch(path, accept, resourceVersion=version, **query)
