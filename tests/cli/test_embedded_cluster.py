@@ -181,7 +181,9 @@ def test_watch_of_one_object_ends_with_the_cluster(tmp_path):
         process.kill()
         process.communicate()
 
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 1
+    assert err.startswith("podium: http://127.0.0.1:")
+    assert err.endswith(" has ended the watch\n")
     assert yaml.safe_load(out)["metadata"]["name"] == "node-1"
 
 

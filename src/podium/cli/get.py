@@ -175,7 +175,7 @@ class TablePrinter:
 def _watch(
     api: Session, kinds: Sequence[Resource], names: Sequence[str], args: argparse.Namespace
 ) -> None:
-    """Show objects as they are, then each one that changes, until the server ends the watch."""
+    """Show objects as they are, then each one that changes, until Ctrl-C."""
     if len(kinds) > 1 or len(names) > 1:
         raise PodiumError("--watch needs one kind, and at most one name")
     kind, accept = kinds[0], TABLE if _is_table(args) else "application/json"

@@ -8,7 +8,7 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
@@ -88,15 +88,16 @@ class Session:
             return _object(self._server, answer.read())
 
     def watch(self, path: str, accept: str = "application/json", **query: str) -> Iterator[Json]:
-        """Yield each changed object, until the server ends the watch."""
+        """Yield each changed object; raises ``PodiumError`` when the server ends the watch."""
         path = _with_query(path, {**query, "watch": "true"})
         request = self._request(path, {"Accept": accept}, "GET")
         with self._answer(request, None) as answer:
-            for line in answer:
+            for line in _lines(answer):
                 event = _object(self._server, line)
                 if event.get("type") == "ERROR":
                     raise error_of(0, msgspec.json.encode(event.get("object")))
                 yield event["object"]
+        raise PodiumError(f"{self._server} has ended the watch")
 
     def _request(
         self, path: str, headers: dict[str, str], method: str, data: bytes | None = None
@@ -125,6 +126,12 @@ class Session:
         why = getattr(error, "reason", error)
         hint = "start a cluster with: podium up --detach"
         return PodiumError(f"{self._server} does not answer: {why}; {hint}")
+
+
+def _lines(answer: HTTPResponse) -> Iterator[bytes]:
+    """Yield lines until the answer ends; it makes no difference if the connection breaks."""
+    with suppress(OSError, HTTPException):
+        yield from answer
 
 
 def _object(server: str, text: bytes) -> Json:
