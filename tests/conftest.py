@@ -1,7 +1,21 @@
-"""For all tests: a property fails for what it finds, never for how long that took."""
+"""For all tests: how long property tests search, by the hypothesis profile.
+
+HYPOTHESIS_PROFILE or ``--hypothesis-profile`` names it: ``fast``, ``default`` or ``thorough``.
+"""
+
+import os
 
 from hypothesis import HealthCheck, settings
 
-# On a busy machine one example may well take a second.
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("default")
+from tests.support.search import THOROUGH
+
+# A property fails for what it finds, not for how long that takes: on a busy machine one example
+# may well take a second.
+for name, count in {"fast": 5, "default": 25, "thorough": THOROUGH}.items():
+    settings.register_profile(
+        name,
+        max_examples=count,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

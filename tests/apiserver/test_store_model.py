@@ -1,12 +1,12 @@
 """The store against a slow model: the same steps, the same answers, at every version."""
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from podium.apiserver.statuses import Refusal
 from podium.apiserver.store import Deletion, Store
 from podium.clock import FakeClock
+from tests.support.search import examples
 
 NAMES = st.sampled_from(["a", "b", "c"])
 NAMESPACES = st.sampled_from(["m", "n"])
@@ -136,4 +136,4 @@ def reason(call, *args):
 
 
 TestStoreAgainstModel = StoreAgainstModel.TestCase
-TestStoreAgainstModel.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestStoreAgainstModel.settings = examples(60, stateful_step_count=40)

@@ -3,7 +3,7 @@ what it knows is what a fresh list has, and its handlers were told a story that 
 
 import random
 
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from podium.client.backoff import MOST_SECONDS
@@ -11,6 +11,7 @@ from podium.client.http import RECONNECT_TRIES
 from podium.client.resources import PODS
 from tests.support.client import pod, with_world
 from tests.support.faulty_proxy import EVIL
+from tests.support.search import examples
 
 TRIES_EACH = RECONNECT_TRIES  # of a list; of a watch two, which aiohttp makes
 
@@ -47,7 +48,7 @@ class Turmoil:
 
 
 # A seed does not shrink to anything simpler.
-@settings(max_examples=25, deadline=None, phases=[Phase.reuse, Phase.generate])
+@examples(25, phases=[Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32))
 def test_it_recovers_by_itself(seed):
     survive(seed=seed)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from podium import config
@@ -17,6 +17,7 @@ from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from tests.support.empty_plugins import FitArgs, plugin, registry
 from tests.support.in_tree_configuration import KNOWN
+from tests.support.search import examples
 
 VALID = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -142,7 +143,7 @@ def test_what_is_mutated_is_valid():
     assert config.from_value(VALID, REGISTRIES[1]).warnings == ()
 
 
-many = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+many = examples(200, suppress_health_check=list(HealthCheck))
 
 
 @many

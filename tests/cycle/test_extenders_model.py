@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -16,6 +16,7 @@ from podium.framework.diagnosis import fit_message
 from tests.support import toys
 from tests.support.builders import pod
 from tests.support.cycle import Scheduler
+from tests.support.search import examples
 from tests.support.toy_extenders import ToyExtender
 
 NAMES = ("a", "b", "c", "d")
@@ -114,7 +115,7 @@ def attempt(scheduler, wanted, subject):
     return outcome
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(wanted=extenders, given_scores=clusters)
 def test_a_cycle_follows_the_rules(wanted, given_scores):
     plugin = dict(zip(NAMES, given_scores, strict=True))
@@ -144,7 +145,7 @@ def told(outcome):
     return record.node, record.message, record.feasible, record.tied, record.best, record.rejected
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(story=st.lists(extenders, min_size=2, max_size=6), given_scores=clusters)
 def test_what_is_kept_of_equal_pods_changes_nothing(story, given_scores):
     """Extenders come, go and change their minds from pod to pod."""

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -11,6 +11,7 @@ from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied
 from tests.support.builders import node, pod
 from tests.support.cycle import Scheduler
+from tests.support.search import examples
 from tests.support.toys import Filter, Score
 
 NAMES = [f"node-{number}" for number in range(10)]
@@ -26,7 +27,7 @@ def chosen(names, key):
 
 
 @given(st.permutations(NAMES), st.text())
-@settings(max_examples=50)
+@examples(50)
 def test_the_order_of_rows_does_not_matter(names, key):
     assert chosen(names, key) == chosen(NAMES, key)
 

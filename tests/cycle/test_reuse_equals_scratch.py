@@ -1,7 +1,7 @@
 """What is kept from equal pods never changes a decision, whatever happens in between."""
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import app
@@ -14,6 +14,7 @@ from podium.testing.cases import replica
 from tests.support.claims import storage_change
 from tests.support.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
 from tests.support.legacy_plugins import with_legacy
+from tests.support.search import examples
 from tests.support.storage import storage_object
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
@@ -125,7 +126,7 @@ EVENTS = (
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(cluster=clusters(), data=st.data())
 def test_reuse_equals_scratch(cluster, data):
     pair = Pair(cluster, data.draw(CONFIGURATIONS))

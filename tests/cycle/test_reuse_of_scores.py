@@ -1,6 +1,6 @@
 """As ``test_reuse_equals_scratch``, where most nodes are feasible and scores decide."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from tests.support.builders import node
 from tests.support.clusters import IMAGES, NODE_NAMES
 from tests.support.legacy_plugins import with_legacy
 from tests.support.roomy_clusters import clusters, nodes, pods
+from tests.support.search import examples
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 
@@ -44,7 +45,7 @@ def pull_images(pair, number, draw):
 EVENTS = (delete, set_node, pull_images, remove_node, add_pod, change_service, change_pod)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(cluster=clusters(), data=st.data())
 def test_reuse_of_scores_equals_scratch(cluster, data):
     pair = Pair(cluster, data.draw(CONFIGURATIONS))

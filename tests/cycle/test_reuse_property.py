@@ -6,7 +6,7 @@ other does. ``test_reuse_equals_scratch`` does the same for the plugins that pod
 
 from zlib import crc32
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -15,6 +15,7 @@ from podium.cycle.outcome import Placed
 from podium.framework.status import Nominate
 from tests.support.builders import node, pod
 from tests.support.cycle import Scheduler
+from tests.support.search import examples
 from tests.support.toys import Filter, Normalizing, PreFilter, PreScore, Score, Toy
 
 NODES = "abcdef"
@@ -196,7 +197,7 @@ steps = st.lists(st.one_of(pods, changes), min_size=4, max_size=25)
 
 
 @given(plugin_lists, steps, st.sampled_from([None, 0]))
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_reuse_changes_no_decision(plugins, steps, percentage):
     def scheduler(reuse):
         parts = [

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podium.errors import ExtenderError
@@ -11,6 +11,7 @@ from podium.extender import replies
 from podium.framework.extender import Filtered
 from podium.state.cluster import ClusterState
 from tests.support.builders import node, pod
+from tests.support.search import examples
 
 KEYS = (
     "Nodes", "nodenames", "FailedNodes", "FailedAndUnresolvableNodes", "Error", "items", "metadata",
@@ -42,7 +43,7 @@ def read(call, *args):
         return None
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(answer=answers)
 @example(answer=b'{"Nodes":{"items":[{"metadata":{"name":"a"}}]},"Nodes":7}')
 @example(answer=b'{"NodeNames":["\\ud800"]}')

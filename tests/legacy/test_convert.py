@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from podium import config
@@ -18,6 +18,7 @@ from podium.legacy.modern import modernized
 from podium.legacy.versions.default_plugins import V1BETA1
 from tests.config.test_examples import EXAMPLES, FILES, ROOT
 from tests.support.in_tree_configuration import KNOWN, header, order
+from tests.support.search import examples
 
 OLDER = ("v1beta3", "v1beta2", "v1beta1", "v1alpha2")
 
@@ -167,7 +168,7 @@ def files(draw):
     return header(version) + yaml.safe_dump({**draw(tops), "profiles": profiles})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60, suppress_health_check=list(HealthCheck))
 @given(files())
 def test_what_is_written_means_the_same(text):
     try:

@@ -7,13 +7,14 @@ import itertools
 import random
 from dataclasses import dataclass, field
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.config import LeaderElection
 from podium.errors import Conflict, NotFound, Unreachable
 from podium.live.election import JITTER_FACTOR, Elector, Get, Leading, Lost, Stopped, Wait
 from podium.metrics import Metrics
+from tests.support.search import examples
 
 EPSILON = 1e-6
 FOREVER = float("inf")
@@ -218,7 +219,7 @@ def longest_overlap(election, pause):
     return max(0.0, stops - election.lease_duration / 1.1)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(worlds(is_good=False), st.data())
 def test_two_lead_at_once_no_longer_than_the_durations_allow(setting, data):
     world, election, candidates = setting
@@ -236,7 +237,7 @@ def test_two_lead_at_once_no_longer_than_the_durations_allow(setting, data):
                 assert overlap(first, second) <= allowed
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(worlds(is_good=True), moments)
 def test_when_the_leader_dies_another_leads_within_the_bound(setting, moment):
     world, election, candidates = setting
@@ -256,7 +257,7 @@ def test_when_the_leader_dies_another_leads_within_the_bound(setting, moment):
     assert heirs[0].led[0][0] > died
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(worlds(is_good=True))
 def test_a_released_lease_is_taken_at_the_next_look(setting):
     world, election, candidates = setting

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import app
@@ -15,6 +15,7 @@ from podium.state.rows import PodsOnRows, Rows
 from podium.testing.forms import check_filters, check_scores
 from tests.support.clusters import NODE_NAMES, clusters, feed, pods
 from tests.support.legacy_plugins import with_legacy
+from tests.support.search import examples
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 
@@ -47,7 +48,7 @@ def assert_filters_agree(core, state, pod, nodes):
     check_filters(core.profiles["default-scheduler"], (state, state), pod, nodes)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(cluster=clusters(), pod=pods("new"), data=st.data())
 def test_filters_agree(cluster, pod, data):
     core = built(cluster, data.draw)
@@ -59,7 +60,7 @@ def test_filters_agree(cluster, pod, data):
         assert_filters_agree(core, state, pod, Rows(core.cluster, some_rows(data.draw, core)))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(cluster=clusters(), pod=pods("new"), data=st.data())
 def test_filters_agree_in_a_dry_run(cluster, pod, data):
     core = built(cluster, data.draw)
@@ -87,7 +88,7 @@ def test_filters_agree_in_a_dry_run(cluster, pod, data):
     assert_filters_agree(core, state, pod, nodes)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(cluster=clusters(), pod=pods("new"), data=st.data())
 def test_scores_agree(cluster, pod, data):
     core = built(cluster, data.draw)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -160,7 +160,6 @@ def test_reads(subject, args, expected):
     assert plugin_on(SERVICE, **args).depends_on(subject) == expected
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_pods_of_one_signature_get_the_same_answers(data):
     nodes = data.draw(some_nodes())

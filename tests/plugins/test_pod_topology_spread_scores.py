@@ -2,7 +2,7 @@
 
 import msgspec
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -57,7 +57,6 @@ def some_rows(data, handle):
     return fwk.Rows(handle.cluster, np.array(kept or rows, np.intp))
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_scores_by_own_constraints_are_the_models(data):
     nodes = data.draw(some_nodes())
@@ -69,7 +68,6 @@ def test_scores_by_own_constraints_are_the_models(data):
     check(Model(nodes, placed, subject), plugin, some_rows(data, handle))
 
 
-@settings(deadline=None)
 @given(data=st.data(), args=some_args())
 def test_scores_by_default_constraints_are_the_models(data, args):
     nodes = data.draw(some_nodes())

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -65,13 +65,11 @@ def some_trial(draw, selectors=some_selectors):
     return Trial(nodes, draw(some_pods(nodes)), draw(some_incoming(HARD, selectors=selectors)))
 
 
-@settings(deadline=None)
 @given(trial=some_trial())
 def test_verdicts_are_the_models(trial):
     assert trial.verdicts() == trial.model.verdicts()
 
 
-@settings(deadline=None)
 @given(trial=some_trial(), data=st.data())
 def test_a_part_of_the_nodes_is_judged_like_the_whole(trial, data):
     rows = trial.handle.rows.index.tolist()
@@ -84,7 +82,6 @@ def test_a_part_of_the_nodes_is_judged_like_the_whole(trial, data):
     assert verdicts == {name: whole[name] for name in view.names}
 
 
-@settings(deadline=None)
 @given(trial=some_trial(), data=st.data())
 def test_each_node_is_a_world_of_its_own(trial, data):
     before = trial.verdicts()
@@ -107,7 +104,6 @@ def test_each_node_is_a_world_of_its_own(trial, data):
     assert trial.verdicts() == before  # only the clones have moved
 
 
-@settings(deadline=None)
 @given(
     # Where counting and following pods differ, as upstream's do, no such cluster exists.
     trial=some_trial(some_selectors.filter(lambda written: written != {})),

@@ -1,6 +1,5 @@
 """The queue and a slow, obvious model of it agree, whatever happens in whatever order."""
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -16,6 +15,7 @@ from tests.support.queue import (
     World,
 )
 from tests.support.queue_model import Model
+from tests.support.search import examples
 
 NAMES = ("a", "b", "c", "d", "e")
 EVENTS = (NODE_ADD, NODE_LABEL, NODE_TAINT, POD_ADD, POD_DELETE)
@@ -247,4 +247,4 @@ def described_by(known):
 
 
 TestQueue = QueueMachine.TestCase
-TestQueue.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
+TestQueue.settings = examples(200, stateful_step_count=60)

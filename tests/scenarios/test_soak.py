@@ -1,9 +1,10 @@
 """Random days: faults of the API, of plugins, of nodes; in the end everything is in its place."""
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from tests.support.search import examples
 from tests.support.soak import EVILS, Moody, MoodyJudge, play_day
 
 pods = st.sampled_from([f"p{n}" for n in range(7)])
@@ -57,7 +58,7 @@ A_BIT_OF_ALL = [
 
 
 @pytest.mark.parametrize("judge", [Moody, MoodyJudge], ids=lambda plugin: plugin.name)
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(12, suppress_health_check=list(HealthCheck))
 @example(story=A_BIT_OF_ALL)
 @given(story=st.lists(deeds, min_size=5, max_size=40))
 def test_after_any_day_everything_is_in_its_place(judge, story):

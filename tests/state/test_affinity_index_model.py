@@ -1,13 +1,14 @@
 """Looking terms up by labels finds what asking every term would."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.state.affinity_index import KINDS, REQUIRED, AffinityIndex
 from podium.state.pod_info import PodInfo
 from podium.testing.generated_terms import affinities
 from tests.support.builders import pairs, pod
+from tests.support.search import examples
 
 WEB = {"matchLabels": {"app": "web"}}
 BLUE = {"matchLabels": {"team": "blue"}}
@@ -38,7 +39,7 @@ def test_terms_are_found_by_namespace(where, namespace, namespace_labels, expect
 
 
 @given(st.lists(st.tuples(affinities(), st.integers(0, 3)), max_size=8), st.data())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_matching_is_asking_every_term(placed, data):
     index = AffinityIndex()
     infos = [(PodInfo(pod(f"p{n}", affinity=a)), row) for n, (a, row) in enumerate(placed)]

@@ -3,7 +3,6 @@
 from contextlib import contextmanager
 
 import msgspec
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -19,6 +18,7 @@ from tests.support.cluster_model import Model, Placed
 from tests.support.clusters import NAMESPACES
 from tests.support.clusters import nodes as node_objects
 from tests.support.clusters import pods as pod_objects
+from tests.support.search import examples
 
 NODES = ("a", "b", "c", "d")
 PODS = tuple(f"p{number}" for number in range(6))
@@ -241,9 +241,4 @@ class Machine(RuleBasedStateMachine):
 
 
 TestCluster = Machine.TestCase
-TestCluster.settings = settings(
-    max_examples=40,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+TestCluster.settings = examples(40, stateful_step_count=40)

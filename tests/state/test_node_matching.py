@@ -1,12 +1,13 @@
 """Node selectors over all nodes at once say what they say of each node."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
 from podium.api.selectors import RequiredNodeAffinity
 from podium.state.node_table import NodeTable
 from tests.support.builders import node, pod
+from tests.support.search import examples
 
 KEYS = ("zone", "disk", "size")
 VALUES = ("a", "b", "3", "10", "-1", "x y")
@@ -56,7 +57,7 @@ def one_by_one(nodes, affinity):
 
 
 @given(st.lists(label_maps, min_size=1, max_size=4), subjects())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_all_at_once_is_one_by_one(labels, subject):
     nodes = fwk.Rows.of(*(node(f"n{place}", labels=pairs) for place, pairs in enumerate(labels)))
     affinity = RequiredNodeAffinity.of(subject)
@@ -65,7 +66,7 @@ def test_all_at_once_is_one_by_one(labels, subject):
 
 
 @given(st.lists(label_maps, min_size=3, max_size=4), subjects())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_also_with_holes_and_ghosts_in_the_table(labels, subject):
     nodes = fwk.Rows.of(*(node(f"n{place}", labels=pairs) for place, pairs in enumerate(labels)))
     nodes.cluster.remove_node("n1")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -10,6 +10,7 @@ from podium.state.cluster import ClusterState
 from podium.state.overlay import Overlay
 from tests.support import snapshots
 from tests.support.builders import node, pod
+from tests.support.search import examples
 
 GPU = "example.com/gpu"
 
@@ -143,7 +144,7 @@ class Model:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_against_a_model(data):
     state = ClusterState()
     for name in "abcd":

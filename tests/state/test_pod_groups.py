@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.api.objects import LabelSelector, LabelSelectorRequirement
@@ -10,6 +10,7 @@ from podium.api.selectors import EVERYTHING, NOTHING, from_map, label_selector
 from podium.state.cluster import ClusterState
 from podium.state.pod_groups import Clause, PodQuery
 from tests.support.builders import node, pairs, pod
+from tests.support.search import examples
 
 APP = frozenset(["default"])
 
@@ -208,7 +209,7 @@ spaces = st.sampled_from(("default", "other"))
     st.lists(st.tuples(labels, st.sets(spaces), st.booleans()), min_size=1, max_size=6),
     st.data(),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_against_counting_one_by_one(pods, queries, data):
     state = ClusterState()
     for name in "abc":

@@ -1,6 +1,6 @@
 """Volumes, disks and limits by row follow pods, nodes and storage objects, in whatever order."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.api.csi_migration import VolumeId
@@ -15,6 +15,7 @@ from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
 from podium.state.volume_limits import UNLIMITED
 from tests.support.builders import node, pod
+from tests.support.search import examples
 from tests.support.storage import (
     DRIVER,
     EBS,
@@ -235,7 +236,7 @@ def test_a_shared_claim_may_stand_on_many_rows():
     assert count(cluster, "n79") == 0
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_any_order_of_changes_adds_up(data):
     cluster = ClusterState()

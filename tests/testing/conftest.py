@@ -7,12 +7,15 @@ from podium.testing.pytest_plugin import cluster, cluster_configuration, cluster
 
 __all__ = ["cluster", "cluster_configuration", "cluster_plugins"]
 
-settings.register_profile("unshrunk", phases=[Phase.generate], derandomize=True)
+settings.register_profile(
+    "unshrunk", settings.get_profile("thorough"), phases=[Phase.generate], derandomize=True
+)
 
 
 @pytest.fixture
 def unshrunk():
-    """A failure is enough: its simplest form is not looked for, and each run tries the same."""
+    """Report the first failure as it is found, not its simplest form; search the same each time."""
+    chosen = settings.get_current_profile_name()
     settings.load_profile("unshrunk")
     yield
-    settings.load_profile("default")
+    settings.load_profile(chosen)

@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from podium import framework as fwk
 from podium.testing import assert_forms_agree, node, pod
@@ -12,6 +12,7 @@ from podium.testing.forms import check_forms
 from podium.testing.generated_cases import cases
 from podium.testing.subject import Subject
 from tests.support.judging_plugins import JUDGES
+from tests.support.search import examples
 
 REFUSED = fwk.Status.unschedulable("not ready")
 
@@ -126,7 +127,7 @@ def test_what_a_plugin_raises_is_no_agreement():
         assert_forms_agree(Raising, pod("web"), NODES)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(case=cases())
 def test_the_forms_of_our_plugins_agree(case):
     for plugin, args in JUDGES:

@@ -1,13 +1,14 @@
 """assert_signature_sound finds plugins that sign or read less than they look at."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from podium import framework as fwk
 from podium.testing import assert_signature_sound, node, pod, service
 from podium.testing.generated_cases import cases
 from podium.testing.signatures import Comparison
 from tests.support.judging_plugins import JUDGES
+from tests.support.search import examples
 
 
 class Racks(fwk.FilterPlugin):
@@ -135,7 +136,7 @@ def test_what_cannot_be_checked_is_an_error(plugin, error, message):
         assert_signature_sound(plugin, PICKY, STORY)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(case=cases())
 def test_the_signatures_of_our_plugins_are_sound(case):
     for plugin, args in JUDGES:

@@ -1,9 +1,10 @@
 """Whatever happens on the way: in the end there is what was asked for."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.controllers import World, node, workload
+from tests.support.search import examples
 
 KINDS = ("deployments.apps", "replicasets.apps", "statefulsets.apps")
 RESOURCE = st.sampled_from(KINDS)
@@ -56,7 +57,7 @@ class Story:
             self.world.wait(2)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(resource=RESOURCE, steps=st.lists(STEP, max_size=12))
 def test_it_ends_as_asked(resource, steps):
     story = Story(resource)

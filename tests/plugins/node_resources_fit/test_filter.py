@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -9,6 +9,7 @@ from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.state.pod_info import PodInfo
 from tests.support.builders import node, pod
 from tests.support.fakes import FakeHandle
+from tests.support.search import examples
 
 GPU, NIC, HUGE = "example.com/gpu", "example.com/nic", "hugepages-2Mi"
 IMPLICIT = "deviceclass.resource.kubernetes.io/gpu"
@@ -207,7 +208,7 @@ def clusters(draw):
     return nodes, pods, moves
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cluster=clusters(), requests=AMOUNTS)
 def test_a_dry_run_judges_as_the_cluster_would_be(cluster, requests):
     nodes, pods, moves = cluster

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -8,6 +8,7 @@ from podium.framework.resource_scoring import ResourceSpec, ShapePoint
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_resources_fit.args import RatioParams, ScoringStrategy
 from tests.support.builders import node, pod
+from tests.support.search import examples
 
 GPU = "example.com/gpu"
 RATIO = "RequestedToCapacityRatio"
@@ -194,7 +195,7 @@ STRATEGIES = (
 )  # fmt: skip
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     chosen=STRATEGIES,
     offered=st.lists(AMOUNTS, min_size=1, max_size=4),

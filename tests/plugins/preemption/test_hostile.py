@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import app
@@ -19,12 +19,13 @@ from podium.state.pod_info import PodInfo
 from tests.support.builders import node, pod
 from tests.support.fakes import FakeHandle
 from tests.support.faulty_api import HostileApi, HostileClient, Time, replaced
+from tests.support.search import examples
 
 CONFIGURATION = default(app.in_tree())
 PREEMPTOR = pod("high", priority=10)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(seed=st.integers(0, 2**32), victims=st.integers(1, 5))
 def test_one_preemption(seed, victims):
     """It ends; a victim is told if it was evicted; what failed makes the pod try again."""
@@ -107,7 +108,7 @@ class Day:
         await self.time.run_out()
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(seed=st.integers(0, 2**32), pods=st.integers(1, 3))
 def test_a_day_of_preemptions(seed, pods):
     asking = [pod(f"high-{number}", cpu="2", priority=10) for number in range(pods)]

@@ -1,7 +1,7 @@
 """What holds for every preemption, on random clusters with all plugins at work."""
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 
 from podium import app
 from podium.config import default
@@ -9,6 +9,7 @@ from podium.framework.answers import AttemptFailed
 from podium.framework.queued_pod import QueuedPod
 from tests.support import snapshots
 from tests.support.clusters import clusters, feed, pods
+from tests.support.search import examples
 
 
 class Failed:
@@ -44,7 +45,7 @@ class Failed:
         )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(cluster=clusters(), pod=pods("new"))
 def test_a_dry_run_leaves_no_trace(cluster, pod):
     failed = Failed(cluster, pod)
@@ -52,7 +53,7 @@ def test_a_dry_run_leaves_no_trace(cluster, pod):
     failed.core.cluster.check_invariants()
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(cluster=clusters(), pod=pods("new"))
 def test_victims_have_lower_priority_and_budgets_are_kept_if_possible(cluster, pod):
     failed = Failed(cluster, pod)
@@ -72,7 +73,7 @@ def _any_terminating(candidate):
     return any(victim.pod.is_terminating for victim in candidate.victims)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(cluster=clusters(), pod=pods("new"))
 def test_the_pod_fits_when_the_victims_are_gone(cluster, pod):
     failed = Failed(cluster, pod)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -20,6 +20,7 @@ from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits
 from podium.plugins.volume.volume_restrictions import VERDICTS, VolumeRestrictions
 from tests.support.builders import node, pod
+from tests.support.search import examples
 from tests.support.storage import NAMESPACES, pod_volumes, storage
 from tests.support.volume_plugins import Judge
 
@@ -162,7 +163,7 @@ def judge_of(kind, world):
 
 
 @pytest.mark.parametrize("follow", [True, False], ids=["followed", "without-its-pre-filter"])
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(world=worlds())
 def test_limits(follow, world):
     judge = judge_of(NodeVolumeLimits, world)
@@ -176,7 +177,7 @@ def test_limits(follow, world):
     assert (verdicts or dict.fromkeys(NODES, fwk.SUCCESS)) == expected
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(world=worlds())
 def test_restrictions(world):
     judge = judge_of(VolumeRestrictions, world)

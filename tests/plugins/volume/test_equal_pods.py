@@ -1,6 +1,6 @@
 """What is kept of equal pods with volumes never changes a decision."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import app, config
@@ -9,6 +9,7 @@ from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load
 from tests.support.builders import node, pod
+from tests.support.search import examples
 from tests.support.storage import (
     DRIVER,
     NAMESPACES,
@@ -54,7 +55,7 @@ def a_limit(draw):
     return csi_node(draw(st.sampled_from("abc")), {DRIVER: draw(st.integers(0, 4))})
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(objects=storage(), data=st.data())
 def test_reuse_equals_scratch(objects, data):
     zones = {name: data.draw(st.sampled_from(("z1", "z2"))) for name in "abc"}

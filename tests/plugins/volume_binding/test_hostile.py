@@ -7,7 +7,7 @@ provisioner that are late and change their minds, and bindings that are called o
 import asyncio
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import app
@@ -21,6 +21,7 @@ from podium.framework.status import SUCCESS, Status
 from tests.support.builders import node, pod
 from tests.support.claims import BOUND, HOST, SELECTED, claim, storage_class, uses, volume
 from tests.support.faulty_api import HostileApi, HostileClient, Time, replaced
+from tests.support.search import examples
 
 CSI = "csi.example.com"
 CONFIG = {
@@ -163,7 +164,7 @@ def world(pods, spare):
     return asking, objects
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(seed=st.integers(0, 2**32), pods=st.integers(1, 5), spare=st.integers(0, 2))
 def test_nothing_leaks_and_no_claim_is_bound_twice(seed, pods, spare):
     asking, objects = world(pods, spare)
@@ -183,7 +184,7 @@ def test_nothing_leaks_and_no_claim_is_bound_twice(seed, pods, spare):
     assert {info.uid for info in day.cluster.pods.values()} == day.running
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 2**32), pods=st.integers(1, 4))
 def test_when_the_trouble_is_over_every_pod_finds_its_volumes(seed, pods):
     asking, objects = world(pods, spare=6)
@@ -210,7 +211,7 @@ def test_when_the_trouble_is_over_every_pod_finds_its_volumes(seed, pods):
     assert served <= day.running
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=st.integers(0, 2**32))
 def test_pods_that_share_a_claim(seed):
     """They come to one node or wait for the volume together; the claim is served once."""

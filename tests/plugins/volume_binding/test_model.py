@@ -1,6 +1,6 @@
 """Random claims, volumes and nodes: Filter agrees with a plain model, and Reserve with Filter."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -11,6 +11,7 @@ from tests.support import volume_binding_model
 from tests.support.builders import node, pod
 from tests.support.claims import CLAIMS, HOST, ZONE, csi_node, storage_objects, uses
 from tests.support.fakes import FakeHandle
+from tests.support.search import examples
 
 NAMES = "abcd"
 EBS = "kubernetes.io/aws-ebs"
@@ -54,7 +55,7 @@ class Judged:
 CLAIM_LISTS = st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=2, unique=True)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(nodes=labelled_nodes(), objects=storage_objects(), claims=CLAIM_LISTS)
 def test_filter_agrees_with_the_model(nodes, objects, claims):
     judged = Judged([*nodes, *objects], claims)
@@ -66,7 +67,7 @@ def test_filter_agrees_with_the_model(nodes, objects, claims):
             assert status.reasons == expected
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     nodes=labelled_nodes(),
     objects=storage_objects(),
@@ -88,7 +89,7 @@ def test_both_forms_agree(nodes, objects, claims, migrated, view):
     assert all(0 <= found <= 100 for found in scores)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(nodes=labelled_nodes(), objects=storage_objects(), claims=CLAIM_LISTS, data=st.data())
 def test_what_is_feasible_can_be_reserved_and_given_back(nodes, objects, claims, data):
     judged = Judged([*nodes, *objects], claims)
