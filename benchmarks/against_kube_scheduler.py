@@ -16,9 +16,8 @@ from pathlib import Path
 from statistics import median
 
 from podium.bench.load import load_file
-from tests.support.control_plane.binaries import find_binaries
-from tests.support.control_plane.plane import ControlPlane, free_port
-from tests.support.control_plane.processes import Program
+from tests.support.control_plane.plane import ControlPlane, find_binaries
+from tests.support.control_plane.processes import Program, free_port
 
 LIVE = Path(__file__).with_name("live.yaml")
 # Saves a request per node: without it nodes are made without a taint to take off again.

@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from podium.cli import main
-from tests.support.control_plane.plane import free_port
-from tests.support.control_plane.schedulers import Scheduler
+from tests.support.control_plane.processes import Scheduler, free_port
 
 
 class Cluster:

@@ -10,8 +10,8 @@ from podium.app import process
 from podium.cli import main
 from podium.live.lease_lock import LeaseLock
 from tests.support.control_plane import sides
-from tests.support.control_plane.plane import free_port, write_kubeconfig
-from tests.support.control_plane.schedulers import LEASE, podium
+from tests.support.control_plane.plane import write_kubeconfig
+from tests.support.control_plane.processes import LEASE, free_port, podium
 from tests.support.control_plane.stage import Stage
 
 LEASES = LEASE.rpartition("/")[0]

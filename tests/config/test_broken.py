@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.in_tree_configuration import problems
+from tests.support.configurations import problems
 
 BROKEN = yaml.safe_load((Path(__file__).parent / "broken.yaml").read_text())
 VERSIONS = "v1 v1beta3 v1beta2 v1beta1 v1alpha2 v1alpha1 Policy"

@@ -9,7 +9,7 @@ from podium import config
 from podium.config.load import read
 from podium.framework.plugin import Point
 from podium.legacy import VERSIONS
-from tests.support.in_tree_configuration import KNOWN, order
+from tests.support.configurations import KNOWN, order
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = Path(__file__).parent / "examples"

@@ -10,7 +10,7 @@ from podium.config import Extender, LeaderElection, ManagedResource, TLSConfig
 from podium.config.model import ClientConnection
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
-from tests.support.empty_plugins import registry
+from tests.support.configurations import registry
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 KNOWN = registry()

@@ -5,7 +5,7 @@ import pytest
 from podium import config
 from podium.errors import ConfigError
 from podium.framework.args import Args, NoArgs, Problem
-from tests.support.empty_plugins import FitArgs, Resource, plugin, registry
+from tests.support.configurations import FitArgs, Resource, plugin, registry
 
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 FIT = "NodeResourcesFit"

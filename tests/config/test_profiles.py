@@ -7,7 +7,7 @@ from podium.config.expand import could_overflow
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
-from tests.support.empty_plugins import plugin, registry
+from tests.support.configurations import plugin, registry
 
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 

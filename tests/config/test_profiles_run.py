@@ -7,7 +7,7 @@ from podium.cycle.outcome import Placed
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load as fill
 from tests.support.builders import node, pod
-from tests.support.in_tree_configuration import load
+from tests.support.configurations import load
 from tests.support.storage import claim, uses, volume
 
 VERSIONS = ["v1", "v1beta3", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1", "Policy"]

@@ -15,8 +15,7 @@ from podium.errors import ConfigError
 from podium.framework.args import NoArgs
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
-from tests.support.empty_plugins import FitArgs, plugin, registry
-from tests.support.in_tree_configuration import KNOWN
+from tests.support.configurations import KNOWN, FitArgs, plugin, registry
 from tests.support.search import examples
 
 VALID = {

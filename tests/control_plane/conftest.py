@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.control_plane import sides
-from tests.support.control_plane.binaries import NoControlPlane, find_binaries
-from tests.support.control_plane.plane import ControlPlane
+from tests.support.control_plane.plane import ControlPlane, NoControlPlane, find_binaries
 
 
 @pytest.fixture(scope="session")

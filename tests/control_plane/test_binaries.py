@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.control_plane.binaries import (
+from tests.support.control_plane.plane import (
     MISSING,
     NEEDED,
     NoControlPlane,

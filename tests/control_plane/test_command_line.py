@@ -15,7 +15,8 @@ from podium.config.load import read
 from podium.config.version import V1
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
-from tests.support.control_plane.plane import free_port, write_kubeconfig
+from tests.support.control_plane.plane import write_kubeconfig
+from tests.support.control_plane.processes import free_port
 
 pytestmark = pytest.mark.cluster
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.control_plane import sides
-from tests.support.control_plane.asking import Ask, all_differences
+from tests.support.control_plane.comparison import Ask, all_differences
 
 pytestmark = pytest.mark.cluster
 

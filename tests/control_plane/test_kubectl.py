@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tests.apiserver.test_kubectl import CRD, FOO, NODE, POD, WEB
-from tests.support.control_plane.normal import normal_text
+from tests.support.control_plane.comparison import normal_text
 
 pytestmark = pytest.mark.cluster
 

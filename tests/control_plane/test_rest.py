@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.control_plane.asking import compare
+from tests.support.control_plane.comparison import compare
 from tests.support.control_plane.scripts import (
     applying,
     customizing,

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.control_plane import sides
-from tests.support.control_plane.binaries import NoControlPlane
-from tests.support.control_plane.plane import ControlPlane, free_port
-from tests.support.control_plane.processes import Program
+from tests.support.control_plane.plane import ControlPlane, NoControlPlane
+from tests.support.control_plane.processes import Program, free_port
 from tests.support.control_plane.stage import Stage
 
 pytestmark = pytest.mark.cluster

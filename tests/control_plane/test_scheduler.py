@@ -7,8 +7,8 @@ import pytest
 
 from podium.apiserver.api import Call
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
-from tests.support.control_plane.plane import free_port, write_kubeconfig
-from tests.support.control_plane.processes import Program
+from tests.support.control_plane.plane import write_kubeconfig
+from tests.support.control_plane.processes import Program, free_port
 
 pytestmark = pytest.mark.cluster
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.support.control_plane.plane import Credentials, write_kubeconfig
-from tests.support.control_plane.schedulers import USER, podium
+from tests.support.control_plane.processes import USER, podium
 
 pytestmark = pytest.mark.cluster
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.control_plane import sides
 from tests.support.control_plane.plane import ControlPlane, write_kubeconfig
-from tests.support.control_plane.schedulers import Scheduler
+from tests.support.control_plane.processes import Scheduler
 from tests.support.control_plane.stage import Stage
 
 pytestmark = pytest.mark.cluster

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.control_plane import sides
 from tests.support.control_plane.plane import ControlPlane
-from tests.support.control_plane.schedulers import podium
+from tests.support.control_plane.processes import podium
 from tests.support.control_plane.stage import PRIORITIES, Stage
 
 pytestmark = pytest.mark.cluster

@@ -3,9 +3,8 @@
 import pytest
 
 from tests.support.control_plane import side_by_side, sides
-from tests.support.control_plane.binaries import NoControlPlane
-from tests.support.control_plane.plane import ControlPlane
-from tests.support.control_plane.schedulers import USER, kube_scheduler, podium
+from tests.support.control_plane.plane import ControlPlane, NoControlPlane
+from tests.support.control_plane.processes import USER, kube_scheduler, podium
 
 pytestmark = pytest.mark.cluster
 

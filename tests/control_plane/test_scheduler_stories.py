@@ -10,10 +10,9 @@ import itertools
 import pytest
 
 from tests.support.control_plane import sides
-from tests.support.control_plane.asking import JSON_PATCH, MERGE
-from tests.support.control_plane.binaries import NoControlPlane
-from tests.support.control_plane.plane import ControlPlane
-from tests.support.control_plane.schedulers import LEASE, PACKER, USER, kube_scheduler, podium
+from tests.support.control_plane.comparison import JSON_PATCH, MERGE
+from tests.support.control_plane.plane import ControlPlane, NoControlPlane
+from tests.support.control_plane.processes import LEASE, PACKER, USER, kube_scheduler, podium
 from tests.support.control_plane.stage import CLASSES, PRIORITIES, VOLUMES, Stage
 
 pytestmark = pytest.mark.cluster

@@ -6,9 +6,8 @@ import functools
 import pytest
 
 from tests.support.control_plane import sides, takeover
-from tests.support.control_plane.binaries import NoControlPlane
-from tests.support.control_plane.plane import ControlPlane
-from tests.support.control_plane.schedulers import (
+from tests.support.control_plane.plane import ControlPlane, NoControlPlane
+from tests.support.control_plane.processes import (
     LEASE_SECONDS,
     MOST_TAKEOVER_SECONDS,
     USER,

@@ -13,7 +13,7 @@ from podium.framework.queued_pod import QueuedPod
 from podium.testing.cases import replica
 from tests.support.claims import storage_change
 from tests.support.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
-from tests.support.legacy_plugins import with_legacy
+from tests.support.configurations import with_legacy
 from tests.support.search import examples
 from tests.support.storage import storage_object
 

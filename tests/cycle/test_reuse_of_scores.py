@@ -16,7 +16,7 @@ from tests.cycle.test_reuse_equals_scratch import (
 )
 from tests.support.builders import node
 from tests.support.clusters import IMAGES, NODE_NAMES
-from tests.support.legacy_plugins import with_legacy
+from tests.support.configurations import with_legacy
 from tests.support.roomy_clusters import clusters, nodes, pods
 from tests.support.search import examples
 

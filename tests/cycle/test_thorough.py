@@ -13,8 +13,8 @@ from podium.framework.queued_pod import QueuedPod
 from podium.framework.thorough import ThoroughProfile
 from podium.state.cluster import load as fill
 from tests.support.builders import node, pod
+from tests.support.configurations import load
 from tests.support.cycle import Scheduler
-from tests.support.in_tree_configuration import load
 from tests.support.toys import Filter, PostFilter, PreFilter
 
 BUSY = fwk.Status.unschedulable("busy")

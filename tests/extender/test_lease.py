@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.support.control_plane import schedulers, sides
+from tests.support.control_plane import processes, sides
 from tests.support.control_plane.stage import Stage
 
-LEASES, _, NAME = schedulers.LEASE.rpartition("/")
+LEASES, _, NAME = processes.LEASE.rpartition("/")
 # A leader that does not get to renew gives up after that.
-TOO_LONG = timedelta(seconds=schedulers.RENEW_SECONDS)
+TOO_LONG = timedelta(seconds=processes.RENEW_SECONDS)
 BLOCKING = """
 import podium
 
@@ -51,18 +51,18 @@ def renewed(lease):
 @pytest.mark.parametrize("keeping_it_waiting", [hanging_extender, blocking_plugin])
 def test_the_lease_is_renewed_while_the_scheduler_waits(tmp_path, server, keeping_it_waiting):
     with sides.embedded(tmp_path) as side:
-        settings = schedulers.configuration(side.kubeconfig)
+        settings = processes.configuration(side.kubeconfig)
         with keeping_it_waiting(tmp_path, server, settings) as (flags, until_it_waits, let_go):
             (tmp_path / "config.json").write_text(json.dumps(settings))
             command = [sys.executable, "-m", "podium", "scheduler", "--secure-port=0"]
             config = f"--config={tmp_path / 'config.json'}"
             log = tmp_path / "log"
-            with schedulers.Scheduler([*command, config, *flags], log) as scheduler:
+            with processes.Scheduler([*command, config, *flags], log) as scheduler:
                 stage = Stage(side, "waiting")
                 stage.ready_nodes("a")
                 stage.pod("first")
                 until_it_waits()
-                since = renewed(stage.get(schedulers.LEASE))
+                since = renewed(stage.get(processes.LEASE))
                 side.wait_for(
                     f"{LEASES}?watch=true",
                     lambda lease: (

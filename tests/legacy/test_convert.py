@@ -17,7 +17,7 @@ from podium.legacy.convert import convert
 from podium.legacy.modern import modernized
 from podium.legacy.versions.default_plugins import V1BETA1
 from tests.config.test_examples import EXAMPLES, FILES, ROOT
-from tests.support.in_tree_configuration import KNOWN, header, order
+from tests.support.configurations import KNOWN, header, order
 from tests.support.search import examples
 
 OLDER = ("v1beta3", "v1beta2", "v1beta1", "v1alpha2")

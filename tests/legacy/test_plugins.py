@@ -7,7 +7,7 @@ from podium.config import upstream
 from podium.errors import ConfigError
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
-from tests.support.legacy_plugins import with_legacy
+from tests.support.configurations import with_legacy
 
 NAMES = [plugin.name for plugin in LEGACY]
 

@@ -8,7 +8,7 @@ from podium import config
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
 from podium.legacy import VERSIONS
-from tests.support.in_tree_configuration import KNOWN, load, order
+from tests.support.configurations import KNOWN, load, order
 
 MANDATORY = "NodeUnschedulable TaintToleration"
 

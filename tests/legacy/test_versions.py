@@ -7,7 +7,7 @@ from podium.config.merge import Entry, PluginSet, appended
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
 from podium.legacy import VERSIONS
-from tests.support.in_tree_configuration import KNOWN, header, load, order, problems
+from tests.support.configurations import KNOWN, header, load, order, problems
 
 OLDER = ["v1beta3", "v1beta2", "v1beta1", "v1alpha2", "v1alpha1"]
 

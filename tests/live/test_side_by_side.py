@@ -1,7 +1,7 @@
 """Two `podium scheduler` processes with different names on the embedded cluster."""
 
 from tests.support.control_plane import side_by_side, sides
-from tests.support.control_plane.schedulers import podium
+from tests.support.control_plane.processes import podium
 
 
 def test_each_binds_its_own_pods(tmp_path):

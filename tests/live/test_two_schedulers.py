@@ -1,7 +1,7 @@
 """Two `podium scheduler` processes on the embedded cluster, one of which is killed."""
 
 from tests.support.control_plane import sides, takeover
-from tests.support.control_plane.schedulers import LEASE_SECONDS, MOST_TAKEOVER_SECONDS
+from tests.support.control_plane.processes import LEASE_SECONDS, MOST_TAKEOVER_SECONDS
 
 
 def test_the_standby_takes_over_and_no_pod_is_bound_twice_or_forgotten(tmp_path):

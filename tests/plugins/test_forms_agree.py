@@ -14,7 +14,7 @@ from podium.plugins import IN_TREE
 from podium.state.rows import PodsOnRows, Rows
 from podium.testing.forms import check_filters, check_scores
 from tests.support.clusters import NODE_NAMES, clusters, feed, pods
-from tests.support.legacy_plugins import with_legacy
+from tests.support.configurations import with_legacy
 from tests.support.search import examples
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))

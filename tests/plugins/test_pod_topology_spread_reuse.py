@@ -10,7 +10,7 @@ from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from tests.support.builders import node, pod
 from tests.support.fakes import FakeHandle
-from tests.support.topology_spread_clusters import (
+from tests.support.topology_spread import (
     HARD,
     HOSTNAME,
     SOFT,

@@ -11,14 +11,14 @@ from podium.api.selectors import from_map
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from tests.support.builders import pod
 from tests.support.fakes import FakeHandle
-from tests.support.topology_spread_clusters import (
+from tests.support.topology_spread import (
     SOFT,
+    Model,
     some_constraint,
     some_incoming,
     some_nodes,
     some_pods,
 )
-from tests.support.topology_spread_model import Model
 
 WEB = {"app": "web"}
 SERVICE = Service(ObjectMeta(name="web", namespace="default"), ServiceSpec(WEB))

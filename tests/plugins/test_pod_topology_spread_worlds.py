@@ -12,15 +12,15 @@ from podium.plugins.pod_topology_spread.hard import VERDICTS
 from podium.state import pod_groups
 from tests.support.builders import node, pod
 from tests.support.fakes import FakeHandle
-from tests.support.topology_spread_clusters import (
+from tests.support.topology_spread import (
     HARD,
+    Model,
     some_incoming,
     some_labels,
     some_nodes,
     some_pods,
     some_selectors,
 )
-from tests.support.topology_spread_model import Model
 
 WEB = {"labelSelector": {"matchLabels": {"app": "web"}}}
 WORDS = dict(zip(VERDICTS, ["fits", "skewed", "keyless"], strict=True))

@@ -11,7 +11,7 @@ from podium.testing import assert_forms_agree, node, pod
 from podium.testing.forms import check_forms
 from podium.testing.generated_cases import cases
 from podium.testing.subject import Subject
-from tests.support.judging_plugins import JUDGES
+from tests.support.configurations import JUDGES
 from tests.support.search import examples
 
 REFUSED = fwk.Status.unschedulable("not ready")

@@ -7,7 +7,7 @@ from podium import framework as fwk
 from podium.testing import assert_signature_sound, node, pod, service
 from podium.testing.generated_cases import cases
 from podium.testing.signatures import Comparison
-from tests.support.judging_plugins import JUDGES
+from tests.support.configurations import JUDGES
 from tests.support.search import examples
 
 

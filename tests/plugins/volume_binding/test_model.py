@@ -7,7 +7,7 @@ from podium import framework as fwk
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.plugins.volume.binding.reservation import Reservation
-from tests.support import volume_binding_model
+from tests.support import volume_binding
 from tests.support.builders import node, pod
 from tests.support.claims import CLAIMS, HOST, ZONE, csi_node, storage_objects, uses
 from tests.support.fakes import FakeHandle
@@ -61,9 +61,7 @@ def test_filter_agrees_with_the_model(nodes, objects, claims):
     judged = Judged([*nodes, *objects], claims)
     if judged.is_through:
         for name, status in judged.verdicts().items():
-            expected = volume_binding_model.reasons(
-                judged.cluster, claims, judged.cluster.node(name)
-            )
+            expected = volume_binding.reasons(judged.cluster, claims, judged.cluster.node(name))
             assert status.reasons == expected
 
 

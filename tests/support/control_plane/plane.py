@@ -1,24 +1,79 @@
 """A real control plane on loopback: etcd and kube-apiserver, without controllers and kubelets.
 
-Tests compare the embedded API server with it; measurements run a scheduler against it:
-
-    with ControlPlane(find_binaries(), flags=("--max-requests-inflight=0",)) as plane:
-        run(plane.kubeconfig_for("system:kube-scheduler"))
+Tests compare the embedded API server with it; benchmarks run schedulers against it. Its programs
+are those that `setup-envtest` downloads.
 """
 
 import contextlib
 import http.client
 import json
+import os
+import re
 import shutil
-import socket
 import ssl
 import subprocess
+import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.support.control_plane.binaries import NoControlPlane
-from tests.support.control_plane.processes import Program
+from tests.support.control_plane.processes import Program, free_port
+
+RELEASE = "1.36"
+NEEDED = ("etcd", "kube-apiserver", "kubectl")
+MISSING = (
+    f"no control plane: set KUBEBUILDER_ASSETS to a folder with {', '.join(NEEDED)} "
+    f"(setup-envtest use {RELEASE}.x)"
+)
+
+
+class NoControlPlane(Exception):
+    """There are no programs to start; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Binaries:
+    """A folder with the programs; some come with more of them, such as kube-scheduler."""
+
+    folder: Path
+
+    def __getitem__(self, name):
+        path = self.folder / name
+        if not os.access(path, os.X_OK):
+            raise NoControlPlane(f"no control plane: {self.folder} has no {name}")
+        return str(path)
+
+
+def find_binaries(environment=os.environ):
+    """The folder that the environment names, else the newest that setup-envtest has put down."""
+    named = environment.get("KUBEBUILDER_ASSETS")
+    folders = [Path(named)] if named else downloaded(data_folder(environment, sys.platform))
+    for folder in folders:
+        if all(os.access(folder / name, os.X_OK) for name in NEEDED):
+            return Binaries(folder)
+    raise NoControlPlane(MISSING)
+
+
+def data_folder(environment, platform):
+    """The user's folder for data of programs, as setup-envtest takes it on each platform."""
+    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or "/")
+    if platform == "win32":
+        return Path(environment.get("LocalAppData") or home / "AppData" / "Local")
+    if platform == "darwin":
+        return home / "Library" / "Application Support"
+    return Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+
+
+def downloaded(data):
+    """Folders of the release that we follow, newest first."""
+    found = []
+    for folder in (data / "kubebuilder-envtest" / "k8s").glob(f"{RELEASE}.*-*"):
+        version = re.match(r"1\.36\.(\d+)-", folder.name)
+        if version:
+            found.append((int(version[1]), folder))
+    return [folder for _, folder in sorted(found, reverse=True)]
+
 
 ADMIN = ("admin", ("system:masters",))
 
@@ -166,12 +221,6 @@ def write_kubeconfig(path, cluster, user):
     }
     path.write_text(json.dumps(config))
     return path
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def answers(url, path, trust=None):

@@ -6,7 +6,7 @@ Played on the embedded cluster by `tests/live`, and on a real control plane here
 import json
 import sys
 
-from tests.support.control_plane.schedulers import Scheduler, configuration
+from tests.support.control_plane.processes import Scheduler, configuration
 from tests.support.control_plane.stage import Stage
 
 FIRST, SECOND, NOBODY = "default-scheduler", "second", "nobody"

@@ -5,7 +5,7 @@ There are no kubelets and no controllers: whoever plays there is both. Waiting i
 
 import json
 
-from tests.support.control_plane.asking import JSON, STRATEGIC
+from tests.support.control_plane.comparison import JSON, STRATEGIC
 
 NODES = "/api/v1/nodes"
 VOLUMES = "/api/v1/persistentvolumes"

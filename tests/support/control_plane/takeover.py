@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from tests.support.control_plane.schedulers import LEASE, podium
+from tests.support.control_plane.processes import LEASE, podium
 from tests.support.control_plane.stage import Stage
 
 PODS = 200

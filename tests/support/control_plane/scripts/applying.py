@@ -1,6 +1,6 @@
 """Scripts: server-side apply, who owns which field, conflicts."""
 
-from tests.support.control_plane.asking import APPLY, MERGE
+from tests.support.control_plane.comparison import APPLY, MERGE
 from tests.support.control_plane.scripts.objects import deployment
 
 

@@ -1,6 +1,6 @@
 """Scripts: CustomResourceDefinitions and the objects of their kinds."""
 
-from tests.support.control_plane.asking import APPLY, MERGE, STRATEGIC, TABLE
+from tests.support.control_plane.comparison import APPLY, MERGE, STRATEGIC, TABLE
 from tests.support.control_plane.scripts.objects import definition
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

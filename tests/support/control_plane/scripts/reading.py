@@ -1,6 +1,6 @@
 """Scripts: get, list, pages, selectors, Tables, partial metadata, discovery."""
 
-from tests.support.control_plane.asking import JSON, PARTIAL, PARTIAL_LIST, TABLE
+from tests.support.control_plane.comparison import JSON, PARTIAL, PARTIAL_LIST, TABLE
 from tests.support.control_plane.scripts.objects import claim, config_map, deployment, pod
 
 

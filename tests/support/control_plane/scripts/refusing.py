@@ -2,7 +2,7 @@
 
 import json
 
-from tests.support.control_plane.asking import MERGE
+from tests.support.control_plane.comparison import MERGE
 from tests.support.control_plane.scripts.objects import claim, config_map, deployment, pod, template
 
 

@@ -4,7 +4,7 @@ import functools
 import json
 
 from podium.apiserver.builtin_kinds import builtin_kinds
-from tests.support.control_plane.asking import (
+from tests.support.control_plane.comparison import (
     APPLY,
     JSON,
     JSON_PATCH,

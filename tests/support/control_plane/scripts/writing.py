@@ -1,6 +1,6 @@
 """Scripts: create, update, patches of all types, deletion, dry run, subresources."""
 
-from tests.support.control_plane.asking import JSON_PATCH, MERGE, STRATEGIC
+from tests.support.control_plane.comparison import JSON_PATCH, MERGE, STRATEGIC
 from tests.support.control_plane.scripts.objects import config_map, deployment, pod
 
 
