@@ -5,9 +5,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# Test runs start Python many times, and compiling everything each time costs more than some tests.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-cluster check pictures modules-page schemas go-types format bench bench-live fuzz-apiserver clean
+.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures modules-page schemas go-types format bench bench-live fuzz-apiserver clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +23,13 @@ walkthrough: $(STAMP) ## Run a scheduler with a plugin of its own from manifests
 	$(BIN)/python examples/sample-plugin/play.py
 
 test: $(STAMP) ## Run the tests; the first run creates the environment
-	$(BIN)/python -m pytest --numprocesses auto
+	$(PYTEST)
+
+test-fast: $(STAMP) ## Run the tests that need no processes and little time, with short searches
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not cluster and not slow"
+
+test-thorough: $(STAMP) ## Run the tests with four times as many examples per property: before a release
+	HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 test-cluster: $(STAMP) ## Compare with a real control plane: KUBEBUILDER_ASSETS, or what setup-envtest has
 	$(BIN)/python -m pytest -m cluster -rs tests/control_plane

@@ -17,6 +17,7 @@ from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.app import plugin_loading
 from podium.client.endpoint import Endpoint
 from podium.framework.plugin import Point
+from podium.legacy import VERSIONS
 
 PROJECT = Path(__file__).resolve().parent.parent / "examples" / "sample-plugin"
 PAGE = (PROJECT.parents[1] / "docs" / "walkthrough.md").read_text()
@@ -198,7 +199,8 @@ def test_the_configuration_comes_to_this(sample, manifests, tmp_path):
     data = manifests["ConfigMap", "sample-scheduler"]["data"]
     path = tmp_path / "scheduler-config.yaml"
     path.write_text(data[path.name])
-    read = config.load_file(path, plugin_loading.registry(plugins=[sample]))
+    registry = plugin_loading.registry(plugins=[sample])
+    read = config.load_file(path, registry, versions=VERSIONS)
     (profile,) = read.profiles
 
     assert profile.scheduler_name == "sample-scheduler"

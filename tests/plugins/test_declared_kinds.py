@@ -14,7 +14,7 @@ from podium.testing.builders import namespace, service
 from podium.testing.handle import FakeHandle
 from podium.testing.subject import Subject
 from tests.support.builders import node, pod
-from tests.support.legacy_plugins import with_legacy
+from tests.support.configurations import with_legacy
 from tests.support.storage import claim, csi_node, storage_class, uses, volume
 
 SOURCES = Path(podium.__file__).parent
