@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from podium.apiserver.builtin_kinds import builtin_kinds
 from podium.apiserver.fields import (
     changes,
     difference,
@@ -14,6 +13,7 @@ from podium.apiserver.fields import (
     shown,
     union,
 )
+from podium.apiserver.kinds.builtin import builtin_kinds
 from tests.support.apiserver import (
     APPLY,
     CONFIG_MAPS,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.apiserver.builtin_kinds import builtin_kinds
+from podium.apiserver.kinds.builtin import builtin_kinds
 from podium.apiserver.patch import json_patch, merge_patch
 from podium.apiserver.statuses import Refusal
 from podium.apiserver.strategic import strategic_merge

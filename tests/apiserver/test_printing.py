@@ -3,8 +3,8 @@
 import pytest
 
 from podium.apiserver.json_path import first_value
-from podium.apiserver.pod_columns import pod_status
-from podium.apiserver.printing import human_duration
+from podium.apiserver.kinds.columns import human_duration
+from podium.apiserver.kinds.core.pods import pod_status
 
 
 @pytest.mark.parametrize(

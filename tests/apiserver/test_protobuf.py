@@ -3,7 +3,7 @@ might be in order."""
 
 import pytest
 
-from podium.apiserver.builtin_kinds import builtin_kinds
+from podium.apiserver.kinds.builtin import builtin_kinds
 from podium.apiserver.protobuf import MEDIA, decode
 from podium.apiserver.statuses import Refusal
 from tests.support.apiserver import CONFIG_MAPS, with_server

@@ -2,8 +2,9 @@
 
 import pytest
 
-from podium.apiserver.pod_rules import pod_spec_causes, pod_update_causes
-from podium.apiserver.rules import create_causes, update_causes
+from podium.apiserver.kinds.apps import DEPLOYMENT, STATEFUL_SET
+from podium.apiserver.kinds.core.nodes import NODE
+from podium.apiserver.kinds.pod_spec.checks import pod_spec_causes, pod_update_causes
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 SPREAD = {
@@ -245,7 +246,7 @@ def deployment(**change):
     ],
 )
 def test_deployments(spec, expected):
-    assert told(create_causes("deployments.apps", deployment(**spec))) == list(expected)
+    assert told(DEPLOYMENT.check(deployment(**spec))) == list(expected)
 
 
 def test_what_a_stateful_set_may_not_change():
@@ -253,8 +254,8 @@ def test_what_a_stateful_set_may_not_change():
     grown = {**old, "spec": {**old["spec"], "replicas": 2}}
     moved = {**old, "spec": {**old["spec"], "serviceName": "other"}}
 
-    assert told(update_causes("statefulsets.apps", old, grown)) == []
-    (refusal,) = told(update_causes("statefulsets.apps", old, moved))
+    assert told(STATEFUL_SET.check_update(old, grown)) == []
+    (refusal,) = told(STATEFUL_SET.check_update(old, moved))
     assert refusal.startswith("spec: Forbidden: updates to statefulset spec for fields other than")
 
 
@@ -272,4 +273,4 @@ def test_what_a_stateful_set_may_not_change():
     ],
 )
 def test_nodes(taints, expected):
-    assert told(create_causes("nodes", {"spec": {"taints": taints}})) == list(expected)
+    assert told(NODE.check({"spec": {"taints": taints}})) == list(expected)

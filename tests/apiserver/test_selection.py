@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.apiserver.builtin_kinds import builtin_kinds
+from podium.apiserver.kinds.builtin import builtin_kinds
 from podium.apiserver.selection import field_text, parse_fields, parse_labels
 from podium.apiserver.statuses import Refusal
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.builtin_kinds import builtin_kinds
+from podium.apiserver.kinds.builtin import builtin_kinds
 from podium.apiserver.zeros import drop_zeros
 from tests.support.controllers import World, template, workload
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import yaml
 
-from podium.apiserver.conversion import from_stored
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.requests import Accept
 from podium.apiserver.statuses import Json
 from podium.apiserver.tables import TableOptions, partial, table
@@ -36,7 +35,7 @@ def encode(value: Any, accept: Accept, code: int = 200) -> Answer:
 class View:
     """How one request wants its objects shown."""
 
-    def __init__(self, kind: Kind, accept: Accept, options: TableOptions) -> None:
+    def __init__(self, kind: ApiKind, accept: Accept, options: TableOptions) -> None:
         self._kind = kind
         self._accept = accept
         self._options = options
@@ -72,7 +71,7 @@ class View:
             body = b",".join(self._elements(items))
             return Answer(b"".join((head[:-1], b',"items":[', body, b"]}")))
         # One at a time: a Table of many thousands keeps little of each object.
-        objects = (from_stored(self._kind, item.decode()) for item in items)
+        objects = (self._kind.from_stored(item.decode()) for item in items)
         return encode(self._listed(objects, meta), self._accept)
 
     def _elements(self, items: Iterable[Item]) -> Iterator[bytes]:
@@ -93,7 +92,7 @@ class View:
         return {name: value for name, value in obj.items() if name not in hidden}
 
     def _shown(self, item: Item) -> Json:
-        obj = from_stored(self._kind, item.decode())
+        obj = self._kind.from_stored(item.decode())
         match self._accept.view:
             case "Table":
                 version = obj["metadata"].get("resourceVersion")  # a dry run gives none

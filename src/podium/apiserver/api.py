@@ -13,20 +13,15 @@ from typing import Any
 import msgspec
 
 from podium.api.times import time_text
-from podium.apiserver import metadata, rules, statuses
-from podium.apiserver.admission import ADMISSIONS
-from podium.apiserver.builtin_kinds import builtin_kinds
-from podium.apiserver.conversion import from_stored, to_stored
+from podium.apiserver import metadata, statuses
 from podium.apiserver.crd_rules import custom_causes, fill_defaults
-from podium.apiserver.crds import CRDS
 from podium.apiserver.decoding import Undecodable, conform
-from podium.apiserver.defaults import apply_defaults
 from podium.apiserver.deletion import DeleteOptions, check_preconditions, deletion_of
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
+from podium.apiserver.kinds.builtin import builtin_kinds
 from podium.apiserver.object_types import check_type
 from podium.apiserver.ownership import APPLY, UPDATE, Manager, Writer, apply, track
 from podium.apiserver.preparation import (
-    complete,
     count_generation,
     drop_status,
     keep_names,
@@ -35,6 +30,7 @@ from podium.apiserver.preparation import (
     prepare_create,
     strip_system_metadata,
 )
+from podium.apiserver.required_fields import missing_fields
 from podium.apiserver.statuses import Cause, Json, bad_request
 from podium.apiserver.store import (
     Key,
@@ -44,33 +40,6 @@ from podium.apiserver.store import (
 )
 from podium.apiserver.watches import Item
 from podium.apiserver.zeros import drop_zeros
-
-# Kinds that a PUT creates when they are missing.
-_UPSERTED = frozenset(
-    {
-        "leases.coordination.k8s.io",
-        "events",
-        "services",
-        "runtimeclasses.node.k8s.io",
-        "endpoints",
-        "limitranges",
-        "roles.rbac.authorization.k8s.io",
-        "rolebindings.rbac.authorization.k8s.io",
-        "clusterroles.rbac.authorization.k8s.io",
-        "clusterrolebindings.rbac.authorization.k8s.io",
-    }
-)
-
-# Kinds that nobody may replace without saying which version.
-_VERSIONED = frozenset(
-    {
-        "csidrivers.storage.k8s.io",
-        "csinodes.storage.k8s.io",
-        "customresourcedefinitions.apiextensions.k8s.io",
-        "runtimeclasses.node.k8s.io",
-        "volumeattachments.storage.k8s.io",
-    }
-)
 
 Change = Callable[[Json], Json]
 
@@ -93,24 +62,24 @@ class Api:
         self.store = store
         self.kinds = builtin_kinds()
 
-    def kind(self, resource: str) -> Kind:
+    def kind(self, resource: str) -> ApiKind:
         """The row of ``"pods"`` or ``"deployments.apps"``."""
         return self.kinds.resource(resource)
 
     # Reading
 
-    def item(self, kind: Kind, key: Key) -> Item:
+    def item(self, kind: ApiKind, key: Key) -> Item:
         found = self.store.find(kind.storage, key)
         if found is None:
             raise statuses.not_found(kind.resource, key[1])
         return found
 
-    def get(self, kind: Kind, key: Key) -> Json:
-        return from_stored(kind, self.item(kind, key).decode())
+    def get(self, kind: ApiKind, key: Key) -> Json:
+        return kind.from_stored(self.item(kind, key).decode())
 
     # Writing
 
-    def create(self, kind: Kind, namespace: str, raw: Any, call: Call) -> Item:
+    def create(self, kind: ApiKind, namespace: str, raw: Any, call: Call) -> Item:
         obj = self._decoded(kind, raw, call)
         meta = obj["metadata"] = dict(obj.get("metadata") or {})
         _place(kind, meta, namespace)
@@ -125,25 +94,25 @@ class Api:
         self._admit(kind, obj, None)
         if not meta.get("name") and meta.get("generateName"):
             meta["name"] = self.store.new_name(kind.storage, meta)
-        elif not meta.get("name") and kind.resource == "limitranges":
+        elif not meta.get("name") and kind.named_by_uid:
             meta["name"] = self.store.new_uid()
         prepare_create(kind, obj, time_text(self.store.clock.now()))
-        complete(kind, obj)
+        kind.complete(obj)
         self._refuse(kind, obj, self._causes(kind, obj))
-        call.warnings += rules.new_warnings(kind.storage, obj)
+        call.warnings += kind.creation_warnings(obj)
         if kind.stored_as and self.store.find(kind.storage, (namespace, meta["name"])):
             raise statuses.already_exists(kind.resource, meta["name"])
         if kind.counts_generations:
             meta["generation"] = 1
-        return self.store.create(kind.storage, to_stored(kind, obj), dry_run=call.dry_run)
+        return self.store.create(kind.storage, kind.to_stored(obj), dry_run=call.dry_run)
 
-    def update(self, kind: Kind, key: Key, raw: Any, call: Call) -> Item:
+    def update(self, kind: ApiKind, key: Key, raw: Any, call: Call) -> Item:
         """Replace an object, or with `call.subresource` "status" only its status."""
         obj = self._decoded(kind, raw, call)
         meta = obj["metadata"] = dict(obj.get("metadata") or {})
         _place(kind, meta, key[0])
         check_name(meta, key)
-        if kind.storage in _UPSERTED and self.store.find(kind.storage, key) is None:
+        if kind.put_creates and self.store.find(kind.storage, key) is None:
             if uid := meta.get("uid"):
                 why = failed_precondition("UID", uid, "")
                 raise statuses.conflict(kind.resource, key[1], why)
@@ -151,13 +120,13 @@ class Api:
             return self.create(kind, key[0], obj, call)
         return self._replace(kind, key, obj, call)
 
-    def modify(self, kind: Kind, key: Key, change: Change, call: Call) -> Item:
+    def modify(self, kind: ApiKind, key: Key, change: Change, call: Call) -> Item:
         """Read, change, write: ``change`` gets the object and returns the new one."""
         live = self.get(kind, key)
         changed = change(live)
         return self.update(kind, key, changed, call)
 
-    def apply(self, kind: Kind, key: Key, config: Any, call: Call, force: bool = False) -> Item:
+    def apply(self, kind: ApiKind, key: Key, config: Any, call: Call, force: bool = False) -> Item:
         """Server-side apply: creates what is missing, refuses what others own."""
         raw_meta = config.get("metadata") if isinstance(config, dict) else None
         if isinstance(raw_meta, dict) and raw_meta.get("managedFields") is not None:
@@ -181,40 +150,31 @@ class Api:
             shell: Json = {"metadata": {}}
             created = apply(shell, wanted, kind.schema, writer, force)
             return self.create(kind, key[0], created, _untracked(call))
-        live = from_stored(kind, item.decode())
+        live = kind.from_stored(item.decode())
         merged = apply(live, wanted, kind.schema, writer, force)
         check_name(meta, key)
         return self._replace(kind, key, merged, _untracked(call))
 
-    def delete(self, kind: Kind, key: Key, options: DeleteOptions) -> Item:
+    def delete(self, kind: ApiKind, key: Key, options: DeleteOptions) -> Item:
         item = self.item(kind, key)
-        if kind.resource == "namespaces":
-            return self._delete_namespace(kind, key, options)
-        if kind.resource != CRDS:  # the store checks them as well, and has other words
+        if not kind.store_checks_preconditions:
             check_preconditions(kind, item, options.preconditions)
-        if kind.resource == "priorityclasses.scheduling.k8s.io" and key[1].startswith("system-"):
-            why = "this is a system priority class and cannot be deleted"
+        if why := kind.deletion_refusal(key[1]):
             raise statuses.forbidden(kind.resource, key[1], why)
-        return self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
-
-    def _delete_namespace(self, kind: Kind, key: Key, options: DeleteOptions) -> Item:
-        if key[1] in ("default", "kube-system", "kube-public"):
-            raise statuses.forbidden("namespaces", key[1], "this namespace may not be deleted")
-        item = self.item(kind, key)
         held = self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
-        if self.store.find(kind.storage, key) is None:
+        if kind.mark_deleted is None or self.store.find(kind.storage, key) is None:
             return held
         obj = held.decode()
-        obj["status"] = {**obj.get("status", {}), "phase": "Terminating"}
+        kind.mark_deleted(obj)
         if options.dry_run:
             return Item(key, held.version, msgspec.json.encode(obj))
         return self.store.update(kind.storage, obj)
 
-    def _replace(self, kind: Kind, key: Key, obj: Json, call: Call) -> Item:
+    def _replace(self, kind: ApiKind, key: Key, obj: Json, call: Call) -> Item:
         current = self.item(kind, key)
         old = current.decode()
         self._check_version(kind, obj, current)
-        new = to_stored(kind, obj)
+        new = kind.to_stored(obj)
         new = (
             only_status(kind, old, new)
             if call.subresource == "status"
@@ -224,14 +184,14 @@ class Api:
         self._default(kind, new)
         self._track(kind, old, new, call)
         self._admit(kind, new, old)
-        complete(kind, new)
+        kind.complete(new)
         self._refuse(kind, new, self._update_causes(kind, old, new, call))
         count_generation(kind, old, new)
         return self.store.update(kind.storage, new, dry_run=call.dry_run)
 
     # Between the request and the store
 
-    def _decoded(self, kind: Kind, raw: Any, call: Call) -> Json:
+    def _decoded(self, kind: ApiKind, raw: Any, call: Call) -> Json:
         check_type(kind, raw)
         obj, unknown = conform(kind, raw)
         if unknown and call.validation == "Strict":
@@ -242,7 +202,7 @@ class Api:
             call.warnings += [f'unknown field "{path}"' for path in unknown]
         return {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
 
-    def _check_namespace(self, kind: Kind, namespace: str, meta: Json) -> None:
+    def _check_namespace(self, kind: ApiKind, namespace: str, meta: Json) -> None:
         if not kind.namespaced:
             return
         item = self.store.find("namespaces", ("", namespace))
@@ -259,75 +219,75 @@ class Api:
             (error.details or {})["causes"] = [cause]
             raise error
 
-    def _default(self, kind: Kind, obj: Json) -> None:
+    def _default(self, kind: ApiKind, obj: Json) -> None:
         if kind.custom:
             fill_defaults(obj, kind.schema)
         else:
             if not kind.stored_version:
                 drop_zeros(obj, kind.schema)
-            apply_defaults(kind.storage, obj)
+            kind.set_defaults(obj)
 
-    def _admit(self, kind: Kind, obj: Json, old: Json | None) -> None:
-        for admit in ADMISSIONS.get(kind.resource, ()):
+    def _admit(self, kind: ApiKind, obj: Json, old: Json | None) -> None:
+        for admit in kind.admissions:
             admit(obj, old, self.store)
 
-    def _causes(self, kind: Kind, obj: Json) -> Iterator[Cause]:
+    def _causes(self, kind: ApiKind, obj: Json) -> Iterator[Cause]:
         own = list(self._own_causes(kind, obj))
-        if kind.storage == "events":  # what it is about comes first
-            first = [one for one in own if one.field.startswith("involvedObject")]
+        if kind.checked_first:
+            first = [one for one in own if one.field.startswith(kind.checked_first)]
             yield from first
             own = [one for one in own if one not in first]
-            if first and kind.resource in metadata.JUDGED_LAST:
+            if first and kind.metadata_checked_last:
                 return
-        if not own or kind.resource not in metadata.JUDGED_LAST:
+        if not own or not kind.metadata_checked_last:
             yield from metadata.metadata_causes(kind, obj["metadata"])
         yield from own
 
-    def _own_causes(self, kind: Kind, obj: Json) -> Iterator[Cause]:
+    def _own_causes(self, kind: ApiKind, obj: Json) -> Iterator[Cause]:
         if kind.custom:
             yield from custom_causes(obj, kind.schema)
             return
-        yield from rules.create_causes(kind.storage, obj)
+        yield from kind.check(obj)
         if not kind.stored_version:
-            yield from rules.missing_fields(obj, kind.schema)
+            yield from missing_fields(obj, kind)
 
-    def _update_causes(self, kind: Kind, old: Json, new: Json, call: Call) -> Iterator[Cause]:
+    def _update_causes(self, kind: ApiKind, old: Json, new: Json, call: Call) -> Iterator[Cause]:
         yield from metadata.update_causes(old["metadata"], new["metadata"])
         yield from metadata.metadata_causes(kind, new["metadata"])
         if kind.custom:
             yield from custom_causes(new, kind.schema)
         elif call.subresource != "status":
-            yield from rules.update_causes(kind.storage, old, new)
+            yield from kind.check(new)
+            yield from kind.check_update(old, new)
             if not kind.stored_version:
-                yield from rules.missing_fields(new, kind.schema)
+                yield from missing_fields(new, kind)
 
-    def _refuse(self, kind: Kind, obj: Json, causes: Iterable[Cause]) -> None:
+    def _refuse(self, kind: ApiKind, obj: Json, causes: Iterable[Cause]) -> None:
         """Raise 422 with every cause."""
         found = _distinct(causes)
         if found:
             meta = obj["metadata"]
             name = meta.get("name") or meta.get("generateName") or ""
-            group = "" if kind.storage == "events" else kind.group
-            raise statuses.invalid(kind.kind, group, name, found)
+            raise statuses.invalid(kind.kind, kind.internal_group, name, found)
 
-    def _check_version(self, kind: Kind, obj: Json, current: Item) -> None:
+    def _check_version(self, kind: ApiKind, obj: Json, current: Item) -> None:
         version = obj["metadata"].get("resourceVersion") or ""
         path = "metadata.resourceVersion"
         if version and not (version.isascii() and version.isdigit()):
             cause = statuses.bad_value(path, version, "must be a number")
             self._refuse(kind, obj, [cause])
         check_current(kind.resource, current, obj["metadata"])
-        if not version and (kind.custom or kind.resource in _VERSIONED):
+        if not version and kind.update_needs_version:
             detail = "must be specified for an update"
             cause = Cause("FieldValueInvalid", path, f"Invalid value: 0: {detail}")
             meta = obj["metadata"]
             raise statuses.invalid(kind.plural, kind.group, meta.get("name", ""), [cause])
 
-    def _writer(self, kind: Kind, call: Call, operation: str) -> Writer:
+    def _writer(self, kind: ApiKind, call: Call, operation: str) -> Writer:
         manager = Manager(call.manager, operation, kind.api_version, call.subresource)
         return Writer(manager, time_text(self.store.clock.now()))
 
-    def _track(self, kind: Kind, old: Json | None, new: Json, call: Call) -> None:
+    def _track(self, kind: ApiKind, old: Json | None, new: Json, call: Call) -> None:
         if not call.manager:
             return
         writer = self._writer(kind, call, UPDATE)
@@ -354,7 +314,7 @@ def _untracked(call: Call) -> Call:
     return Call("", call.dry_run, "Ignore", call.subresource, call.warnings)
 
 
-def _place(kind: Kind, meta: Json, namespace: str) -> None:
+def _place(kind: ApiKind, meta: Json, namespace: str) -> None:
     """Put the object where the path says; a cluster-scoped kind is in no namespace."""
     if not kind.namespaced:
         meta.pop("namespace", None)
@@ -378,7 +338,7 @@ def check_name(meta: Json, key: Key) -> None:
         )
 
 
-def _check_declared(kind: Kind, key: Key, config: Any) -> None:
+def _check_declared(kind: ApiKind, key: Key, config: Any) -> None:
     """What is applied must be known: nobody could own the rest."""
     unknown = [] if kind.custom else conform(kind, config)[1]
     if unknown:

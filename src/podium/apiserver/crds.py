@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from podium.api.times import time_text
-from podium.apiserver import statuses
-from podium.apiserver.crd_schemas import schema_causes
-from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.kinds.api_kind import ApiKind, KindTable
+from podium.apiserver.kinds.apiextensions import CRDS
 from podium.apiserver.ownership import UPDATE, Manager, Writer, track
 from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, compile_schema, named
-from podium.apiserver.statuses import Cause, Json
+from podium.apiserver.statuses import Json
 from podium.apiserver.store import Store
 from podium.apiserver.watches import DELETED, Event
-
-CRDS = "customresourcedefinitions.apiextensions.k8s.io"
-_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-
 
 # In the order in which a server lists them.
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -26,10 +20,10 @@ _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "updat
 class CustomKinds:
     """Keeps the rows of custom kinds in step with the definitions in the store."""
 
-    def __init__(self, store: Store, kinds: Kinds) -> None:
+    def __init__(self, store: Store, kinds: KindTable) -> None:
         self._store = store
         self._kinds = kinds
-        self._rows: dict[str, list[Kind]] = {}
+        self._rows: dict[str, list[ApiKind]] = {}
         store.listen(self._on_event)
 
     def _on_event(self, resource: str, event: Event) -> None:
@@ -97,7 +91,7 @@ def _is_established(crd: Json) -> bool:
     return any(one.get("type") == "Established" for one in conditions)
 
 
-def rows_of(crd: Json) -> Iterator[Kind]:
+def rows_of(crd: Json) -> Iterator[ApiKind]:
     """A row per served version."""
     spec, names = crd["spec"], crd["spec"]["names"]
     stored = next(one["name"] for one in spec["versions"] if one.get("storage"))
@@ -105,21 +99,22 @@ def rows_of(crd: Json) -> Iterator[Kind]:
         if not version.get("served"):
             continue
         is_stored = version["name"] == stored
-        yield Kind(
+        yield ApiKind(
             spec["group"],
             version["name"],
             names["kind"],
             names["plural"],
-            names.get("singular") or names["kind"].lower(),
+            names.get("singular") or "",
             tuple(names.get("shortNames") or ()),
             namespaced=spec.get("scope") == "Namespaced",
             subresources=tuple(version.get("subresources") or ()),
             categories=tuple(names.get("categories") or ()),
             verbs=_VERBS,
             counts_generations=True,
+            update_needs_version=True,
             stored_version="" if is_stored else f"{spec['group']}/{stored}",
             custom=True,
-            schema=_schema(version),
+            custom_schema=_schema(version),
             details=version,
         )
 
@@ -134,60 +129,3 @@ def _schema(version: Json) -> Schema:
     for name in ("apiVersion", "kind"):
         schema.properties.setdefault(name, Schema(type="string"))
     return schema
-
-
-_DNS_LABEL_RULE = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
-    f"regex used for validation is '{_NAME.pattern}')"
-)
-
-
-def _dns_label(name: str, path: str) -> Iterator[Cause]:
-    if not _NAME.fullmatch(name):
-        yield statuses.bad_value(path, name, _DNS_LABEL_RULE)
-
-
-def _name_causes(names: Json) -> Iterator[Cause]:
-    for name in ("plural", "singular", "kind", "listKind"):
-        path, value = f"spec.names.{name}", names.get(name)
-        if not value:
-            yield statuses.required(path)
-        else:
-            yield from _dns_label(value if name in ("plural", "singular") else value.lower(), path)
-
-
-def crd_causes(crd: Json) -> Iterator[Cause]:
-    """What makes a definition unusable."""
-    spec = crd.get("spec") or {}
-    names = spec.get("names") or {}
-    plural, group = names.get("plural", ""), spec.get("group", "")
-    name = crd["metadata"].get("name", "")
-    if name and name != f"{plural}.{group}":
-        detail = 'must be spec.names.plural+"."+spec.group'
-        yield statuses.bad_value("metadata.name", name, detail)
-    if not group:
-        yield statuses.required("spec.group")
-    if not spec.get("scope"):
-        yield statuses.required("spec.scope")
-    elif spec["scope"] not in ("Cluster", "Namespaced"):
-        yield statuses.unsupported("spec.scope", spec.get("scope"), ["Cluster", "Namespaced"])
-    versions = spec.get("versions") or []
-    if sum(bool(version.get("storage")) for version in versions) != 1:
-        detail = "must have exactly one version marked as storage version"
-        yield statuses.bad_value("spec.versions", spec.get("versions"), detail)
-    yield from _name_causes(names)
-    yield from _version_causes(versions)
-    yield from schema_causes(crd)
-
-
-def _version_causes(versions: list[Json]) -> Iterator[Cause]:
-    if not versions:
-        detail = "must have at least one stored version"
-        yield statuses.bad_value("status.storedVersions", None, detail)
-    for index, version in enumerate(versions):
-        yield from _dns_label(version.get("name") or "", f"spec.versions[{index}].name")
-        if index == 0:  # an older field of the definition that is kept the same
-            yield from _dns_label(version.get("name") or "", "spec.version")
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            yield statuses.required(f"spec.versions[{index}].schema.openAPIV3Schema")

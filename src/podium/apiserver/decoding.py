@@ -17,7 +17,7 @@ from podium.api import quantity
 from podium.api.manifests import checked_text, documents
 from podium.api.times import parse_time
 from podium.apiserver import statuses
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.schemas import ANYTHING, Schema
 from podium.apiserver.statuses import Json
 from podium.errors import InvalidQuantity, InvalidTime, PodiumError
@@ -140,7 +140,7 @@ def check_depth(value: Any) -> None:
     raise statuses.bad_request("json: exceeded max depth")
 
 
-def conform(kind: Kind, obj: Any) -> tuple[Json, list[str]]:
+def conform(kind: ApiKind, obj: Any) -> tuple[Json, list[str]]:
     """The object with known fields only, each of its type, and the paths of the unknown ones."""
     if not isinstance(obj, dict):
         raise Undecodable(
@@ -168,7 +168,7 @@ def conform_options(schema: Schema, raw: Json) -> Json:
 class Undecodable(statuses.Refusal):
     """An object that is none of its kind; ``why`` is what the decoder says."""
 
-    def __init__(self, kind: Kind, why: str) -> None:
+    def __init__(self, kind: ApiKind, why: str) -> None:
         message = (
             f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}: {why}'
         )

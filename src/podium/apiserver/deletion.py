@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 
 from podium.apiserver import statuses
 from podium.apiserver.decoding import conform_options
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.schemas import named
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import ALWAYS, FOREGROUND, ORPHAN, Deletion, Preconditions
 from podium.apiserver.watches import Item
 
 DELETE_OPTIONS = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
-_WITHOUT_DEPENDENTS = frozenset({"events"})
-_ORPHANING = frozenset({"replicationcontrollers", "jobs.batch"})
 _POLICIES = ("Background", "Foreground", "Orphan")
 
 
@@ -48,20 +46,16 @@ class DeleteOptions:
         return cls(grace, policy or "", _preconditions(raw), bool(dry_run))
 
 
-def by_default(kind: Kind, options: DeleteOptions) -> DeleteOptions:
+def by_default(kind: ApiKind, options: DeleteOptions) -> DeleteOptions:
     """What a client means that says nothing about dependents: older kinds leave them behind."""
-    if options.propagation or kind.resource not in _ORPHANING:
+    if options.propagation or not kind.orphans_dependents:
         return options
     return replace(options, propagation="Orphan")
 
 
-def orphaning_warnings(kind: Kind, given: DeleteOptions) -> Iterator[str]:
-    if kind.resource == "jobs.batch" and not given.propagation:
-        yield (
-            "child pods are preserved by default when jobs are deleted; set "
-            "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to "
-            "suppress this warning"
-        )
+def orphaning_warnings(kind: ApiKind, given: DeleteOptions) -> Iterator[str]:
+    if kind.orphaning_warning and not given.propagation:
+        yield kind.orphaning_warning
 
 
 def typed_options(raw: Json) -> Json:
@@ -85,27 +79,18 @@ def _preconditions(raw: Json) -> Preconditions:
     return Preconditions(given.get("uid"), given.get("resourceVersion"))
 
 
-def deletion_of(kind: Kind, obj: Json, options: DeleteOptions) -> Deletion:
-    is_pod = kind.resource == "pods"
-    grace: int | None = pod_grace(obj, options.grace_seconds) if is_pod else 0
-    if kind.resource == "namespaces":
-        grace = None
+def deletion_of(kind: ApiKind, obj: Json, options: DeleteOptions) -> Deletion:
     finalizers = {"Foreground": (FOREGROUND,), "Orphan": (ORPHAN,)}.get(options.propagation, ())
-    if kind.storage in _WITHOUT_DEPENDENTS:
-        finalizers = ()
-    return Deletion(grace, finalizers, options.preconditions, options.dry_run, is_pod)
+    return Deletion(
+        kind.grace(obj, options.grace_seconds),
+        finalizers if kind.has_dependents else (),
+        options.preconditions,
+        options.dry_run,
+        kind.is_graceful,
+    )
 
 
-def pod_grace(pod: Json, asked: int | None = None) -> int:
-    """A pod that never ran or runs no more needs none."""
-    spec, status = pod.get("spec") or {}, pod.get("status") or {}
-    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
-        return 0
-    grace = spec.get("terminationGracePeriodSeconds", 30) if asked is None else asked
-    return int(grace) if grace >= 0 else 1
-
-
-def check_preconditions(kind: Kind, item: Item, wanted: Preconditions) -> None:
+def check_preconditions(kind: ApiKind, item: Item, wanted: Preconditions) -> None:
     uid, version = item.meta.uid, str(item.version)
     if wanted.uid is not None and wanted.uid != uid:
         why = (
@@ -121,5 +106,5 @@ def check_preconditions(kind: Kind, item: Item, wanted: Preconditions) -> None:
         raise statuses.conflict(_qualified(kind), item.key[1], why)
 
 
-def _qualified(kind: Kind) -> str:
-    return f"{kind.kind}.{kind.group}" if kind.group and not kind.stored_as else kind.kind
+def _qualified(kind: ApiKind) -> str:
+    return f"{kind.kind}.{kind.internal_group}" if kind.internal_group else kind.kind

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.kinds.api_kind import ApiKind, KindTable
 from podium.apiserver.published import RELEASE
 from podium.apiserver.statuses import Json
 
@@ -46,12 +46,12 @@ def core_versions(address: str) -> Json:
     }
 
 
-def group_list(kinds: Kinds) -> Json:
+def group_list(kinds: KindTable) -> Json:
     groups = [_group(name, versions) for name, versions in kinds.groups().items() if name]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def group(kinds: Kinds, name: str) -> Json | None:
+def group(kinds: KindTable, name: str) -> Json | None:
     versions = kinds.groups().get(name)
     if not name or versions is None:
         return None
@@ -79,7 +79,7 @@ def _ordered(versions: Iterable[str]) -> list[str]:
     return sorted(versions, key=rank)
 
 
-def resource_list(kinds: Kinds, group: str, version: str) -> Json | None:
+def resource_list(kinds: KindTable, group: str, version: str) -> Json | None:
     rows = kinds.groups().get(group, {}).get(version)
     if rows is None:
         return None
@@ -97,7 +97,7 @@ def resource_list(kinds: Kinds, group: str, version: str) -> Json | None:
     }
 
 
-def _resource(row: Kind) -> Json:
+def _resource(row: ApiKind) -> Json:
     found: Json = {
         "name": row.plural,
         "singularName": row.singular,
@@ -124,7 +124,7 @@ def _binding() -> Json:
     }
 
 
-def _subresource(row: Kind, name: str) -> Json:
+def _subresource(row: ApiKind, name: str) -> Json:
     group, version, kind, verbs = _SUBRESOURCES.get(name, ("", "", "", _OWN_VERBS))
     found: Json = {
         "name": f"{row.plural}/{name}",
@@ -138,7 +138,7 @@ def _subresource(row: Kind, name: str) -> Json:
     return found
 
 
-def aggregated(kinds: Kinds, core: bool, version: str) -> Json:
+def aggregated(kinds: KindTable, core: bool, version: str) -> Json:
     """Every group in one document: what new clients read instead of the lists above."""
     items = [
         _aggregated_group(name, versions)
@@ -153,7 +153,7 @@ def aggregated(kinds: Kinds, core: bool, version: str) -> Json:
     }
 
 
-def _aggregated_group(name: str, versions: dict[str, list[Kind]]) -> Json:
+def _aggregated_group(name: str, versions: dict[str, list[ApiKind]]) -> Json:
     listed = []
     for version in _ordered(versions):
         resources = [_aggregated_resource(row) for row in versions[version]]
@@ -178,7 +178,7 @@ def _aggregated_binding() -> Json:
     }
 
 
-def _aggregated_resource(row: Kind) -> Json:
+def _aggregated_resource(row: ApiKind) -> Json:
     found: Json = {
         "resource": row.plural,
         "responseKind": {"group": row.group, "version": row.version, "kind": row.kind},
@@ -195,7 +195,7 @@ def _aggregated_resource(row: Kind) -> Json:
     return found
 
 
-def _aggregated_subresource(row: Kind, name: str) -> Json:
+def _aggregated_subresource(row: ApiKind, name: str) -> Json:
     group, version, kind, verbs = _SUBRESOURCES.get(name, ("", "", "", _OWN_VERBS))
     if not kind:
         group, version, kind = row.group, row.version, row.kind

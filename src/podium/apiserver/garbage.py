@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from podium.apiserver.deletion import pod_grace
-from podium.apiserver.kinds import Kinds
+from podium.apiserver.kinds.api_kind import KindTable
+from podium.apiserver.kinds.core.pods import pod_grace
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import FOREGROUND, ORPHAN, Deletion, Key, Store
 from podium.apiserver.watches import DELETED, Event, Item
@@ -20,7 +20,7 @@ Ref = tuple[str, Key]  # a resource and the key of an object in it
 class GarbageCollector:
     """Knows who depends on whom, by uid, and cleans up after deletions."""
 
-    def __init__(self, store: Store, kinds: Kinds) -> None:
+    def __init__(self, store: Store, kinds: KindTable) -> None:
         self._store = store
         self._kinds = kinds
         self._dependents: dict[str, set[Ref]] = defaultdict(set)

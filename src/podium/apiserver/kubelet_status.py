@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from podium.apiserver.kinds.core.pods import qos_class
 from podium.apiserver.kubelet_admission import Rejection
-from podium.apiserver.pod_status import qos_class
 from podium.apiserver.statuses import Json
 
 _COMPLETED, _ERROR = "Completed", "Error"

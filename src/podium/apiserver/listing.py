@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from podium.apiserver import statuses
 from podium.apiserver.api import Api
-from podium.apiserver.conversion import from_stored
 from podium.apiserver.requests import Continue, Query, Target, number, version
 from podium.apiserver.selection import Selection, parse_fields, parse_labels
 from podium.apiserver.statuses import Cause, Json, Refusal
@@ -36,7 +35,7 @@ def selection_of(target: Target, query: Query) -> Selection:
     kind = target.kind
     fields = parse_fields(query.get("fieldSelector", ""), kind)
     labels = parse_labels(query.get("labelSelector", ""))
-    convert = (lambda obj: from_stored(kind, obj)) if kind.stored_version else None
+    convert = kind.from_stored if kind.stored_version else None
     return Selection(target.namespace, labels, fields, convert)
 
 

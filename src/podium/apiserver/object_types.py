@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from podium.apiserver import statuses
-from podium.apiserver.crds import CRDS
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
+from podium.apiserver.kinds.apiextensions import CRDS
 from podium.apiserver.published import definitions
 from podium.apiserver.statuses import Cause, Json, bad_request
 
@@ -17,7 +17,7 @@ _DEFINITIONS_SCHEME = '"pkg/apiserver/apiserver.go:55"'
 _SHOWN_OF_A_BODY = 30
 
 
-def check_type(kind: Kind, raw: Any) -> None:
+def check_type(kind: ApiKind, raw: Any) -> None:
     """Refuse an object of another kind or version; built-in ones may leave both out."""
     if not isinstance(raw, dict):
         return
@@ -37,12 +37,11 @@ def check_type(kind: Kind, raw: Any) -> None:
     raise bad_request(f'{name} in version "{short}" cannot be handled as a {kind.kind}: {why}')
 
 
-def _internal(kind: Kind) -> str:
-    group = "" if kind.stored_as else kind.group.partition(".")[0]
-    return f"{group or 'core'}.{kind.kind}"
+def _internal(kind: ApiKind) -> str:
+    return f"{kind.internal_group.partition('.')[0] or 'core'}.{kind.kind}"
 
 
-def _check_custom_type(kind: Kind, raw: Json) -> None:
+def _check_custom_type(kind: ApiKind, raw: Json) -> None:
     """Objects of definitions must say what they are; no Go type says it for them."""
     version, name = raw.get("apiVersion") or "", raw.get("kind")
     if not name:
@@ -65,7 +64,7 @@ def untyped(raw: Json) -> str:
     return f"Object 'Kind' is missing in '{msgspec.json.encode(raw).decode()}'"
 
 
-def type_causes(kind: Kind, raw: Json) -> list[Cause]:
+def type_causes(kind: ApiKind, raw: Json) -> list[Cause]:
     """What is wrong with what an object says it is."""
     wanted = {"kind": kind.kind, "apiVersion": kind.api_version}
     return [

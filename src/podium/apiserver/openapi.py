@@ -14,7 +14,7 @@ import msgspec
 from podium.apiserver import statuses
 from podium.apiserver.answers import Answer
 from podium.apiserver.discovery import VERSION
-from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.kinds.api_kind import ApiKind, KindTable
 from podium.apiserver.openapi_protobuf import encode_document
 from podium.apiserver.published import definitions
 from podium.apiserver.schemas import OBJECT_META
@@ -31,7 +31,7 @@ _SHAPE = "x-kubernetes-group-version-kind"
 class OpenApi:
     """The documents, kept until the table of kinds changes."""
 
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: KindTable) -> None:
         self._kinds = kinds
         self._made_at = -1
         self._kept: dict[str, Answer] = {}
@@ -106,7 +106,7 @@ class OpenApi:
 _INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
 
 
-def _name(kind: Kind) -> str:
+def _name(kind: ApiKind) -> str:
     found = definitions().name_of(kind.group, kind.version, kind.kind)
     if found and not kind.custom:
         return found
@@ -161,7 +161,7 @@ def _typed(key: str, value: Any, prefix: str) -> Any:
     return _plain(value, prefix)
 
 
-def _custom(kind: Kind) -> Json:
+def _custom(kind: ApiKind) -> Json:
     raw: Json = dict(
         (kind.details.get("schema") or {}).get("openAPIV3Schema") or {"type": "object"}
     )
@@ -173,7 +173,7 @@ def _custom(kind: Kind) -> Json:
     return {**raw, "properties": properties, _SHAPE: [shape]}
 
 
-def _paths(kind: Kind, is_v3: bool) -> list[tuple[str, Json]]:
+def _paths(kind: ApiKind, is_v3: bool) -> list[tuple[str, Json]]:
     """The path of one object with its PATCH, where kubectl looks for what the server supports."""
     inside = "/namespaces/{namespace}" if kind.namespaced else ""
     path = f"{kind.prefix}{inside}/{kind.plural}/{{name}}"

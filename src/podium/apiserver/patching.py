@@ -16,7 +16,7 @@ from podium.apiserver.decoding import (
     read_json,
     read_yaml,
 )
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.object_types import type_causes, untyped
 from podium.apiserver.patch import json_patch, merge_patch
 from podium.apiserver.requests import Query, Target, flag
@@ -70,7 +70,7 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
         raise _unpatchable(error.why) from None
 
 
-def _check_custom(kind: Kind, found: Json) -> None:
+def _check_custom(kind: ApiKind, found: Json) -> None:
     """A patch must leave an object of a definition what it is."""
     if not found.get("kind"):
         raise _unpatchable(untyped(found))

@@ -12,7 +12,7 @@ import msgspec
 
 from podium.apiserver import statuses
 from podium.apiserver.api import Call
-from podium.apiserver.kinds import Kind, Kinds
+from podium.apiserver.kinds.api_kind import ApiKind, KindTable
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import Key
 
@@ -23,7 +23,7 @@ Query = Mapping[str, str]
 class Target:
     """What a path names: a kind, and in it a namespace, an object, a part of the object."""
 
-    kind: Kind
+    kind: ApiKind
     namespace: str | None = None
     name: str = ""
     subresource: str = ""
@@ -34,7 +34,7 @@ class Target:
         return (self.namespace or "", self.name)
 
 
-def find_target(kinds: Kinds, parts: list[str]) -> Target | None:
+def find_target(kinds: KindTable, parts: list[str]) -> Target | None:
     """``["api", "v1", "namespaces", "a", "pods", "b", "log"]`` to its meaning."""
     if parts[0] == "api" and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from podium.apiserver import statuses
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.statuses import Json
 
 USER: Json = {"username": "podium-admin", "groups": ["system:masters", "system:authenticated"]}
 
 
-def review(kind: Kind, raw: Any) -> Json:
+def review(kind: ApiKind, raw: Any) -> Json:
     """The review with its status filled in."""
     if not isinstance(raw, dict):
         raise statuses.bad_request(f"{kind.kind}: the body must be an object")

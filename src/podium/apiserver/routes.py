@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from podium.apiserver import protobuf, rules, statuses
+from podium.apiserver import protobuf, statuses
 from podium.apiserver.answers import Answer, View, encode
 from podium.apiserver.api import Api, Call
 from podium.apiserver.decoding import YamlReader, parse_json, parse_yaml, read_yaml
@@ -17,7 +17,7 @@ from podium.apiserver.deletion import (
     orphaning_warnings,
     typed_options,
 )
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.listing import list_page, selection_of
 from podium.apiserver.patching import Patch, patch, patched
 from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number, version
@@ -33,34 +33,9 @@ _BODY_KINDS = {
     "binding": "io.k8s.api.core.v1.Binding",
     "eviction": "io.k8s.api.policy.v1.Eviction",
 }
-_DEPRECATED = {
-    "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-}
 _CHOOSING = ("labelSelector", "fieldSelector", "resourceVersion", "timeoutSeconds")
 YAML_MEDIA = ("application/yaml", "application/x-yaml", "text/yaml")
 _SIMULATED = ("log", "exec", "attach", "portforward")
-# Deleting one of these answers with the object, gone or not.
-_SHOWN_WHEN_DELETED = frozenset(
-    {
-        "namespaces",
-        "persistentvolumeclaims",
-        "persistentvolumes",
-        "pods",
-        "podtemplates",
-        "resourcequotas",
-        "serviceaccounts",
-        "services",
-        "csidrivers.storage.k8s.io",
-        "csinodes.storage.k8s.io",
-        "storageclasses.storage.k8s.io",
-        "volumeattachments.storage.k8s.io",
-        "volumeattributesclasses.storage.k8s.io",
-        "deviceclasses.resource.k8s.io",
-        "resourceclaims.resource.k8s.io",
-        "resourceclaimtemplates.resource.k8s.io",
-        "resourceslices.resource.k8s.io",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +90,7 @@ class Routes:
         self.api = api
 
     def handle(self, request: Request) -> Answer | Watching:
-        warning = _DEPRECATED.get(request.target.kind.resource)
+        warning = request.target.kind.deprecation
         if not warning:
             return self._handled(request)
         try:
@@ -255,7 +230,7 @@ class Routes:
         is_gone = self.api.store.find(target.kind.storage, target.key) is None
         if options.dry_run:
             is_gone = not item.decode()["metadata"].get("finalizers")
-        if is_gone and target.kind.resource not in _SHOWN_WHEN_DELETED:
+        if is_gone and not target.kind.shown_when_deleted:
             return encode(statuses.success(_deleted(request, item)), accepted(""))
         return view.one(item)
 
@@ -382,8 +357,8 @@ def _patched_scale(before: Json, request: Request) -> Json:
     return found if isinstance(found, dict) else {}
 
 
-def _warned(answer: Answer, call: Call, kind: Kind, item: Item) -> Answer:
-    warnings = (*call.warnings, *rules.warnings(kind.storage, item))
+def _warned(answer: Answer, call: Call, kind: ApiKind, item: Item) -> Answer:
+    warnings = (*call.warnings, *kind.warnings(item))
     return answer._replace(warnings=warnings) if warnings else answer
 
 

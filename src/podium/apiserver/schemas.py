@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from podium.apiserver.published import definitions, go_type
@@ -58,6 +59,7 @@ class Schema:
 ANYTHING = Schema(preserves_unknown=True)
 
 
+@cache  # asked for several times in each write
 def published(group: str, version: str, kind: str) -> Schema:
     """The schema of a built-in kind, from the published ones."""
     name = definitions().name_of(group, version, kind)

@@ -11,7 +11,7 @@ from podium.api.requirements import DOES_NOT_EXIST, EXISTS, GT, IN, LT, NOT_IN, 
 from podium.api.requirements import requirement_problems as problems_of
 from podium.api.selectors import EVERYTHING, Selector
 from podium.apiserver import statuses
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.statuses import Json
 from podium.apiserver.watches import Item
 
@@ -135,49 +135,12 @@ class FieldTerm:
     value: str
 
 
-# Which fields may be selected on, beyond the two of every kind.
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "pods": (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.podIPs",
-        "status.nominatedNodeName",
-    ),
-    "nodes": ("spec.unschedulable",),
-    "namespaces": ("status.phase",),
-    "secrets": ("type",),
-    "services": ("spec.clusterIP", "spec.type"),
-    "replicationcontrollers": ("status.replicas",),
-    "jobs.batch": ("status.successful",),
-    "resourceslices.resource.k8s.io": ("spec.nodeName", "spec.driver"),
-    "events": (
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "source",
-        "type",
-    ),
-}
-_FIELDS["events.events.k8s.io"] = tuple(
-    path.replace("involvedObject", "regarding") for path in _FIELDS["events"]
-)
 _NOT_TEXT = {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status.replicas": "0"}
 
 
-def parse_fields(text: str, kind: Kind) -> tuple[FieldTerm, ...]:
+def parse_fields(text: str, kind: ApiKind) -> tuple[FieldTerm, ...]:
     """``status.phase!=Running,spec.nodeName=``; raises the server's 400."""
-    known = ("metadata.name", "metadata.namespace", *_FIELDS.get(kind.resource, ()))
+    known = ("metadata.name", "metadata.namespace", *kind.selectable_fields)
     found = []
     for part in filter(None, text.split(",")):
         match = re.fullmatch(r"([^=!]*)(!=|==|=)(.*)", part, re.DOTALL)
@@ -185,20 +148,9 @@ def parse_fields(text: str, kind: Kind) -> tuple[FieldTerm, ...]:
             raise statuses.bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
         path, operator, value = match.groups()
         if path not in known:
-            raise statuses.bad_request(_unknown_field(kind, path))
+            raise statuses.bad_request(kind.unknown_field.format(path=path))
         found.append(FieldTerm(path, operator != "!=", value))
     return tuple(found)
-
-
-def _unknown_field(kind: Kind, path: str) -> str:
-    if kind.resource == "jobs.batch":
-        return f'field label "{path}" not supported for Job'
-    if kind.resource == "resourceslices.resource.k8s.io":
-        return f"field label not supported for {kind.api_version}, Kind={kind.kind}: {path}"
-    if kind.resource in _FIELDS:
-        return f"field label not supported: {path}"
-    only = '"metadata.name", "metadata.namespace"'
-    return f'"{path}" is not a known field selector: only {only}'
 
 
 def field_text(obj: Json, path: str) -> str:

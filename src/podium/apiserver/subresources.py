@@ -13,7 +13,7 @@ from podium.api.times import time_text
 from podium.apiserver import statuses
 from podium.apiserver.api import Api, Call, check_name
 from podium.apiserver.deletion import DeleteOptions, typed_options
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key, failed_precondition
 from podium.errors import InvalidSelector
@@ -21,7 +21,7 @@ from podium.errors import InvalidSelector
 BUDGETS = "poddisruptionbudgets.policy"
 
 
-def scale_of(kind: Kind, obj: Json) -> Json:
+def scale_of(kind: ApiKind, obj: Json) -> Json:
     """An object's size as autoscaling/v1 Scale."""
     meta = obj["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
@@ -45,7 +45,7 @@ _PATHS = {
 }
 
 
-def _scale_paths(kind: Kind) -> dict[str, str]:
+def _scale_paths(kind: ApiKind) -> dict[str, str]:
     scale: Any = (kind.details.get("subresources") or {}).get("scale")
     return scale if kind.custom and isinstance(scale, dict) else _PATHS
 
@@ -56,7 +56,7 @@ def _at(obj: Any, path: str) -> Any:
     return obj
 
 
-def _selector_text(kind: Kind, obj: Json, path: str) -> str:
+def _selector_text(kind: ApiKind, obj: Json, path: str) -> str:
     selector = _at(obj, path) if path else ""
     if not isinstance(selector, dict):
         return selector or ""
@@ -82,7 +82,7 @@ def _read_scale(scale: Any, key: Key) -> tuple[int, str]:
     return replicas, version
 
 
-def set_scale(api: Api, kind: Kind, key: Key, scale: Any, call: Call) -> Json:
+def set_scale(api: Api, kind: ApiKind, key: Key, scale: Any, call: Call) -> Json:
     replicas, version = _read_scale(scale, key)
     if replicas < 0:
         cause = statuses.bad_value("spec.replicas", replicas, "must be greater than or equal to 0")

@@ -5,36 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from podium.apiserver.columns import class_name, columns_of
-from podium.apiserver.conversion import to_stored
-from podium.apiserver.event_columns import EVENT_COLUMNS
 from podium.apiserver.json_path import first_value
-from podium.apiserver.kinds import Kind
-from podium.apiserver.printing import UNKNOWN, Column, age
+from podium.apiserver.kinds.api_kind import ApiKind
+from podium.apiserver.kinds.columns import NAME, UNKNOWN, Column, age
 from podium.apiserver.statuses import Json
 from podium.clock import Clock
 
 # A field of daemon sets in disguise: the object shows it, its metadata alone does not.
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
-_NAME = Column("Name", "string", 0, lambda obj, now: obj["metadata"]["name"], "name")
-_CLASS_NAME = Column("Name", "string", 0, lambda obj, now: class_name(obj), "name")
 
 
-def columns(kind: Kind) -> list[Column]:
-    if kind.storage == "events":
-        return EVENT_COLUMNS
-    if kind.custom:
-        return [_NAME, *_custom_columns(kind)]
-    name = _CLASS_NAME if kind.resource == "storageclasses.storage.k8s.io" else _NAME
-    return [name, *columns_of(kind.resource)]
+def columns(kind: ApiKind) -> tuple[Column, ...]:
+    return (NAME, *_custom_columns(kind)) if kind.custom else kind.columns
 
 
-def table(kind: Kind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:
+def table(kind: ApiKind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:
     """A Table of objects; rows carry the object, its metadata or nothing of it."""
     shown, now = columns(kind), how.clock.now()
     rows = [
         {"cells": [_cell(one, stored, now) for one in shown], **_attached(obj, how)}
-        for obj, stored in ((obj, to_stored(kind, obj)) for obj in objects)
+        for obj, stored in ((obj, kind.to_stored(obj)) for obj in objects)
     ]
     return {
         "kind": "Table",
@@ -77,7 +67,7 @@ def partial(obj: Json, version: str = "v1") -> Json:
     }
 
 
-def _custom_columns(kind: Kind) -> list[Column]:
+def _custom_columns(kind: ApiKind) -> list[Column]:
     listed = kind.details.get("additionalPrinterColumns")
     if not listed:
         return [_custom({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"})]

@@ -12,7 +12,7 @@ import msgspec
 from podium.apiserver import statuses
 from podium.apiserver.answers import View
 from podium.apiserver.api import Api
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.listing import selection_of
 from podium.apiserver.requests import Query, Target, flag, number, version
 from podium.apiserver.selection import Selection
@@ -190,9 +190,9 @@ class WatchStream:
             timer.cancel()
 
 
-def _too_old(kind: Kind, error: Refusal) -> Refusal:
+def _too_old(kind: ApiKind, error: Refusal) -> Refusal:
     """Events are watched where they are stored, all else in a cache with words of its own."""
-    if kind.storage != "events":
+    if kind.is_cached:
         return error
     return statuses.expired("The resourceVersion for the provided watch is too old.")
 

@@ -27,7 +27,7 @@ from podium.apiserver.controllers import all_controllers
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.runner import Runner
 from podium.apiserver.deletion import DeleteOptions
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.kubelet import PodAgent
 from podium.apiserver.kubelet_nodes import NodeAgent
 from podium.apiserver.server import EmbeddedServer
@@ -198,7 +198,7 @@ class SimulatedCluster:
             raise LookupError(f"no pod {name}; there {_named(sorted(there))}")
         return found
 
-    def _kind_of(self, obj: Json) -> Kind:
+    def _kind_of(self, obj: Json) -> ApiKind:
         api_version = obj.get("apiVersion", "v1")
         kind = self.api.kinds.of(api_version, obj["kind"])
         if kind is None:
@@ -206,7 +206,7 @@ class SimulatedCluster:
         return kind
 
 
-def _key(kind: Kind, name: str) -> tuple[str, str]:
+def _key(kind: ApiKind, name: str) -> tuple[str, str]:
     namespace, _, last = name.rpartition("/")
     return (namespace or "default") if kind.namespaced else "", last
 

@@ -13,7 +13,7 @@ from podium.api.times import time_text
 from podium.apiserver.api import Api, Call
 from podium.apiserver.controllers.pods import PodIndex
 from podium.apiserver.deletion import DeleteOptions
-from podium.apiserver.kinds import Kind
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Deletion, Key
 
@@ -28,7 +28,7 @@ class Cluster:
         self.store = api.store
         self.clock = api.store.clock
         self.pods = PodIndex(api.store)
-        self._kinds: dict[str, Kind] = {}
+        self._kinds: dict[str, ApiKind] = {}
         self._event_numbers = itertools.count()
 
     @property
@@ -99,7 +99,7 @@ class Cluster:
         }
         self.store.create("events", event)
 
-    def _kind(self, resource: str) -> Kind:
+    def _kind(self, resource: str) -> ApiKind:
         kind = self._kinds.get(resource)
         if kind is None:
             kind = self._kinds[resource] = self.api.kind(resource)

@@ -3,7 +3,7 @@
 import functools
 import json
 
-from podium.apiserver.builtin_kinds import builtin_kinds
+from podium.apiserver.kinds.builtin import builtin_kinds
 from tests.support.control_plane.comparison import (
     APPLY,
     JSON,

@@ -8,7 +8,7 @@ from typing import Any
 from podium.api.affinity import PREFERRED, REQUIRED
 from podium.api.names import label_key_problems, label_value_problems
 from podium.apiserver import statuses
-from podium.apiserver.metadata import label_problems
+from podium.apiserver.names import label_problems
 from podium.apiserver.statuses import Cause, Json
 
 Causes = Iterator[Cause]

@@ -1,4 +1,4 @@
-"""Cells of tables: durations, label lists, columns."""
+"""Columns of `kubectl get`, and what their cells show: ages, label lists, values at a path."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from podium.api.times import parse_time
+from podium.apiserver.json_path import at
 from podium.apiserver.statuses import Json
 from podium.errors import InvalidTime
 
 NONE, UNSET, UNKNOWN = "<none>", "<unset>", "<unknown>"
+
+Cell = Callable[[Json], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +36,29 @@ class Column:
         }
 
 
-def column(
-    name: str, cell: Callable[[Json], Any], wide: bool = False, kind: str = "string"
-) -> Column:
+def column(name: str, cell: Cell, wide: bool = False, kind: str = "string") -> Column:
     return Column(name, kind, 1 if wide else 0, lambda obj, now: cell(obj))
+
+
+def value_column(
+    name: str, path: str, default: Any = "", wide: bool = False, kind: str = "string"
+) -> Column:
+    """Return a column of the value at a path; ``default`` where there is none."""
+
+    def cell(obj: Json) -> Any:
+        value = at(obj, path)
+        return default if value is None else value
+
+    return column(name, cell, wide, kind)
+
+
+def count_column(name: str, path: str, wide: bool = False) -> Column:
+    return value_column(name, path, 0, wide, "integer")
+
+
+def flag_column(name: str, path: str) -> Column:
+    """Return a column of a boolean that is false when nobody set it."""
+    return column(name, lambda obj: bool(at(obj, path)), kind="boolean")
 
 
 def labels_text(labels: Json) -> str:
@@ -45,6 +67,12 @@ def labels_text(labels: Json) -> str:
 
 def joined(*parts: str | None) -> str:
     return ", ".join(part for part in parts if part)
+
+
+def first_of(texts: list[str], count: int, separator: str = ",") -> str:
+    """Return the first few texts, and how many more there are."""
+    more = f" + {len(texts) - count} more..." if len(texts) > count else ""
+    return separator.join(texts[:count]) + more
 
 
 def age(time: str | None, now: float, missing: str = UNKNOWN) -> str:
@@ -83,3 +111,8 @@ def human_duration(seconds: float) -> str:
 
 def _two(first: int, unit: str, second: int, smaller: str) -> str:
     return f"{first}{unit}{second}{smaller}" if second else f"{first}{unit}"
+
+
+NAME = Column("Name", "string", 0, lambda obj, now: obj["metadata"]["name"], "name")
+AGE = Column("Age", "string", 0, lambda obj, now: age(at(obj, "metadata.creationTimestamp"), now))
+CREATED_AT = value_column("Created At", "metadata.creationTimestamp")

@@ -8,7 +8,7 @@ from typing import Any
 
 from podium.api import quantity
 from podium.apiserver import statuses
-from podium.apiserver.metadata import label_problems
+from podium.apiserver.names import label_problems
 from podium.apiserver.statuses import Cause, Json
 
 Causes = Iterator[Cause]
@@ -94,7 +94,7 @@ def _resources(resources: Json, path: str) -> Causes:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for group, amounts in (("limits", limits), ("requests", requests)):
         for name, amount in amounts.items():
-            yield from _amount(name, amount, f"{path}.{group}[{name}]")
+            yield from amount_causes(name, amount, f"{path}.{group}[{name}]")
     for name, amount in requests.items():
         extended = _is_extended(name)
         if extended and name not in limits:
@@ -111,7 +111,7 @@ def _resources(resources: Json, path: str) -> Causes:
             yield statuses.bad_value(f"{path}.requests", amount, detail)
 
 
-def _amount(name: str, amount: Any, path: str) -> Causes:
+def amount_causes(name: str, amount: Any, path: str) -> Causes:
     value = quantity.parse(amount)
     if "/" not in name and not name.startswith("hugepages-") and name not in _STANDARD:
         for detail in (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from podium.api.names import label_key_problems
 from podium.apiserver import statuses
-from podium.apiserver.container_rules import container_causes, volume_causes
-from podium.apiserver.metadata import label_problems, subdomain_problems
-from podium.apiserver.placement_rules import placement_causes
+from podium.apiserver.kinds.pod_spec.containers import container_causes, volume_causes
+from podium.apiserver.kinds.pod_spec.placement import placement_causes
+from podium.apiserver.names import label_problems, subdomain_problems
 from podium.apiserver.statuses import Cause, Json
 
 Causes = Iterator[Cause]

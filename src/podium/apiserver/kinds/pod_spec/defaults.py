@@ -14,7 +14,7 @@ def set_missing(target: Json, **values: Any) -> None:
             target[name] = value
 
 
-def pod_spec(spec: Json) -> None:
+def set_pod_defaults(spec: Json) -> None:
     """The defaults of a pod, wherever its spec stands."""
     set_missing(
         spec,

@@ -1,0 +1,246 @@
+"""The description of an API kind, and the table of all kinds that a server serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from podium.apiserver.admission.reader import Admission
+from podium.apiserver.kinds.columns import AGE, NAME, Column
+from podium.apiserver.names import subdomain_problems
+from podium.apiserver.schemas import Schema, published
+from podium.apiserver.statuses import Cause, Json
+from podium.apiserver.watches import Item
+
+ALL_VERBS = (
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+)
+CREATE_ONLY = ("create",)
+ONE_AT_A_TIME = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
+
+NOT_SELECTABLE = "field label not supported: {path}"
+
+Causes = Iterable[Cause]
+
+
+def _do_nothing(obj: Json) -> None:
+    """The hook of a kind that has nothing to do here."""
+
+
+def _start_empty(obj: Json, now: str) -> None:
+    """The start of a kind whose objects begin as they were written."""
+
+
+def _no_causes(*objects: Json) -> Causes:
+    return ()
+
+
+def _no_warnings(subject: Json | Item) -> Iterable[str]:
+    return ()
+
+
+def _as_written(old: Json, new: Json) -> Json:
+    return new
+
+
+def _unchanged(obj: Json) -> Json:
+    return obj
+
+
+def _at_once(obj: Json, asked: int | None) -> int | None:
+    return 0
+
+
+def _may_be_deleted(name: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ApiKind:
+    """One kind in one version, and everything that sets it apart from other kinds.
+
+    Code that serves requests reads these fields and knows no kind by name. A built-in kind is
+    described once, in the file of its API group. A CustomResourceDefinition adds one description
+    per served version.
+    """
+
+    # Names, and what can be done with them.
+    group: str
+    version: str
+    kind: str
+    plural: str
+    singular_name: str = ""  # the kind in lower case when it is empty
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    namespaced: bool = True
+    verbs: tuple[str, ...] = ALL_VERBS
+    subresources: tuple[str, ...] = ()
+    deprecation: str = ""  # the warning that every answer carries
+
+    # Custom kinds only.
+    custom: bool = False
+    custom_schema: Schema | None = field(default=None, repr=False)
+    details: Json = field(default_factory=dict, repr=False)  # the version in the definition
+
+    # Storage: two kinds, or two versions of one, can share their objects.
+    stored_as: str = ""  # the resource under which it is stored, when that is another's
+    stored_version: str = ""  # the apiVersion it is stored with, when that is another one
+    convert_to_stored: Callable[[Json], Json] = field(default=_unchanged, repr=False)
+    convert_from_stored: Callable[[Json], Json] = field(default=_unchanged, repr=False)
+    is_cached: bool = True  # watches are served from a cache, and refused in its words
+
+    # Metadata.
+    name_problems: Callable[[str], list[str]] = field(default=subdomain_problems, repr=False)
+    checks_name_prefix: bool = True  # generateName must be the start of a valid name
+    named_by_uid: bool = False  # an object without a name gets a uid for one
+    counts_generations: bool = False  # metadata.generation is 1 and goes up with the spec
+    generation_stays: bool = False  # it stays at 1
+    generation_counts: tuple[str, ...] = ()  # metadata that counts as part of the spec
+
+    # Writing: hooks in the order in which a write calls them.
+    created_with_status: bool = False  # the creator may set the status
+    status_sets_metadata: bool = False  # writing the status may change labels and annotations
+    put_creates: bool = False  # a PUT of a missing object creates it
+    update_needs_version: bool = False  # a PUT without a resourceVersion is refused
+    keep_from_old: Callable[[Json, Json], Json] = field(default=_as_written, repr=False)
+    set_defaults: Callable[[Json], None] = field(default=_do_nothing, repr=False)
+    admissions: tuple[Admission, ...] = field(default=(), repr=False)
+    start: Callable[[Json, str], None] = field(default=_start_empty, repr=False)  # of a new object
+    complete: Callable[[Json], object] = field(default=_do_nothing, repr=False)  # what Go writes
+
+    # Validation, beyond what the schema says.
+    check: Callable[[Json], Causes] = field(default=_no_causes, repr=False)
+    check_update: Callable[[Json, Json], Causes] = field(default=_no_causes, repr=False)
+    checked_first: str = ""  # causes about fields that start with this come first
+    metadata_checked_last: bool = False  # and only if nothing else is wrong
+    checks_required: bool = True  # the required fields of the schema, but for those of:
+    not_required: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)  # by type
+    creation_warnings: Callable[[Json], Iterable[str]] = field(default=_no_warnings, repr=False)
+    warnings: Callable[[Item], Iterable[str]] = field(default=_no_warnings, repr=False)
+
+    # Reading.
+    columns: tuple[Column, ...] = field(default=(NAME, AGE), repr=False)  # of `kubectl get`
+    selectable_fields: tuple[str, ...] = ()  # beyond metadata.name and metadata.namespace
+    unknown_field: str = (
+        '"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    )
+
+    # Deletion.
+    deletion_refusal: Callable[[str], str] = field(default=_may_be_deleted, repr=False)
+    store_checks_preconditions: bool = False  # and refuses in other words
+    grace: Callable[[Json, int | None], int | None] = field(default=_at_once, repr=False)
+    is_graceful: bool = False  # also an object that goes at once is shown as going
+    mark_deleted: Callable[[Json], None] | None = field(
+        default=None, repr=False
+    )  # while it is held
+    has_dependents: bool = True
+    orphans_dependents: bool = False  # unless a client says otherwise
+    orphaning_warning: str = ""
+    shown_when_deleted: bool = False  # the answer is the object, gone or not
+
+    @property
+    def singular(self) -> str:
+        return self.singular_name or self.kind.lower()
+
+    @property
+    def resource(self) -> str:
+        """The name in messages, and the key in the store: ``deployments.apps``."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def storage(self) -> str:
+        return self.stored_as or self.resource
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def prefix(self) -> str:
+        return f"/apis/{self.api_version}" if self.group else f"/api/{self.version}"
+
+    @property
+    def list_kind(self) -> str:
+        return f"{self.kind}List"
+
+    @property
+    def internal_group(self) -> str:
+        """The group in messages about objects: that of the kind whose storage it shares."""
+        return "" if self.stored_as else self.group
+
+    @property
+    def has_status(self) -> bool:
+        return "status" in self.subresources
+
+    @property
+    def schema(self) -> Schema:
+        return self.custom_schema or published(self.group, self.version, self.kind)
+
+    def to_stored(self, obj: Json) -> Json:
+        """Return an object of this version in the form in which it is stored."""
+        if not self.stored_version:
+            return obj
+        return self.convert_to_stored({**obj, "apiVersion": self.stored_version})
+
+    def from_stored(self, obj: Json) -> Json:
+        """Return a stored object as this version shows it."""
+        if not self.stored_version:
+            return obj
+        return self.convert_from_stored({**obj, "apiVersion": self.api_version})
+
+
+class KindTable:
+    """All kinds that a server serves, found by path, by apiVersion and kind, and by resource."""
+
+    def __init__(self, kinds: Iterable[ApiKind]) -> None:
+        self._by_path: dict[tuple[str, str, str], ApiKind] = {}
+        self._by_kind: dict[tuple[str, str, str], ApiKind] = {}
+        self._by_resource: dict[str, ApiKind] = {}
+        self.generation = 0  # goes up with each change, so that documents can be kept until then
+        for kind in kinds:
+            self.add(kind)
+
+    def add(self, kind: ApiKind) -> None:
+        self._by_path[kind.group, kind.version, kind.plural] = kind
+        self._by_kind[kind.group, kind.version, kind.kind] = kind
+        if not kind.stored_version or kind.resource not in self._by_resource:
+            self._by_resource[kind.resource] = kind
+        self.generation += 1
+
+    def remove(self, kind: ApiKind) -> None:
+        self._by_path.pop((kind.group, kind.version, kind.plural), None)
+        self._by_kind.pop((kind.group, kind.version, kind.kind), None)
+        if self._by_resource.get(kind.resource) is kind:
+            del self._by_resource[kind.resource]
+        self.generation += 1
+
+    def at(self, group: str, version: str, plural: str) -> ApiKind | None:
+        return self._by_path.get((group, version, plural))
+
+    def of(self, api_version: str, kind: str) -> ApiKind | None:
+        group, _, version = api_version.rpartition("/")
+        return self._by_kind.get((group, version, kind))
+
+    def resource(self, resource: str) -> ApiKind:
+        """Return the kind of a resource such as ``deployments.apps``, in its stored version.
+
+        For code that knows that the kind is there; any other resource is a KeyError.
+        """
+        return self._by_resource[resource]
+
+    def groups(self) -> dict[str, dict[str, list[ApiKind]]]:
+        """Return the kinds by group and version, in the order in which they were added."""
+        found: dict[str, dict[str, list[ApiKind]]] = {}
+        for kind in self:
+            found.setdefault(kind.group, {}).setdefault(kind.version, []).append(kind)
+        return found
+
+    def __iter__(self) -> Iterator[ApiKind]:
+        return iter(list(self._by_path.values()))

@@ -1,0 +1,48 @@
+"""The table of built-in kinds, in the order in which discovery lists their groups."""
+
+from __future__ import annotations
+
+from podium.apiserver.kinds import (
+    apiextensions,
+    apps,
+    autoscaling,
+    batch,
+    coordination,
+    core,
+    discovery,
+    networking,
+    node,
+    policy,
+    rbac,
+    resource,
+    reviews,
+    scheduling,
+    storage,
+)
+from podium.apiserver.kinds.api_kind import KindTable
+from podium.apiserver.kinds.core.events import NEWER_EVENT
+
+
+def builtin_kinds() -> KindTable:
+    """Return a fresh table: definitions of one server do not show up in another."""
+    return KindTable(
+        (
+            *core.KINDS,
+            *apps.KINDS,
+            *batch.KINDS,
+            *policy.KINDS,
+            autoscaling.SCALER,
+            *storage.KINDS,
+            *node.KINDS,
+            *scheduling.KINDS,
+            *coordination.KINDS,
+            *rbac.KINDS,
+            *networking.KINDS,
+            *discovery.KINDS,
+            *resource.KINDS,
+            *apiextensions.KINDS,
+            NEWER_EVENT,
+            autoscaling.OLDER_SCALER,
+            *reviews.KINDS,
+        )
+    )

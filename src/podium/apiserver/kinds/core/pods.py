@@ -1,0 +1,222 @@
+"""Pods: what a new one starts with, and what `kubectl get pods` makes of a status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podium.api import quantity
+from podium.apiserver.admission.default_tolerations import add_default_tolerations
+from podium.apiserver.admission.priority import resolve_priority
+from podium.apiserver.admission.runtime_class import apply_runtime_class
+from podium.apiserver.json_path import at
+from podium.apiserver.kinds.api_kind import NOT_SELECTABLE, ApiKind
+from podium.apiserver.kinds.columns import AGE, NAME, NONE, Column, age, column
+from podium.apiserver.kinds.pod_spec.checks import pod_spec_causes, pod_update_causes
+from podium.apiserver.kinds.pod_spec.defaults import set_missing, set_pod_defaults
+from podium.apiserver.kinds.workloads import spec_of
+from podium.apiserver.statuses import Cause, Json
+
+
+def _set_defaults(pod: Json) -> None:
+    spec = spec_of(pod)
+    set_pod_defaults(spec)
+    set_missing(spec, enableServiceLinks=True)
+    status = pod.get("status") or {}
+    set_condition_times(status, "lastProbeTime", "lastTransitionTime")
+    if status.get("podIP") and not status.get("podIPs"):
+        status["podIPs"] = [{"ip": status["podIP"]}]
+
+
+def set_condition_times(status: Json, *names: str) -> None:
+    """Times of conditions are always there, null when nobody said when."""
+    for condition in status.get("conditions") or []:
+        for name in names:
+            condition.setdefault(name, None)
+
+
+def _start(pod: Json, now: str) -> None:
+    spec = pod.get("spec") or {}
+    pod["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
+    if spec.get("schedulingGates"):
+        condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
+        condition["message"] = "Scheduling is blocked due to non-empty scheduling gates"
+        times = {"lastProbeTime": None, "lastTransitionTime": now}
+        pod["status"]["conditions"] = [{**condition, **times}]
+
+
+_COUNTED = ("cpu", "memory")
+
+
+def qos_class(spec: Json) -> str:
+    """Guaranteed, Burstable or BestEffort, by what the containers request and are limited to."""
+    containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
+    amounts = [container.get("resources") or {} for container in containers]
+    if of_pod := spec.get("resources"):
+        amounts = [of_pod]  # said for the pod as a whole, it is no question of its containers
+    if not any(_positive(one.get(group)) for one in amounts for group in ("requests", "limits")):
+        return "BestEffort"
+    return "Guaranteed" if all(map(_is_guaranteed, amounts)) else "Burstable"
+
+
+def _positive(amounts: Json | None) -> Json:
+    return {
+        name: value
+        for name in _COUNTED
+        if (value := quantity.parse((amounts or {}).get(name, 0))) > 0
+    }
+
+
+def _is_guaranteed(resources: Json) -> bool:
+    limits = _positive(resources.get("limits"))
+    requests = _positive(resources.get("requests")) or limits
+    return set(limits) == set(_COUNTED) and {**limits, **requests} == limits
+
+
+def _check(pod: Json) -> Iterator[Cause]:
+    yield from pod_spec_causes(pod.get("spec") or {}, "spec")
+
+
+def pod_grace(pod: Json, asked: int | None = None) -> int:
+    """A pod that never ran or runs no more needs none."""
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    grace = spec.get("terminationGracePeriodSeconds", 30) if asked is None else asked
+    return int(grace) if grace >= 0 else 1
+
+
+def pod_status(pod: Json) -> str:
+    """One word for a pod's state: the most telling reason, else its phase."""
+    status = pod.get("status") or {}
+    reason = status.get("reason") or status.get("phase") or ""
+    for condition in status.get("conditions") or []:
+        if condition.get("type") == "PodScheduled" and condition.get("reason") == "SchedulingGated":
+            reason = "SchedulingGated"
+    waiting = _init_reason(pod)
+    reason = waiting or _container_reason(status, reason)
+    if "deletionTimestamp" in pod["metadata"]:
+        return "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
+    return reason
+
+
+def _init_reason(pod: Json) -> str:
+    statuses = at(pod, "status.initContainerStatuses") or []
+    total = len(at(pod, "spec.initContainers") or [])
+    for index, one in enumerate(statuses):
+        state = one.get("state") or {}
+        ended, waiting = state.get("terminated"), state.get("waiting") or {}
+        if ended is not None and ended.get("exitCode", 0) == 0:
+            continue
+        if ended is not None:
+            return f"Init:{ended.get('reason') or _exit(ended)}"
+        if waiting.get("reason") not in (None, "", "PodInitializing"):
+            return f"Init:{waiting['reason']}"
+        return f"Init:{index}/{total}"
+    return ""
+
+
+def _container_reason(status: Json, reason: str) -> str:
+    has_running = False
+    for one in reversed(status.get("containerStatuses") or []):
+        state = one.get("state") or {}
+        waiting, ended = state.get("waiting") or {}, state.get("terminated")
+        if waiting.get("reason"):
+            reason = waiting["reason"]
+        elif ended is not None:
+            reason = ended.get("reason") or _exit(ended)
+        elif one.get("ready") and "running" in state:
+            has_running = True
+    if reason == "Completed" and has_running:
+        conditions = {c.get("type"): c.get("status") for c in status.get("conditions") or []}
+        return "Running" if conditions.get("Ready") == "True" else "NotReady"
+    return reason
+
+
+def _exit(ended: Json) -> str:
+    if ended.get("signal"):
+        return f"Signal:{ended['signal']}"
+    return f"ExitCode:{ended.get('exitCode', 0)}"
+
+
+def _ready(pod: Json) -> str:
+    statuses = at(pod, "status.containerStatuses") or []
+    ready = sum(bool(one.get("ready")) for one in statuses)
+    return f"{ready}/{len(at(pod, 'spec.containers') or [])}"
+
+
+def _restarts(pod: Json, now: float) -> Any:
+    statuses = at(pod, "status.containerStatuses") or []
+    count = sum(one.get("restartCount", 0) for one in statuses)
+    ends = [at(one, "lastState.terminated.finishedAt") for one in statuses]
+    last = max(filter(None, ends), default=None)
+    return f"{count} ({age(last, now)} ago)" if count and last else str(count)
+
+
+def _ip(pod: Json) -> str:
+    listed = at(pod, "status.podIPs") or []
+    return (listed[0].get("ip") if listed else at(pod, "status.podIP")) or NONE
+
+
+def _gates(pod: Json) -> str:
+    gates = at(pod, "spec.readinessGates") or []
+    if not gates:
+        return NONE
+    conditions = {c.get("type"): c.get("status") for c in at(pod, "status.conditions") or []}
+    true = sum(conditions.get(gate.get("conditionType")) == "True" for gate in gates)
+    return f"{true}/{len(gates)}"
+
+
+POD = ApiKind(
+    "",
+    "v1",
+    "Pod",
+    "pods",
+    short_names=("po",),
+    categories=("all",),
+    subresources=(
+        "status",
+        "binding",
+        "eviction",
+        "log",
+        "exec",
+        "attach",
+        "portforward",
+        "ephemeralcontainers",
+    ),
+    counts_generations=True,
+    status_sets_metadata=True,
+    set_defaults=_set_defaults,
+    admissions=(resolve_priority, add_default_tolerations, apply_runtime_class),
+    start=_start,
+    check=_check,
+    check_update=pod_update_causes,
+    columns=(
+        NAME,
+        column("Ready", _ready),
+        column("Status", pod_status),
+        Column("Restarts", "string", 0, _restarts),
+        AGE,
+        column("IP", _ip, wide=True),
+        column("Node", lambda pod: at(pod, "spec.nodeName") or NONE, wide=True),
+        column(
+            "Nominated Node", lambda pod: at(pod, "status.nominatedNodeName") or NONE, wide=True
+        ),
+        column("Readiness Gates", _gates, wide=True),
+    ),
+    selectable_fields=(
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.podIPs",
+        "status.nominatedNodeName",
+    ),
+    unknown_field=NOT_SELECTABLE,
+    grace=pod_grace,
+    is_graceful=True,
+    shown_when_deleted=True,
+)
