@@ -8,6 +8,7 @@ from podium.apiserver.api import Call
 from podium.apiserver.embedded_cluster import (
     ClusterOptions,
     EmbeddedCluster,
+    NodeGroup,
     add_nodes,
     read_template,
 )
@@ -70,7 +71,7 @@ def test_a_port_that_is_taken_is_told():
 def test_nodes_after_a_template(template, names):
     world = World()
 
-    add_nodes(world.cluster, 2, template)
+    add_nodes(world.cluster, NodeGroup(2, template))
     world.settle()
 
     assert world.names("nodes") == names
@@ -81,7 +82,7 @@ def test_nodes_after_a_template(template, names):
 def test_names_sort_in_the_order_of_numbers():
     world = World(kubelets=False)
 
-    add_nodes(world.cluster, 11, {})
+    add_nodes(world.cluster, NodeGroup(11, {}))
 
     assert world.names("nodes")[:3] == ["node-00", "node-01", "node-02"]
 
@@ -89,8 +90,8 @@ def test_names_sort_in_the_order_of_numbers():
 def test_a_template_that_the_server_refuses():
     taints = [{"key": "gpu", "effect": "Sometimes"}]
 
-    with pytest.raises(PodiumError, match=r"template of nodes is refused: .*taints\[0\]"):
-        add_nodes(World(kubelets=False).cluster, 1, {"spec": {"taints": taints}})
+    with pytest.raises(PodiumError, match=r"node of the template is refused: .*taints\[0\]"):
+        add_nodes(World(kubelets=False).cluster, NodeGroup(1, {"spec": {"taints": taints}}))
 
 
 @pytest.mark.parametrize(
