@@ -14,7 +14,7 @@ from podium.config.problems import Problems
 from podium.errors import ConfigError
 from podium.legacy import VERSIONS
 from podium.legacy.convert import convert
-from podium.legacy.modern import modernized
+from podium.legacy.counterparts import in_v1
 from podium.legacy.versions.default_plugins import V1BETA1
 from tests.config.test_examples import EXAMPLES, FILES, ROOT
 from tests.support.configurations import KNOWN, header, order
@@ -40,14 +40,14 @@ def check_same(before, after):
     top = {"profiles": (), "warnings": ()}
     assert dataclasses.replace(before, **top) == dataclasses.replace(after, **top)
     for old, new in zip(before.profiles, after.profiles, strict=True):
-        draft = modernized(old, "", Problems(), Problems())
+        profile = in_v1(old, "", Problems(), Problems())
         assert new.scheduler_name == old.scheduler_name
         assert new.percentage_of_nodes_to_score == old.percentage_of_nodes_to_score
-        assert {p.value: list(names) for p, names in new.plugins.items()} == draft.points
-        assert new.weights == draft.weights
+        assert {p.value: list(names) for p, names in new.plugins.items()} == profile.points
+        assert new.weights == profile.weights
         for name, args in new.args.items():
             # A counterpart that takes a dropped plugin's place has its defaults beside that.
-            assert export.args_fields(args) == export.args_fields(type(args)()) | draft.args.get(
+            assert export.args_fields(args) == export.args_fields(type(args)()) | profile.args.get(
                 name, {}
             )
     if not any(name in upstream.LEGACY_POINTS for p in before.profiles for name in p.args):
@@ -69,7 +69,7 @@ def test_examples(name, monkeypatch):
 
 INEXPRESSIBLE = {
     "policy/everything.yaml": [
-        "v1 cannot say it",
+        "v1 cannot express it",
         (
             "v1 scores resources by one strategy, and this profile by several: "
             "NodeResourcesLeastAllocated, NodeResourcesMostAllocated, RequestedToCapacityRatio"
@@ -276,7 +276,7 @@ def test_defaults_without_a_counterpart_are_left_out_with_a_warning():
     [
         pytest.param(
             header("Policy") + "alwaysCheckAllPredicates: true\npriorities: []\n",
-            "alwaysCheckAllPredicates: v1 cannot say it",
+            "alwaysCheckAllPredicates: v1 cannot express it",
             id="all-predicates",
         ),
         pytest.param(

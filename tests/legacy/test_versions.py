@@ -218,7 +218,7 @@ def test_other_locks_become_leases(version, lock):
     assert loaded.leader_election.resource_name == "mine"
     assert [str(warning) for warning in loaded.warnings][1:] == [
         (
-            f'leaderElection.resourceLock (line 3): "{lock}" locks are gone; '
+            f'leaderElection.resourceLock (line 3): "{lock}" locks are no longer supported; '
             "a Lease of the same name is used"
         )
     ]

@@ -14,7 +14,7 @@ Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 _SECURE = "health and metrics are served over HTTPS on --secure-port; remove it"
-_ONLY_V1ALPHA1 = "only v1alpha1 has it here"
+_ONLY_V1ALPHA1 = "only v1alpha1 has it at the top"
 
 # What to answer when a file uses a field that only another version has, or has elsewhere.
 ADVICE: Mapping[str, str] = MappingProxyType(
@@ -22,31 +22,31 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "algorithmSource": f"{_ONLY_V1ALPHA1}; choose plugins in profiles[].plugins",
         "alwaysCheckAllPredicates": "only a Policy has this field",
         "bindTimeoutSeconds": "it is an argument of VolumeBinding now, in pluginConfig",
-        "delayCacheUntilActive": "known from v1 on",
+        "delayCacheUntilActive": "available since v1",
         "disablePreemption": "disable DefaultPreemption instead",
-        "extenders": "known from v1alpha2 on",
+        "extenders": "available since v1alpha2",
         "featureGates": "it is a flag: --feature-gates",
         "hardPodAffinitySymmetricWeight": "it is an argument of InterPodAffinity now: "
         "hardPodAffinityWeight, in pluginConfig",
-        "healthzBindAddress": f"gone since v1beta3: {_SECURE}",
-        "lockObjectName": "resourceName is its name now",
-        "lockObjectNamespace": "resourceNamespace is its name now",
-        "metricsBindAddress": f"gone since v1beta3: {_SECURE}",
-        "multiPoint": "known from v1beta3 on; list the plugin at each of its extension points",
-        "parallelism": "known from v1beta1 on",
-        "percentageOfNodesToScore": "a profile has it from v1 on; set it at the top",
-        "placementGenerate": "known from v1 on",
-        "placementScore": "known from v1 on",
-        "pluginConfig": f"{_ONLY_V1ALPHA1}; it belongs into profiles[]",
-        "plugins": f"{_ONLY_V1ALPHA1}; it belongs into profiles[]",
-        "postFilter": "known from v1beta1 on with its present meaning; "
-        "what v1alpha1 calls so is preScore",
-        "preEnqueue": "known from v1beta2 on",
+        "healthzBindAddress": f"removed in v1beta3: {_SECURE}",
+        "lockObjectName": "use resourceName",
+        "lockObjectNamespace": "use resourceNamespace",
+        "metricsBindAddress": f"removed in v1beta3: {_SECURE}",
+        "multiPoint": "available since v1beta3; list the plugin at each of its extension points",
+        "parallelism": "available since v1beta1",
+        "percentageOfNodesToScore": "profiles have it since v1; set it at the top",
+        "placementGenerate": "available since v1",
+        "placementScore": "available since v1",
+        "pluginConfig": f"{_ONLY_V1ALPHA1}; move it into profiles[]",
+        "plugins": f"{_ONLY_V1ALPHA1}; move it into profiles[]",
+        "postFilter": "available with its present meaning since v1beta1; "
+        "what v1alpha1 calls postFilter is preScore",
+        "preEnqueue": "available since v1beta2",
         "preScore": "v1alpha1 calls it postFilter",
-        "predicates": "only a Policy (apiVersion: v1, kind: Policy) has it",
-        "priorities": "only a Policy (apiVersion: v1, kind: Policy) has it",
-        "profiles": "known from v1alpha2 on; v1alpha1 has one, written at the top",
-        "schedulerName": f"{_ONLY_V1ALPHA1}; it belongs into profiles[]",
+        "predicates": "only a Policy (apiVersion: v1, kind: Policy) has this field",
+        "priorities": "only a Policy (apiVersion: v1, kind: Policy) has this field",
+        "profiles": "available since v1alpha2; v1alpha1 has one profile, written at the top",
+        "schedulerName": f"{_ONLY_V1ALPHA1}; move it into profiles[]",
         "unreserve": "it is part of reserve now",
     }
 )

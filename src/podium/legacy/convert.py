@@ -1,6 +1,6 @@
-"""A configuration of any version written as v1, with the same meaning.
+"""Convert a configuration of any version to v1 with the same meaning.
 
-Called by ``podium config convert``. What v1 cannot say is a ``ConfigError``.
+Called by ``podium config convert``. What v1 cannot express is a ``ConfigError``.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from podium.errors import Problem
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
-from podium.legacy.modern import Draft, modernized
+from podium.legacy.counterparts import V1Profile, in_v1
 
 NO_WEIGHTS: Mapping[str, int] = MappingProxyType({})
 HEADER = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
@@ -29,14 +29,14 @@ HEADER = {"apiVersion": upstream.API_VERSION, "kind": upstream.KIND}
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A v1 file as plain data; ``warnings`` tell where its meaning is not quite the same."""
+    """A v1 file as plain data; ``warnings`` say where its meaning is not quite the same."""
 
     value: dict[str, Any]
     warnings: tuple[Problem, ...] = ()
 
 
 def as_v1(reading: Reading, registry: Registry, source: str) -> Reading:
-    """The configuration read again in the form of v1; what v1 cannot say is a ``ConfigError``."""
+    """Convert the configuration to v1 and read it again, unless it is v1 already."""
     if reading.version is V1:
         return reading
     return read_value(convert(reading, registry, source=source).value, registry, source=source)
@@ -48,35 +48,33 @@ def convert(reading: Reading, registry: Registry, *, source: str = SOURCE) -> Co
     problems, warnings = Problems(), Problems()
     configuration = reading.configuration
     if configuration.run_all_filters:
-        problems.add("alwaysCheckAllPredicates", "v1 cannot say it; drop it to convert the rest")
+        message = "v1 cannot express it; remove it to convert the rest"
+        problems.add("alwaysCheckAllPredicates", message)
     writer = _Writer(registry)
     profiles = []
-    for index, profile in enumerate(configuration.profiles):
-        draft = modernized(profile, f"profiles[{index}]", problems, warnings)
-        draft.args |= _unread_args(reading, index, registry)
-        profiles.append(
-            {"schedulerName": profile.scheduler_name, **writer.plugins(draft), **writer.args(draft)}
-        )
+    for index, given in enumerate(configuration.profiles):
+        profile = in_v1(given, f"profiles[{index}]", problems, warnings)
+        profile.args |= _unread_args(reading, index, registry)
+        written = {**writer.plugins(profile), **writer.args(profile)}
+        profiles.append({"schedulerName": given.scheduler_name, **written})
     problems.raise_if_any(source)
     value = {**HEADER, **_top_level(configuration), "profiles": profiles}
     if configuration.extenders:
-        value["extenders"] = [
-            export.extender_fields(extender) for extender in configuration.extenders
-        ]
-    # v1 is stricter in places: what it would refuse is told now.
+        value["extenders"] = [export.extender_fields(each) for each in configuration.extenders]
+    # v1 is stricter in places; this raises what it would refuse.
     from_value(value, registry, source=f"{source} as v1")
     return Converted(value, tuple(warnings.found))
 
 
 def _top_level(configuration: Configuration) -> dict[str, Any]:
-    """The fields at the top that are not as v1 has them by default."""
-    plain = Configuration(profiles=())
-    found = _changed(export.top_level(configuration), export.top_level(plain))
-    for name, ours, usual in (
-        ("leaderElection", configuration.leader_election, plain.leader_election),
-        ("clientConnection", configuration.client_connection, plain.client_connection),
+    """Return the top-level fields that differ from v1's defaults."""
+    usual = Configuration(profiles=())
+    found = _changed(export.top_level(configuration), export.top_level(usual))
+    for name, ours, theirs in (
+        ("leaderElection", configuration.leader_election, usual.leader_election),
+        ("clientConnection", configuration.client_connection, usual.client_connection),
     ):
-        changed = _changed(export.section_fields(ours), export.section_fields(usual))
+        changed = _changed(export.section_fields(ours), export.section_fields(theirs))
         found |= {name: changed} if changed else {}
     return found
 
@@ -86,7 +84,7 @@ def _changed(ours: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unread_args(reading: Reading, index: int, registry: Registry) -> dict[str, Any]:
-    """Arguments that podium keeps unread: of plugins that it does not have, or that take none."""
+    """Return arguments that podium does not read: their plugins are absent or take none."""
     given = reading.meaning.given.profiles
     entries = given[index].plugin_config if given else ()
     return {
@@ -99,42 +97,42 @@ def _unread_args(reading: Reading, index: int, registry: Registry) -> dict[str, 
 
 
 class _Writer:
-    """Writes what a profile changes of v1's default one."""
+    """Writes the differences between a profile and v1's default profile."""
 
     def __init__(self, registry: Registry) -> None:
         self.catalog = Catalog(registry, V1)
         [usual] = default(registry).profiles
         self.usual_args = {name: export.args_fields(args) for name, args in usual.args.items()}
 
-    def plugins(self, draft: Draft) -> dict[str, Any]:
-        unused = [name for name in upstream.DEFAULT_WEIGHTS if not draft.runs(name)]
+    def plugins(self, profile: V1Profile) -> dict[str, Any]:
+        unused = [name for name in upstream.DEFAULT_WEIGHTS if not profile.runs(name)]
         off = wire.PluginSet(disabled=tuple(wire.Plugin(name=name) for name in unused))
         sets = merged_plugins(wire.Plugins(multi_point=off), "", V1, DEFAULT_PLUGINS)
         found: dict[str, Any] = {}
-        if unused or draft.unplaced:
-            found[upstream.MULTI_POINT] = _plugin_set(draft.unplaced, unused)
+        if unused or profile.unplaced:
+            found[upstream.MULTI_POINT] = _plugin_set(profile.unplaced, unused)
         order = Expansion(sets, self.catalog, Problems()).order()
         usual_weights = weights(sets, Point.SCORE.value, self.catalog)
-        for key, names in draft.points.items():
+        for key, names in profile.points.items():
             is_score = key == Point.SCORE.value
             same_weights = not is_score or all(
-                usual_weights.get(name) == draft.weights[name] for name in names
+                usual_weights.get(name) == profile.weights[name] for name in names
             )
             if tuple(names) != order[key] or not same_weights:
-                # It lists all of its plugins, and gets none from multiPoint.
-                found[key] = _plugin_set(names, ["*"], draft.weights if is_score else {})
+                # The point lists all of its plugins itself, and takes none from multiPoint.
+                found[key] = _plugin_set(names, ["*"], profile.weights if is_score else {})
         return {"plugins": found} if found else {}
 
-    def args(self, draft: Draft) -> dict[str, Any]:
+    def args(self, profile: V1Profile) -> dict[str, Any]:
         entries = []
-        for name, args in sorted(draft.args.items()):
+        for name, args in sorted(profile.args.items()):
             changed = _changed(args, self._usual(name))
             if changed:
                 entries.append({"name": name, "args": changed})
         return {"pluginConfig": entries} if entries else {}
 
     def _usual(self, name: str) -> dict[str, Any]:
-        """What a plugin's arguments are when nobody gives any."""
+        """Return a plugin's default arguments."""
         if name in self.usual_args or not self.catalog.has(name):
             return self.usual_args.get(name, {})
         kind = self.catalog.registry.args_type(name)

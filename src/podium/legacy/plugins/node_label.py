@@ -83,12 +83,12 @@ Wanted = tuple[tuple[str, bool], ...]
 
 
 def wanted(present: Labels, absent: Labels) -> Wanted:
-    """Each label and whether it is to be there."""
+    """Pair each label with whether a node should have it."""
     return (*((label, True) for label in present), *((label, False) for label in absent))
 
 
 def count_met(wishes: Wanted, is_there: Callable[[str], Any]) -> Any:
-    """How many wishes a node meets, or an array of that for many nodes."""
+    """Count the wishes that a node meets; ``is_there`` may answer with an array for many nodes."""
     met: Any = 0
     for label, present in wishes:
         met = met + (is_there(label) == present)
@@ -96,13 +96,13 @@ def count_met(wishes: Wanted, is_there: Callable[[str], Any]) -> Any:
 
 
 def percent(met: Any, wishes: Wanted) -> Any:
-    """Rounded down; nothing to wish for is 0 on every node."""
+    """Return the share of wishes that are met, rounded down; 0 when there are none."""
     return 100 * met // (len(wishes) or 1)
 
 
 def _conflicts(present: Labels, absent: Labels, field: str) -> Iterable[fwk.Problem]:
-    places = {label: place for place, label in enumerate(present)}
-    for place, label in enumerate(absent):
-        if label in places:
-            message = f'Invalid value: "{label}": conflict with absent{field}[{place}]'
-            yield fwk.Problem(f"present{field}[{places[label]}]", message)
+    positions = {label: index for index, label in enumerate(present)}
+    for index, label in enumerate(absent):
+        if label in positions:
+            message = f'Invalid value: "{label}": conflict with absent{field}[{index}]'
+            yield fwk.Problem(f"present{field}[{positions[label]}]", message)

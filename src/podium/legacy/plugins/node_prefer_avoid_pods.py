@@ -46,7 +46,7 @@ class NodePreferAvoidPods(fwk.ScorePlugin):
 
 
 def controller_of(pod: Pod) -> Controller | None:
-    """The pod's controller if it is one that nodes can avoid."""
+    """Return the pod's controller if its kind is one that a node's annotation may name."""
     owner = pod.controller
     return (owner.kind, owner.uid) if owner is not None and owner.kind in KINDS else None
 
@@ -76,7 +76,7 @@ class _Annotation(msgspec.Struct, rename="camel"):
 
 @lru_cache(maxsize=4096)
 def avoided(annotation: str) -> frozenset[Controller]:
-    """The controllers whose pods the annotation asks away; none if it cannot be read."""
+    """Return the controllers that the annotation names; none if it cannot be parsed."""
     try:
         written = msgspec.json.decode(annotation, type=_Annotation)
     except msgspec.MsgspecError:

@@ -1,4 +1,4 @@
-"""The strategies of NodeResourcesFit as plugins of their own, each with its own arguments.
+"""The scoring strategies of NodeResourcesFit as separate plugins, each with its arguments.
 
 Only configurations of v1beta1 and older, and policies, may name them.
 
@@ -31,14 +31,14 @@ DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
 
 class ResourcesArgs(fwk.Args, frozen=True, rename="camel"):
-    """Which resources count; an empty list stands for the default."""
+    """The resources to score; an empty list means the default ones."""
 
     resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
 
     def validate(self) -> Iterator[fwk.Problem]:
-        for place, spec in enumerate(self.resources):
+        for index, spec in enumerate(self.resources):
             if not 0 <= spec.weight <= 100:
-                yield _bad_weight(place, spec, "(0, 100]")
+                yield _bad_weight(index, spec, "(0, 100]")
 
 
 class RatioArgs(fwk.Args, frozen=True, rename="camel"):
@@ -49,13 +49,13 @@ class RatioArgs(fwk.Args, frozen=True, rename="camel"):
 
     def validate(self) -> Iterator[fwk.Problem]:
         yield from shape_problems(self.shape, "shape")
-        for place, spec in enumerate(self.resources):
+        for index, spec in enumerate(self.resources):
             if spec.weight < 0:
-                yield _bad_weight(place, spec, "[1, inf)")
+                yield _bad_weight(index, spec, "[1, inf)")
 
 
 class SingleStrategy(fwk.ScorePlugin):
-    """What the three have in common: a strategy and the resources it looks at."""
+    """Scores by one strategy; the three plugins below set it."""
 
     strategy: strategies.Strategy
 
@@ -78,7 +78,7 @@ class SingleStrategy(fwk.ScorePlugin):
         return scores
 
     def demands_of(self, pod: Pod) -> tuple[Demand, ...]:
-        """There is no PreScore to keep them from: the last pod's are remembered here."""
+        """Return the pod's demands; those of the last pod are kept, as there is no PreScore."""
         if self._last is None or self._last[0] is not pod:
             self._last = pod, scored_demands(self.resources, pod)
         return self._last[1]
@@ -106,6 +106,6 @@ class RequestedToCapacityRatio(SingleStrategy):
         self.strategy = strategies.RequestedToCapacityRatio(points)
 
 
-def _bad_weight(place: int, spec: ResourceSpec, valid: str) -> fwk.Problem:
+def _bad_weight(index: int, spec: ResourceSpec, valid: str) -> fwk.Problem:
     detail = f"resource weight of {spec.name} not in valid range {valid}"
-    return invalid(f"resources[{place}].weight", spec.weight, detail)
+    return invalid(f"resources[{index}].weight", spec.weight, detail)

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """PreScore's state: the pods to keep away from, if the pod has a workload."""
+    """PreScore's state: the pods to count, or ``None`` if no workload selects the pod."""
 
     query: fwk.PodQuery | None
 
@@ -68,7 +68,7 @@ class SelectorSpread(fwk.PreScorePlugin, fwk.ScorePlugin):
         return spread(scores, nodes.zones)
 
     def workload(self, pod: Pod) -> fwk.PodQuery | None:
-        """The running pods of the pod's workload; terminating ones are as good as gone."""
+        """Return a query for the pods of the same workload, without terminating ones."""
         selector = default_selector(self.cluster, pod)
         if selector.is_empty:
             return None
@@ -81,9 +81,10 @@ def brings_constraints(pod: Pod) -> bool:
 
 
 def spread(counts: fwk.Scores, zones: fwk.Column[str]) -> fwk.Scores:
-    """The fewer pods on a node and in its zone, the better; nodes without a zone go by their own.
+    """Score nodes: fewer pods on the node and in its zone are better; without a zone, on the node.
 
-    In this order of operations: the result is cut off, and others round differently.
+    The order of operations is upstream's: the result is truncated, and another order rounds
+    differently.
     """
     scores = fewest(counts.astype(np.float64))
     zoned = zones.map(bool).to_array(np.bool_)
@@ -97,7 +98,7 @@ def spread(counts: fwk.Scores, zones: fwk.Column[str]) -> fwk.Scores:
 
 
 def fewest(counts: Floats) -> Floats:
-    """100 where there is nothing, 0 where there is most."""
+    """Scale counts so that none scores 100 and the highest scores 0."""
     most = float(counts.max(initial=0))
     if most == 0:
         return np.full(len(counts), 100.0)

@@ -1,16 +1,16 @@
-"""The legacy Policy, read by kube-scheduler up to 1.22, as one profile of plugins."""
+"""The legacy Policy, read by kube-scheduler up to 1.22, translated to one profile of plugins."""
 
 from podium.config import wire
 from podium.config.version import Meaning, Notes, Version
 from podium.legacy.policy import predicates, priorities
-from podium.legacy.policy.chosen import PROFILE, Chosen
-from podium.legacy.policy.written import Policy
-from podium.legacy.versions import legacy_extenders
+from podium.legacy.policy.profile_builder import PROFILE, PolicyProfile
+from podium.legacy.policy.types import Policy
+from podium.legacy.versions.shared import extenders_in_v1
 
 KIND = "Policy"
 API_VERSIONS = ("v1", "kubescheduler.config.k8s.io/v1")
 
-# Gates are newer than policies, and yet a gated pod cannot be bound.
+# Scheduling gates are newer than policies, but a gated pod must not be bound.
 _ALWAYS = {
     "SchedulingGates": "preEnqueue",
     "PrioritySort": "queueSort",
@@ -21,25 +21,25 @@ _WEIGHT = "hardPodAffinitySymmetricWeight"
 
 
 def translate(given: Policy, notes: Notes) -> Meaning:
-    chosen = Chosen()
-    predicates.choose(given.predicates, chosen, notes)
-    priorities.choose(given.priorities, chosen, notes)
+    profile = PolicyProfile()
+    predicates.enable_plugins(given.predicates, profile, notes)
+    priorities.enable_plugins(given.priorities, profile, notes)
     for plugin, point in _ALWAYS.items():
-        chosen.enable(plugin, point, "")
-    _weigh_affinity(given.hard_pod_affinity_symmetric_weight, chosen, notes)
+        profile.enable(plugin, point, "")
+    _set_affinity_weight(given.hard_pod_affinity_symmetric_weight, profile, notes)
     notes.moved(PROFILE, "")
     translated = wire.Configuration(
-        profiles=(chosen.profile(notes),),
-        extenders=legacy_extenders.in_words_of_v1(given.extenders),
+        profiles=(profile.build(notes),),
+        extenders=extenders_in_v1(given.extenders),
     )
     return Meaning(translated, {}, given.always_check_all_predicates)
 
 
-def _weigh_affinity(weight: int, chosen: Chosen, notes: Notes) -> None:
+def _set_affinity_weight(weight: int, profile: PolicyProfile, notes: Notes) -> None:
     if not 0 <= weight <= 100:
         notes.problems.invalid(_WEIGHT, weight, "not in valid range [0-100]")
-    elif weight and chosen.runs("InterPodAffinity"):
-        chosen.configure("InterPodAffinity", {"hardPodAffinityWeight": weight}, _WEIGHT)
+    elif weight and profile.runs("InterPodAffinity"):
+        profile.configure("InterPodAffinity", {"hardPodAffinityWeight": weight}, _WEIGHT)
 
 
 POLICY = Version(

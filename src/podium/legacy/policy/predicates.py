@@ -1,15 +1,15 @@
-"""Predicates to the plugins that filter as they did, in the order in which predicates ran."""
+"""Translate predicates to filter plugins, in the order in which predicates ran."""
 
 from podium.config.problems import did_you_mean, show
 from podium.config.version import Notes
-from podium.legacy.policy.chosen import Chosen
-from podium.legacy.policy.written import Predicate, PredicateArgument
+from podium.legacy.policy.profile_builder import PolicyProfile
+from podium.legacy.policy.types import Predicate, PredicateArgument
 
 _BOTH = "preFilter filter"
 _LABELS = "CheckNodeLabelPresence"
 _SERVICE = "CheckServiceAffinity"
 
-# In the order in which they run, whatever the order of the file.
+# In the order in which they run, whatever their order in the file.
 PREDICATES: dict[str, dict[str, str]] = {
     "CheckNodeUnschedulable": {"NodeUnschedulable": "filter"},
     "GeneralPredicates": {
@@ -47,7 +47,7 @@ DEFAULTS = tuple(
     )
 )
 _ALIASES = {"PodFitsPorts": "PodFitsHostPorts"}
-_TAINTS = "conditions of nodes are taints now, which PodToleratesNodeTaints respects; drop it"
+_TAINTS = "conditions of nodes are taints now, which PodToleratesNodeTaints respects; remove it"
 _GONE = dict.fromkeys(
     (
         "CheckNodeCondition",
@@ -60,8 +60,10 @@ _GONE = dict.fromkeys(
 _PATH = "predicates"
 
 
-def choose(given: tuple[Predicate, ...] | None, chosen: Chosen, notes: Notes) -> None:
-    """Enable what the predicates stand for; those that are mandatory come without being asked."""
+def enable_plugins(
+    given: tuple[Predicate, ...] | None, profile: PolicyProfile, notes: Notes
+) -> None:
+    """Enable the plugins of the predicates, and those of the mandatory ones."""
     paths = dict.fromkeys(DEFAULTS if given is None else MANDATORY, _PATH)
     for index, predicate in enumerate(given or ()):
         path = f"{_PATH}[{index}]"
@@ -69,15 +71,15 @@ def choose(given: tuple[Predicate, ...] | None, chosen: Chosen, notes: Notes) ->
         if name and paths.get(name, _PATH) == _PATH:
             paths[name] = path
         if name in (_LABELS, _SERVICE) and predicate.argument:
-            _configure(predicate.argument, path, chosen)
+            _configure(predicate.argument, path, profile)
     for name in PREDICATES:
         if name in paths:
             for plugin, points in PREDICATES[name].items():
-                chosen.enable(plugin, points, paths[name])
+                profile.enable(plugin, points, paths[name])
 
 
 def _name_of(predicate: Predicate, path: str, notes: Notes) -> str:
-    """The predicate that runs for it: its own, or the one that its argument makes."""
+    """Return the predicate to run: the named one, or the one that the argument configures."""
     given = predicate.argument
     if given and not _has_one_argument(predicate, path, notes):
         return ""
@@ -106,17 +108,17 @@ def _has_one_argument(predicate: Predicate, path: str, notes: Notes) -> bool:
 def _hint(name: str) -> str:
     if name in _GONE:
         return f"; {_GONE[name]}"
-    return did_you_mean(name, {*PREDICATES, *_ALIASES}) or "; a name of your own needs an argument"
+    return did_you_mean(name, {*PREDICATES, *_ALIASES}) or "; a custom name needs an argument"
 
 
-def _configure(given: PredicateArgument, path: str, chosen: Chosen) -> None:
+def _configure(given: PredicateArgument, path: str, profile: PolicyProfile) -> None:
     if given.service_affinity:
         labels = _labels(given.service_affinity.labels, f"{path}.argument.serviceAffinity")
-        chosen.add_to_list("ServiceAffinity", "affinityLabels", labels)
+        profile.add_to_list("ServiceAffinity", "affinityLabels", labels)
     elif given.labels_presence:
         name = "presentLabels" if given.labels_presence.presence else "absentLabels"
         labels = _labels(given.labels_presence.labels, f"{path}.argument.labelsPresence")
-        chosen.add_to_list("NodeLabel", name, labels)
+        profile.add_to_list("NodeLabel", name, labels)
 
 
 def _labels(labels: tuple[str, ...], path: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Priorities to the plugins that score as they did, with their weights."""
+"""Translate priorities to score plugins, with their weights."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ import msgspec
 
 from podium.config.problems import did_you_mean, show
 from podium.config.version import Notes
-from podium.legacy.policy.chosen import Chosen
-from podium.legacy.policy.written import Priority, PriorityArgument, Ratio
+from podium.legacy.policy.profile_builder import PolicyProfile
+from podium.legacy.policy.types import Priority, PriorityArgument, Ratio
 
 _BOTH = "preScore score"
 _RATIO = "RequestedToCapacityRatio"
@@ -27,7 +27,7 @@ PRIORITIES: dict[str, tuple[str, str]] = {
     "NodeAffinityPriority": ("NodeAffinity", _BOTH),
     "TaintTolerationPriority": ("TaintToleration", _BOTH),
     "ImageLocalityPriority": ("ImageLocality", "score"),
-    # A priority with an argument has a name of the user's; it runs under the plugin's.
+    # A priority with an argument has a custom name; it runs under the plugin's name.
     _RATIO: (_RATIO, "score"),
     _LABEL: (_LABEL, "score"),
     _SERVICE: (_SERVICE, "score"),
@@ -52,7 +52,7 @@ _PATH = "priorities"
 
 @dataclass(slots=True)
 class _Wanted:
-    """A priority that will run; ``weight`` adds up where several become one plugin."""
+    """A priority to run. ``weight`` is a sum where several become one plugin, each of ``each``."""
 
     name: str
     weight: int
@@ -61,21 +61,25 @@ class _Wanted:
     each: int = 0
 
 
-def choose(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) -> None:
-    """Enable what the priorities stand for, in alphabetical order of their names."""
-    wanted = _wanted(given, chosen, notes)
+def enable_plugins(
+    given: tuple[Priority, ...] | None, profile: PolicyProfile, notes: Notes
+) -> None:
+    """Enable the plugins of the priorities, in alphabetical order of the priorities' names."""
+    wanted = _wanted(given, profile, notes)
     for name in sorted(wanted):
         plugin, points = PRIORITIES[name]
-        chosen.enable(plugin, points, wanted[name].path, wanted[name].weight)
+        profile.enable(plugin, points, wanted[name].path, wanted[name].weight)
     if "SelectorSpreadPriority" in wanted:
         path = wanted["SelectorSpreadPriority"].path
-        chosen.configure(_SPREAD, {"defaultingType": "System"}, path)
+        profile.configure(_SPREAD, {"defaultingType": "System"}, path)
     elif "EvenPodsSpreadPriority" in wanted:
         path = wanted["EvenPodsSpreadPriority"].path
-        chosen.configure(_SPREAD, {"defaultingType": "List"}, path)
+        profile.configure(_SPREAD, {"defaultingType": "List"}, path)
 
 
-def _wanted(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) -> dict[str, _Wanted]:
+def _wanted(
+    given: tuple[Priority, ...] | None, profile: PolicyProfile, notes: Notes
+) -> dict[str, _Wanted]:
     if given is None:
         return {name: _Wanted(name, weight, _PATH) for name, weight in DEFAULTS.items()}
     found: dict[str, _Wanted] = {}
@@ -92,7 +96,7 @@ def _wanted(given: tuple[Priority, ...] | None, chosen: Chosen, notes: Notes) ->
         else:
             found[name] = _Wanted(name, priority.weight, path, priority.name, priority.weight)
         if name in _WITH_ARGUMENT and priority.argument:
-            _configure(priority.argument, path, chosen)
+            _configure(priority.argument, path, profile)
     return found
 
 
@@ -102,7 +106,7 @@ def _refuse_another(first: _Wanted, other: Priority, path: str, notes: Notes) ->
 
 
 def _join(first: _Wanted, other: Priority, path: str, notes: Notes) -> None:
-    """Several become one plugin with their weights added up, so they must be equal."""
+    """Join several into one plugin: their weights must be equal, and are added up."""
     if first.each != other.weight:
         what = "LabelPreference" if first.name == _LABEL else "ServiceAntiAffinity"
         # Two spaces, as upstream prints it.
@@ -120,7 +124,7 @@ def _has_weight(priority: Priority, path: str, notes: Notes) -> bool:
 
 
 def _name_of(priority: Priority, path: str, notes: Notes) -> str:
-    """The priority that runs for it: its own, or the one that its argument makes."""
+    """Return the priority to run: the named one, or the one that the argument configures."""
     if priority.argument and not _has_one_argument(priority, path, notes):
         return ""
     name = _ALIASES.get(priority.name, priority.name)
@@ -132,7 +136,7 @@ def _name_of(priority: Priority, path: str, notes: Notes) -> str:
         return _name_by(priority.argument)
     elif name not in PRIORITIES or name in _WITH_ARGUMENT:
         known = {*PRIORITIES, *_ALIASES}.difference(_WITH_ARGUMENT)
-        hint = did_you_mean(name, known) or "; a name of your own needs an argument"
+        hint = did_you_mean(name, known) or "; a custom name needs an argument"
         notes.problems.add(f"{path}.name", f"priority type not found for {show(name)}{hint}")
         return ""
     return name
@@ -154,24 +158,24 @@ def _has_one_argument(priority: Priority, path: str, notes: Notes) -> bool:
     return count == 1
 
 
-def _configure(given: PriorityArgument, path: str, chosen: Chosen) -> None:
+def _configure(given: PriorityArgument, path: str, profile: PolicyProfile) -> None:
     if given.label_preference:
         preference = given.label_preference
         name = "presentLabelsPreference" if preference.presence else "absentLabelsPreference"
         where = f"{path}.argument.labelPreference.label"
-        chosen.add_to_list(_LABEL, name, {where: preference.label})
+        profile.add_to_list(_LABEL, name, {where: preference.label})
     elif given.service_anti_affinity:
         where = f"{path}.argument.serviceAntiAffinity.label"
         labels = {where: given.service_anti_affinity.label}
-        chosen.add_to_list(_SERVICE, "antiAffinityLabelsPreference", labels)
+        profile.add_to_list(_SERVICE, "antiAffinityLabelsPreference", labels)
     elif given.requested_to_capacity_ratio_arguments:
         ratio = _plain(given.requested_to_capacity_ratio_arguments)
         where = f"{path}.argument.requestedToCapacityRatioArguments"
-        chosen.configure(_RATIO, ratio, where)
+        profile.configure(_RATIO, ratio, where)
 
 
 def _plain(ratio: Ratio) -> dict[str, Any]:
-    """As a file of v1beta1 would have it; without resources, cpu and memory are meant."""
+    """Return arguments as v1beta1 writes them; no resources means cpu and memory."""
     args: dict[str, Any] = {"shape": [msgspec.to_builtins(point) for point in ratio.shape]}
     if ratio.resources:
         args["resources"] = [msgspec.to_builtins(resource) for resource in ratio.resources]

@@ -1,1 +1,1 @@
-"""The versions of KubeSchedulerConfiguration before v1, one module each."""
+"""The versions of KubeSchedulerConfiguration before v1."""

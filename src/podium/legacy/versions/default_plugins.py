@@ -1,6 +1,6 @@
-"""The plugins that each older version enables by itself, in order, with their weights.
+"""The default plugins of each older version, in order, with their weights.
 
-A version means what it meant to the last release of kube-scheduler that read it.
+They are those of the last kube-scheduler release that read the version.
 """
 
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from podium.config.version import Defaults
 
 
 def _weights(text: str) -> dict[str, int]:
-    """``"TaintToleration=3 NodeName"``: names in order, some with a weight."""
+    """Parse ``"TaintToleration=3 NodeName"``: names in order, some with a weight."""
     words = (word.partition("=") for word in text.split())
     return {name: int(weight or 0) for name, _, weight in words}
 
@@ -36,7 +36,7 @@ _SCORES_OF_1_22 = (
     "{}PodTopologySpread=2 TaintToleration=1"
 )
 _SHARED = {
-    # Gates are newer than these versions, and yet a gated pod cannot be bound.
+    # Scheduling gates are newer than these versions, but a gated pod must not be bound.
     "preEnqueue": "SchedulingGates",
     "queueSort": "PrioritySort",
     "postFilter": "DefaultPreemption",
@@ -66,7 +66,7 @@ V1BETA1: Defaults = MappingProxyType(
 )
 
 # 1.18. VolumeRestrictions had no PreFilter then and needs it now. Preemption, and reserving and
-# binding volumes, were parts of the scheduler itself that are plugins now.
+# binding volumes, were part of the scheduler itself then and are plugins now.
 V1ALPHA2 = _defaults(
     **_SHARED,
     preFilter="NodeResourcesFit NodePorts InterPodAffinity PodTopologySpread VolumeRestrictions "
@@ -82,7 +82,7 @@ V1ALPHA2 = _defaults(
 
 
 def packing(defaults: Defaults) -> Defaults:
-    """What ClusterAutoscalerProvider made of them: full nodes are preferred to empty ones."""
+    """Prefer full nodes to empty ones, as ClusterAutoscalerProvider did."""
     swapped = {"NodeResourcesLeastAllocated": "NodeResourcesMostAllocated"}
     scores = {swapped.get(name, name): weight for name, weight in defaults["score"].items()}
     return MappingProxyType({**defaults, "score": scores})

@@ -1,14 +1,20 @@
-"""What the files of several older versions have in common."""
+"""What several older versions write alike, and unlike v1: sections, fields and extenders.
 
-from typing import Protocol
+Each translation returns the section as v1 writes it and notes what no longer has an effect.
+"""
+
+from typing import Annotated, Protocol
+
+from msgspec import Meta, field
 
 from podium.config import wire
+from podium.config.decode import NANOSECONDS
+from podium.config.problems import show
 from podium.config.version import Notes, same_fields
-from podium.legacy.versions.locks import leases
 
 
 class Basics(wire.Wire, frozen=True):
-    """The fields at the top that have been there from the first version on."""
+    """The top-level fields that every version has had."""
 
     api_version: str = ""
     kind: str = ""
@@ -21,7 +27,7 @@ class Basics(wire.Wire, frozen=True):
 
 
 class OldestPoints(wire.Wire, frozen=True):
-    """The extension points that have been there from the first version on, and kept their names."""
+    """The extension points that every version has had under the same name."""
 
     queue_sort: wire.PluginSet = wire.PluginSet()
     pre_filter: wire.PluginSet = wire.PluginSet()
@@ -34,50 +40,112 @@ class OldestPoints(wire.Wire, frozen=True):
     post_bind: wire.PluginSet = wire.PluginSet()
 
 
-class Points(OldestPoints, frozen=True):
-    """Those, and the two that v1beta1 has settled."""
-
-    post_filter: wire.PluginSet = wire.PluginSet()
-    pre_score: wire.PluginSet = wire.PluginSet()
+# healthzBindAddress and metricsBindAddress: plain HTTP ports that are no longer served.
 
 
-class AnyProfile(Protocol):
-    """A profile of some version."""
-
+class BindAddresses(Protocol):
     @property
-    def scheduler_name(self) -> str | None: ...
+    def healthz_bind_address(self) -> str: ...
     @property
-    def plugins(self) -> OldestPoints: ...
-    @property
-    def plugin_config(self) -> tuple[wire.PluginConfig, ...]: ...
+    def metrics_bind_address(self) -> str: ...
 
 
-class Profile(wire.Wire, frozen=True):
-    """A profile as v1beta1 has it; its successors have more points."""
-
-    scheduler_name: str | None = None
-    plugins: Points = Points()
-    plugin_config: tuple[wire.PluginConfig, ...] = ()
+_SECURE_PORT = "health and metrics are served over HTTPS on --secure-port"
 
 
-class Configuration(Basics, frozen=True):
-    """What the beta versions have in common; each says what its profiles are."""
-
-    parallelism: wire.Int32 | None = None
-    leader_election: wire.LeaderElection = wire.LeaderElection()
-    profiles: tuple[Profile, ...] = ()
-    extenders: tuple[wire.Extender, ...] = ()
+def warn_of_addresses(given: BindAddresses, notes: Notes) -> None:
+    for path, _ in _addresses_in_use(given):
+        notes.warnings.add(path, f"has no effect: {_SECURE_PORT}")
 
 
-def in_words_of_v1(given: Configuration, notes: Notes) -> wire.Configuration:
-    """A file whose keys all mean what they mean in v1, but for the locks of elections."""
-    profiles = tuple(
-        wire.Profile(
-            scheduler_name=profile.scheduler_name,
-            plugins=same_fields(profile.plugins, wire.Plugins),
-            plugin_config=profile.plugin_config,
-        )
-        for profile in given.profiles
+def refuse_addresses(given: BindAddresses, notes: Notes) -> None:
+    for path, address in _addresses_in_use(given):
+        detail = "must be empty or with an explicit 0 port"
+        notes.problems.invalid(path, address, f"{detail}; {_SECURE_PORT}")
+
+
+def _addresses_in_use(given: BindAddresses) -> list[tuple[str, str]]:
+    addresses = [
+        ("healthzBindAddress", given.healthz_bind_address),
+        ("metricsBindAddress", given.metrics_bind_address),
+    ]
+    return [(path, address) for path, address in addresses if not _is_off(address)]
+
+
+def _is_off(address: str) -> bool:
+    return not address or address.rpartition(":")[::2] == (address[:-2], "0")
+
+
+# Leader election: locks other than leases, and the names that their fields had in v1alpha1.
+
+_OTHER_LOCKS = ("endpoints", "configmaps", "endpointsleases", "configmapsleases")
+_ELECTION = "leaderElection"
+
+
+class LeaderElection(wire.LeaderElection, frozen=True):
+    """Leader election with the field names of v1alpha1 for the lock."""
+
+    lock_object_name: str = ""
+    lock_object_namespace: str = ""
+
+
+def election_in_v1(given: wire.LeaderElection, notes: Notes, **others: str) -> wire.LeaderElection:
+    """Translate to an election over a Lease, the only lock that is left."""
+    lock = given.resource_lock
+    if lock in _OTHER_LOCKS:
+        message = f"{show(lock)} locks are no longer supported; a Lease of the same name is used"
+        notes.warnings.add(f"{_ELECTION}.resourceLock", message)
+        lock = "leases"
+    return same_fields(given, wire.LeaderElection, resource_lock=lock, **others)
+
+
+def renamed_election_in_v1(given: LeaderElection, notes: Notes) -> wire.LeaderElection:
+    """Translate an election of v1alpha1, whose ``lockObject*`` fields have new names."""
+    return election_in_v1(
+        given,
+        notes,
+        resource_name=_new_or_old(given, "Name", notes),
+        resource_namespace=_new_or_old(given, "Namespace", notes),
     )
-    election = leases(given.leader_election, notes)
-    return same_fields(given, wire.Configuration, profiles=profiles, leader_election=election)
+
+
+def _new_or_old(given: LeaderElection, what: str, notes: Notes) -> str:
+    new = str(getattr(given, f"resource_{what.lower()}"))
+    old = str(getattr(given, f"lock_object_{what.lower()}"))
+    path = f"{_ELECTION}.lockObject{what}"
+    if new and old and new != old:
+        both = f"Resource{what}: {new}, LockObject{what}: {old}"
+        message = f"Resource{what} and LockObject{what} are both set and do not match, {both}"
+        notes.problems.add(path, message)
+    if old:
+        notes.warnings.add(path, f"deprecated; use resource{what}")
+    return new or old
+
+
+# Extenders of v1alpha2 and of policies: one field is spelled otherwise, timeouts are nanoseconds.
+
+_PER_SECOND = 1_000_000_000
+
+Nanoseconds = Annotated[int, Meta(extra={"format": NANOSECONDS})]
+
+
+class LegacyExtender(wire.Wire, frozen=True):
+    url_prefix: str = ""
+    filter_verb: str = ""
+    preempt_verb: str = ""
+    prioritize_verb: str = ""
+    weight: wire.Int64 = 0
+    bind_verb: str = ""
+    enable_https: bool = False
+    tls: wire.TLSConfig | None = field(default=None, name="tlsConfig")
+    http_timeout: Nanoseconds = 0
+    node_cache_capable: bool = False
+    managed_resources: tuple[wire.ManagedResource, ...] = ()
+    ignorable: bool = False
+
+
+def extenders_in_v1(given: tuple[LegacyExtender, ...]) -> tuple[wire.Extender, ...]:
+    return tuple(
+        same_fields(extender, wire.Extender, http_timeout=extender.http_timeout / _PER_SECOND)
+        for extender in given
+    )

@@ -1,4 +1,7 @@
-"""v1alpha1, read by kube-scheduler 1.16 to 1.18: one profile, written at the top of the file."""
+"""v1alpha1, read by kube-scheduler 1.16 to 1.18: one profile, written at the top of the file.
+
+A file may name a Policy instead of choosing plugins.
+"""
 
 from msgspec import field
 from msgspec.structs import replace
@@ -6,16 +9,20 @@ from msgspec.structs import replace
 from podium.config import wire
 from podium.config.problems import did_you_mean, show
 from podium.config.version import Meaning, Notes, Version, same_fields
-from podium.legacy.policy.source import PolicySource, policy_in
-from podium.legacy.versions import addresses, default_plugins
+from podium.legacy.policy.files import PolicySource, read_policy
+from podium.legacy.versions import default_plugins
 from podium.legacy.versions.alpha import (
     AlphaBasics,
     AlphaPoints,
     args_of_top,
     complete_args,
-    profile_in_words_of_v1,
+    profile_in_v1,
 )
-from podium.legacy.versions.locks import LeaderElection, renamed_leases
+from podium.legacy.versions.shared import (
+    LeaderElection,
+    renamed_election_in_v1,
+    warn_of_addresses,
+)
 
 _DEFAULT = "DefaultProvider"
 _PROVIDERS = {
@@ -31,7 +38,7 @@ class AlgorithmSource(wire.Wire, frozen=True):
 
 
 class Plugins(AlphaPoints, frozen=True):
-    """Its ``postFilter`` runs after filtering has succeeded: what is called preScore today."""
+    """Its ``postFilter`` runs when filtering has succeeded; it is called preScore now."""
 
     pre_score: wire.PluginSet = field(default=wire.PluginSet(), name="postFilter")
 
@@ -56,13 +63,13 @@ class Configuration(AlphaBasics, frozen=True):
 def _translate(given: Configuration, notes: Notes) -> Meaning:
     notes.moved("profiles[0]", "")
     notes.moved("profiles[0].plugins.preScore", "plugins.postFilter")
-    addresses.warn_of(given, notes)
-    profile = profile_in_words_of_v1(given, given, "profiles[0]", notes)
+    warn_of_addresses(given, notes)
+    profile = profile_in_v1(given, given, "profiles[0]", notes)
     translated = same_fields(
         given,
         wire.Configuration,
         profiles=(profile,),
-        leader_election=renamed_leases(given.leader_election, notes),
+        leader_election=renamed_election_in_v1(given.leader_election, notes),
     )
     source = given.algorithm_source
     if source.policy is not None:
@@ -84,14 +91,16 @@ def _provider(source: AlgorithmSource, notes: Notes) -> str:
 def _by_policy(
     given: Configuration, translated: wire.Configuration, source: PolicySource, notes: Notes
 ) -> Meaning:
-    """A policy brings the plugins and the extenders; the file must not choose plugins as well."""
+    """Take plugins and extenders from the policy; the file must not choose plugins as well."""
     if given.algorithm_source.provider:
         message = "set a provider or a policy, not both"
         notes.problems.add(f"{_PATH}.provider", message)
     if given.plugins != Plugins() or given.plugin_config:
         where = "plugins" if given.plugins != Plugins() else "pluginConfig"
-        notes.problems.add(where, "cannot set a Plugin config and Policy config; drop one of them")
-    meaning = policy_in(source, f"{_PATH}.policy", notes)
+        notes.problems.add(
+            where, "cannot set a Plugin config and Policy config; remove one of them"
+        )
+    meaning = read_policy(source, f"{_PATH}.policy", notes)
     [profile] = meaning.given.profiles
     merged = replace(
         translated,
@@ -102,7 +111,7 @@ def _by_policy(
 
 
 def _with_top(profile: wire.Profile, given: Configuration, notes: Notes) -> wire.Profile:
-    """The policy's profile with what stands at the top of the file; the policy's word counts."""
+    """Add the fields at the top of the file to the policy's profile, where it does not set them."""
     configured = profile.plugin_config
     names = {entry.name for entry in configured}
     of_top = args_of_top(given.arguments, len(configured), "profiles[0]", notes)

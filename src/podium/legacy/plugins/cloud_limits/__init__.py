@@ -21,7 +21,7 @@ from podium.api.objects import (
     Pod,
     StorageClass,
 )
-from podium.legacy.plugins.cloud_limits.disks import Kind, disks_of, is_nitro, limit
+from podium.legacy.plugins.cloud_limits.disks import CloudDisk, disks_of, is_nitro, limit
 from podium.plugins.volume.binding.migration import is_migrated
 from podium.plugins.volume.limits import EXCEEDED, usable_claim
 
@@ -32,9 +32,9 @@ DEPENDENCIES = fwk.Dependencies(
 
 
 class CloudLimits(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
-    """What the four have in common: all but the kind of disk."""
+    """Everything but the kind of disk, which the four plugins below set."""
 
-    kind: ClassVar[Kind]
+    disk: ClassVar[CloudDisk]
     watches = (PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode)
 
     def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
@@ -60,26 +60,26 @@ class CloudLimits(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
         return [fwk.on("Node", "add"), fwk.on("Pod", "delete")]
 
     def incoming(self, pod: Pod) -> frozenset[str] | fwk.Status:
-        """The disks that the pod brings, or what is wrong with one of its claims."""
+        """Return the pod's disks, or an error status if one of its claims is unusable."""
         for named in named_claims(pod):
             claim = usable_claim(self._cluster, pod, named)
             if isinstance(claim, fwk.Status):
                 return fwk.Status.error(claim.message)
-        return frozenset(disks_of(self._cluster, pod, self.kind))
+        return frozenset(disks_of(self._cluster, pod, self.disk))
 
     def verdict(self, incoming: frozenset[str] | fwk.Status, node: fwk.NodeInfo) -> fwk.Status:
         if isinstance(incoming, fwk.Status):
             return incoming
         csi_node = self._cluster.objects(CSINode).get(node.name)
-        if not incoming or is_migrated(self.kind.plugin, csi_node):
+        if not incoming or is_migrated(self.disk.plugin, csi_node):
             return fwk.SUCCESS
-        disks = incoming.union(*(disks_of(self._cluster, i.pod, self.kind) for i in node.pods))
-        return EXCEEDED if len(disks) > limit(node.node, self.kind) else fwk.SUCCESS
+        disks = incoming.union(*(disks_of(self._cluster, i.pod, self.disk) for i in node.pods))
+        return EXCEEDED if len(disks) > limit(node.node, self.disk) else fwk.SUCCESS
 
 
 class EBSLimits(CloudLimits):
     name = "EBSLimits"
-    kind = Kind(
+    disk = CloudDisk(
         "kubernetes.io/aws-ebs",
         "attachable-volumes-aws-ebs",
         lambda sources: sources.aws_elastic_block_store,
@@ -90,7 +90,7 @@ class EBSLimits(CloudLimits):
 
 class GCEPDLimits(CloudLimits):
     name = "GCEPDLimits"
-    kind = Kind(
+    disk = CloudDisk(
         "kubernetes.io/gce-pd",
         "attachable-volumes-gce-pd",
         lambda sources: sources.gce_persistent_disk,
@@ -101,7 +101,7 @@ class GCEPDLimits(CloudLimits):
 
 class AzureDiskLimits(CloudLimits):
     name = "AzureDiskLimits"
-    kind = Kind(
+    disk = CloudDisk(
         "kubernetes.io/azure-disk",
         "attachable-volumes-azure-disk",
         lambda sources: sources.azure_disk,
@@ -112,7 +112,7 @@ class AzureDiskLimits(CloudLimits):
 
 class CinderLimits(CloudLimits):
     name = "CinderLimits"
-    kind = Kind(
+    disk = CloudDisk(
         "kubernetes.io/cinder",
         "attachable-volumes-cinder",
         lambda sources: sources.cinder,

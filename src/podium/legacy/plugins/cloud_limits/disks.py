@@ -1,4 +1,4 @@
-"""The disks of a cloud that pods have, directly or behind claims, and how many a node may hold."""
+"""Cloud disks: those that a pod uses, directly or through claims, and a node's limit."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ from podium.state.pod_info import storage_volumes
 
 LIMIT_FOR_ALL = "KUBE_MAX_PD_VOLS"
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-NITRO = re.compile("^[cmr]5.*|t3|z1d")  # only the first of them at the start, as upstream
+NITRO = re.compile("^[cmr]5.*|t3|z1d")  # as upstream, only the first alternative is anchored
 
 
-class Kind(NamedTuple):
-    """A kind of disk: its in-tree plugin, the resource of a node's own limit, a disk's name."""
+class CloudDisk(NamedTuple):
+    """One cloud's kind of disk.
+
+    ``plugin`` is its in-tree volume plugin, and ``resource`` the name under which a node states its
+    own limit. ``source`` and ``name`` find a disk in a volume and its name.
+    """
 
     plugin: str
     resource: str
@@ -39,8 +43,8 @@ class Kind(NamedTuple):
         return None if source is None else self.name(source)
 
 
-def disks_of(cluster: ClusterState, pod: Pod, kind: Kind) -> Iterator[str]:
-    """The pod's disks of this kind; volumes whose claim is not in order are left out."""
+def disks_of(cluster: ClusterState, pod: Pod, kind: CloudDisk) -> Iterator[str]:
+    """Yield the pod's disks of this kind; volumes whose claim is unusable are left out."""
     for volume in storage_volumes(pod):
         named = named_claim(pod, volume)
         if named is None:
@@ -55,8 +59,10 @@ def disks_of(cluster: ClusterState, pod: Pod, kind: Kind) -> Iterator[str]:
             yield disk
 
 
-def disk_of_claim(cluster: ClusterState, claim: PersistentVolumeClaim, kind: Kind) -> str | None:
-    """The disk behind the claim; the claim itself while its class will make one of this kind."""
+def disk_of_claim(
+    cluster: ClusterState, claim: PersistentVolumeClaim, kind: CloudDisk
+) -> str | None:
+    """Return the disk behind the claim, or the claim's name if its class will provision one."""
     volume = cluster.objects(PersistentVolume).get(claim.spec.volume_name)
     if volume is not None:
         return kind.disk(volume.spec)
@@ -66,13 +72,13 @@ def disk_of_claim(cluster: ClusterState, claim: PersistentVolumeClaim, kind: Kin
     return f"claim-{claim.key}" if is_of_kind else None
 
 
-def limit(node: Node, kind: Kind) -> int:
-    """What the node says itself, else what the environment says, else what is usual."""
+def limit(node: Node, kind: CloudDisk) -> int:
+    """Return the node's own limit, else the one in the environment, else the usual one."""
     own = resources.allocatable(node).get(kind.resource)
     if own is not None:
         return own
     for_all = os.environ.get(LIMIT_FOR_ALL, "")
-    # Read each time, as upstream: it may be set for a single run.
+    # Read on each call, as upstream.
     is_given = re.fullmatch(r"\+?[0-9]+", for_all, re.ASCII) and int(for_all) > 0
     return int(for_all) if is_given else kind.usual_limit(node)
 

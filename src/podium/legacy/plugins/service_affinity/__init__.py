@@ -113,18 +113,19 @@ class ServiceAffinity(
 def spread(counts: fwk.Scores, labels: Sequence[fwk.LabelView]) -> fwk.Scores:
     """For each label the part of the pods that run under another value; 0 without the label.
 
-    In this order of operations: the sum is cut off, and others round differently.
+    The order of operations is upstream's: the sum is truncated, and another order rounds
+    differently.
     """
     total = float(counts.sum())
     scores = np.zeros(len(counts))
     for label in labels:
-        places = label.numbers + 1  # no label is the first place
-        by_value = np.bincount(places, counts, len(label.values) + 1)
+        indexes = label.numbers + 1  # index 0 is for nodes without the label
+        by_value = np.bincount(indexes, counts, len(label.values) + 1)
         parts = np.full(len(by_value), 100.0)
         if total > 0:
             parts = 100.0 * ((total - by_value) / total)
         parts = parts / float(len(labels))
         parts[0] = 0.0
-        scores = scores + parts[places]
+        scores = scores + parts[indexes]
     cut: fwk.Scores = scores.astype(np.int64)
     return cut

@@ -1,4 +1,4 @@
-"""Which label values a node must have for the pods of a service to stay together."""
+"""The label values that a node must have so that the pods of a service stay together."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from podium.state.workload_selectors import services_of
 
 Pairs = tuple[tuple[str, str], ...]
 Uids = dict[int, frozenset[str]]
-"""Pods by row."""
+"""Uids of pods by row."""
 
 
 @dataclass(slots=True)
 class Agreement:
-    """PreFilter's state: ``pairs`` that every node needs, and ``missing`` labels to be looked up.
+    """PreFilter's state: the label values that every node needs.
 
-    They are those of the first node with a peer. A dry run may take all peers of that node away;
-    then, in its world, the second decides. Peers that a dry run adds come last.
+    ``pairs`` come from the pod's node selector. The values of the ``missing`` labels are those of
+    the first node with a peer. A dry run may remove all peers of that node; in the world of that
+    node the second one decides then. Peers that a dry run adds count last.
     """
 
     table: NodeTable
@@ -54,7 +55,7 @@ class Agreement:
             self.gone[row] = self.gone.get(row, frozenset()) | {info.uid}
 
     def decisive(self, row: int) -> int | None:
-        """The row whose labels decide in the world of this row."""
+        """Return the row whose labels decide in the world of this row, if there is one."""
         first = self.first
         if first and first[0] == row and len(self.gone.get(row, ())) >= self.there:
             first = first[1:]
@@ -63,7 +64,7 @@ class Agreement:
         return row if self.added.get(row) else None
 
     def on(self, row: int) -> Pairs:
-        """What a node must have, in the world of its row."""
+        """Return the label values that a node must have, in the world of its row."""
         return self.pairs + self.looked_up(self.decisive(row))
 
     def looked_up(self, row: int | None) -> Pairs:
@@ -72,16 +73,16 @@ class Agreement:
         return tuple([(label, labels[label]) for label in self.missing if label in labels])
 
     def mask(self, nodes: fwk.Rows) -> NDArray[np.bool_]:
-        """The nodes that have what they must."""
+        """Return which nodes have the label values that they must have."""
         usual = self.looked_up(self.first[0] if self.first else None)
         mask = np.ones(len(nodes), np.bool_)
         for key, value in self.pairs + usual:
             mask &= nodes.satisfying(Requirement(key, IN, (value,)))
-        # Only the first row's own world may go by another row. Where a row goes by itself because
-        # of what a dry run added, it agrees with itself.
-        for place in np.flatnonzero(nodes.index == (self.first or (-1,))[0]).tolist():
-            node = nodes.at(place)
-            mask[place] = agree(self.on(node.row), node.labels)
+        # Only in the world of the first row may another row decide. A row that decides for itself,
+        # because of what a dry run added, agrees with itself.
+        for position in np.flatnonzero(nodes.index == (self.first or (-1,))[0]).tolist():
+            node = nodes.at(position)
+            mask[position] = agree(self.on(node.row), node.labels)
         return mask
 
 
@@ -92,7 +93,7 @@ def agree(pairs: Pairs, labels: Mapping[str, str]) -> bool:
 def agreement(
     cluster: ClusterState, nodes: fwk.Rows, pod: Pod, labels: tuple[str, ...]
 ) -> Agreement:
-    """What the pod's node selector asks for, and for the rest where its peers run."""
+    """Take label values from the pod's node selector, and the others from where its peers run."""
     wanted = pod.spec.node_selector
     pairs = tuple((label, wanted[label]) for label in labels if label in wanted)
     missing = tuple(label for label in labels if label not in wanted)
@@ -106,12 +107,12 @@ def agreement(
 
 
 def peers_of(pod: Pod) -> fwk.PodQuery:
-    """Pods of the namespace that have all labels of this one, terminating ones as well."""
+    """Select the pods of the namespace that have all labels of this one, terminating or not."""
     return fwk.PodQuery((fwk.Clause(frozenset((pod.namespace,)), from_map(pod.labels)),))
 
 
 def first_rows(table: NodeTable, counts: NDArray[np.int64]) -> tuple[int, ...]:
-    """The first two nodes, in upstream's order, on which something is counted."""
+    """Return the first two nodes, in upstream's order, whose count is not 0."""
     rows = table.live_rows()
     rows = rows[counts[rows] > 0]
     if len(rows) > 1:

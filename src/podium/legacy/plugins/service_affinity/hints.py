@@ -1,4 +1,4 @@
-"""Which events may let a pod in that its service kept off every node."""
+"""Queueing hints: which events may make a pod schedulable that ServiceAffinity rejected."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from podium.legacy.plugins.service_affinity.agreement import agree
 
 
 class Hints:
-    """``labels`` are those that the pods of a service must agree in."""
+    """The hints for ``labels``, in which the pods of a service must agree."""
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         self.labels = labels
 
     def peers_changed(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-        """Another node may be the first with a peer now; or the pod has other labels itself."""
+        """Whether another node may be the first with a peer now, or the pod itself changed."""
         if new is not None and new.uid == pod.uid:
             return True
         return _is_peer(pod, old) != _is_peer(pod, new)
 
     def node_may_agree(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
-        """A node that does not contradict the pod came, or one that may have decided changed."""
+        """Whether a node joined that fits the node selector, or one left or changed its labels."""
         if new is None:
             return True
         if old is None:
@@ -29,7 +29,7 @@ class Hints:
         return any(old.labels.get(label) != new.labels.get(label) for label in self.labels)
 
     def service_let_go(self, pod: Pod, old: Service, new: Service | None) -> bool:
-        """Without a service nobody has to be followed."""
+        """Whether a service no longer selects the pod: then the pod need not follow its peers."""
         return _selects(old, pod) and not _selects(new, pod)
 
 

@@ -1,11 +1,11 @@
-"""A legacy Policy as it is written: predicates and priorities, some with an argument."""
+"""The types of a Policy file: predicates and priorities, some with an argument."""
 
 from typing import ClassVar
 
 from msgspec import field
 
 from podium.config import wire
-from podium.legacy.versions.legacy_extenders import LegacyExtender
+from podium.legacy.versions.shared import LegacyExtender
 
 
 class Labels(wire.Wire, frozen=True):
@@ -72,7 +72,7 @@ class TLSConfig(wire.TLSConfig, frozen=True):
 
 
 class Extender(LegacyExtender, frozen=True):
-    """Policies spell its fields as they like: ``BindVerb`` and ``CAFile`` are understood."""
+    """An extender; its field names may be in any case, such as ``BindVerb`` and ``CAFile``."""
 
     ignores_case: ClassVar[bool] = True
 
@@ -81,7 +81,7 @@ class Extender(LegacyExtender, frozen=True):
 
 
 class Policy(wire.Wire, frozen=True):
-    """A list that is not there stands for the default one, an empty list for none."""
+    """A whole policy. A missing list means the default one, an empty list means none."""
 
     api_version: str = ""
     kind: str = ""

@@ -1,4 +1,4 @@
-"""The plugins that a policy comes to, put together one predicate or priority at a time."""
+"""Builds the profile that a policy amounts to, one predicate or priority at a time."""
 
 from typing import Any
 
@@ -9,16 +9,21 @@ from podium.config.version import Notes
 PROFILE = "profiles[0]"
 
 
-class Chosen:
-    """Which plugin runs where, which arguments it gets, and what in the policy asked for it."""
+class PolicyProfile:
+    """Which plugin runs at which extension point, with which arguments.
+
+    ``_points`` maps an extension point to its plugins in order, each with its weight and the path
+    in the policy that asked for it. ``_args`` holds arguments by plugin, and ``_args_paths``, by
+    plugin and argument, the path in the policy that they come from: problems are reported there.
+    """
 
     def __init__(self) -> None:
         self._points: dict[str, dict[str, tuple[int, str]]] = {}
         self._args: dict[str, dict[str, Any]] = {}
-        self._places: dict[str, dict[str, str]] = {}  # of arguments, by plugin
+        self._args_paths: dict[str, dict[str, str]] = {}
 
     def enable(self, plugin: str, points: str, path: str, weight: int = 0) -> None:
-        """A plugin that is there already keeps its place and its weight."""
+        """Add a plugin at the end of each point; one that is there keeps position and weight."""
         for key in points.split():
             here = self._points.setdefault(key, {})
             here.setdefault(plugin, (weight if key == "score" else 0, path))
@@ -28,17 +33,17 @@ class Chosen:
 
     def configure(self, plugin: str, args: dict[str, Any], path: str) -> None:
         self._args.setdefault(plugin, {}).update(args)
-        self._places.setdefault(plugin, {})[""] = path
+        self._args_paths.setdefault(plugin, {})[""] = path
 
     def add_to_list(self, plugin: str, name: str, values: dict[str, str]) -> None:
-        """Continue a list among the plugin's arguments with values, by where they are written."""
+        """Append values to a list argument; ``values`` maps their paths in the policy to them."""
         known = self._args.setdefault(plugin, {}).setdefault(name, [])
-        places = self._places.setdefault(plugin, {})
+        paths = self._args_paths.setdefault(plugin, {})
         for path, value in values.items():
-            places[f".{name}[{len(known)}]"] = path
+            paths[f".{name}[{len(known)}]"] = path
             known.append(value)
 
-    def profile(self, notes: Notes) -> wire.Profile:
+    def build(self, notes: Notes) -> wire.Profile:
         plugins = {FIELDS_OF_KEYS[key]: self._plugin_set(key, notes) for key in self._points}
         return wire.Profile(
             plugins=wire.Plugins(**plugins), plugin_config=tuple(self._plugin_config(notes))
@@ -55,7 +60,7 @@ class Chosen:
         entries = []
         for index, (plugin, args) in enumerate(self._args.items()):
             where = f"{PROFILE}.pluginConfig[{index}]"
-            for place, path in self._places[plugin].items():
-                notes.moved(f"{where}.args{place}", path)
+            for argument, path in self._args_paths[plugin].items():
+                notes.moved(f"{where}.args{argument}", path)
             entries.append(wire.PluginConfig(name=plugin, args=args))
         return entries
