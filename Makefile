@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures modules-page schemas go-types format bench bench-live fuzz-apiserver clean
+.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures modules-page schemas go-types format bench bench-live fuzz-apiserver dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,11 @@ bench-live: $(STAMP) ## Run the benchmarks of a whole scheduler, on the embedded
 
 fuzz-apiserver: $(STAMP) ## Send 20,000 seeded requests to the embedded API server (SEED=n, COUNT=n)
 	$(BIN)/python -m tests.support.apiserver_fuzz $(or $(COUNT),20000) $(or $(SEED),1)
+
+dist: $(STAMP) ## Build the wheel and the source distribution in dist/, and check what they contain
+	rm -rf build dist
+	$(BIN)/python -m build --quiet --no-isolation --outdir dist .
+	$(BIN)/python tools/check_distribution.py
 
 clean: ## Remove the environment, caches and build products
 	rm -rf $(VENV) build dist src/*.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
