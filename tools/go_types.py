@@ -45,7 +45,7 @@ class GoField:
     options: frozenset[str]
 
     def line(self, structs: Structs) -> str:
-        if "inline" in self.options:
+        if not self.name:  # Go puts the fields of an embedded struct without a name in its place
             return f"{self.number}:~{self.type}"
         is_struct = self.type in structs
         is_value = not is_struct and not self.type.startswith("*")

@@ -27,6 +27,7 @@ type ShelfSpec struct {
 \tBooks []string `json:"books" protobuf:"bytes,2,rep,name=books"`
 \tWeight resource.Quantity `json:"weight,omitempty" protobuf:"bytes,4,opt,name=weight"`
 \tPlace `json:",inline" protobuf:"bytes,5,opt,name=place"`
+\tSize `json:"" protobuf:"bytes,6,opt,name=size"`
 \thidden string `json:"-"`
 }
 
@@ -44,7 +45,8 @@ def test_a_line_per_go_type():
     assert found.splitlines() == [
         "api.hall.v1.Place 1:room?",
         f"api.hall.v1.Shelf 0:~{meta}.TypeMeta 1:metadata? 2:spec{{}}",
-        "api.hall.v1.ShelfSpec 1:boards 3:colour? 2:books 4:weight? 5:~api.hall.v1.Place",
+        "api.hall.v1.ShelfSpec 1:boards 3:colour? 2:books 4:weight? 5:~api.hall.v1.Place "
+        "6:~api.hall.v1.Size",
     ]
 
 
