@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.apiserver.patterns import fits, pattern_problem
+from podium.apiserver.crd_rules import fits, pattern_problem
 from tests.apiserver.test_custom_kinds import CRDS, FOOS, definition, foo
 from tests.support.apiserver import MERGE, with_server
 

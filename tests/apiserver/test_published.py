@@ -39,14 +39,14 @@ type Place struct {
 
 def test_a_line_per_go_type():
     meta = "apimachinery.pkg.apis.meta.v1"
+    inline = "5:~api.hall.v1.Place 6:~api.hall.v1.Size"
 
     found = go_types.text(dict(go_types.parse(SOURCE, "api.hall.v1")))
 
     assert found.splitlines() == [
         "api.hall.v1.Place 1:room?",
         f"api.hall.v1.Shelf 0:~{meta}.TypeMeta 1:metadata? 2:spec{{}}",
-        "api.hall.v1.ShelfSpec 1:boards 3:colour? 2:books 4:weight? 5:~api.hall.v1.Place "
-        "6:~api.hall.v1.Size",
+        f"api.hall.v1.ShelfSpec 1:boards 3:colour? 2:books 4:weight? {inline}",
     ]
 
 

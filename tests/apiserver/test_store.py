@@ -4,13 +4,13 @@ import pytest
 
 from podium.api.times import time_text
 from podium.apiserver.statuses import Refusal
-from podium.apiserver.store import Deletion, Preconditions, Store
+from podium.apiserver.store import Deletion, ObjectStore, Preconditions
 from podium.clock import FakeClock
 
 
 @pytest.fixture
 def store():
-    return Store(FakeClock(), history=10, seed=1)
+    return ObjectStore(FakeClock(), history=10, seed=1)
 
 
 def thing(name="a", namespace="n", **meta):
@@ -159,7 +159,7 @@ def test_a_watch_left_behind_is_told_so(store):
 
 
 def test_large_objects_shorten_the_history():
-    store = Store(FakeClock(), history=1000)
+    store = ObjectStore(FakeClock(), history=1000)
     for number in range(200):
         store.create("things", {**thing(f"t{number}"), "value": "x" * 1_000_000})
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from podium.apiserver.statuses import Refusal
-from podium.apiserver.store import Deletion, Store
+from podium.apiserver.store import Deletion, ObjectStore
 from podium.clock import FakeClock
 from tests.support.search import examples
 
@@ -19,7 +19,7 @@ class StoreAgainstModel(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.store = Store(FakeClock(), history=6, seed=0)
+        self.store = ObjectStore(FakeClock(), history=6, seed=0)
         self.now = {}  # key to (value, finalizers, grace or None)
         self.past = {1: {}}
         self.events = []

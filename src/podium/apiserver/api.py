@@ -34,7 +34,7 @@ from podium.apiserver.required_fields import missing_fields
 from podium.apiserver.statuses import Cause, Json, bad_request
 from podium.apiserver.store import (
     Key,
-    Store,
+    ObjectStore,
     check_current,
     failed_precondition,
 )
@@ -58,7 +58,7 @@ class Call:
 class Api:
     """Every kind's operations over one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ObjectStore) -> None:
         self.store = store
         self.kinds = builtin_kinds()
 

@@ -6,7 +6,7 @@ from podium.apiserver.api import Api, Call
 from podium.apiserver.crds import CustomKinds
 from podium.apiserver.garbage import GarbageCollector
 from podium.apiserver.statuses import Json
-from podium.apiserver.store import Store
+from podium.apiserver.store import ObjectStore
 from podium.clock import Clock
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -16,7 +16,7 @@ _CLASSES = {"system-cluster-critical": _CRITICAL, "system-node-critical": _CRITI
 
 def new_api(clock: Clock, *, history: int = 8192, seed: int | None = None) -> Api:
     """A store with everything that acts on it at once, and the objects every cluster has."""
-    api = Api(Store(clock, history=history, seed=seed))
+    api = Api(ObjectStore(clock, history=history, seed=seed))
     GarbageCollector(api.store, api.kinds)
     CustomKinds(api.store, api.kinds)
     for name in NAMESPACES:

@@ -1,13 +1,19 @@
-"""Custom objects against the schema of their definition: defaults and limits."""
+"""Custom objects against the schema of their definition: defaults and limits.
+
+Patterns are regular expressions in Go's syntax, matched in linear time: Python's `re` knows other
+syntax, and a pattern of a client could keep it busy for ever.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
+import re2  # type: ignore[import-untyped]  # it brings no types
+
 from podium.apiserver import statuses
-from podium.apiserver.patterns import fits
 from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Cause, Json
 
@@ -156,3 +162,25 @@ def _size_causes(value: str | list[Any] | Json, limits: Json, path: str) -> Caus
         else:
             message = f"Too many: {size}: must have at most {limits[high]} {what}"
             yield Cause("FieldValueTooMany", path, message)
+
+
+def pattern_problem(pattern: str) -> str:
+    """Why a pattern is none; empty when it is one."""
+    try:
+        _compiled(pattern)
+    except re2.error as error:
+        detail = error.args[0]
+        return detail.decode(errors="replace") if isinstance(detail, bytes) else str(detail)
+    return ""
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Whether a text has the pattern somewhere in it."""
+    return _compiled(pattern).search(text) is not None
+
+
+@lru_cache(maxsize=128)
+def _compiled(pattern: str) -> re2._Regexp:
+    options = re2.Options()
+    options.log_errors = False  # the client is told; our error stream is not its place
+    return re2.compile(pattern, options=options)

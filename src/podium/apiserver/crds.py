@@ -10,7 +10,7 @@ from podium.apiserver.kinds.apiextensions import CRDS
 from podium.apiserver.ownership import UPDATE, Manager, Writer, track
 from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, compile_schema, named
 from podium.apiserver.statuses import Json
-from podium.apiserver.store import Store
+from podium.apiserver.store import ObjectStore
 from podium.apiserver.watches import DELETED, Event
 
 # In the order in which a server lists them.
@@ -20,7 +20,7 @@ _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "updat
 class CustomKinds:
     """Keeps the rows of custom kinds in step with the definitions in the store."""
 
-    def __init__(self, store: Store, kinds: KindTable) -> None:
+    def __init__(self, store: ObjectStore, kinds: KindTable) -> None:
         self._store = store
         self._kinds = kinds
         self._rows: dict[str, list[ApiKind]] = {}

@@ -11,7 +11,7 @@ from collections import defaultdict
 from podium.apiserver.kinds.api_kind import KindTable
 from podium.apiserver.kinds.core.pods import pod_grace
 from podium.apiserver.statuses import Json
-from podium.apiserver.store import FOREGROUND, ORPHAN, Deletion, Key, Store
+from podium.apiserver.store import FOREGROUND, ORPHAN, Deletion, Key, ObjectStore
 from podium.apiserver.watches import DELETED, Event, Item
 
 Ref = tuple[str, Key]  # a resource and the key of an object in it
@@ -20,7 +20,7 @@ Ref = tuple[str, Key]  # a resource and the key of an object in it
 class GarbageCollector:
     """Knows who depends on whom, by uid, and cleans up after deletions."""
 
-    def __init__(self, store: Store, kinds: KindTable) -> None:
+    def __init__(self, store: ObjectStore, kinds: KindTable) -> None:
         self._store = store
         self._kinds = kinds
         self._dependents: dict[str, set[Ref]] = defaultdict(set)

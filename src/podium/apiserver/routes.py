@@ -18,10 +18,10 @@ from podium.apiserver.deletion import (
     typed_options,
 )
 from podium.apiserver.kinds.api_kind import ApiKind
+from podium.apiserver.kinds.reviews import review
 from podium.apiserver.listing import list_page, selection_of
 from podium.apiserver.patching import Patch, patch, patched
 from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number, version
-from podium.apiserver.reviews import review
 from podium.apiserver.schemas import Schema, named
 from podium.apiserver.statuses import Json, Refusal
 from podium.apiserver.subresources import bind, evict, finalize, scale_of, set_scale

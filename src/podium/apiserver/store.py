@@ -31,8 +31,8 @@ __all__ = [
     "Deletion",
     "Key",
     "Listing",
+    "ObjectStore",
     "Preconditions",
-    "Store",
     "check_current",
     "failed_precondition",
 ]
@@ -86,7 +86,7 @@ NOW = Deletion()
 Listener = Callable[[str, Event], None]
 
 
-class Store:
+class ObjectStore:
     """Objects by resource (``"pods"``, ``"deployments.apps"``), each with its latest version."""
 
     def __init__(self, clock: Clock, *, history: int = 8192, seed: int | None = None) -> None:

@@ -3,8 +3,7 @@
 import pytest
 
 from podium.apiserver.controllers.job import wanted_active
-from podium.apiserver.controllers.job_failures import judge
-from podium.apiserver.controllers.job_indexes import format_indexes, parse_indexes
+from podium.apiserver.controllers.job_pods import format_indexes, judge, parse_indexes
 from tests.support.controllers import template
 
 JOBS = "jobs.batch"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podium.apiserver.admission.reader import Reader
+from podium.apiserver.admission import Reader
 from podium.apiserver.statuses import Json
 
 _SECONDS = 300

@@ -5,7 +5,7 @@ A real cluster has the node lifecycle controller for the latter; done at the wri
 
 from __future__ import annotations
 
-from podium.apiserver.admission.reader import Reader
+from podium.apiserver.admission import Reader
 from podium.apiserver.statuses import Json
 
 _NOT_READY = "node.kubernetes.io/not-ready"

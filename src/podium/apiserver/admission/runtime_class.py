@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.apiserver import statuses
-from podium.apiserver.admission.reader import Reader
+from podium.apiserver.admission import Reader
 from podium.apiserver.statuses import Json
 
 CLASSES = "runtimeclasses.node.k8s.io"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from podium.apiserver.admission.reader import Reader
+from podium.apiserver.admission import Reader
 from podium.apiserver.statuses import Json
 
 _FIRST_PORT, _LAST_PORT = 30000, 32767

@@ -7,10 +7,9 @@ from podium.apiserver.controllers.daemon_set import DaemonSetController
 from podium.apiserver.controllers.deployment import DeploymentController
 from podium.apiserver.controllers.disruption_budget import DisruptionBudgetController
 from podium.apiserver.controllers.ephemeral_volumes import EphemeralVolumeController
-from podium.apiserver.controllers.event_expiry import EventExpiry
+from podium.apiserver.controllers.expiry import EventExpiry, PodGarbageController
 from podium.apiserver.controllers.job import JobController
 from podium.apiserver.controllers.namespace import NamespaceController
-from podium.apiserver.controllers.pod_garbage import PodGarbageController
 from podium.apiserver.controllers.replica_set import ReplicaSetController
 from podium.apiserver.controllers.runner import Controller
 from podium.apiserver.controllers.stateful_set import StatefulSetController

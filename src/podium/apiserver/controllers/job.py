@@ -12,12 +12,16 @@ import msgspec
 
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.conditions import Said, find_condition, is_true, set_condition
-from podium.apiserver.controllers.job_failures import FAIL_INDEX, FAIL_JOB, IGNORE, Verdict, judge
-from podium.apiserver.controllers.job_indexes import (
+from podium.apiserver.controllers.job_pods import (
+    FAIL_INDEX,
+    FAIL_JOB,
     FAILURES,
+    IGNORE,
+    Verdict,
     failures_of,
     format_indexes,
     index_of,
+    judge,
     parse_indexes,
 )
 from podium.apiserver.controllers.owners import pods_of

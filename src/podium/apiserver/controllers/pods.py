@@ -12,7 +12,7 @@ import msgspec
 
 from podium.api.times import parse_time
 from podium.apiserver.statuses import Refusal
-from podium.apiserver.store import Key, Store
+from podium.apiserver.store import Key, ObjectStore
 from podium.apiserver.watches import DELETED, Item
 
 NANOSECONDS = 10**9
@@ -133,7 +133,7 @@ Group = dict[Key, PodView]
 class PodIndex:
     """All pods, as the store has them at each look."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ObjectStore) -> None:
         self._store = store
         self._list()
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from podium.apiserver.controllers.pods import PodView, view
 from podium.apiserver.statuses import Json, Refusal
-from podium.apiserver.store import Key, Store
+from podium.apiserver.store import Key, ObjectStore
 from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, Item, Watch
 from podium.clock import Timer
 from podium.logs import get_logger
@@ -87,7 +87,7 @@ class Runner:
     thousand pods is called once after all of them changed, and not a thousand times.
     """
 
-    def __init__(self, store: Store, controllers: Sequence[Controller]) -> None:
+    def __init__(self, store: ObjectStore, controllers: Sequence[Controller]) -> None:
         self._store = store
         self._clock = store.clock
         self._controllers = list(controllers)

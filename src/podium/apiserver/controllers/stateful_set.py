@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from podium.apiserver.controllers.cluster import Cluster
-from podium.apiserver.controllers.owners import claim_pods, pods_or_orphans_of
+from podium.apiserver.controllers.owners import claim_pods, owner_reference, pods_or_orphans_of
 from podium.apiserver.controllers.pods import PodView
 from podium.apiserver.controllers.replica_set import count_pods
 from podium.apiserver.controllers.revisions import (
@@ -16,17 +16,12 @@ from podium.apiserver.controllers.revisions import (
     revisions_of,
 )
 from podium.apiserver.controllers.runner import Mapper, itself
-from podium.apiserver.controllers.stateful_claims import (
-    claim_name,
-    new_claim,
-    owners_of_claim,
-    with_owners,
-)
 from podium.apiserver.controllers.templates import pod_from, set_label
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
 SETS, CLAIMS = "statefulsets.apps", "persistentvolumeclaims"
+_POLICY = "persistentVolumeClaimRetentionPolicy"
 
 
 @dataclass(slots=True)
@@ -140,22 +135,22 @@ class StatefulSetController:
     def _create_claims(self, owner: Json, ordinal: int) -> None:
         namespace = owner["metadata"]["namespace"]
         for claim in owner["spec"].get("volumeClaimTemplates") or []:
-            name = claim_name(owner, claim, ordinal)
+            name = _claim_name(owner, claim, ordinal)
             if self._cluster.store.find(CLAIMS, (namespace, name)) is None:
-                self._cluster.create(CLAIMS, new_claim(owner, claim, name))
+                self._cluster.create(CLAIMS, _new_claim(owner, claim, name))
 
     def _own_claims(self, plan: _Plan) -> None:
         """Let claims go with the set or with their pod, as its policy says by now."""
         namespace = plan.owner["metadata"]["namespace"]
         for template in plan.owner["spec"].get("volumeClaimTemplates") or []:
             for ordinal, pod in plan.pods.items():
-                name = claim_name(plan.owner, template, ordinal)
+                name = _claim_name(plan.owner, template, ordinal)
                 claim = self._cluster.find(CLAIMS, (namespace, name))
                 if claim is None or "deletionTimestamp" in claim["metadata"]:
                     continue
                 surplus = None if ordinal in plan.ordinals else pod
                 ours = {("StatefulSet", plan.owner["metadata"]["name"]), ("Pod", pod.name)}
-                owned = with_owners(claim, ours, owners_of_claim(plan.owner, surplus))
+                owned = _with_owners(claim, ours, _owners_of_claim(plan.owner, surplus))
                 if owned != claim:
                     self._cluster.put(CLAIMS, owned)
 
@@ -213,7 +208,7 @@ def new_pod(owner: Json, ordinal: int, revision: Revision) -> Json:
     if owner["spec"].get("serviceName"):
         spec["subdomain"] = owner["spec"]["serviceName"]
     claims = owner["spec"].get("volumeClaimTemplates") or []
-    names = {claim["metadata"]["name"]: claim_name(owner, claim, ordinal) for claim in claims}
+    names = {claim["metadata"]["name"]: _claim_name(owner, claim, ordinal) for claim in claims}
     kept = [one for one in spec.get("volumes") or [] if one["name"] not in names]
     volumes = [
         {"name": volume, "persistentVolumeClaim": {"claimName": claim}}
@@ -222,3 +217,47 @@ def new_pod(owner: Json, ordinal: int, revision: Revision) -> Json:
     if volumes or kept:
         spec["volumes"] = [*volumes, *kept]
     return pod
+
+
+def _claim_name(owner: Json, claim: Json, ordinal: int) -> str:
+    return f"{claim['metadata']['name']}-{owner['metadata']['name']}-{ordinal}"
+
+
+def _new_claim(owner: Json, template: Json, name: str) -> Json:
+    meta = template["metadata"]
+    labels = (owner["spec"].get("selector") or {}).get("matchLabels") or {}
+    found: Json = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": name,
+            "namespace": owner["metadata"]["namespace"],
+            "labels": {**(meta.get("labels") or {}), **labels},
+        },
+        "spec": template["spec"],
+    }
+    if meta.get("annotations"):
+        found["metadata"]["annotations"] = meta["annotations"]
+    if owners := _owners_of_claim(owner, None):
+        found["metadata"]["ownerReferences"] = owners
+    return found
+
+
+def _owners_of_claim(owner: Json, surplus: PodView | None) -> list[Json]:
+    """Whose end is a claim's end, too; ``surplus`` is its pod when the set has become too small
+    for it."""
+    policy = owner["spec"].get(_POLICY) or {}
+    if surplus is not None and policy.get("whenScaled") == "Delete":
+        meta = {"name": surplus.name, "uid": surplus.metadata.uid}
+        return [owner_reference({"apiVersion": "v1", "kind": "Pod", "metadata": meta})]
+    return [owner_reference(owner)] if policy.get("whenDeleted") == "Delete" else []
+
+
+def _with_owners(claim: Json, ours: set[tuple[str, str]], owners: list[Json]) -> Json:
+    """The claim with these owners; of those it has, the kinds and names in ``ours`` go."""
+    meta = dict(claim["metadata"])
+    listed = meta.pop("ownerReferences", None) or []
+    others = [one for one in listed if (one["kind"], one["name"]) not in ours]
+    if owners or others:
+        meta["ownerReferences"] = [*others, *owners]
+    return {**claim, "metadata": meta}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from podium.apiserver.admission.reader import Admission
+from podium.apiserver.admission import Admission
 from podium.apiserver.kinds.columns import AGE, NAME, Column
 from podium.apiserver.names import subdomain_problems
 from podium.apiserver.schemas import Schema, published

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from podium.apiserver import statuses
+from podium.apiserver.crd_rules import pattern_problem
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.kinds.columns import CREATED_AT, NAME
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.kinds.workloads import spec_of
-from podium.apiserver.patterns import pattern_problem
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.watches import Item
 

@@ -1,17 +1,52 @@
-"""Pods whose node is gone: nobody can stop them any more, so they are deleted."""
+"""What is deleted after some time: events, and pods whose node is gone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from podium.apiserver.controllers.cluster import Cluster
-from podium.apiserver.controllers.runner import Change, Mapper
+from podium.apiserver.controllers.pods import seconds
+from podium.apiserver.controllers.runner import Change, Mapper, itself
+from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
-_PATIENCE = 40.0  # seconds; a node may be registered again
+_EVENT_SECONDS = 3600.0
+_POD_SECONDS = 40.0  # a node may be registered again
+
+
+class EventExpiry:
+    """Delete events an hour after they were last seen."""
+
+    name = "event-expiry"
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def watches(self) -> Mapping[str, Mapper]:
+        return {"events": itself}
+
+    def reconcile(self, key: Key) -> float | None:
+        event = self._cluster.find("events", key)
+        if event is None:
+            return None
+        left = last_seen(event) + _EVENT_SECONDS - self._cluster.clock.now()
+        if left > 0:
+            return left
+        self._cluster.delete("events", key)
+        return None
+
+
+def last_seen(event: Json) -> float:
+    series = (event.get("series") or {}).get("lastObservedTime")
+    meta = event["metadata"]
+    text = series or event.get("lastTimestamp") or meta["creationTimestamp"]
+    return seconds(text)
 
 
 class PodGarbageController:
+    """Delete pods whose node is gone: nothing else can stop them."""
+
     name = "pod-garbage"
 
     def __init__(self, cluster: Cluster) -> None:
@@ -34,7 +69,7 @@ class PodGarbageController:
         if self._cluster.store.find("nodes", key) is not None:
             self._missed.pop(name, None)
             return None
-        left = self._missed.setdefault(name, now) + _PATIENCE - now
+        left = self._missed.setdefault(name, now) + _POD_SECONDS - now
         if left > 0:
             return left
         del self._missed[name]
