@@ -27,8 +27,8 @@ class Queue:
     def delete(self, old):
         self.told.append(("delete", old.name))
 
-    def on_event(self, event, old, new, *, except_uid="", most_priority=None):
-        limit = () if most_priority is None else (most_priority,)
+    def on_event(self, event, old, new, *, except_uid="", max_priority=None):
+        limit = () if max_priority is None else (max_priority,)
         self.told.append((event.resource, *action_names(event), *limit))
 
 

@@ -88,7 +88,7 @@ def test_no_nodes_is_told_as_unschedulable_and_retried_as_an_error():
         message = "no nodes available to schedule pods"
         assert desk.story() == [message]
         assert desk.statuses() == [("Unschedulable", message, "")]
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
 
         desk.see_nodes("n1")
         await desk.wait(2)
@@ -108,7 +108,7 @@ def test_a_rejected_pod_waits_for_the_event_its_plugin_named():
         message = "0/1 nodes are available: 1 no room."
         assert desk.story() == [message]
         assert desk.statuses() == [("Unschedulable", message, "")]
-        assert desk.queue.place_of(WEB.key) == "unschedulable"
+        assert desk.queue.queue_of(WEB.key) == "unschedulable"
 
         desk.see(pod("other", node="n1"))
         await desk.wait(20)
@@ -169,7 +169,7 @@ def test_every_failure_is_undone_in_order_told_and_requeued(plugin, reason, mess
         assert WEB.uid not in desk.cluster.pods
         assert desk.story() == [message]
         assert desk.statuses()[-1] == (reason, message, "")
-        assert desk.queue.place_of(WEB.key) == place
+        assert desk.queue.queue_of(WEB.key) == place
         assert desk.queue.in_flight_events() == {}
 
     play(scene, first, plugin, last, toys.Bind("Bind"))
@@ -182,7 +182,7 @@ def test_all_bind_plugins_skipping_is_retried_but_not_told():
         await desk.settle()
 
         assert (desk.story(), desk.statuses()) == ([], [])
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
 
     play(scene, toys.Bind("Bind", fwk.skip()))
 
@@ -214,7 +214,7 @@ def test_an_unexpected_fault_in_a_cycle_ends_neither_the_loop_nor_the_pod(caplog
         desk.see(WEB)
         await desk.settle()
         assert len(desk.story()) == 1
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
 
         desk.profile.filters = whole
         await desk.wait(2)
@@ -243,7 +243,7 @@ def test_an_async_unreserve_is_awaited_before_the_pod_is_forgotten():
         release.set()
         await desk.settle()
         assert WEB.uid not in desk.cluster.pods
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
 
     play(scene, reserve, toys.Bind("Bind", ERROR))
 
@@ -260,7 +260,7 @@ def test_stashed_pods_are_activated_when_the_pod_is_bound():
         desk.see_nodes("n1")
         desk.see(other)
         await desk.settle()
-        assert desk.queue.place_of(other.key) == "unschedulable"
+        assert desk.queue.queue_of(other.key) == "unschedulable"
         full.answer = None
 
         desk.see(WEB)
@@ -278,7 +278,7 @@ def test_a_failing_status_write_is_logged_and_no_more(caplog):
         desk.client.fault = ApiError("unavailable")
         desk.see(WEB)
         await desk.settle()
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
 
     play(scene, toys.Bind("Bind"))
     assert "Error updating pod" in caplog.text

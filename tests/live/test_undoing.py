@@ -7,7 +7,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta
-from podium.queue.observer import Silent
+from podium.queue.observation import NoObserver
 from tests.support import toys
 from tests.support.builders import pod
 from tests.support.live import Desk, play
@@ -42,7 +42,7 @@ def observed():
     """A desk and the list of what pods its queue takes back, and why, as it happens."""
     seen = []
 
-    class Watching(Silent):
+    class Watching(NoObserver):
         def incoming(self, queue, event):
             seen.append(event)
 
@@ -140,7 +140,7 @@ def test_an_error_of_the_preflight_ends_the_binding(before):
         await desk.settle()
 
         assert desk.story() == ['running PreBindPreFlight "B": broken']
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
         assert (pre_bind.asked, bind.asked) == ([], [])
         assert len(desk.services.waiting_pods) == 0
         assert WEB.uid not in desk.cluster.pods
@@ -230,13 +230,13 @@ def test_an_error_after_a_refusal_blames_nobody():
         desk.see(OTHER)
         desk.see(pod("third", node="n1"))
         await desk.settle()
-        assert desk.queue.place_of(OTHER.key) == "unschedulable"
+        assert desk.queue.queue_of(OTHER.key) == "unschedulable"
 
         full.answer = None
         desk.lose(pod("third", node="n1"))
         await desk.wait(2)
         assert desk.story()[-1] == 'running Reserve plugin "R": broken'
-        assert desk.queue.place_of(OTHER.key) == "backoff"
+        assert desk.queue.queue_of(OTHER.key) == "backoff"
 
     play(scene, full, reserve, toys.Bind("Bind"))
 
@@ -280,7 +280,7 @@ def test_a_fault_after_assume_gives_the_room_back(caplog):
         await desk.settle()
 
         assert WEB.uid not in desk.cluster.pods
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
 
     play(scene, toys.Bind("Bind"))
     assert "scheduling cycle failed" in caplog.text

@@ -69,7 +69,7 @@ def test_a_waiting_pod_runs_out_of_time():
         assert desk.story() == [message]
         assert desk.statuses()[-1] == ("Unschedulable", message, "")
         # Its own leaving is a deletion, which P waits for; but not its own.
-        assert desk.queue.place_of(WEB.key) == "unschedulable"
+        assert desk.queue.queue_of(WEB.key) == "unschedulable"
 
     play(scene, Permit("P", fwk.wait(10)), toys.Bind("Bind"))
 
@@ -82,12 +82,12 @@ def test_the_leaving_of_a_refused_pod_wakes_others():
         desk.see(other)
         await desk.settle()
         await desk.wait(10)
-        assert desk.queue.place_of(other.key) == "unschedulable"
+        assert desk.queue.queue_of(other.key) == "unschedulable"
         desk.see(WEB)
         await desk.settle()
         await desk.wait(10)
 
-        assert desk.queue.place_of(WEB.key) == "unschedulable"
+        assert desk.queue.queue_of(WEB.key) == "unschedulable"
         assert desk.services.waiting_pods.get(other.uid) is not None  # tried again, waits again
 
     play(scene, Permit("P", fwk.wait(10)), toys.Bind("Bind"))
@@ -100,7 +100,7 @@ def test_a_preempted_waiting_pod_is_retried_as_after_an_error():
         await desk.settle()
 
         assert desk.story() == ["waiting on permit for pod: preempted"]
-        assert desk.queue.place_of(WEB.key) == "backoff"
+        assert desk.queue.queue_of(WEB.key) == "backoff"
 
     play(scene, Permit("P", fwk.wait(10)), toys.Bind("Bind"))
 

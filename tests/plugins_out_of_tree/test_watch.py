@@ -164,7 +164,7 @@ def test_pods_that_the_old_code_gated_are_asked_about_again():
     async def scene(cluster):
         await cluster.create(node(), pod("web"))
         await cluster.settle()
-        assert cluster.scheduler.scheduler.queue.place_of("default/web") == "gated"
+        assert cluster.scheduler.scheduler.queue.queue_of("default/web") == "gated"
 
         await saved(cluster, GATE.format(True))
         await cluster.wait(2)
@@ -173,7 +173,7 @@ def test_pods_that_the_old_code_gated_are_asked_about_again():
         await saved(cluster, GATE.format("never"))
         await cluster.create(pod("other"))
         await cluster.settle()
-        assert cluster.scheduler.scheduler.queue.place_of("default/other") == "gated"
+        assert cluster.scheduler.scheduler.queue.queue_of("default/other") == "gated"
 
     play(scene, GATE.format("not yet"))
 

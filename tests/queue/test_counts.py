@@ -4,7 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.nominator import Nominator
-from podium.queue.pending import Pending
+from podium.queue.observation import Pending
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
 from tests.support.builders import pod
@@ -120,9 +120,9 @@ def test_each_profile_has_its_own_plugins():
     for name, scheduler in (("a", "full"), ("b", "bare"), ("c", "unknown")):
         queue.add(pod(name, scheduler_name=scheduler))
 
-    assert [queue.place_of(f"default/{name}") for name in "abc"] == ["gated", "active", "active"]
+    assert [queue.queue_of(f"default/{name}") for name in "abc"] == ["gated", "active", "active"]
     queued = queue.pop_now()
     queued.rejected_by(["F"])
     queue.put_back(queued)
     queue.on_event(fwk.ClusterEvent.named("Node", "UpdateNodeTaint"), None, None)
-    assert queue.place_of("default/b") == "unschedulable", "F is none of its profile's"
+    assert queue.queue_of("default/b") == "unschedulable", "F is none of its profile's"

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.queue.in_flight import POPPED, Happening, InFlight
+from podium.queue.in_flight import POPPED, ClusterChange, InFlight
 from tests.support.queue import NODE_ADD
 
 pods = st.sampled_from("abc")
@@ -18,8 +18,8 @@ steps = st.lists(
 )
 
 
-def happening(number):
-    return Happening(NODE_ADD, f"event{number}")
+def change(number):
+    return ClusterChange(NODE_ADD, f"event{number}")
 
 
 @given(steps=steps)
@@ -32,11 +32,11 @@ def test_like_a_list_with_a_marker_per_pod(steps):
         elif step == "done":
             subject.done(uid)
             entries = [entry for entry in entries if entry != uid]
-            while entries and isinstance(entries[0], Happening):
+            while entries and isinstance(entries[0], ClusterChange):
                 del entries[0]
         elif step == "event":
-            subject.record(happening(number))
-            entries += [happening(number)] if entries else []
+            subject.record(change(number))
+            entries += [change(number)] if entries else []
 
         subject.check_invariants()
         for uid in "abc":
@@ -49,16 +49,16 @@ def test_like_a_list_with_a_marker_per_pod(steps):
 
 def after(entries, uid):
     rest = entries[entries.index(uid) + 1 :]
-    return [entry for entry in rest if isinstance(entry, Happening)]
+    return [entry for entry in rest if isinstance(entry, ClusterChange)]
 
 
 def test_done_twice_changes_nothing():
     subject = InFlight()
     subject.start("a")
     subject.start("b")
-    subject.record(happening(1))
+    subject.record(change(1))
     subject.done("a")
     subject.done("a")
 
-    assert subject.since("b") == [happening(1)]
+    assert subject.since("b") == [change(1)]
     assert len(subject) == 1

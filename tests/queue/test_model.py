@@ -157,7 +157,7 @@ class QueueMachine(RuleBasedStateMachine):
             case 0:
                 self.tell(event, ["broken"], {})
             case 1:
-                self.tell(event, helped, {"most_priority": 0})
+                self.tell(event, helped, {"max_priority": 0})
             case 2 if self.cluster:
                 name = data.draw(st.sampled_from(sorted(self.cluster)))
                 self.tell(event, helped, {"except_uid": self.cluster[name].uid})

@@ -50,7 +50,7 @@ def test_a_pod_that_changes_is_found_anew(pods):
     changed = pods.get("default/c")
     changed.unschedulable_plugins = frozenset(["X"])
     changed.gating_plugin = "X"
-    with pytest.raises(AssertionError, match="listed under others"):
+    with pytest.raises(AssertionError, match="listed under other plugins"):
         pods.check_invariants()
 
     assert not pods.put(changed), "it was here before"

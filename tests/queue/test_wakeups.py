@@ -78,7 +78,7 @@ def test_a_broken_hint_is_logged(world, caplog):
     world.fail("a", "F")
     world.happens(NODE_ADD, "broken")
 
-    (entry,) = [entry for entry in caplog.records if "hint failed" in entry.getMessage()]
+    (entry,) = [entry for entry in caplog.records if "queueing hint raised" in entry.getMessage()]
     assert entry.exc_info[1] is BROKEN
     assert ("F", "NodeAdd", "Error") in world.seen.hints
 
@@ -96,9 +96,9 @@ def test_only_those_who_rejected_the_pod_are_asked(world):
     [
         pytest.param({}, {"a", "b"}, id="all"),
         pytest.param({"except_uid": "uid-a"}, {"b"}, id="all-but-one"),
-        pytest.param({"most_priority": 0}, {"a"}, id="low-priorities"),
-        pytest.param({"most_priority": 1}, {"a", "b"}, id="up-to-and-including"),
-        pytest.param({"most_priority": -1}, set(), id="none-low-enough"),
+        pytest.param({"max_priority": 0}, {"a"}, id="low-priorities"),
+        pytest.param({"max_priority": 1}, {"a", "b"}, id="up-to-and-including"),
+        pytest.param({"max_priority": -1}, set(), id="none-low-enough"),
     ],
 )
 def test_whom_an_event_is_for(world, whom, woken):
@@ -109,7 +109,7 @@ def test_whom_an_event_is_for(world, whom, woken):
     assert {name for name, place in world.places().items() if place == "backoff"} == woken
 
 
-@pytest.mark.parametrize("whom", [{"except_uid": "uid-a"}, {"most_priority": -1}])
+@pytest.mark.parametrize("whom", [{"except_uid": "uid-a"}, {"max_priority": -1}])
 def test_in_flight_everyone_is_asked(world, whom):
     world.add("a")
     queued = world.pop()
@@ -218,7 +218,7 @@ def test_a_broken_gate_holds(world, caplog):
     world.add("a")
 
     assert world.place("a") == "gated"
-    assert "PreEnqueue failed" in caplog.text
+    assert "a preenqueue plugin failed" in caplog.text
     world.gate.answer = None
     world.happens(POD_DELETE, "a")
     assert world.place("a") == "active"

@@ -19,7 +19,7 @@ from podium.live.slices import Slices
 from podium.live.tasks import Tasks
 from podium.metrics import Metrics
 from podium.plugins.priority_sort import PrioritySort
-from podium.queue.observer import Silent
+from podium.queue.observation import NoObserver
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.cluster import ClusterState
@@ -50,7 +50,7 @@ class Desk:
 
     cycle = Cycle
 
-    observer = Silent()
+    observer = NoObserver()
 
     def __init__(self, *plugins: Plugin) -> None:
         self.clock = FakeClock()

@@ -11,7 +11,7 @@ from podium import framework as fwk
 from podium.clock import FakeClock
 from podium.framework.nominator import Nominator
 from podium.plugins.priority_sort import PrioritySort
-from podium.queue.observer import Silent
+from podium.queue.observation import NoObserver
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
 from tests.support.builders import node, pod
@@ -72,7 +72,7 @@ def waiting_for(plugin, *events):
     return plugin
 
 
-class Counting(Silent):
+class Counting(NoObserver):
     """Keeps what it is told."""
 
     def __init__(self):
@@ -151,7 +151,7 @@ class World:
         self.queue.check_invariants()
 
     def place(self, name):
-        return self.queue.place_of(f"default/{name}")
+        return self.queue.queue_of(f"default/{name}")
 
     def places(self):
         return {queued.pod.name: self.place(queued.pod.name) for queued in self.queue.pods()}

@@ -118,12 +118,12 @@ class Model:
         while self.flight and not isinstance(self.flight[0], str):
             del self.flight[0]
 
-    def on_event(self, label, old, new, except_uid="", most_priority=None):
+    def on_event(self, label, old, new, except_uid="", max_priority=None):
         if label not in HINTS:
             return
         for known in self._held():
             is_out = known.pod.uid == except_uid or (
-                most_priority is not None and known.pod.priority > most_priority
+                max_priority is not None and known.pod.priority > max_priority
             )
             if not is_out and (not known.gating or known.gating in HINTS[label]):
                 self._move(known, (label, old, new))

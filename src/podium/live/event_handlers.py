@@ -165,7 +165,7 @@ class EventHandlers:
 
     def _room_left(self, pod: Pod) -> None:
         """The pod gave up the node it was nominated to: pods no more important may want it."""
-        self.queue.on_event(ASSIGNED_POD_DELETE, pod, None, most_priority=pod.priority)
+        self.queue.on_event(ASSIGNED_POD_DELETE, pod, None, max_priority=pod.priority)
 
     def _assumed_deleted(self, pod: Pod) -> None:
         """One that waits on Permit is let go by its binding; another leaves its node at once."""

@@ -1,1 +1,1 @@
-"""Which pod is tried next: pods that wait, back off, cannot be placed now, or are being tried."""
+"""The scheduling queue: pods to be tried, backing off, unschedulable, or being tried."""

@@ -1,7 +1,7 @@
-"""Pods that failed and wait a while before the next try, longer each time.
+"""Pods that failed and wait before the next attempt, longer each time.
 
-Errors and rejections are kept apart: only what was rejected may be tried early, when nothing else
-is to be done. An error is likely to happen again at once.
+Pods that were rejected and pods whose attempt ended in an error are kept apart: only rejected pods
+may be tried early, when there is nothing else to do. An error is likely to happen again at once.
 """
 
 from __future__ import annotations
@@ -14,11 +14,16 @@ from podium.framework.queued_pod import QueuedPod
 from podium.queue.heap import Order, PodHeap
 
 _NEVER = -1
-_MOST_DOUBLINGS = 63  # beyond any maximum; without it a number would grow with each attempt
+_MOST_DOUBLINGS = 63  # more than any maximum; otherwise the number would grow without bound
 
 
 class Backoff:
-    """Two heaps by whole-second expiry, those rejected also by the order of the active pods."""
+    """Pods in two heaps, ordered by the second in which their backoff ends.
+
+    Invariant: a pod with rejectors is in ``_rejected``, any other in ``_failed``; whoever changes
+    ``rejectors`` of a waiting pod must remove it first. ``_rejected`` orders pods that expire in
+    the same second as the active queue would.
+    """
 
     def __init__(
         self, initial: float, maximum: float, order: Order, now: Callable[[], float]
@@ -33,7 +38,7 @@ class Backoff:
         return lambda queued: (self.expiry(queued), order(queued))
 
     def sort_by(self, order: Order) -> None:
-        """The active pods have another order now."""
+        """Use another order, because the plugin that sorts the active queue was replaced."""
         self._rejected.sort_by(self._by_expiry_and(order))
 
     def __len__(self) -> int:
@@ -53,14 +58,14 @@ class Backoff:
         return self._rejected.get(key) or self._failed.get(key)
 
     def push(self, queued: QueuedPod) -> None:
-        """Add the pod, or put it where it belongs now."""
+        """Add the pod, or move it to its new position."""
         (self._rejected if queued.rejectors else self._failed).push(queued)
 
     def remove(self, key: str) -> QueuedPod | None:
         return self._rejected.remove(key) or self._failed.remove(key)
 
     def pop_early(self) -> QueuedPod | None:
-        """The rejected pod that is to be tried first, expired or not."""
+        """Remove and return the first rejected pod, whether its backoff has ended or not."""
         return self._rejected.pop()
 
     def pop_expired(self) -> Iterator[QueuedPod]:
@@ -70,23 +75,23 @@ class Backoff:
                 yield first
 
     def is_backing_off(self, queued: QueuedPod) -> bool:
-        # Whole seconds on both sides: pods that expire in the same second are tried in their
-        # own order, not in the order of their failures. The wait is up to a second longer.
+        # Both sides are whole seconds, so that pods that expire in the same second are tried by
+        # priority, not in the order of their failures. The wait is up to a second longer.
         return self.expiry(queued) >= self.window(self._now())
 
     def window(self, moment: float) -> float:
-        """All that expires in one window expires at once."""
+        """Round a moment; all pods whose backoff ends in the same window leave it together."""
         return math.floor(moment)
 
     def expiry(self, queued: QueuedPod) -> float:
-        """The second in which the wait ends, -1 without a wait. Kept until the next failure."""
+        """Return the second in which backoff ends, -1 without one; it is cached on the pod."""
         if queued.backoff_expiry is None:
             seconds = self.duration(queued)
             queued.backoff_expiry = self.window(queued.timestamp + seconds) if seconds else _NEVER
         return queued.backoff_expiry
 
     def duration(self, queued: QueuedPod) -> float:
-        """Doubled with each failure, up to the maximum. Errors in a row have their own count."""
+        """Double the backoff with each failure, up to the maximum; errors in a row count apart."""
         count = queued.consecutive_errors or queued.unschedulable_count
         if not count:
             return 0.0

@@ -1,4 +1,4 @@
-"""Pods in order, each under its key: the active pods, and those backing off."""
+"""A heap of pods that also finds and removes them by key; used for active pods and backoff."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEW = 64
 
 
 class _Entry(NamedTuple):
-    """``number`` is its own, so that no comparison gets as far as the pods."""
+    """``number`` is unique, so that comparing two entries never compares the pods."""
 
     order: Any
     arrival: int
@@ -23,9 +23,11 @@ class _Entry(NamedTuple):
 
 
 class PodHeap:
-    """The least first by ``order``; among equals, the one that entered first.
+    """Returns the pod with the least ``order`` first; among equals, the one that entered first.
 
-    What was removed or moved stays in the heap until it comes up, or until most of it is such.
+    Invariant: ``_entries`` holds the one valid entry of each pod, and ``_heap`` contains all of
+    them. Entries of pods that were removed or moved stay in ``_heap`` until they come up, and are
+    cleared out when they are the majority. ``check_invariants`` checks this.
     """
 
     def __init__(self, order: Order) -> None:
@@ -35,7 +37,7 @@ class PodHeap:
         self._numbers = itertools.count()
 
     def sort_by(self, order: Order) -> None:
-        """From now on by another order; equals stay as they came."""
+        """Sort by another order; equal pods stay in the order in which they entered."""
         self._order = order
         self._entries = {
             key: entry._replace(order=order(entry.queued)) for key, entry in self._entries.items()
@@ -50,7 +52,7 @@ class PodHeap:
         return key in self._entries
 
     def __iter__(self) -> Iterator[QueuedPod]:
-        """All pods, in no order."""
+        """Iterate over all pods, in no particular order."""
         return (entry.queued for entry in self._entries.values())
 
     def get(self, key: str) -> QueuedPod | None:
@@ -58,7 +60,7 @@ class PodHeap:
         return entry.queued if entry else None
 
     def push(self, queued: QueuedPod) -> None:
-        """Add the pod, or put it where it belongs now; among equals it keeps its place."""
+        """Add the pod, or move it to its new position; among equals it keeps its turn."""
         key, number = queued.key, next(self._numbers)
         before = self._entries.get(key)
         arrival = number if before is None else before.arrival
@@ -73,7 +75,7 @@ class PodHeap:
         return entry.queued if entry else None
 
     def peek(self) -> QueuedPod | None:
-        while self._heap and not self._is_here(self._heap[0]):
+        while self._heap and not self._is_valid(self._heap[0]):
             heapq.heappop(self._heap)
         return self._heap[0].queued if self._heap else None
 
@@ -84,21 +86,21 @@ class PodHeap:
             del self._entries[first.key]
         return first
 
-    def _is_here(self, entry: _Entry) -> bool:
+    def _is_valid(self, entry: _Entry) -> bool:
         return self._entries.get(entry.queued.key) is entry
 
     def _compact(self) -> None:
         if len(self._heap) > 2 * len(self._entries) + _FEW:
-            self._heap = [entry for entry in self._heap if self._is_here(entry)]
+            self._heap = [entry for entry in self._heap if self._is_valid(entry)]
             heapq.heapify(self._heap)
 
     def check_invariants(self) -> None:
-        """Every pod once, under its key and with its order, and no child before its parent."""
-        here = {entry.queued.key: entry for entry in self._heap if self._is_here(entry)}
-        assert here == self._entries, "the heap and its index differ"
+        """Check that index and heap agree, and that no child comes before its parent."""
+        valid = {entry.queued.key: entry for entry in self._heap if self._is_valid(entry)}
+        assert valid == self._entries, "the heap and its index differ"
         for key, entry in self._entries.items():
-            assert entry.queued.key == key, f"{entry.queued.key} is kept as {key}"
-            assert entry.order == self._order(entry.queued), f"{key} is not where it belongs"
-        for place in range(1, len(self._heap)):
-            child, parent = self._heap[place], self._heap[(place - 1) // 2]
+            assert entry.queued.key == key, f"{entry.queued.key} is stored under {key}"
+            assert entry.order == self._order(entry.queued), f"{key} has an outdated order"
+        for index in range(1, len(self._heap)):
+            child, parent = self._heap[index], self._heap[(index - 1) // 2]
             assert not child < parent, f"{child.queued.key} is behind {parent.queued.key}"

@@ -1,7 +1,7 @@
-"""Pods that are being tried, and what happened in the cluster meanwhile.
+"""Pods in flight, that is, being tried, and what changed in the cluster meanwhile.
 
-What would have woken a pod while it was tried must not be lost: it is asked about when the pod
-comes back.
+A change that would have woken a pod during its attempt must not be lost. It is kept, and the
+hints are asked about it when the pod comes back to the queue.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ POPPED = "PodPopped"
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
-    """An event with what it was about. ``label`` is its name in metrics."""
+class ClusterChange:
+    """A cluster event with the object before and after it; ``label`` is its name in metrics."""
 
     event: ClusterEvent
     label: str
@@ -25,13 +25,18 @@ class Happening:
 
 
 class InFlight:
-    """Pods by uid and happenings, both numbered in one order; what no pod can ask for is gone."""
+    """The pods in flight by uid, and the changes that they have to be asked about.
+
+    Invariants: pods and changes are numbered by one counter, so a pod's changes are those with a
+    higher number than its own. Both are in ascending order. Every kept change is newer than the
+    oldest pod in flight; without a pod in flight no change is kept.
+    """
 
     def __init__(self) -> None:
-        self._turn = 0
-        # An OrderedDict finds its first key at once; a dict passes all that were deleted before.
+        self._number = 0
+        # An OrderedDict finds its first key at once; a dict walks over all keys deleted before.
         self._since: OrderedDict[str, int] = OrderedDict()
-        self._happenings: deque[tuple[int, Happening]] = deque()
+        self._changes: deque[tuple[int, ClusterChange]] = deque()
 
     def __len__(self) -> int:
         return len(self._since)
@@ -42,21 +47,21 @@ class InFlight:
     def start(self, uid: str) -> None:
         self._since[uid] = self._next()
 
-    def record(self, happening: Happening) -> None:
-        """Keep it for all pods that are in flight now."""
+    def record(self, change: ClusterChange) -> None:
+        """Keep a change for all pods that are in flight now."""
         if self._since:
-            self._happenings.append((self._next(), happening))
+            self._changes.append((self._next(), change))
 
-    def since(self, uid: str) -> list[Happening] | None:
-        """What happened since the pod was taken; ``None`` when it is not in flight."""
+    def since(self, uid: str) -> list[ClusterChange] | None:
+        """Return the changes since the pod was popped; ``None`` if it is not in flight."""
         taken = self._since.get(uid)
         if taken is None:
             return None
         found = []
-        for turn, happening in reversed(self._happenings):
-            if turn < taken:
+        for number, change in reversed(self._changes):
+            if number < taken:
                 break
-            found.append(happening)
+            found.append(change)
         found.reverse()
         return found
 
@@ -64,26 +69,26 @@ class InFlight:
         if self._since.pop(uid, None) is None:
             return
         if not self._since:
-            self._happenings.clear()
+            self._changes.clear()
             return
         oldest = next(iter(self._since.values()))
-        while self._happenings and self._happenings[0][0] < oldest:
-            self._happenings.popleft()
+        while self._changes and self._changes[0][0] < oldest:
+            self._changes.popleft()
 
     def counts(self) -> Counter[str]:
-        """How many of each are kept, by label; the pods are counted as ``PodPopped``."""
-        counts = Counter(happening.label for _, happening in self._happenings)
+        """Count the kept changes by label; the pods in flight count as ``PodPopped``."""
+        counts = Counter(change.label for _, change in self._changes)
         if self._since:
             counts[POPPED] = len(self._since)
         return counts
 
     def _next(self) -> int:
-        self._turn += 1
-        return self._turn
+        self._number += 1
+        return self._number
 
     def check_invariants(self) -> None:
-        pods, events = list(self._since.values()), [turn for turn, _ in self._happenings]
+        pods, events = list(self._since.values()), [number for number, _ in self._changes]
         assert pods == sorted(set(pods)), "pods in flight are out of order"
         assert events == sorted(set(events)), "events are out of order"
-        assert not set(pods) & set(events), "a pod and an event came at once"
-        assert not events or (pods and pods[0] < events[0]), "an event is kept for nobody"
+        assert not set(pods) & set(events), "a pod and an event have the same number"
+        assert not events or (pods and pods[0] < events[0]), "a kept event is needed by no pod"

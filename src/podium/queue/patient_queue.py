@@ -1,7 +1,7 @@
-"""The scheduling queue without the feature SchedulerPopFromBackoffQ.
+"""The scheduling queue with the feature gate SchedulerPopFromBackoffQ turned off.
 
-Every pod waits out its backoff, also when nothing else is to be done. PreEnqueue is asked when a
-pod leaves backoff, and not when it enters.
+Every pod waits until its backoff ends, even when there is nothing else to do. PreEnqueue runs when
+a pod leaves backoff, not when it enters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from podium.queue.scheduling_queue import BACKOFF_COMPLETE, FORCE_ACTIVATE, Sche
 
 
 class PatientBackoff(Backoff):
-    """By the moment of expiry alone; nothing is taken out before."""
+    """Backoff ordered by the exact end of each pod's wait; no pod is popped early."""
 
     @property
     def can_pop_early(self) -> bool:
@@ -37,7 +37,7 @@ class PatientQueue(SchedulingQueue):
     backoff: ClassVar[type[Backoff]] = PatientBackoff
 
     def start(self) -> None:
-        """There are no windows to end on whole seconds: the clock ticks from now on."""
+        """Start the timers. Backoff does not end on whole seconds here, so they tick from now."""
         now = self._clock.now()
         self._flush.start(origin=now)
         self._leftovers.start(origin=now)

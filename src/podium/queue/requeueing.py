@@ -1,4 +1,4 @@
-"""Whether an event is worth another try of a rejected pod: the plugins that rejected it decide."""
+"""Decides whether a change is worth another attempt of a rejected pod, by asking its rejectors."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from podium.api.objects import Pod
 from podium.framework.events import ClusterEvent, Hint
 from podium.framework.queued_pod import QueuedPod
 from podium.logs import get_logger
-from podium.queue.in_flight import Happening
-from podium.queue.observer import QueueObserver
+from podium.queue.in_flight import ClusterChange
+from podium.queue.observation import QueueObserver
 from podium.queue.rules import Hints, ProfileRules
 
 log = get_logger(__name__)
 
 Listeners = Mapping[str, Mapping[str, Hints]]  # by profile and plugin
-_NOBODY: Mapping[str, Hints] = {}
+_NO_LISTENERS: Mapping[str, Hints] = {}
 
 
 class Strategy(Enum):
@@ -27,7 +27,7 @@ class Strategy(Enum):
 
 
 class Requeueing:
-    """The events of all profiles, and the question to their hints."""
+    """Asks the queueing hints of all profiles. Which plugin listens to which event is cached."""
 
     def __init__(self, profiles: Mapping[str, ProfileRules], observer: QueueObserver) -> None:
         self._profiles = profiles
@@ -35,35 +35,35 @@ class Requeueing:
         self._known: dict[ClusterEvent, Listeners] = {}
 
     def listeners(self, event: ClusterEvent) -> Listeners:
-        """Who wants to hear of this event; profiles without anyone are left out."""
+        """Return, by profile, the plugins that registered this event, with their hints."""
         found = self._known.get(event)
         if found is None:
-            asked = ((name, rules.listeners(event)) for name, rules in self._profiles.items())
-            found = self._known[event] = {name: plugins for name, plugins in asked if plugins}
+            by_profile = ((name, rules.listeners(event)) for name, rules in self._profiles.items())
+            found = self._known[event] = {name: plugins for name, plugins in by_profile if plugins}
         return found
 
-    def may_open(self, queued: QueuedPod, event: ClusterEvent) -> bool:
-        """A gated pod is left alone by events that its gating plugin did not register."""
+    def reaches(self, queued: QueuedPod, event: ClusterEvent) -> bool:
+        """Whether the event can affect the pod; a gated pod needs one that its gate registered."""
         if not queued.is_gated or event.is_wildcard:
             return True
-        listeners = self.listeners(event).get(queued.pod.scheduler_name, _NOBODY)
+        listeners = self.listeners(event).get(queued.pod.scheduler_name, _NO_LISTENERS)
         return queued.gating_plugin in listeners
 
-    def strategy(self, queued: QueuedPod, happening: Happening) -> Strategy:
-        """What this event means for this pod."""
+    def strategy(self, queued: QueuedPod, change: ClusterChange) -> Strategy:
+        """Return where this change moves the pod."""
         if not queued.rejectors:
             return Strategy.AFTER_BACKOFF
-        if happening.event.is_wildcard:
-            return _meant(queued, happening)
-        return self._ask(queued, happening)
+        if change.event.is_wildcard:
+            return Strategy.AFTER_BACKOFF if _is_for(change, queued) else Strategy.SKIP
+        return self._ask(queued, change)
 
-    def replay(self, queued: QueuedPod, happenings: list[Happening] | None) -> Strategy:
-        """What all that happened during its attempt means for this pod."""
-        if not queued.rejectors or happenings is None:
+    def replay(self, queued: QueuedPod, changes: list[ClusterChange] | None) -> Strategy:
+        """Return where the changes during its attempt move the pod."""
+        if not queued.rejectors or changes is None:
             return Strategy.AFTER_BACKOFF
         best = Strategy.SKIP
-        for happening in happenings:
-            found = self.strategy(queued, happening)
+        for change in changes:
+            found = self.strategy(queued, change)
             if found is Strategy.SKIP:
                 continue
             best = found
@@ -72,11 +72,13 @@ class Requeueing:
                 break
         return best
 
-    def _ask(self, queued: QueuedPod, happening: Happening) -> Strategy:
+    def _ask(self, queued: QueuedPod, change: ClusterChange) -> Strategy:
         best, rejectors = Strategy.SKIP, queued.rejectors
-        plugins = self.listeners(happening.event).get(queued.pod.scheduler_name, _NOBODY)
+        plugins = self.listeners(change.event).get(queued.pod.scheduler_name, _NO_LISTENERS)
         for plugin, hints in plugins.items():
-            if plugin not in rejectors or not self._any(plugin, hints, queued, happening):
+            if plugin not in rejectors:
+                continue
+            if not any(self._helps(plugin, hint, queued, change) for hint in hints):
                 continue
             if plugin in queued.pending_plugins:
                 return Strategy.IMMEDIATELY
@@ -85,22 +87,18 @@ class Requeueing:
                 break
         return best
 
-    def _any(self, plugin: str, hints: Hints, queued: QueuedPod, happening: Happening) -> bool:
-        return any(self._helps(plugin, hint, queued, happening) for hint in hints)
-
-    def _helps(self, plugin: str, hint: Hint, queued: QueuedPod, happening: Happening) -> bool:
+    def _helps(self, plugin: str, hint: Hint, queued: QueuedPod, change: ClusterChange) -> bool:
         start = perf_counter()
         try:
-            answer = "Queue" if hint(queued.pod, happening.old, happening.new) else "QueueSkip"
+            answer = "Queue" if hint(queued.pod, change.old, change.new) else "QueueSkip"
         except Exception:
-            log.error("hint failed", plugin=plugin, event=happening.label, pod=queued.key)
+            log.error("queueing hint raised", plugin=plugin, event=change.label, pod=queued.key)
             answer = "Error"
-        self._observer.hint(plugin, happening.label, answer, perf_counter() - start)
+        self._observer.hint(plugin, change.label, answer, perf_counter() - start)
         return answer != "QueueSkip"
 
 
-def _meant(queued: QueuedPod, happening: Happening) -> Strategy:
-    """An event without a plugin behind it is for one pod, or for all."""
-    whom = happening.new
-    is_meant = whom is None or (isinstance(whom, Pod) and whom.uid == queued.uid)
-    return Strategy.AFTER_BACKOFF if is_meant else Strategy.SKIP
+def _is_for(change: ClusterChange, queued: QueuedPod) -> bool:
+    """Whether a wildcard event, which no hint judges, is for this pod: it names one pod or none."""
+    target = change.new
+    return target is None or (isinstance(target, Pod) and target.uid == queued.uid)

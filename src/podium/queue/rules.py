@@ -1,5 +1,4 @@
-"""What a profile tells the queue: who comes first, who must wait, and which events its plugins
-want to hear of."""
+"""What the queue needs of a profile: QueueSort, PreEnqueue and the events its plugins register."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from podium.framework.profile import Profile
 from podium.framework.status import Status
 
 PreEnqueue = Callable[[Pod, str], Status]
-"""Ask all PreEnqueue plugins; the one named is asked first."""
+"""Runs all PreEnqueue plugins, the named one first."""
 
 Hints = tuple[Hint, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRules:
-    """``registrations`` are by plugin; a plugin without any is never helped by an event."""
+    """``registrations`` are by plugin. No event wakes pods rejected by a plugin without any."""
 
     queue_sort: QueueSortPlugin
     pre_enqueue: PreEnqueue
@@ -30,7 +29,7 @@ class ProfileRules:
 
     @classmethod
     def of(cls, profile: Profile, *, has_extenders: bool = False) -> ProfileRules:
-        """``PluginError`` when a plugin fails to name its events."""
+        """Raise ``PluginError`` if a plugin fails to name its events."""
         registrations = {
             plugin.name: with_implicit(registrations_of(plugin))
             for plugins in profile.plugins.values()
@@ -42,11 +41,11 @@ class ProfileRules:
         return cls(profile.queue_sort, profile.run_pre_enqueue, registrations)
 
     def events(self) -> Iterator[ClusterEvent]:
-        """All that some plugin wants to hear of, for whoever chooses what to watch."""
+        """Yield every registered event; ``app`` decides by them what to watch."""
         return (each.event for own in self.registrations.values() for each in own)
 
     def listeners(self, event: ClusterEvent) -> dict[str, Hints]:
-        """The plugins that want to hear of this event, with the hints to ask."""
+        """Return the plugins that registered this event, with their hints."""
         found: dict[str, Hints] = {}
         for plugin, own in self.registrations.items():
             hints = tuple(each.hint or _always for each in own if each.event.covers(event))

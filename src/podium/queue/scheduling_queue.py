@@ -1,7 +1,7 @@
-"""The scheduling queue: which pod is tried next, and what wakes those that cannot be placed.
+"""The scheduling queue: which pod is tried next, and which events wake the others.
 
-The main loop pops pods and puts back or finishes each; event handlers add, change and delete pods
-and tell what happened in the cluster. All of it on one thread; it does no I/O.
+The main loop pops pods and puts back or finishes each. Event handlers add, change and delete pods
+and report changes in the cluster. Everything runs on one thread, without I/O.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from podium.framework.status import Code
 from podium.logs import get_logger
 from podium.queue.backoff import Backoff
 from podium.queue.heap import PodHeap
-from podium.queue.in_flight import Happening, InFlight
-from podium.queue.observer import QueueObserver, Silent
-from podium.queue.pending import Pending
+from podium.queue.in_flight import ClusterChange, InFlight
+from podium.queue.observation import NoObserver, Pending, QueueObserver
 from podium.queue.requeueing import Requeueing, Strategy
 from podium.queue.rules import ProfileRules
 from podium.queue.ticker import Ticker
@@ -48,7 +47,7 @@ LEFTOVER_FLUSH = 30.0
 
 @dataclass(frozen=True, slots=True)
 class QueueOptions:
-    """All in seconds."""
+    """Durations in seconds."""
 
     initial_backoff: float = 1.0
     max_backoff: float = 10.0
@@ -56,9 +55,10 @@ class QueueOptions:
 
 
 class SchedulingQueue:
-    """Every pending pod in one place: active, backing off, unschedulable (or gated), in flight.
+    """All pending pods. Each is active, backing off, unschedulable (or gated), or in flight.
 
-    ``profiles`` are by scheduler name; the first one's QueueSort orders all pods.
+    A pod is in exactly one of these; ``check_invariants`` checks it. ``profiles`` are by scheduler
+    name, and QueueSort of the first one orders all pods.
     """
 
     backoff: ClassVar[type[Backoff]] = Backoff
@@ -69,7 +69,7 @@ class SchedulingQueue:
         profiles: Mapping[str, ProfileRules],
         nominator: Nominator,
         options: QueueOptions = QueueOptions(),  # noqa: B008  # frozen
-        observer: QueueObserver = Silent(),  # noqa: B008  # it keeps nothing
+        observer: QueueObserver = NoObserver(),  # noqa: B008  # it keeps nothing
     ) -> None:
         self._clock = clock
         self._profiles = profiles
@@ -89,45 +89,45 @@ class SchedulingQueue:
         self._something_to_pop = asyncio.Event()
         self._is_closed = False
 
-    # --- life ------------------------------------------------------------------------------------
+    # --- start and stop ---------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Let time pass: backoffs end on whole seconds, and forgotten pods are tried again."""
+        """Start the timers that end backoffs on whole seconds and retry pods after a long wait."""
         self._flush.start(origin=0.0)
         self._leftovers.start(origin=self._clock.now())
 
     def close(self) -> None:
-        """Whoever waits in ``pop`` gets ``None``."""
+        """Stop the timers; a waiting ``pop`` returns ``None``."""
         self._is_closed = True
         self._flush.stop()
         self._leftovers.stop()
         self._something_to_pop.set()
 
     def use(self, profiles: Mapping[str, ProfileRules]) -> None:
-        """Other plugins: pods that the old ones rejected or gated are tried again."""
+        """Use other plugins. Pods that the old ones rejected or gated are tried again."""
         self._profiles = profiles
         self._requeueing = Requeueing(profiles, self._observer)
         order = next(iter(profiles.values())).queue_sort.sort_key
         self._active.sort_by(order)
         self._backoff.sort_by(order)
-        happening = Happening(_WILDCARD, OTHER_PLUGINS)
+        change = ClusterChange(_WILDCARD, OTHER_PLUGINS)
         for queued in list(self._unschedulable):
-            self._reconsider(queued, happening)
-        self._in_flight.record(happening)
+            self._reconsider(queued, change)
+        self._in_flight.record(change)
 
-    # --- pending pods come, change and go --------------------------------------------------------
+    # --- pending pods come, change and go ---------------------------------------------------------
 
     def add(self, pod: Pod) -> None:
-        """A new pod without a node. One queued under its name is replaced."""
+        """Add a new pod without a node. A pod queued under the same name is replaced."""
         queued = QueuedPod.of(pod, self._clock.now())
         self._remove(pod.key)
         self._to_active(queued, POD_ADDED)
 
     def update(self, old: Pod | None, new: Pod) -> None:
-        """The pod has a new version; while it is in flight, that is only noted."""
+        """Take a new version of the pod; while it is in flight, the change is only recorded."""
         if new.uid in self._in_flight:
-            for happening in _own_events(old, new):
-                self._in_flight.record(happening)
+            for change in _own_events(old, new):
+                self._in_flight.record(change)
             return
         queued = self._find(new.key)
         if queued is None or queued.uid != new.uid:
@@ -136,17 +136,6 @@ class SchedulingQueue:
             return
         queued.replace(new)
         self._nominator.update(queued.info, old.nominated_node_name if old else "")
-        self._moved(queued, old)
-
-    def delete(self, pod: Pod) -> None:
-        """The pod is gone or has a node. If it is in flight, its attempt finds out by itself."""
-        self._nominator.remove(pod.uid)
-        queued = self._find(pod.key)
-        # By now another pod of this name may wait.
-        if queued is not None and queued.uid == pod.uid:
-            self._remove(pod.key)
-
-    def _moved(self, queued: QueuedPod, old: Pod | None) -> None:
         if queued.key in self._active:
             self._active.push(queued)
         elif queued.key in self._backoff:
@@ -154,11 +143,19 @@ class SchedulingQueue:
         else:
             self._reconsider_changed(queued, old)
 
+    def delete(self, pod: Pod) -> None:
+        """Remove a pod that was deleted or has a node; an attempt in flight notices it itself."""
+        self._nominator.remove(pod.uid)
+        queued = self._find(pod.key)
+        # Another pod of the same name may be queued by now.
+        if queued is not None and queued.uid == pod.uid:
+            self._remove(pod.key)
+
     def _reconsider_changed(self, queued: QueuedPod, old: Pod | None) -> None:
-        """Its own change may be what an unschedulable pod needs."""
-        for happening in _own_events(old, queued.pod):
-            strategy = self._requeueing.strategy(queued, happening)
-            self._requeue(queued, strategy, happening.label)
+        """Requeue an unschedulable pod if its own change may make it schedulable."""
+        for change in _own_events(old, queued.pod):
+            strategy = self._requeueing.strategy(queued, change)
+            self._requeue(queued, strategy, change.label)
             if queued.key not in self._unschedulable:
                 return
 
@@ -166,15 +163,15 @@ class SchedulingQueue:
         return self._active.get(key) or self._backoff.get(key) or self._unschedulable.get(key)
 
     def _remove(self, key: str) -> None:
-        places = (self._active, self._backoff, self._unschedulable)
-        found = next((queued for place in places if (queued := place.remove(key))), None)
+        queues = (self._active, self._backoff, self._unschedulable)
+        found = next((queued for each in queues if (queued := each.remove(key))), None)
         if found is not None:
             self._nominator.remove(found.uid)
 
-    # --- one attempt -----------------------------------------------------------------------------
+    # --- one attempt ------------------------------------------------------------------------------
 
     async def pop(self) -> QueuedPod | None:
-        """The next pod, as soon as there is one; ``None`` once the queue is closed."""
+        """Wait for the next pod; return ``None`` once the queue is closed."""
         while not self._is_closed:
             queued = self.pop_now()
             if queued is not None:
@@ -184,7 +181,7 @@ class SchedulingQueue:
         return None
 
     def pop_now(self) -> QueuedPod | None:
-        """The next pod, in flight from now on: ``put_back`` or ``done`` must follow."""
+        """Return the next pod, if any. It is in flight until ``put_back`` or ``done``."""
         while (queued := self._take()) is not None:
             queued.attempts += 1
             if queued.uid in self._in_flight:
@@ -195,27 +192,27 @@ class SchedulingQueue:
         return None
 
     def put_back(self, queued: QueuedPod) -> None:
-        """The attempt failed, as ``queued.rejected_by`` was told; where to depends on why.
+        """Take back a pod whose attempt failed; ``queued.rejected_by`` must have been called.
 
-        What happened since ``pop`` is asked about now. The pod is no longer in flight.
+        Where it goes depends on why it failed and on the changes since ``pop``.
         """
-        place = self.place_of(queued.key)
-        if place:
-            log.warning("a failed pod is in the queue already", pod=queued.key, queue=place)
+        queue = self.queue_of(queued.key)
+        if queue:
+            log.warning("a failed pod is in the queue already", pod=queued.key, queue=queue)
         else:
             self._count_failure(queued)
-            happenings = self._in_flight.since(queued.uid)
-            self._requeue(queued, self._requeueing.replay(queued, happenings), ATTEMPT_FAILED)
+            changes = self._in_flight.since(queued.uid)
+            self._requeue(queued, self._requeueing.replay(queued, changes), ATTEMPT_FAILED)
         self.done(queued.uid)
 
     def done(self, uid: str) -> None:
-        """The attempt is over and the pod does not come back. Doing it twice is fine."""
+        """End an attempt whose pod does not come back. Calling it twice is harmless."""
         self._in_flight.done(uid)
 
     def _take(self) -> QueuedPod | None:
         queued = self._active.pop()
         if queued is None:
-            # Nothing else to do, so a rejected pod need not wait out its time.
+            # There is nothing else to do, so a rejected pod need not wait.
             queued = self._backoff.pop_early()
             if queued is not None:
                 self._observer.incoming("active", POPPED_EARLY)
@@ -232,7 +229,7 @@ class SchedulingQueue:
         queued.was_flushed = False
         queued.flushed_at = 0.0
 
-    # --- what wakes pods -------------------------------------------------------------------------
+    # --- events that wake pods --------------------------------------------------------------------
 
     def on_event(
         self,
@@ -241,60 +238,59 @@ class SchedulingQueue:
         new: object | None,
         *,
         except_uid: str = "",
-        most_priority: int | None = None,
+        max_priority: int | None = None,
     ) -> None:
-        """Something happened: try the unschedulable pods that it may help, now or after backoff.
+        """Requeue the unschedulable pods that an event may help, at once or after backoff.
 
-        Pods in flight will be asked about it when they come back. ``except_uid`` and
-        ``most_priority`` leave out unschedulable pods, not those in flight.
+        The event is kept for pods in flight until they come back. ``except_uid`` and
+        ``max_priority`` leave out unschedulable pods, but not pods in flight.
         """
-        if not event.is_wildcard and not self._requeueing.listeners(event):
+        if event.is_wildcard:
+            reached = list(self._unschedulable)
+        elif listeners := self._requeueing.listeners(event):
+            reached = self._unschedulable.rejected_by(listeners)
+        else:
             return
-        happening = Happening(event, event.label, old, new)
-        for queued in self._reached(event):
-            too_high = most_priority is not None and queued.info.priority > most_priority
+        change = ClusterChange(event, event.label, old, new)
+        for queued in reached:
+            too_high = max_priority is not None and queued.info.priority > max_priority
             if queued.uid != except_uid and not too_high:
-                self._reconsider(queued, happening)
-        self._in_flight.record(happening)
+                self._reconsider(queued, change)
+        self._in_flight.record(change)
 
     def activate(self, pods: Iterable[Pod]) -> None:
-        """Try these pods as soon as possible. Those in flight are when they come back."""
+        """Try these pods as soon as possible; those in flight, when they come back."""
         for pod in pods:
             if (queued := self._unschedulable.get(pod.key)) is not None:
                 self._to_active(queued, FORCE_ACTIVATE)
             elif (queued := self._backoff.remove(pod.key)) is not None:
                 self._enter_active(queued, FORCE_ACTIVATE)
             elif pod.uid in self._in_flight:
-                self._in_flight.record(Happening(_WILDCARD, FORCE_ACTIVATE, None, pod))
+                self._in_flight.record(ClusterChange(_WILDCARD, FORCE_ACTIVATE, None, pod))
 
-    def _reached(self, event: ClusterEvent) -> list[QueuedPod]:
-        if event.is_wildcard:
-            return list(self._unschedulable)
-        return self._unschedulable.rejected_by(self._requeueing.listeners(event))
-
-    def _reconsider(self, queued: QueuedPod, happening: Happening) -> None:
-        if not self._requeueing.may_open(queued, happening.event):
+    def _reconsider(self, queued: QueuedPod, change: ClusterChange) -> None:
+        if not self._requeueing.reaches(queued, change.event):
             return
-        strategy = self._requeueing.strategy(queued, happening)
+        strategy = self._requeueing.strategy(queued, change)
         if strategy is not Strategy.SKIP:
-            self._requeue(queued, strategy, happening.label)
+            self._requeue(queued, strategy, change.label)
 
     def _flush_backoff(self) -> None:
         for queued in self._backoff.pop_expired():
             self._enter_active(queued, BACKOFF_COMPLETE)
 
     def _flush_leftovers(self) -> None:
-        """No event came for a long time: perhaps one was missed."""
+        """Retry pods for which no event came for a long time: one may have been missed."""
         now, limit = self._clock.now(), self._options.max_in_unschedulable
         stale = [q for q in self._unschedulable if now - max(q.timestamp, q.flushed_at) > limit]
-        happening = Happening(_WILDCARD, TIMEOUT)
+        change = ClusterChange(_WILDCARD, TIMEOUT)
         for queued in stale:
             queued.was_flushed, queued.flushed_at = True, now
-            self._reconsider(queued, happening)
+            self._reconsider(queued, change)
         if stale:
-            self._in_flight.record(happening)
+            self._in_flight.record(change)
 
-    # --- moves -----------------------------------------------------------------------------------
+    # --- moves ------------------------------------------------------------------------------------
 
     def _requeue(self, queued: QueuedPod, strategy: Strategy, label: str) -> None:
         if strategy is Strategy.SKIP:
@@ -335,11 +331,11 @@ class SchedulingQueue:
             self._leftovers.arm()
 
     def _passes(self, queued: QueuedPod, label: str) -> bool:
-        """Whether PreEnqueue lets the pod in; if not, it is held, gated by the one who refused."""
+        """Whether PreEnqueue admits the pod. If not, the pod is held, gated by that plugin."""
         profile = queued.pod.scheduler_name
         rules = self._profiles.get(profile)
         if rules is None:
-            return True  # whoever pops it finds out
+            return True  # the main loop reports it when the pod is popped
         start = perf_counter()
         status = rules.pre_enqueue(queued.pod, queued.gating_plugin)
         self._observer.point(profile, "PreEnqueue", "Success", perf_counter() - start)
@@ -347,14 +343,16 @@ class SchedulingQueue:
             queued.gating_plugin = ""
             return True
         if status.code is Code.ERROR:
-            log.warning("PreEnqueue failed", pod=queued.key, plugin=status.plugin, why=str(status))
+            log.warning(
+                "a preenqueue plugin failed", pod=queued.key, plugin=status.plugin, why=str(status)
+            )
         queued.gating_plugin = status.plugin
         queued.unschedulable_plugins |= {status.plugin}
         queued.was_flushed = False
         self._hold(queued, label)
         return False
 
-    # --- for metrics, dumps and tests ------------------------------------------------------------
+    # --- for metrics, dumps and tests -------------------------------------------------------------
 
     def pending(self) -> Pending:
         gated = self._unschedulable.gated
@@ -362,19 +360,19 @@ class SchedulingQueue:
         return Pending(len(self._active), len(self._backoff), held, gated)
 
     def pods(self) -> list[QueuedPod]:
-        """All pods that wait, first those to be tried soonest."""
+        """Return all waiting pods, the active ones first."""
         return [*self._active, *self._backoff, *self._unschedulable]
 
     def rejections(self) -> Counter[tuple[str, str]]:
-        """How many waiting pods each (plugin, profile) rejected."""
+        """Count the waiting pods that each (plugin, profile) rejected."""
         return Counter((name, q.pod.scheduler_name) for q in self.pods() for name in q.rejectors)
 
     def in_flight_events(self) -> Counter[str]:
-        """How many events are kept for pods in flight, by label; the pods as ``PodPopped``."""
+        """Count the events kept for pods in flight by label; the pods count as ``PodPopped``."""
         return self._in_flight.counts()
 
-    def place_of(self, key: str) -> str:
-        """``active``, ``backoff``, ``unschedulable``, ``gated``, or nothing."""
+    def queue_of(self, key: str) -> str:
+        """Return ``active``, ``backoff``, ``unschedulable``, ``gated`` or an empty string."""
         if key in self._active:
             return "active"
         if key in self._backoff:
@@ -385,16 +383,16 @@ class SchedulingQueue:
         return "gated" if queued.is_gated else "unschedulable"
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` when a pod is in two places, or an index is wrong."""
+        """Raise ``AssertionError`` if a pod is in two sub-queues, or an index is wrong."""
         for part in (self._active, self._backoff, self._unschedulable, self._in_flight):
             part.check_invariants()
         keys = Counter(queued.key for queued in self.pods())
         twice = [key for key, times in keys.items() if times > 1]
-        assert not twice, f"in several places: {twice}"
+        assert not twice, f"in several sub-queues: {twice}"
         flying = [queued.key for queued in self.pods() if queued.uid in self._in_flight]
         assert not flying, f"in flight and waiting: {flying}"
 
 
-def _own_events(old: Pod | None, new: Pod) -> list[Happening]:
+def _own_events(old: Pod | None, new: Pod) -> list[ClusterChange]:
     events = pod_events(old or new, new)
-    return [Happening(event, event.label, old, new) for event in events]
+    return [ClusterChange(event, event.label, old, new) for event in events]

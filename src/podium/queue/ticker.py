@@ -1,4 +1,4 @@
-"""Something to be done every so often, on fixed beats, as long as there is something to do."""
+"""Calls a function at a fixed period, as long as there is something to do."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from podium.clock import Clock, Timer
 
 
 class Ticker:
-    """Calls ``tick`` on every beat while ``needs`` any; beats are ``origin`` + n · ``period``.
+    """Calls ``tick`` at ``origin`` + n · ``period`` while ``pending`` returns more than 0.
 
-    Silent until ``start``, and while nothing needs it: an idle scheduler does not wake up. Tell
-    it with ``arm`` when that may have changed.
+    No timer runs before ``start`` or while nothing is pending, so that an idle scheduler does not
+    wake up. Call ``arm`` when something may have become pending.
     """
 
     def __init__(
-        self, clock: Clock, period: float, tick: Callable[[], None], needs: Callable[[], int]
+        self, clock: Clock, period: float, tick: Callable[[], None], pending: Callable[[], int]
     ) -> None:
         self._clock = clock
         self._period = period
         self._tick = tick
-        self._needs = needs
+        self._pending = pending
         self._origin: float | None = None
-        self._beat = 0.0
+        self._next_tick = 0.0
         self._timer: Timer | None = None
 
     def start(self, origin: float) -> None:
@@ -31,10 +31,10 @@ class Ticker:
         self.arm()
 
     def arm(self) -> None:
-        if self._origin is None or self._timer is not None or not self._needs():
+        if self._origin is None or self._timer is not None or not self._pending():
             return
-        beats = math.floor((self._clock.now() - self._origin) / self._period)
-        self._beat = self._origin + (beats + 1) * self._period
+        passed = math.floor((self._clock.now() - self._origin) / self._period)
+        self._next_tick = self._origin + (passed + 1) * self._period
         self._wait()
 
     def stop(self) -> None:
@@ -44,11 +44,11 @@ class Ticker:
             self._timer = None
 
     def _wait(self) -> None:
-        self._timer = self._clock.call_later(self._beat - self._clock.now(), self._on_time)
+        self._timer = self._clock.call_later(self._next_tick - self._clock.now(), self._on_time)
 
     def _on_time(self) -> None:
-        # Event loops may call a hair early, and then the second would not have passed yet.
-        if self._clock.now() < self._beat:
+        # Event loops may call slightly early, and then the second would not have passed yet.
+        if self._clock.now() < self._next_tick:
             self._wait()
             return
         self._timer = None

@@ -1,4 +1,4 @@
-"""Pods that nothing but an event can help, gated ones among them, found by who rejected them."""
+"""Pods that wait for an event, including gated ones, indexed by the plugins that rejected them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Rejector = tuple[str, str]  # profile, plugin
 
 
 class _Entry(NamedTuple):
-    """A pod with what the indexes say of it, since the pod itself changes."""
+    """A pod and what it is indexed under; the pod itself may change before it is indexed again."""
 
     arrival: int
     queued: QueuedPod
@@ -21,7 +21,12 @@ class _Entry(NamedTuple):
 
 
 class UnschedulablePods:
-    """By key, in the order they came. An event reaches only those whose rejectors listen to it."""
+    """Unschedulable pods by key, in the order in which they entered.
+
+    Invariants: every entry is listed in ``_by_rejector`` under each of its rejectors and nowhere
+    else, has at least one rejector, and ``gated`` is the number of gated entries. Only ``put`` and
+    ``remove`` write; call ``put`` again whenever a pod's rejectors or gate changed.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
@@ -43,7 +48,7 @@ class UnschedulablePods:
         return entry.queued if entry else None
 
     def put(self, queued: QueuedPod) -> bool:
-        """Add the pod, or note how it changed; tells whether it is new here."""
+        """Add the pod, or index it again after a change. Return whether it is new here."""
         before = self._unlist(queued.key)
         arrival = next(self._arrivals) if before is None else before.arrival
         entry = _Entry(arrival, queued, _rejectors(queued), queued.is_gated)
@@ -61,7 +66,7 @@ class UnschedulablePods:
         return entry.queued
 
     def rejected_by(self, listeners: Mapping[str, Mapping[str, Any]]) -> list[QueuedPod]:
-        """The pods that one of these plugins, by profile, rejected; in the order they came."""
+        """Return the pods that one of these plugins rejected, in the order of their arrival."""
         found: dict[str, _Entry] = {}
         for profile, plugins in listeners.items():
             for plugin in plugins:
@@ -88,14 +93,14 @@ class UnschedulablePods:
         }
         for key, entry in self._entries.items():
             queued = entry.queued
-            assert queued.key == key, f"{queued.key} is kept as {key}"
-            assert queued.rejectors, f"nobody rejected {key}: no event would help it"
-            assert entry.rejectors == _rejectors(queued), f"{key} is listed under others"
-            assert entry.is_gated == queued.is_gated, f"{key} is counted with the wrong pods"
+            assert queued.key == key, f"{queued.key} is stored under {key}"
+            assert queued.rejectors, f"{key} has no rejectors: no event would help it"
+            assert entry.rejectors == _rejectors(queued), f"{key} is listed under other plugins"
+            assert entry.is_gated == queued.is_gated, f"{key} is counted as gated wrongly"
             for rejector in entry.rejectors:
-                assert listed.pop((rejector, key), None) is entry, f"{key} is not found"
-        assert not listed, f"listed, but not here: {sorted(listed)}"
-        assert self.gated == sum(queued.is_gated for queued in self), "gated pods are miscounted"
+                assert listed.pop((rejector, key), None) is entry, f"{key} is not indexed"
+        assert not listed, f"indexed, but not stored: {sorted(listed)}"
+        assert self.gated == sum(queued.is_gated for queued in self), "wrong count of gated pods"
 
 
 def _rejectors(queued: QueuedPod) -> frozenset[Rejector]:
