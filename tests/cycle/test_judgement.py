@@ -167,4 +167,4 @@ def test_more_statuses_than_nodes_are_forgotten_in_time():
 
     assert outcome.message == "0/1 nodes are available: 1 2999."
     (pod_class,) = scheduler.services.pod_classes._classes.values()
-    assert len(pod_class.judgement.statuses) < 2000
+    assert len(pod_class.judgement.kept.statuses) < 2000

@@ -140,17 +140,86 @@ class TestRows:
         assert sorted(set(asked(scheduler, plugin, fresh()))) == list(NAMES)
 
 
+class UnsignedPreFilter(Unsigned, PreFilter):
+    """Cannot say what it looks at."""
+
+
+class UnsignedFilter(Unsigned, Filter):
+    """Cannot say what it looks at."""
+
+
+class UnsignedPreScore(Unsigned, PreScore):
+    """Cannot say what it looks at."""
+
+
 class UnsignedScore(Unsigned, Score):
     """Cannot say what it looks at."""
 
 
-def test_an_unsigned_judge_switches_reuse_off(fresh):
-    plugin = Filter("F", depends_on=ON_NODE)
-    scheduler = Scheduler(plugin, UnsignedScore("S", 0))
-    scheduler.node_of(fresh())
+UNSIGNED = [UnsignedPreFilter, UnsignedFilter, UnsignedPreScore, UnsignedScore]
 
-    assert asked(scheduler, plugin, fresh()) == list("abc")
-    assert len(scheduler.services.pod_classes) == 0
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first", "last"])
+@pytest.mark.parametrize("kind", UNSIGNED, ids=["pre-filter", "filter", "pre-score", "score"])
+def test_an_unsigned_plugin_is_asked_for_every_pod_and_it_alone(kind, is_first, fresh):
+    signed = [Filter("F", depends_on=ON_NODE), Score("S", 0, depends_on=ON_NODE)]
+    unsigned = kind("U", 0 if kind is UnsignedScore else None)
+    scheduler = Scheduler(*[unsigned] * is_first, *signed, *[unsigned] * (not is_first))
+    first = asked(scheduler, unsigned, fresh())
+    for plugin in signed:
+        plugin.asked.clear()
+
+    for _ in range(3):
+        assert asked(scheduler, unsigned, fresh()) == first != []
+    assert [plugin.asked for plugin in signed] == [[], []]
+
+
+def test_an_unsigned_filter_is_not_asked_about_nodes_that_an_earlier_one_refuses(fresh):
+    early = Filter("A", lambda pod, node: NO if node.name == "a" else None, depends_on=ON_NODE)
+    late = Filter("C", lambda pod, node: NO if node.name == "c" else None, depends_on=ON_NODE)
+    unsigned = UnsignedFilter("B", lambda pod, node: NO if pod.labels else None)
+    scheduler = Scheduler(early, unsigned, late)
+
+    for labels in ("", "is=odd", ""):
+        assert asked(scheduler, unsigned, fresh(labels=labels)) == ["b", "c"]
+
+
+def test_a_refused_node_is_blamed_on_the_first_filter_in_order(fresh):
+    late = Filter("C", lambda pod, node: NO if node.name == "c" else None, depends_on=ON_NODE)
+    unsigned = UnsignedFilter("B", lambda pod, node: NO if pod.labels else None)
+    scheduler = Scheduler(unsigned, late)
+    rejected = [scheduler.attempt(fresh(labels=labels)).record.rejected for labels in ("", "a=b")]
+
+    assert rejected == [{("C", "no"): 1}, {("B", "no"): 3}]
+
+
+def test_the_same_feasible_nodes_leave_normalized_scores_alone(fresh):
+    """The unsigned filter refuses the same node for every pod: nothing is normalized again."""
+    unsigned = UnsignedFilter("U", lambda pod, node: NO if node.name == "a" else None)
+    normalized = []
+    score = Normalizing("S", 1, depends_on=ON_NODE)
+    score.normalized = lambda scores: normalized.append(len(scores)) or scores
+    scheduler = Scheduler(unsigned, score)
+    for _ in range(3):
+        scheduler.node_of(fresh())
+
+    assert normalized == [2]
+
+
+def test_a_plugin_with_a_signature_may_fail_where_its_turn_does_not_come(fresh):
+    """Asked in order it never sees node a; kept answers are about all nodes."""
+    unsigned = UnsignedFilter("U", lambda pod, node: NO if node.name == "a" else None)
+
+    def fussy(pod, node):
+        if node.name == "a":
+            raise BROKEN
+        return
+
+    scheduler = Scheduler(unsigned, Filter("F", fussy, depends_on=ON_NODE))
+    outcomes = [scheduler.attempt(fresh()) for _ in range(2)]
+
+    assert [outcome.record.rejected for outcome in outcomes] == [{("U", "no"): 1}] * 2
+    assert all(isinstance(outcome, Placed) for outcome in outcomes)
 
 
 def test_a_pod_that_is_not_signed_is_judged_from_scratch(fresh):
@@ -169,13 +238,21 @@ def test_a_pod_that_is_not_signed_is_judged_from_scratch(fresh):
     assert asked(scheduler, plugin, fresh()) == []
 
 
-def test_a_signature_that_cannot_be_hashed_is_none(fresh, caplog):
-    plugin = Filter("F", depends_on=ON_NODE)
+def test_a_signature_that_cannot_be_hashed_is_reported_and_left_out(fresh, caplog):
+    plugin, other = Filter("F", depends_on=ON_NODE), Filter("G", depends_on=ON_NODE)
     plugin.sign = lambda pod: [pod.name]
-    scheduler = Scheduler(plugin)
+    scheduler = Scheduler(plugin, other)
 
     assert isinstance(scheduler.attempt(fresh()), Placed)
-    assert caplog.records[0].getMessage().startswith("signature cannot be hashed")
+    assert asked(scheduler, other, fresh()) == []
+    assert "plugin='F' point='Sign'" in caplog.records[0].getMessage()
+    (key, _, event), _ = scheduler.services.events.recorded
+    assert key == "default/p1"
+    assert (event.type, event.reason) == ("Warning", "SignatureFailed")
+    expected = (
+        """plugin "F": sign(pod) returned ['p1'], which cannot be hashed; return a hashable"""
+    )
+    assert event.note.startswith(expected)
 
 
 def test_reuse_can_be_switched_off(fresh):

@@ -1,15 +1,21 @@
 """What is kept from equal pods never changes a decision, whatever happens in between."""
 
+from zlib import crc32
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import app
+from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta, Service
 from podium.config import default
 from podium.cycle.outcome import Placed
 from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
+from podium.framework.registry import Registry
+from podium.legacy.plugins import LEGACY
+from podium.plugins import IN_TREE
 from podium.testing.cases import replica
 from tests.support.claims import storage_change
 from tests.support.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
@@ -20,11 +26,41 @@ from tests.support.storage import storage_object
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 
 
+def signed_by_name(plugin):
+    """The same plugin, for which every other pod has no signature."""
+
+    def sign(self, pod):
+        if crc32(pod.name.encode()) % 2:
+            raise fwk.NotSignable
+        return plugin.sign(self, pod)
+
+    return type(plugin.__name__, (plugin,), {"sign": sign})
+
+
+def unsigned(plugin):
+    """The same plugin without a signature."""
+    return type(plugin.__name__, (plugin,), {"sign": None})
+
+
+CHANGED = st.dictionaries(
+    st.sampled_from([each for each in (*IN_TREE, *LEGACY) if each.sign is not None]),
+    st.sampled_from((unsigned, signed_by_name)),
+    max_size=4,
+)
+"""Plugins that have no signature, or not always."""
+
+
+def registry_with(changed):
+    plugins = (*IN_TREE, *LEGACY)
+    return Registry([changed[each](each) if each in changed else each for each in plugins])
+
+
 class Pair:
     """Two cores fed alike; one keeps what it knows of equal pods, the other starts from scratch."""
 
-    def __init__(self, cluster, configuration):
-        self.keeping, self.scratch = (app.build(configuration) for _ in range(2))
+    def __init__(self, cluster, configuration, changed=None):
+        registry = registry_with(changed or {})
+        self.keeping, self.scratch = (app.build(configuration, registry=registry) for _ in range(2))
         self.scratch.services.pod_classes = PodClasses(self.scratch.cluster, enabled=False)
         self.each(lambda core: feed(core, cluster))
 
@@ -40,11 +76,16 @@ class Pair:
     def _attempt(core, pod):
         outcome = core.cycle(QueuedPod.of(pod)).run()
         core.background.run()
+        core.services.pod_classes.check_invariants()
         record = outcome.record
         common = (record.feasible, record.rejected, record.tied, record.best, record.message)
         if isinstance(outcome, Placed):
             return (outcome.node_name, common)
-        return (outcome.status.code, outcome.nominate, common)
+        return (outcome.status.code, outcome.nominate, common, blamed(outcome.diagnosis))
+
+
+def blamed(diagnosis):
+    return diagnosis and (diagnosis.unschedulable_plugins, diagnosis.pending_plugins)
 
 
 def delete(pair, number, draw):
@@ -129,7 +170,7 @@ EVENTS = (
 @examples(150)
 @given(cluster=clusters(), data=st.data())
 def test_reuse_equals_scratch(cluster, data):
-    pair = Pair(cluster, data.draw(CONFIGURATIONS))
+    pair = Pair(cluster, data.draw(CONFIGURATIONS), data.draw(CHANGED))
     templates = [data.draw(pods("t1")), data.draw(pods("t2", plain=True))]
     for number in range(data.draw(st.integers(1, 14))):
         if data.draw(st.booleans()):

@@ -8,6 +8,7 @@ from podium import app
 from podium.config import default
 from podium.testing.cases import replica
 from tests.cycle.test_reuse_equals_scratch import (
+    CHANGED,
     Pair,
     change_pod,
     change_service,
@@ -48,7 +49,7 @@ EVENTS = (delete, set_node, pull_images, remove_node, add_pod, change_service, c
 @examples(100)
 @given(cluster=clusters(), data=st.data())
 def test_reuse_of_scores_equals_scratch(cluster, data):
-    pair = Pair(cluster, data.draw(CONFIGURATIONS))
+    pair = Pair(cluster, data.draw(CONFIGURATIONS), data.draw(CHANGED))
     templates = [data.draw(pods("t1")), data.draw(pods("t2"))]
     for number in range(data.draw(st.integers(2, 14))):
         if data.draw(st.integers(0, 2)):

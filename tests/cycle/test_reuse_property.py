@@ -1,7 +1,8 @@
 """With any mix of toy plugins, keeping what is known of equal pods changes no decision.
 
 The toys answer by a hash of what they say they read, so that every change they read matters and no
-other does. ``test_reuse_equals_scratch`` does the same for the plugins that podium brings.
+other does. A toy without a signature for a pod answers by a hash of everything, the pod's name
+included. ``test_reuse_equals_scratch`` does the same for the plugins that podium brings.
 """
 
 from zlib import crc32
@@ -16,7 +17,7 @@ from podium.framework.status import Nominate
 from tests.support.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.search import examples
-from tests.support.toys import Filter, Normalizing, PreFilter, PreScore, Score, Toy
+from tests.support.toys import Filter, Normalizing, PostFilter, PreFilter, PreScore, Score, Toy
 
 NODES = "abcdef"
 LABELS = ("k=1", "k=2")
@@ -48,11 +49,43 @@ def all_facts(nodes, aspects):
     )
 
 
-class Base(Toy):
-    """Signs the label ``k`` of pods, and hashes it with what it depends on."""
+EVERYTHING = fwk.Dependencies(node=sum(ASPECTS), cluster=sum(ASPECTS), feasible=True)
 
-    def __init__(self, name, depends_on):
-        super().__init__(name, depends_on=depends_on)
+
+def signed(pod):
+    return pod.labels.get("k")
+
+
+def sometimes_signed(pod):
+    """Pods of one label are signed, and of the others every second one."""
+    if pod.labels.get("k") == "2" and pick(pod.name) % 2:
+        raise fwk.NotSignable
+    return signed(pod)
+
+
+def unhashable(pod):
+    return [pod.name]
+
+
+def broken(pod):
+    raise RuntimeError("broken")
+
+
+SIGNS = (signed, signed, None, sometimes_signed, unhashable, broken)
+
+
+class Base(Toy):
+    """Signs the label ``k`` of pods, and hashes it with what it depends on.
+
+    A plugin that may have no signature looks at everything. ``fails_on`` is the name of a node
+    about which its Filter raises.
+    """
+
+    def __init__(self, name, depends_on, sign=signed, fails_on=""):
+        self.sign = sign
+        self.looks_at_names = sign is not signed
+        self.fails_on = fails_on
+        super().__init__(name, depends_on=EVERYTHING if self.looks_at_names else depends_on)
         self._key = type(name, (), {})  # the cycle state is keyed by type
 
     def put(self, state, number):
@@ -61,13 +94,22 @@ class Base(Toy):
         state.put(value)
 
     def found(self, state):
-        return state.get(self._key).number
-
-    def sign(self, pod):
-        return pod.labels.get("k")
+        """What was put for this pod; ``None`` where nothing was."""
+        value = state.find(self._key)
+        return value and value.number
 
     def hash_of(self, pod, *what):
-        return pick(self.name, pod.labels.get("k"), *what)
+        name = pod.name if self.looks_at_names and not is_signed(self, pod) else None
+        return pick(self.name, pod.labels.get("k"), name, *what)
+
+
+def is_signed(plugin, pod):
+    if plugin.sign is not sometimes_signed:
+        return plugin.sign is signed
+    try:
+        return plugin.sign(pod) is not None
+    except fwk.NotSignable:
+        return False
 
 
 class AnyPreFilter(Base, PreFilter):
@@ -84,16 +126,28 @@ class AnyPreFilter(Base, PreFilter):
 
 class AnyFilter(Base, Filter):
     def filter(self, state, pod, node):
+        if node.name == self.fails_on:
+            raise RuntimeError("it fails here")
         known = all_facts(node, self._depends_on.cluster) if self._depends_on.cluster else None
         number = self.hash_of(pod, node.name, facts(node, self._depends_on.node), known)
         return fwk.Status.unschedulable(f"reason {number % 3}") if number % 4 == 0 else None
+
+
+class Vectorised(AnyFilter):
+    """Refuses by position among the nodes that it is given."""
+
+    def filter_all(self, state, pod, nodes):
+        statuses = super().filter_all(state, pod, nodes)
+        return fwk.Column([*statuses.values, fwk.SUCCESS], statuses.index)
 
 
 class Both(AnyPreFilter, AnyFilter):
     """Filters by what its PreFilter put, too."""
 
     def pre_filter(self, state, pod, nodes):
-        self.put(state, self.hash_of(pod, all_facts(nodes, self._depends_on.cluster)))
+        number = self.hash_of(pod, all_facts(nodes, self._depends_on.cluster))
+        if is_signed(self, pod) or number % 2:  # what another pod has put must not be seen
+            self.put(state, number)
         return super().pre_filter(state, pod, nodes)
 
     def filter(self, state, pod, node):
@@ -119,7 +173,8 @@ class Prepared(AnyScore, PreScore):
     def pre_score(self, state, pod, nodes):
         names = nodes.names if self._depends_on.feasible else None
         number = self.hash_of(pod, names, all_facts(nodes, self._depends_on.for_scores))
-        self.put(state, number)
+        if is_signed(self, pod) or number % 2:
+            self.put(state, number)
         return fwk.skip() if number % 3 == 0 else None
 
     def score(self, state, pod, node):
@@ -135,8 +190,25 @@ depends_on = st.builds(
     feasible=st.booleans(),
     scoring=st.one_of(st.none(), aspects),
 )
-kinds = st.sampled_from([AnyPreFilter, AnyFilter, Both, AnyScore, AnyNormalizing, Prepared])
-plugin_lists = st.lists(st.tuples(kinds, depends_on), min_size=1, max_size=5)
+kinds = st.sampled_from(
+    [AnyPreFilter, AnyFilter, Vectorised, Both, AnyScore, AnyNormalizing, Prepared]
+)
+signs = st.sampled_from(SIGNS)
+plugin_lists = st.lists(st.tuples(kinds, depends_on, signs), min_size=1, max_size=6)
+failures = st.sampled_from(("", "", "", *NODES))
+
+
+class Witness(PostFilter):
+    """Reports what PostFilter sees: the statuses, and what filters say with the cycle's state."""
+
+    profile = None
+
+    def post_filter(self, state, pod, statuses):
+        cluster = statuses.nodes.cluster
+        seen = [(found.name, str(statuses.of(found))) for found in cluster.rows()]
+        rows = fwk.Rows(cluster, statuses.rows_with(fwk.Code.UNSCHEDULABLE))
+        again = [str(status) for status in self.profile.run_filters(state, pod, rows)]
+        return None, fwk.Status.unschedulable(f"{seen} {sorted(state.skip_filter)} {again}")
 
 
 def attempt(scheduler, subject):
@@ -145,7 +217,15 @@ def attempt(scheduler, subject):
     common = (record.feasible, record.rejected, record.tied, record.best, record.message)
     if isinstance(outcome, Placed):
         return outcome.node_name, common
-    return outcome.status, outcome.nominate, common
+    return outcome.status, outcome.nominate, common, diagnosed(outcome.diagnosis, scheduler.cluster)
+
+
+def diagnosed(diagnosis, cluster):
+    if diagnosis is None:
+        return None
+    blamed = diagnosis.unschedulable_plugins, diagnosis.pending_plugins
+    statuses = [(found.name, diagnosis.statuses.of(found)) for found in cluster.rows()]
+    return blamed, diagnosis.message, statuses
 
 
 class Step:
@@ -196,14 +276,21 @@ pods = st.tuples(st.sampled_from(LABELS), st.sampled_from(("", "", "", *NODES)))
 steps = st.lists(st.one_of(pods, changes), min_size=4, max_size=25)
 
 
-@given(plugin_lists, steps, st.sampled_from([None, 0]))
-@examples(250)
-def test_reuse_changes_no_decision(plugins, steps, percentage):
+@given(plugin_lists, steps, st.sampled_from([None, 0]), failures)
+@examples(400)
+def test_reuse_changes_no_decision(plugins, steps, percentage, fails_on):
     def scheduler(reuse):
+        # One of them fails at most: which of two failures is reported first may differ.
         parts = [
-            kind(f"P{n}", depends_on=depends_on) for n, (kind, depends_on) in enumerate(plugins)
+            kind(f"P{n}", depends_on, sign, "" if n else fails_on)
+            for n, (kind, depends_on, sign) in enumerate(reversed(plugins))
         ]
-        return Scheduler(*parts, nodes="abcd", percentage=percentage, reuse=reuse)
+        witness = Witness("W")
+        made = Scheduler(
+            *reversed(parts), witness, nodes="abcdef", percentage=percentage, reuse=reuse
+        )
+        witness.profile = made.profile
+        return made
 
     keeping, scratch = scheduler(reuse=True), scheduler(reuse=False)
     for number, step in enumerate(steps):

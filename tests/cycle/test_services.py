@@ -9,6 +9,7 @@ from podium.cycle.outcome import Placed
 from podium.cycle.pod_classes import PodClass, PodClasses
 from podium.cycle.services import ProfileHandle
 from podium.framework.plugin import Point
+from podium.framework.signature import Signature
 from podium.framework.status import Nominate
 from tests.support.builders import pod
 from tests.support.cycle import Scheduler
@@ -89,7 +90,9 @@ def test_the_longest_unused_classes_make_room():
     scheduler = Scheduler(Score("S", 0), nodes=[f"n{number}" for number in range(2000)])
     classes = PodClasses(scheduler.cluster)
     new = partial(PodClass, scheduler.profile, scheduler.cluster, pod())
-    always, first, *others = (new((number, number)) for number in range(4000))
+    always, first, *others = (
+        new(Signature((number,), number, frozenset())) for number in range(4000)
+    )
     last = others[-1]
     for pod_class in (first, *others):
         classes.keep(always)  # used all the time

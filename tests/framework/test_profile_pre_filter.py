@@ -4,6 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
+from podium.framework.pre_filtered import combine
 from tests.support import toys
 from tests.support.builders import node, pod
 from tests.support.toys import PreFilter, profile
@@ -23,7 +24,14 @@ def run(*answers, state=None, kept=None):
     log = []
     plugins = [PreFilter(chr(ord("A") + i), a, log=log) for i, a in enumerate(answers)]
     state = state or fwk.CycleState()
-    return profile(*plugins).run_pre_filters(state, pod(), NODES, kept), "".join(log)
+    subject = profile(*plugins)
+    if kept is None:
+        return subject.run_pre_filters(state, pod(), NODES), "".join(log)
+
+    def answer_of(plugin):
+        return kept.get(plugin.name) or subject.pre_filter(plugin, state, pod(), NODES)
+
+    return combine(plugins, answer_of, state), "".join(log)
 
 
 @pytest.mark.parametrize(

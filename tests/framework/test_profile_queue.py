@@ -120,32 +120,65 @@ def test_a_plugin_at_several_points_is_asked_once():
     assert len(subject.judges) == 1
 
 
-def test_one_unsigned_judge_is_enough():
-    subject = profile(Filter("F"), UnsignedFilter("G"))
+def test_an_unsigned_judge_is_left_out_alone():
+    subject = profile(signing(Filter, "F", by_label), UnsignedFilter("G"))
 
     assert subject.unsigned == ("G",)
-    assert subject.sign(pod()) is None
+    assert subject.sign(pod()).unsigned == {"G"}
+    assert subject.sign(pod(labels="app=a")).key != subject.sign(pod(labels="app=b")).key
 
 
 def test_plugins_that_do_not_judge_need_no_signature():
     subject = profile(Filter("F"), UnsignedBind("B"))
 
     assert subject.unsigned == ()
-    assert subject.sign(pod()) is not None
+    assert subject.sign(pod()).unsigned == frozenset()
 
 
 def test_a_plugin_may_refuse_a_pod():
-    assert profile(Filter("F"), signing(Filter, "G", refuse)).sign(pod()) is None
+    signature = profile(Filter("F"), signing(Filter, "G", refuse)).sign(pod())
+
+    assert signature.unsigned == {"G"}
+    assert signature.problems == ()
 
 
 def test_an_exception_while_signing_is_logged(caplog):
-    assert profile(signing(Filter, "F", fail)).sign(pod()) is None
+    signature = profile(signing(Filter, "F", fail)).sign(pod())
 
+    assert signature.unsigned == {"F"}
+    (problem,) = signature.problems
+    assert problem.startswith('plugin "F": sign(pod) raised RuntimeError: broken; return a hash')
     (entry,) = caplog.records
     source = f"{toys.__file__}, class Filter"
     asked = "plugin failed plugin='F' point='Sign' pod='default/pod'"
     assert entry.getMessage() == f"{asked} source={source!r}"
     assert entry.exc_info[1] is BROKEN
+
+
+@pytest.mark.parametrize("answer", [["a"], {"a": 1}, ("a", ["b"])], ids=repr)
+def test_a_signature_that_cannot_be_hashed_is_left_out(answer, caplog):
+    subject = profile(signing(Filter, "F", by_label), signing(Filter, "G", lambda pod: answer))
+    signature, other = subject.sign(pod(labels="app=a")), subject.sign(pod(labels="app=b"))
+
+    assert signature.unsigned == {"G"}
+    assert signature.key != other.key
+    (problem,) = signature.problems
+    said = f"sign(pod) returned {answer!r}, which cannot be hashed"
+    assert problem.startswith(f'plugin "G": {said}; return a hashable value')
+    assert "point='Sign'" in caplog.records[0].getMessage()
+
+
+def test_who_is_left_out_tells_pods_apart():
+    """Else a pod would get results that were kept without asking the plugin."""
+
+    def sometimes(pod):
+        if pod.name == "b":
+            raise fwk.NotSignable
+        return
+
+    subject = profile(signing(Filter, "F", sometimes))
+
+    assert subject.sign(pod("a")).key != subject.sign(pod("b")).key
 
 
 def test_plugins_stand_at_their_points_in_order():

@@ -57,6 +57,7 @@ class Scheduler:
     def attempt(self, pod: Pod, attempt: int = 1) -> Outcome:
         outcome = self.cycle(pod, attempt).run()
         self.cluster.check_invariants()
+        self.services.pod_classes.check_invariants()
         return outcome
 
     def node_of(self, pod: Pod, attempt: int = 1) -> str:

@@ -9,7 +9,8 @@ from podium.conformance import verdicts
 from podium.conformance.cases import Preemption
 from podium.conformance.outcome import Comparison
 from podium.conformance.trial import Trial
-from podium.cycle.cycle import Cycle, Found
+from podium.cycle.cycle import Cycle
+from podium.cycle.found import Found
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.plugin import Point
 from podium.framework.preemption import Candidates

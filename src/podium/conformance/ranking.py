@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from podium.conformance.outcome import Comparison
 from podium.conformance.trial import Trial
-from podium.cycle.cycle import Cycle, Found
-from podium.cycle.feasible_version import UNTRACKED
+from podium.cycle.cycle import Cycle
+from podium.cycle.found import Found
 from podium.cycle.ranking import Ranking
+from podium.cycle.verdicts import UNTRACKED
 
 # Recordings leave it out: it gives 0 to every node as long as no pod has claims.
 _UNRECORDED = "DynamicResources"

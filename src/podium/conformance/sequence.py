@@ -15,7 +15,7 @@ from podium.conformance.outcome import Comparison
 from podium.conformance.ranking import compare_totals
 from podium.conformance.trial import without
 from podium.cycle.cycle import Cycle
-from podium.cycle.feasible_version import UNTRACKED
+from podium.cycle.verdicts import UNTRACKED
 from podium.errors import InvalidRecording
 from podium.framework.answers import AttemptFailed
 from podium.framework.plugin import Point

@@ -13,7 +13,8 @@ from podium.conformance.cases import AttemptResult, Verdict
 from podium.conformance.core import Core
 from podium.conformance.outcome import Comparison
 from podium.conformance.verdicts import SUCCESS
-from podium.cycle.cycle import Cycle, Found
+from podium.cycle.cycle import Cycle
+from podium.cycle.found import Found
 from podium.framework.plugin import Point
 from podium.framework.profile import Profile, subset
 from podium.framework.queued_pod import QueuedPod

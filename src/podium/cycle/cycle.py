@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
-from podium.cycle.judgement import Judgement
+from podium.cycle.found import Found
+from podium.cycle.judgement import Judged
 from podium.cycle.outcome import Outcome, Placed, Rejected
 from podium.cycle.ranking import Ranking
 from podium.cycle.record import Record, ScoredNode
 from podium.cycle.sampling import nodes_to_find, take_first
 from podium.cycle.services import Services
 from podium.cycle.tied import Tied
+from podium.cycle.verdicts import UNTRACKED, FeasibleVersion
 from podium.errors import CacheError
 from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
-from podium.framework.cycle_state import CycleState, PodsToActivate
-from podium.framework.diagnosis import Diagnosis, NodeStatuses, Rejections
+from podium.framework.cycle_state import PodsToActivate
+from podium.framework.diagnosis import Diagnosis, NodeStatuses
+from podium.framework.handle import EventNote
 from podium.framework.nominated import NominatedPods, filter_with_nominated
-from podium.framework.pre_filtered import PreFiltered, left_out_by
 from podium.framework.profile import Profile, refusals
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import CLEAR, SUCCESS, Code, Nominate, Status
@@ -34,55 +35,6 @@ from podium.state.rows import Rows
 
 NO_NODES = Status.unresolvable("no nodes available to schedule pods")
 _BEST_RECORDED = 3
-
-
-class Found:
-    """What PreFilter and Filter found. The status of each judged node is worked out when read."""
-
-    def __init__(
-        self,
-        judgement: Judgement,
-        feasible: Rows,
-        statuses: NodeStatuses | None,
-        version: FeasibleVersion,
-    ) -> None:
-        self.pre_filtered: PreFiltered = judgement.pre
-        self.feasible = feasible
-        self.version = version
-        self._judgement = judgement
-        self._statuses = statuses
-
-    @property
-    def statuses(self) -> NodeStatuses:
-        if self._statuses is None:
-            self._statuses = self._judgement.verdicts()
-        return self._statuses
-
-    def rejections(self) -> Rejections:
-        """How many nodes each plugin refused for each reason. Shared: do not change it."""
-        if self._statuses is None:
-            return self._judgement.rejections()
-        return self._statuses.by_plugin()
-
-    def narrowed(self, feasible: Rows, statuses: NodeStatuses) -> Found:
-        """The same after extenders had their say."""
-        return Found(self._judgement, feasible, statuses, UNTRACKED)
-
-    def after_nominated(self, row: int, status: Status) -> Found:
-        """The same after the nominated node was tried in vain, apart from the others.
-
-        What PreFilter left out is then blamed on the filter that refused it as well, as upstream.
-        """
-        if self.pre_filtered.node_names is None:
-            return self
-        absent = left_out_by(self.pre_filtered.narrowed_by | {status.plugin})
-        return self.narrowed(self.feasible, self.statuses.with_status(row, status, absent))
-
-    def status_of(self, name: str) -> Status:
-        node = self.feasible.cluster.node(name)
-        if node is None:
-            raise LookupError(f"no node {name}")
-        return self.statuses.of(node)
 
 
 class Cycle:
@@ -106,17 +58,31 @@ class Cycle:
             self.pod.key, self.pod.uid, queued.attempts, profile.name,
             nodes=len(services.cluster.table.live_rows()),
         )  # fmt: skip
-        self._pod_class = services.pod_classes.of(profile, self.pod)
+        signature = profile.sign(self.pod)
+        for problem in signature.problems:
+            self._report(problem)
+        self._pod_class = services.pod_classes.of(profile, self.pod, signature)
+        self.state = self._pod_class.judgement.state
         self.record.reused = self._pod_class.is_known
         self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
 
+    def _report(self, problem: str) -> None:
+        """Tell the pod's users that results are not reused: the decision is right all the same."""
+        note = EventNote("Warning", "SignatureFailed", "Scheduling", problem)
+        self.services.events.record(self.pod, None, note)
+
     def run(self) -> Outcome:
-        """The whole scheduling cycle, for shells without extenders; ``run_extended`` has some."""
+        """Run the whole cycle; a scheduler with extenders uses ``run_extended`` instead."""
         if self.services.extenders.all:
             raise RuntimeError("this scheduler has extenders, which wait: await run_extended")
         start = perf_counter()
         try:
-            outcome = self._run()
+            found = self.find_feasible()
+            self.note(found)
+            if len(found.feasible):
+                outcome = self.settle(self.choose(found))
+            else:
+                outcome = self.post_filter(self.diagnose(found))
         except AttemptFailed as failure:
             outcome = self.failed(failure.status)
         return self.recorded(outcome, start)
@@ -127,60 +93,46 @@ class Cycle:
         self.services.records.add(self.record)
         return outcome
 
-    def _run(self) -> Outcome:
-        if not self.record.nodes:
-            return self.failed(NO_NODES)
-        found = self.find_feasible()
-        self.note(found)
-        if not len(found.feasible):
-            return self.post_filter(self.diagnose(found))
-        return self.settle(self.choose(found))
-
     def note(self, found: Found) -> None:
         self.record.feasible = len(found.feasible)
         self.record.rejected = found.rejections()
         self.profile.count_refusals(self.record.rejected)
 
-    @property
-    def state(self) -> CycleState:
-        return self._pod_class.judgement.state
-
     # --- PreFilter, Filter -----------------------------------------------------------------------
 
     def find_feasible(self, *, fast_path: bool = True) -> Found:
         """Judge the nodes; a nominated node that fits is taken alone on the fast path."""
-        judgement = self._pod_class.judgement
         if not self.record.nodes:
             raise AttemptFailed(NO_NODES)
+        classes = self.services.pod_classes
         try:
-            judgement.refresh(self.pod)
-        except BaseException:
-            self.services.pod_classes.drop(self._pod_class)
-            raise
-        self.services.pod_classes.keep(self._pod_class)
-        if not judgement.pre.status.ok:
-            return self._nothing(judgement)
-        found = self._leave_room(judgement)
+            judged = self._pod_class.judgement.refresh(self.pod)
+        except BaseException as failure:
+            classes.drop(self._pod_class)
+            if not isinstance(failure, AttemptFailed) or not self._pod_class.is_ahead(failure):
+                raise
+            self._pod_class = classes.scratch(self.profile, self.pod)
+            judged = self._pod_class.judgement.refresh(self.pod)
+        classes.keep(self._pod_class)
+        self.state = judged.state
+        if not judged.pre.status.ok:  # no node was judged
+            none = _no_nodes(self.services.cluster)
+            return Found(judged, none, NodeStatuses.none(none, judged.pre.status))
+        found = self._leave_room(judged)
         tried = self._nominated_row() if fast_path else None
         if tried is None:
             return self._sample(found, None)
         alone = Rows(self.services.cluster, np.array([tried], np.intp))
         status = self._judge_nominated(alone, found)
         if status is not None and status.ok:
-            return Found(judgement, alone, found.statuses, UNTRACKED)
+            return found.narrowed(alone, found.statuses)
         sampled = self._sample(found, tried)
         return sampled if status is None else sampled.after_nominated(tried, status)
 
-    def _nothing(self, judgement: Judgement) -> Found:
-        """PreFilter refused the pod: no node was judged."""
-        cluster = self.services.cluster
-        statuses = NodeStatuses.none(cluster.rows(), judgement.pre.status)
-        return Found(judgement, _nobody(cluster), statuses, UNTRACKED)
-
-    def _leave_room(self, judgement: Judgement) -> Found:
-        """Judged as they stand; nodes with nominated pods also with those pods on them."""
-        cluster = self.services.cluster
-        found = Found(judgement, Rows(cluster, judgement.feasible), None, judgement.version)
+    def _leave_room(self, judged: Judged) -> Found:
+        """Judge nodes with nominated pods a second time, with those pods on them."""
+        cluster, verdicts = self.services.cluster, judged.verdicts
+        found = Found(judged, Rows(cluster, verdicts.feasible), None, verdicts.version)
         if not self._nominated:
             return found
         statuses = found.statuses
@@ -189,16 +141,10 @@ class Cycle:
         if not crowded.any():
             return found
         some = Rows(cluster, rows[crowded])
-        again = filter_with_nominated(
-            self.profile, judgement.state, self.pod, some, self._nominated
-        )
+        again = filter_with_nominated(self.profile, self.state, self.pod, some, self._nominated)
         both = statuses.statuses.patched(crowded, again)
-        return Found(
-            judgement,
-            Rows(cluster, rows[~refusals(both)]),
-            NodeStatuses(statuses.nodes, both, statuses.absent),
-            UNTRACKED,
-        )
+        feasible = Rows(cluster, rows[~refusals(both)])
+        return found.narrowed(feasible, NodeStatuses(statuses.nodes, both, statuses.absent))
 
     def _nominated_row(self) -> int | None:
         name = self.pod.nominated_node_name
@@ -242,7 +188,7 @@ class Cycle:
         explicit = NodeStatuses(
             Rows(nodes.cluster, nodes.index[positions]), statuses, found.statuses.absent
         )
-        return Found(self._pod_class.judgement, Rows(nodes.cluster, kept), explicit, UNTRACKED)
+        return found.narrowed(Rows(nodes.cluster, kept), explicit)
 
     def _advance(self, seen: NDArray[np.intp], tried: int | None) -> None:
         """Say where the next walk starts; a nominated node that was tried in vain counts too."""
@@ -363,7 +309,7 @@ class Cycle:
         self.services.cluster.forget(self.pod.uid)
         if not status.is_rejection:
             return self.failed(status)
-        nobody = _nobody(self.services.cluster)
+        nobody = _no_nodes(self.services.cluster)
         diagnosis = Diagnosis(1, NodeStatuses.none(nobody, status))
         diagnosis.blame(status)
         self.record.message = diagnosis.message
@@ -376,7 +322,7 @@ class Cycle:
         return Rejected(status, self.record, None, CLEAR)
 
 
-def _nobody(cluster: ClusterState) -> Rows:
+def _no_nodes(cluster: ClusterState) -> Rows:
     return Rows(cluster, np.zeros(0, np.intp))
 
 

@@ -10,8 +10,9 @@ from time import perf_counter
 
 import numpy as np
 
-from podium.cycle.cycle import Cycle, Found
+from podium.cycle.cycle import Cycle
 from podium.cycle.extenders import Extenders
+from podium.cycle.found import Found
 from podium.cycle.outcome import Outcome, Rejected
 from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied

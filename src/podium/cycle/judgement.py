@@ -1,257 +1,265 @@
-"""A profile's Filter answers for one class of pods, kept up to date row by row.
+"""Who is asked about which nodes: PreFilter and Filter for the pods of one class.
 
-The first pod of its class has every candidate judged. For the next equal pod only rows that changed
-in an aspect that some plugin reads are judged again, and plugins that read the whole cluster are
-asked anew. Judging from scratch is the same code with every row pending.
+The first pod of a class has every candidate judged. For the next one, plugins with a signature are
+asked again only about rows that changed in an aspect that they read, and about all rows when they
+read the whole cluster. Plugins without a signature are asked for every pod, and they alone.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.feasible_version import FeasibleVersion
-from podium.cycle.last_answer import LastAnswer
+from podium.cycle.combined import CombinedVerdicts
+from podium.cycle.verdicts import OUT, PENDING, RowNumbers, Verdicts, VerdictsOfAttempt
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
-from podium.framework.plugin import FilterPlugin, Plugin
-from podium.framework.pre_filtered import PreFiltered, left_out_by
+from podium.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, Statuses
+from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine, left_out_by
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.status import SUCCESS, Status
 from podium.state.aspects import Changes
 from podium.state.changes import Reader
 from podium.state.cluster import ClusterState
-from podium.state.column import Column
 from podium.state.rows import NodeInfo, Rows
 
-OUT: Final = -1  # not a candidate: no node, or excluded by PreFilter
-PENDING: Final = 32767  # not refused so far, and not yet seen by the filters to come
-_SET_ASIDE: Final = (OUT, PENDING)
+_NOT_JUDGED: Final = (OUT, PENDING)
 _MANY_STATUSES: Final = 1024  # reasons that differ from node to node are not worth keeping
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
-_NOBODY: NDArray[np.intp] = np.zeros(0, np.intp)
 _ToAsk = tuple[list[tuple[int, FilterPlugin]], bool]
+_NONE: Final[frozenset[int]] = frozenset()
+
+
+class Judged(NamedTuple):
+    """What PreFilter and Filter say about one pod. Valid until the next pod of its class."""
+
+    pre: PreFiltered
+    state: CycleState
+    verdicts: VerdictsOfAttempt
+
+    @property
+    def absent(self) -> Status:
+        """The status of nodes that are not candidates."""
+        pre = self.pre
+        return UNKNOWN if pre.node_names is None else left_out_by(pre.narrowed_by)
+
+    def node_statuses(self) -> NodeStatuses:
+        return self.verdicts.node_statuses(self.absent)
+
+    def rejections(self) -> Rejections:
+        return self.verdicts.rejections()
+
+
+class _LastAnswer(NamedTuple):
+    """What a filter said about all candidates, and the index of each status in the verdicts."""
+
+    statuses: Statuses
+    status_index: RowNumbers
+
+    def equals(self, statuses: Statuses) -> bool:
+        """A plugin that answers by domain gives the same index again, and few values."""
+        last = self.statuses
+        return statuses.index is last.index and statuses.values == last.values
 
 
 class Judgement:
-    """``first[row]`` is the filter that refused the row, or the number of filters if none did."""
+    """The PreFilter and Filter answers for one class of pods.
 
-    def __init__(self, profile: Profile, cluster: ClusterState, pod: Pod) -> None:
+    ``unsigned`` are the plugins that have no signature for these pods. Invariants:
+
+    * ``state``, ``_pre_answers`` and ``kept`` hold only what plugins with a signature said, as if
+      the others were not in the profile; so they are right for every pod of the class.
+    * ``_pre_answers`` are up to date with ``_reader``. So is ``kept``, but for the changes that are
+      ``_missed``: a pod that PreFilter refuses leaves ``kept`` behind, and the next one catches up.
+    * ``kept`` was made for the nodes ``_kept_names`` (``None``: all) with the plugins ``_skipped``
+      left out.
+    * ``_last_answers[i]`` is what filter ``i`` said last about all candidates, while its part of
+      ``kept`` has not been changed row by row since.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        cluster: ClusterState,
+        pod: Pod,
+        unsigned: frozenset[str] = frozenset(),
+    ) -> None:
         self.profile = profile
         self.cluster = cluster
+        self.unsigned = unsigned
         self.state = CycleState()
-        self.pre = PreFiltered()
-        self.version = FeasibleVersion(0, 0)
-        self.first: NDArray[np.int16] = np.zeros(0, np.int16)
-        self.verdict: NDArray[np.int32] = np.zeros(0, np.int32)  # places in ``statuses``
-        self.statuses: list[Status] = [SUCCESS]
-        self.feasible = _NOBODY
-        self._places: dict[Status, int] = {SUCCESS: 0}
-        self._rejections: Rejections | None = None
-        self._sizes: NDArray[np.intp] | None = None  # how many candidates have each verdict
-        self._candidates = _NOBODY
-        self._answers: dict[int, LastAnswer] = {}  # by place, what was said last of all candidates
-        self._grows = False  # whether a row may have become feasible in this refresh
-        self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
-        self._is_judged = False
+        self.reading: Reading = profile.reading(pod, unsigned)
+        self.kept = Verdicts(cluster, len(profile.filters))
+        self._filters = [
+            (index, each) for index, each in enumerate(profile.filters) if each.name not in unsigned
+        ]
+        self._combined = CombinedVerdicts(profile, self.kept, unsigned)
+        self._pre = PreFiltered()
+        self._pre_answers: dict[str, PreFilterAnswer] = {}
+        self._pre_is_kept = unsigned.isdisjoint(each.name for each in profile.pre_filters)
         self._reader = Reader(cluster)
-        self.reading: Reading = profile.reading(pod)
+        self._missed: Changes | None = None
+        self._kept_names: frozenset[str] | None = None
         self._skipped: frozenset[str] = frozenset()
+        self._last_answers: dict[int, _LastAnswer] = {}
+        self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
 
-    def refresh(self, pod: Pod) -> None:
-        """Bring everything up to date for this pod, which equals the one before."""
-        self.state.put(PodsToActivate())
+    def refresh(self, pod: Pod) -> Judged:
+        """Bring everything up to date, and judge this pod of the class."""
         changes = self._reader.catch_up()
-        if len(self.statuses) > _MANY_STATUSES or not self._pre_filter(pod, changes):
-            changes = self._start_over(pod)
-        if not self.pre.status.ok:
-            self._set_aside()
-            return
-        if changes.fresh or not self._is_judged:
-            self._judge_all(pod)
+        state, pre = self._pre_filter(pod, changes)
+        if self._missed is not None:
+            changes, self._missed = self._missed.followed_by(changes), None
+        if not pre.status.ok:
+            self._missed = changes
+            return Judged(pre, state, self.kept)
+        names = self._names_of_signed(pre)
+        kept = self.kept
+        if changes.fresh or names != self._kept_names or len(kept.statuses) > _MANY_STATUSES:
+            kept.start_over(self._rows_of(names))
+            self._last_answers, self._walks, self._kept_names = {}, {}, names
+            self._sweep(pod, kept.candidates, _NONE)
+            moved = True
         else:
-            self._judge_changed(pod, changes)
-        self._is_judged = True
+            moved, asked_anew = self._catch_up(pod, changes)
+            pending = kept.pending()
+            if len(pending) or asked_anew:
+                moved |= self._sweep(pod, pending, asked_anew)
         self._skipped = self.state.skip_filter
+        if moved:
+            kept.settle()
+        if names == pre.node_names and not self._combined.filters:
+            return Judged(pre, state, kept)
+        candidates = kept.candidates if names == pre.node_names else self._rows_of(pre.node_names)
+        self._combined.refresh(state, pod, candidates)
+        return Judged(pre, state, self._combined)
 
-    def verdicts(self) -> NodeStatuses:
-        """The status of every candidate as it stands."""
-        return self._statuses(self.verdict[self._candidates].astype(np.intp))
-
-    def _statuses(self, index: NDArray[np.intp]) -> NodeStatuses:
-        nodes = Rows(self.cluster, self._candidates)
-        return NodeStatuses(nodes, Column(self.statuses, index), self._absent())
-
-    def rejections(self) -> Rejections:
-        """How many nodes each plugin refused for each reason. Shared: do not change it."""
-        if self._rejections is None:
-            self._rejections = self._count_rejections()
-        return self._rejections
-
-    @property
-    def _nobody_refused(self) -> bool:
-        """Whether since all rows were judged no filter has refused one."""
-        return len(self.statuses) == 1
-
-    def _count_rejections(self) -> Rejections:
-        if self._nobody_refused:
-            return Rejections()
-        if self._sizes is None:
-            rows = self._candidates
-            index = self.verdict if len(rows) == len(self.verdict) else self.verdict[rows]
-            self._sizes = np.bincount(index, minlength=len(self.statuses))
-        counts = Rejections()
-        for place in self._sizes.nonzero()[0].tolist():
-            counts.count(self.statuses[place], self._sizes.item(place))
-        return counts
-
-    def _set_aside(self) -> None:
-        """PreFilter refuses the pod: what is kept of its nodes misses changes from here on."""
-        self._is_judged = False
-        self._candidates = self.feasible = _NOBODY
-        self._rejections = self._sizes = None
-
-    def _absent(self) -> Status:
-        if self.pre.node_names is None:
-            return UNKNOWN
-        return left_out_by(self.pre.narrowed_by)
-
-    def _find_candidates(self) -> NDArray[np.intp]:
-        rows = self.cluster.table.live_rows()
-        names = self.pre.node_names
+    def _rows_of(self, names: frozenset[str] | None) -> RowNumbers:
         if names is None:
-            return rows
-        inside = (self.cluster.table.live_row(name) for name in names)
-        return np.array(sorted(row for row in inside if row is not None), np.intp)
+            return self.cluster.table.live_rows()
+        rows = (self.cluster.table.live_row(name) for name in names)
+        return np.array(sorted(row for row in rows if row is not None), np.intp)
 
     # --- PreFilter -------------------------------------------------------------------------------
 
-    def _pre_filter(self, pod: Pod, changes: Changes) -> bool:
-        """Run the PreFilters whose answers are outdated; false when the others cannot stand."""
-        answers = self.pre.answers
-        outdated = changes.fresh or self.reading.pre_filters & changes.aspects
-        if not outdated:
-            return True
-        kept = (
-            {}
-            if changes.fresh
-            else {n: a for n, a in answers.items() if not self._outdated(n, changes)}
-        )
-        before = self.pre
-        nodes = self.cluster.rows()
-        self.pre = self.profile.run_pre_filters(self.state, pod, nodes, kept)
-        # Fewer or other plugins than before ran, or they want other nodes: nothing kept fits.
-        return changes.fresh or (
-            self.pre.answers.keys() == before.answers.keys()
-            and self.pre.node_names == before.node_names
-        )
-
-    def _start_over(self, pod: Pod) -> Changes:
-        self.state = CycleState()
+    def _pre_filter(self, pod: Pod, changes: Changes) -> tuple[CycleState, PreFiltered]:
+        """Run the PreFilters that are outdated or have no signature. Return the pod's state too."""
+        is_kept = self._pre_is_kept
+        if changes.fresh:
+            self.state, self._pre_answers, is_kept = CycleState(), {}, False
+        elif self.reading.pre_filters & changes.aspects:
+            by_name, is_kept = self.reading.by_name, False
+            for name in list(self._pre_answers):
+                if by_name[name].cluster & changes.aspects:
+                    del self._pre_answers[name]
         self.state.put(PodsToActivate())
-        changes = Changes(fresh=True)
-        self._pre_filter(pod, changes)
-        return changes
+        state = self.state.layer() if self.unsigned else self.state
+        if not is_kept:
+            nodes = self.cluster.rows()
+            self._pre = combine(
+                self.profile.pre_filters,
+                lambda plugin: self._answer(plugin, state, pod, nodes),
+                state,
+            )
+            self.state.skip_filter = self._pre.skipped - self.unsigned
+        state.skip_filter = self._pre.skipped
+        return state, self._pre
 
-    def _outdated(self, name: str, changes: Changes) -> bool:
-        return bool(self.reading.by_name[name].cluster & changes.aspects)
+    def _answer(
+        self, plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Rows
+    ) -> PreFilterAnswer:
+        name = plugin.name
+        if name in self.unsigned:
+            return self.profile.pre_filter(plugin, state, pod, nodes)
+        answer = self._pre_answers.get(name)
+        if answer is None:
+            answer = self.profile.pre_filter(plugin, self.state, pod, nodes)
+            self._pre_answers[name] = answer
+        return answer
 
-    # --- Filter ----------------------------------------------------------------------------------
+    def _names_of_signed(self, pre: PreFiltered) -> frozenset[str] | None:
+        """The nodes that PreFilters with a signature want; ``pre`` has the answers of all."""
+        if pre.narrowed_by.isdisjoint(self.unsigned):
+            return pre.node_names
+        wanted = [pre.answers[name][0] for name in pre.narrowed_by - self.unsigned]
+        names = [each for each in wanted if each is not None]
+        return frozenset.intersection(*names) if names else None
 
-    def _judge_all(self, pod: Pod) -> None:
-        size = self.cluster.table.size
-        self._candidates = self._find_candidates()
-        is_whole = len(self._candidates) == size
-        self.first = np.full(size, PENDING if is_whole else OUT, np.int16)
-        if not is_whole:
-            self.first[self._candidates] = PENDING
-        self.verdict = np.zeros(size, np.int32)
-        self._rejections = self._sizes = None
-        self.statuses, self._places = [SUCCESS], {SUCCESS: 0}
-        self._answers, self._walks = {}, {}
-        self._grows = True
-        self._sweep(pod, self._candidates, frozenset())
-        self._settle_feasible()
+    # --- Filter, by plugins with a signature -----------------------------------------------------
 
-    def _judge_changed(self, pod: Pod, changes: Changes) -> None:
-        skipped = self.state.skip_filter
-        asked_anew: frozenset[int] = frozenset()
+    def _catch_up(self, pod: Pod, changes: Changes) -> tuple[bool, frozenset[int]]:
+        """Judge changed rows. Return whether that moved any, and whom to ask about all rows.
+
+        Rows are left pending, for ``_sweep``, when there are many of them.
+        """
+        kept, skipped = self.kept, self.state.skip_filter
+        kept.grows = False
+        asked_anew, moved = _NONE, False
         if self.reading.filters & changes.aspects:
             asked_anew = frozenset(
-                place
-                for place, plugin in self.reading.far_filters.items()
-                if self._outdated(plugin.name, changes) and plugin.name not in skipped
+                filter_index
+                for filter_index, plugin in self.reading.far_filters.items()
+                if self.reading.by_name[plugin.name].cluster & changes.aspects
+                and plugin.name not in skipped
             )
-        pending = False
-        self._grows = False
-        if self.state.skip_filter != self._skipped:
-            self._answers, self._walks = {}, {}
-            asked_anew |= self._newly_active()
-            pending = self._release_newly_skipped()
-        known, first_of = len(self.first), self.first.item
-        rows = [row for row in changes.rows if row < known and first_of(row) not in _SET_ASIDE]
-        moved = False
+        if skipped != self._skipped:
+            asked_anew |= self._follow_skips()
+        known, first_of = len(kept.first), kept.first.item
+        rows = [row for row in changes.rows if row < known and first_of(row) not in _NOT_JUDGED]
         if len(rows) >= _MANY:
-            self.first[rows] = PENDING
-            pending = True
+            kept.first[rows] = PENDING
+            kept.grows = True
         else:
             for row in rows:
                 moved |= self._walk(pod, row, changes.rows[row], asked_anew)
-        self._grows |= pending
-        if pending or asked_anew:
-            moved |= self._sweep(pod, self._pending(), asked_anew)
-        if moved:
-            self._settle_feasible()
+        return moved, asked_anew
 
-    def _newly_active(self) -> frozenset[int]:
-        active = self._skipped - self.state.skip_filter
-        return frozenset(
-            place for place, plugin in enumerate(self.profile.filters) if plugin.name in active
-        )
-
-    def _release_newly_skipped(self) -> bool:
-        """Rows that a filter refused go on when that filter no longer takes part."""
-        released = False
-        for place, plugin in enumerate(self.profile.filters):
-            if plugin.name in self.state.skip_filter and plugin.name not in self._skipped:
-                stuck = self.first == place
-                self.first[stuck] = PENDING
-                released |= bool(stuck.any())
-        return released
+    def _follow_skips(self) -> frozenset[int]:
+        """Let go what newly skipping filters refused. Return those that no longer skip."""
+        self._last_answers, self._walks = {}, {}
+        now, before = self.state.skip_filter, self._skipped
+        active_again = set()
+        for filter_index, plugin in self._filters:
+            if plugin.name in now and plugin.name not in before:
+                self.kept.grows |= self.kept.release(filter_index)
+            elif plugin.name in before and plugin.name not in now:
+                active_again.add(filter_index)
+        return frozenset(active_again)
 
     def _walk(self, pod: Pod, row: int, aspects: int, asked_anew: frozenset[int]) -> bool:
         """Judge one changed row, filter by filter; true when its feasibility changed.
 
-        Filters that will be asked anew about all rows need not be asked about this one before.
+        Filters that will be asked about all rows anyway are not asked about this one before.
         """
-        was = self.first.item(row)
-        to_ask, stays = self._to_ask(was, aspects, asked_anew)
-        now, verdict = len(self.profile.filters), SUCCESS
+        kept = self.kept
+        was, now, status = kept.first.item(row), kept.fits, SUCCESS
+        to_ask, still_refused = self._to_ask(was, aspects, asked_anew)
         node = NodeInfo(self.cluster, row)
-        for place, plugin in to_ask:
-            self._answers.pop(place, None)
-            verdict = self.profile.filter_one(plugin, self.state, pod, node)
-            if not verdict.ok:
-                now = place
+        for filter_index, plugin in to_ask:
+            self._last_answers.pop(filter_index, None)
+            status = self.profile.filter_one(plugin, self.state, pod, node)
+            if not status.ok:
+                now = filter_index
                 break
         else:
-            if stays:
+            if still_refused:
                 return False
-        fits = len(self.profile.filters)
-        if now != was or now != fits:
-            self.first[row] = now
-            self._write(np.array([row]), np.array([self._place(verdict)]))
-        self._grows |= was < now == fits
-        return (was == fits) != (now == fits)
+        if now != was or now != kept.fits:
+            kept.set_row(row, now, status)
+        # A row that fits so far has the filters before it that are asked anew still to pass.
+        kept.grows |= was < now == kept.fits
+        return (was == kept.fits) != (now == kept.fits)
 
     def _to_ask(self, was: int, aspects: int, asked_anew: frozenset[int]) -> _ToAsk:
-        """The filters whose answer about a row may be another one; and whether the one that refused
-        it before, which is not among them, still does."""
+        """Find the filters whose answer about a row may have changed.
+
+        Also whether the filter that refused it before, which is not among them, still does.
+        """
         key = was, aspects, asked_anew
         found = self._walks.get(key)
         if found is None:
@@ -260,12 +268,13 @@ class Judgement:
 
     def _find_to_ask(self, was: int, aspects: int, asked_anew: frozenset[int]) -> _ToAsk:
         to_ask: list[tuple[int, FilterPlugin]] = []
-        for place, plugin in enumerate(self.profile.filters):
+        for filter_index, plugin in self._filters:
             if plugin.name in self.state.skip_filter:
                 continue
-            if place > was or (place not in asked_anew and self._depends(plugin, aspects)):
-                to_ask.append((place, plugin))
-            elif place == was:
+            is_outdated = filter_index not in asked_anew and self._depends(plugin, aspects)
+            if filter_index > was or is_outdated:
+                to_ask.append((filter_index, plugin))
+            elif filter_index == was:
                 return to_ask, True
         return to_ask, False
 
@@ -273,113 +282,64 @@ class Judgement:
         reads = self.reading.by_name[plugin.name]
         return bool((reads.node | reads.cluster) & aspects)
 
-    def _sweep(self, pod: Pod, pending: NDArray[np.intp], asked_anew: frozenset[int]) -> bool:
-        """Run the filters in order: on pending rows, and on all rows where asked anew.
+    def _sweep(self, pod: Pod, pending: RowNumbers, asked_anew: frozenset[int]) -> bool:
+        """Ask the filters in order: about pending rows, and about all rows where asked anew.
 
         True when that changed anything.
         """
+        kept = self.kept
         moved = len(pending) > 0
-        for place, plugin in enumerate(self.profile.filters):
+        for filter_index, plugin in self._filters:
             if plugin.name in self.state.skip_filter:
                 continue
-            rows = self._reaching(place) if place in asked_anew else pending
-            if len(rows) and self._judge_rows(pod, place, plugin, rows):
-                pending = self._pending()
+            rows = kept.reaching(filter_index) if filter_index in asked_anew else pending
+            if not len(rows):
+                continue
+            statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
+            if self._take_in(filter_index, rows, statuses):
+                pending = kept.pending()
                 moved = True
-        if len(pending):
-            self.first[self._where(pending)] = len(self.profile.filters)
-            if not self._nobody_refused:
-                # A filter that refused some of them may skip now.
-                self._write(pending, np.zeros(len(pending), np.intp))
+        kept.finish_pending(pending)
         return moved
 
-    def _pending(self) -> NDArray[np.intp]:
-        """The rows on their way through the filters: none unless some may become feasible."""
-        return np.flatnonzero(self.first == PENDING) if self._grows else _NOBODY
-
-    def _reaching(self, place: int) -> NDArray[np.intp]:
-        """The rows that no filter before this one refuses."""
-        reaching = self.first >= place
-        if np.count_nonzero(reaching) == len(self._candidates):
-            return self._candidates
-        return np.flatnonzero(reaching)
-
-    def _judge_rows(
-        self, pod: Pod, place: int, plugin: FilterPlugin, rows: NDArray[np.intp]
-    ) -> bool:
-        """Ask one filter about these rows; true when that changed which rows are pending."""
-        statuses = self.profile.filter_all(plugin, self.state, pod, Rows(self.cluster, rows))
-        last = self._take_last(place, rows)
-        if last is not None and last.equals(statuses):
-            self._answers[place] = last
+    def _take_in(self, filter_index: int, rows: RowNumbers, statuses: Statuses) -> bool:
+        """Store what a filter said about these rows; true when that changed which are pending."""
+        kept = self.kept
+        are_all = rows is kept.candidates
+        last = self._last_answers.pop(filter_index, None)
+        before: NDArray[np.intp] | NDArray[np.int32]
+        if last is not None and are_all and not kept.grows:
+            if last.equals(statuses):
+                self._last_answers[filter_index] = last
+                return False
+            before = last.status_index
+        elif kept.is_news(filter_index, rows, statuses):
+            before = kept.said_by(filter_index, rows)
+        else:
             return False
-        before = self._before(place, rows, statuses) if last is None else last.verdicts
-        if before is None:
-            return False
-        places = np.array([self._place(status) for status in statuses.values], np.intp)
-        now = places.take(statuses.index)
-        if rows is self._candidates and place in self.reading.far_filters:
-            self._answers[place] = LastAnswer(statuses, now)
+        of_values = np.array([kept.index_of(status) for status in statuses.values], np.intp)
+        now = of_values.take(statuses.index)
+        if are_all and filter_index in self.reading.far_filters:
+            self._last_answers[filter_index] = _LastAnswer(statuses, now)
         # Between two equal pods few rows change: write to those alone.
         changed = (now != before).nonzero()[0]
         if len(changed):
-            self._change(place, rows[changed], now[changed])
+            kept.set_rows(filter_index, rows[changed], now[changed])
         return len(changed) > 0
 
-    def _take_last(self, place: int, rows: NDArray[np.intp]) -> LastAnswer | None:
-        """What this filter said last of all candidates, where that still stands in the columns."""
-        last = self._answers.pop(place, None)
-        return None if self._grows or rows is not self._candidates else last
-
-    def _before(
-        self, place: int, rows: NDArray[np.intp], statuses: Column[Status]
-    ) -> NDArray[np.int32] | None:
-        """What stands of this filter; ``None`` when it refused none of the rows, nor does now."""
-        all_fit = len(statuses.values) == 1 and statuses.values[0].ok
-        if all_fit and self._nobody_refused:
-            return None
-        where = self._where(rows)
-        stuck = self.first[where] == place  # refused here before
-        if all_fit and not stuck.any():
-            return None
-        return np.where(stuck, self.verdict[where], 0)
-
-    def _change(self, place: int, rows: NDArray[np.intp], verdicts: NDArray[np.intp]) -> None:
-        """These verdicts of one filter are news: the rows stop there, or go on."""
-        self._write(rows, verdicts)
-        refused = verdicts > 0
-        self.first[rows] = np.where(refused, place, PENDING)
-        self._grows |= not refused.all()
-
-    def _where(self, rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
-        """Whole columns are read and written in place."""
-        return slice(None) if len(rows) == len(self.first) else rows
-
-    def _write(self, rows: NDArray[np.intp], verdicts: NDArray[np.intp]) -> None:
-        """Set verdicts, and keep count of how many nodes have each."""
-        self._rejections = None
-        if self._sizes is not None:
-            missing = len(self.statuses) - len(self._sizes)
-            self._sizes = np.append(self._sizes, np.zeros(missing, np.intp))
-            np.subtract.at(self._sizes, self.verdict[rows], 1)
-            np.add.at(self._sizes, verdicts, 1)
-        self.verdict[rows] = verdicts
-
-    def _place(self, status: Status) -> int:
-        place = self._places.get(status)
-        if place is None:
-            place = self._places[status] = len(self.statuses)
-            self.statuses.append(status)
-        return place
-
-    def _settle_feasible(self) -> None:
-        if self._nobody_refused:
-            feasible = self._candidates
-        else:
-            feasible = np.flatnonzero(self.first == len(self.profile.filters))
-        if feasible is not self.feasible and not np.array_equal(feasible, self.feasible):
-            feasible.flags.writeable = False  # plugins see it as it is
-            self.feasible = feasible
-            number = self.version.number + 1
-            grown_at = number if self._grows else self.version.grown_at
-            self.version = FeasibleVersion(number, grown_at)
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` naming the first invariant that does not hold."""
+        names = [plugin.name for plugin in self.profile.filters]
+        signed = set(names) - self.unsigned
+        said = {status.plugin for status in self.kept.statuses if not status.ok}
+        assert said <= signed, f"kept verdicts of {sorted(said - signed)}, which have no signature"
+        assert self.unsigned.isdisjoint(self._pre_answers), "kept an answer without a signature"
+        self.kept.check_invariants(names)
+        for filter_index, last in self._last_answers.items():
+            candidates = self.kept.candidates
+            reach = candidates[self.kept.first[candidates] >= filter_index]
+            mine = self.kept.said_by(filter_index, candidates)
+            said_by = dict(zip(candidates.tolist(), last.status_index.tolist(), strict=True))
+            kept_by = dict(zip(candidates.tolist(), mine.tolist(), strict=True))
+            outdated = [row for row in reach.tolist() if said_by[row] != kept_by[row]]
+            assert not outdated, f"{names[filter_index]}: rows {outdated} do not have its answer"

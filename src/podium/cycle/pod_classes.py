@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Final, TypeVar
 
 from podium.api.objects import Pod
 from podium.cycle.judgement import Judgement
 from podium.cycle.scoreboard import Scoreboard
 from podium.cycle.thorough import ThoroughJudgement
+from podium.framework.answers import AttemptFailed
 from podium.framework.profile import Profile
+from podium.framework.signature import Signature
 from podium.framework.thorough import ThoroughProfile
-from podium.logs import get_logger
 from podium.state.cluster import ClusterState
 
-log = get_logger(__name__)
-
 V = TypeVar("V")
-Signed = tuple[Hashable | None, int]
-"""A signature and its hash, which takes long to find."""
 
 KEPT_BYTES: Final = 64 << 20
 _MOST_ONCE: Final = 2
@@ -28,25 +24,39 @@ _JUDGED_BYTES: Final = 32
 _SCORED_BYTES: Final = 10
 _STATE_BYTES: Final = 64
 _TIED_BYTES: Final = 16
-_UNSIGNED: Final[Signed] = (None, 0)
 
 
 class PodClass:
     """An equivalence class: what is known about pods of one signature.
 
-    A class without a signature is used for one pod and not found again.
+    Only answers of plugins with a signature are kept; ``unsigned`` are the others. A class without
+    a signature is used for one pod and not found again.
     """
 
-    __slots__ = ("is_known", "judgement", "number", "scoreboard", "signature")
+    __slots__ = ("is_known", "judgement", "scoreboard", "signature")
 
     def __init__(
-        self, profile: Profile, cluster: ClusterState, pod: Pod, signed: Signed = _UNSIGNED
+        self,
+        profile: Profile,
+        cluster: ClusterState,
+        pod: Pod,
+        signature: Signature | None = None,
     ) -> None:
-        self.signature, self.number = signed
+        self.signature = signature
         self.is_known = False  # whether a pod of this class was judged before
+        unsigned = frozenset[str]() if signature is None else signature.unsigned
         judge = ThoroughJudgement if isinstance(profile, ThoroughProfile) else Judgement
-        self.judgement: Judgement = judge(profile, cluster, pod)
-        self.scoreboard = Scoreboard(profile, cluster, self.judgement.reading)
+        self.judgement: Judgement = judge(profile, cluster, pod, unsigned)
+        self.scoreboard = Scoreboard(profile, cluster, self.judgement.reading, unsigned)
+
+    def is_ahead(self, failure: AttemptFailed) -> bool:
+        """Whether a plugin may have failed only because it was asked before its turn.
+
+        Beside plugins without a signature, those with one are asked about all nodes: also about
+        nodes that they would not see if all plugins were asked in order.
+        """
+        unsigned = self.judgement.unsigned
+        return bool(unsigned) and failure.status.plugin not in unsigned
 
 
 class PodClasses:
@@ -66,30 +76,27 @@ class PodClasses:
         self._seen: dict[int, None] = {}
         self._latest: PodClass | None = None
 
-    def of(self, profile: Profile, pod: Pod) -> PodClass:
-        """Return the pod's class: a new one when no equal pod is known, or it cannot be signed."""
-        signature = profile.sign(pod) if self._enabled else None
-        if signature is None:
-            return PodClass(profile, self._cluster, pod)
-        try:
-            number = hash(signature)
-        except TypeError:
-            log.error("signature cannot be hashed", profile=profile.name, pod=pod.key)
-            return PodClass(profile, self._cluster, pod)
-        found = self._find(number)
-        if found is not None and found.signature == signature:
+    def of(self, profile: Profile, pod: Pod, signature: Signature) -> PodClass:
+        """Return the class of pods with this signature: a new one when no such pod is known."""
+        if not self._enabled:
+            return self.scratch(profile, pod)
+        number = signature.number
+        found = self._classes.get(number) or self._came_once.get(number)
+        known = None if found is None else found.signature
+        if found is not None and known is not None and known.key == signature.key:
             return found
-        return PodClass(profile, self._cluster, pod, (signature, number))
+        return PodClass(profile, self._cluster, pod, signature)
 
-    def _find(self, number: int) -> PodClass | None:
-        return self._classes.get(number) or self._came_once.get(number)
+    def scratch(self, profile: Profile, pod: Pod) -> PodClass:
+        """Return a class for one pod, for which all plugins are asked in order."""
+        return PodClass(profile, self._cluster, pod)
 
     def keep(self, pod_class: PodClass) -> None:
         """Remember an up-to-date class; the least recently used ones make room."""
         if pod_class is self._latest or pod_class.signature is None:
             return
         pod_class.is_known = True
-        number = pod_class.number
+        number = pod_class.signature.number
         most = max(1, KEPT_BYTES // self._reckoned_bytes(pod_class))
         if number not in self._seen:
             _put(self._came_once, number, pod_class, min(_MOST_ONCE, most))
@@ -107,15 +114,21 @@ class PodClasses:
     def drop(self, pod_class: PodClass) -> None:
         """Forget a class whose refresh was interrupted."""
         self._latest = None
-        if pod_class.is_known:
-            self._classes.pop(pod_class.number, None)
-            self._came_once.pop(pod_class.number, None)
+        if pod_class.is_known and pod_class.signature is not None:
+            self._classes.pop(pod_class.signature.number, None)
+            self._came_once.pop(pod_class.signature.number, None)
 
     def clear(self) -> None:
         """Forget all: plugins were exchanged."""
         self._latest = None
         self._classes.clear()
         self._came_once.clear()
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` naming the first thing kept that is not consistent."""
+        for pod_class in (*self._classes.values(), *self._came_once.values()):
+            pod_class.judgement.check_invariants()
+            pod_class.scoreboard.check_invariants()
 
     def __len__(self) -> int:
         return len(self._classes) + len(self._came_once)

@@ -1,7 +1,7 @@
 """The scores of a profile for one class of pods, kept up to date row by row.
 
-``total`` is at any time the weighted sum of what the plugins that take part have scored; entries of
-rows that are not feasible hold whatever was there, and are not read.
+Entries of rows that are not feasible hold whatever was there, and are not read. Plugins without a
+signature are asked for every pod: their old scores are taken out of the total, the new ones put in.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.cycle.feasible_version import UNTRACKED, FeasibleVersion
 from podium.cycle.tied import Tied
+from podium.cycle.verdicts import UNTRACKED, FeasibleVersion, RowNumbers
 from podium.framework.answers import check_range
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import Dependencies
-from podium.framework.plugin import ScorePlugin, Scores
+from podium.framework.plugin import Plugin, ScorePlugin, Scores
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.status import Status
@@ -26,14 +26,17 @@ from podium.state.changes import Reader
 from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 
-RowNumbers = NDArray[np.intp]
-
 _FEW: Final = 8  # up to this many changed rows are scored one by one
 _NONE: Final[RowNumbers] = np.zeros(0, np.intp)
 
 
 class Share:
-    """What one plugin adds to the total."""
+    """What one plugin adds to the total.
+
+    ``reads`` is ``None`` for a plugin without a signature: all its scores are asked for again for
+    every pod. For the others ``known`` marks the rows whose score stands (``raw``, where the plugin
+    normalizes): a row that changes in an aspect of ``reads`` loses the mark.
+    """
 
     __slots__ = (
         "is_new",
@@ -44,50 +47,77 @@ class Share:
         "raw",
         "reads",
         "score_of",
-        "watches",
+        "watches_all",
+        "watches_row",
         "weight",
     )
 
-    def __init__(self, plugin: ScorePlugin, weight: int, reads: Dependencies, size: int) -> None:
+    def __init__(
+        self, plugin: ScorePlugin, weight: int, reads: Dependencies | None, size: int
+    ) -> None:
         self.plugin = plugin
         self.weight = weight
         self.reads = reads
-        self.watches = reads.node | reads.for_scores
+        self.watches_row = 0 if reads is None else reads.node
+        self.watches_all = 0 if reads is None else reads.for_scores
         self.normalizes = _normalizes(plugin)
         self.is_new = True  # all zero, so there is nothing to take back
         self.normalized: NDArray[np.int8] = np.zeros(size, np.int8)  # 0 to 100
         self.score_of = self.normalized.item  # by row
         self.raw: NDArray[np.int64] = np.empty(size if self.normalizes else 0, np.int64)
-        self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)  # rows whose raw score stands
+        self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)
 
 
 class Scoreboard:
-    """Scores by plugin and row, and their total."""
+    """Scores by plugin and row, and their total.
 
-    def __init__(self, profile: Profile, cluster: ClusterState, reading: Reading) -> None:
+    Invariants, after ``refresh`` (``check_invariants``):
+
+    * ``total[row]`` is the sum of ``weight * normalized[row]`` over ``shares``, for every row.
+    * ``shares`` has the plugins that score this pod: all but those whose PreScore skips.
+    * On the rows that were scored last, ``normalized`` is what the plugin says about the pod now.
+    * ``_tied``, while it is known, holds exactly the rows scored last whose total is ``_top``, and
+      no row scored last has a higher one.
+    * What plugins with a signature have put into the state is in ``_state``: the kept state of the
+      class. A new state means that all of them must prepare again.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        cluster: ClusterState,
+        reading: Reading,
+        unsigned: frozenset[str] = frozenset(),
+    ) -> None:
         self.profile = profile
         self.cluster = cluster
         self.reading = reading
         self.total: NDArray[np.int64] = np.zeros(0, np.int64)
         self.shares: dict[str, Share] = {}
-        self._answers: dict[str, Status] = {}
+        self._unsigned = unsigned
+        self._prepares_unsigned = any(each.name in unsigned for each in profile.pre_scores)
+        self._answers: dict[str, Status] = {}  # of PreScores
+        self._skipped: frozenset[str] = frozenset()  # those of them that skip
         self._reader = Reader(cluster)
-        self._state: CycleState | None = None  # where the PreScores have put what they found
+        self._state: CycleState | None = None
         self._version = UNTRACKED
-        self._tied: Tied | None = None  # the feasible rows with the highest total, while known
+        self._tied: Tied | None = None
         self._top = 0
+        self._rows: RowNumbers | None = None  # those that were scored last
 
     def refresh(self, state: CycleState, pod: Pod, nodes: Rows, version: FeasibleVersion) -> None:
         """Score these nodes, the feasible ones."""
         changes = self._reader.catch_up()
-        if changes.fresh or len(self.total) != self.cluster.table.size or state is not self._state:
+        kept = state.base if self._unsigned else state
+        if changes.fresh or len(self.total) != self.cluster.table.size or kept is not self._state:
             changes = self._start_over()
-            self._state = state
+            self._state = kept
         outdated = _Outdated(changes, self._version, version)
-        self._version = version
-        if outdated.moved or self.reading.pre_scores & changes.aspects:
+        self._version, self._rows = version, nodes.index
+        if outdated.moved or self._prepares_unsigned or self.reading.pre_scores & changes.aspects:
             self._pre_score(state, pod, nodes, outdated)
-            self._take_part(state)
+            self._take_part()
+        state.skip_score = self._skipped
         if outdated.moved:
             self._tied = None
         near: list[Share] = []
@@ -97,12 +127,16 @@ class Scoreboard:
             if outdated.is_near(share):
                 near.append(share)
             else:
-                self._score(state, pod, nodes, share, outdated)
+                self._score(self._state_for(share.plugin, state), pod, nodes, share, outdated)
         for row, aspects in changes.rows.items():
             if row < len(self.total):
-                outdated_here = [share for share in near if share.reads.node & aspects]
-                self._touch_up(state, pod, nodes, outdated_here, row)
+                outdated_here = [share for share in near if share.watches_row & aspects]
+                self._touch_up(kept, pod, nodes, outdated_here, row)
                 self._untie(row)
+
+    def _state_for(self, plugin: Plugin, state: CycleState) -> CycleState:
+        """The pod's own state for a plugin without a signature, else the kept one of the class."""
+        return state if not self._unsigned or plugin.name in self._unsigned else state.base
 
     def best(self, nodes: Rows) -> Tied:
         """Those with the highest total among the nodes that were scored last."""
@@ -127,7 +161,7 @@ class Scoreboard:
 
     def _start_over(self) -> Changes:
         self.total = np.zeros(self.cluster.table.size, np.int64)
-        self.shares, self._answers = {}, {}
+        self.shares, self._answers, self._skipped = {}, {}, frozenset()
         return Changes(fresh=True)
 
     def _touch_up(
@@ -148,32 +182,37 @@ class Scoreboard:
     # --- PreScore --------------------------------------------------------------------------------
 
     def _pre_score(self, state: CycleState, pod: Pod, nodes: Rows, outdated: _Outdated) -> None:
-        """Run the PreScores whose answers are outdated."""
+        """Run the PreScores whose answers are outdated, or have no signature."""
         changes = outdated.changes
         for plugin in self.profile.pre_scores:
-            reads = self.reading.by_name[plugin.name]
-            if (
-                changes.fresh
-                or reads.for_scores & changes.aspects
-                or (outdated.moved and reads.feasible)
-            ):
-                self._answers[plugin.name] = self.profile.pre_score(plugin, state, pod, nodes)
-                outdated.again.add(plugin.name)
+            name = plugin.name
+            if name not in self._unsigned:
+                reads = self.reading.by_name[name]
+                if not (
+                    changes.fresh
+                    or reads.for_scores & changes.aspects
+                    or (outdated.moved and reads.feasible)
+                ):
+                    continue
+            mine = self._state_for(plugin, state)
+            self._answers[name] = self.profile.pre_score(plugin, mine, pod, nodes)
+            outdated.again.add(name)
         if outdated.again:
-            state.skip_score = frozenset(n for n, a in self._answers.items() if a.is_skip)
+            self._skipped = frozenset(n for n, a in self._answers.items() if a.is_skip)
 
-    def _take_part(self, state: CycleState) -> None:
+    def _take_part(self) -> None:
         """Make room for plugins that score from now on, and take out those that skip."""
         for plugin in self.profile.scores:
             name = plugin.name
-            if name in state.skip_score:
+            if name in self._skipped:
                 share = self.shares.pop(name, None)
                 if share is not None:
                     self._tied = None
                     self.total -= share.weight * share.normalized.astype(np.int64)
             elif name not in self.shares:
                 weight, size = self.profile.weights[name], len(self.total)
-                self.shares[name] = Share(plugin, weight, self.reading.by_name[name], size)
+                reads = self.reading.by_name.get(name)
+                self.shares[name] = Share(plugin, weight, reads, size)
 
     # --- Score, NormalizeScore -------------------------------------------------------------------
 
@@ -199,7 +238,7 @@ class Scoreboard:
     def _unknown_rows(self, nodes: Rows, share: Share, outdated: _Outdated) -> RowNumbers:
         """The feasible rows whose score must be asked for."""
         reads, changes, known = share.reads, outdated.changes, share.known
-        if changes.fresh:
+        if changes.fresh or reads is None:
             return nodes.index
         if share.plugin.name in outdated.again or reads.for_scores & changes.aspects:
             known[:] = False
@@ -230,6 +269,18 @@ class Scoreboard:
             self._tied = None
             self._add(rows, share.weight * more)
             share.normalized[where] = scores
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` naming the first invariant that does not hold."""
+        total = np.zeros(len(self.total), np.int64)
+        for share in self.shares.values():
+            total += share.weight * share.normalized.astype(np.int64)
+        assert np.array_equal(total, self.total), "the total is not the sum of the shares"
+        if self._tied and self._rows is not None:
+            totals = self.total[self._rows]
+            assert int(totals.max()) == self._top, "a node is above the top"
+            best = self._rows[totals == self._top]
+            assert sorted(self._tied.rows.tolist()) == best.tolist(), "the best are others"
 
     def _add(self, rows: RowNumbers, more: NDArray[np.int64]) -> None:
         if len(rows) == len(self.total):
@@ -263,8 +314,9 @@ class _Outdated:
         """Whether nothing that the plugin looks at has changed."""
         return not (
             self.moved
-            or share.watches & self.aspects
+            or (share.watches_row | share.watches_all) & self.aspects
             or share.is_new
+            or share.reads is None
             or (self.again and share.plugin.name in self.again)
         )
 
@@ -272,8 +324,9 @@ class _Outdated:
         """Whether at most the changed rows must be scored, and each on its own."""
         return (
             self.few
+            and share.reads is not None
             and not share.normalizes
-            and not share.reads.for_scores & self.aspects
+            and not share.watches_all & self.aspects
             and share.plugin.name not in self.again
         )
 

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from podium.api.objects import Pod
 from podium.clock import Clock
 from podium.cycle.extenders import Extenders
-from podium.cycle.feasible_version import UNTRACKED
 from podium.cycle.pod_classes import PodClasses
 from podium.cycle.record import Records
 from podium.cycle.scoreboard import Scoreboard
+from podium.cycle.verdicts import UNTRACKED
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import EVERYTHING
 from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics

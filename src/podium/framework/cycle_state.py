@@ -25,10 +25,13 @@ class CycleState:
     must implement ``clone()``; others are shared between clones.
     """
 
-    __slots__ = ("_values", "skip_filter", "skip_pre_bind", "skip_score")
+    __slots__ = ("_below", "_values", "skip_filter", "skip_pre_bind", "skip_score")
 
-    def __init__(self, values: dict[type, object] | None = None) -> None:
+    def __init__(
+        self, values: dict[type, object] | None = None, below: CycleState | None = None
+    ) -> None:
         self._values: dict[type, object] = {} if values is None else values
+        self._below = below  # what is not found here is looked up there
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
         self.skip_pre_bind: frozenset[str] = frozenset()
@@ -41,23 +44,41 @@ class CycleState:
         try:
             return cast(T, self._values[kind])
         except KeyError:
+            if self._below is not None:
+                return self._below.get(kind)
             raise StateNotFound(kind) from None
 
     def find(self, kind: type[T]) -> T | None:
-        return cast("T | None", self._values.get(kind))
+        found = self._values.get(kind)
+        if found is None and self._below is not None:
+            return self._below.find(kind)
+        return cast("T | None", found)
 
     def drop(self, kind: type) -> None:
         self._values.pop(kind, None)
 
+    def layer(self) -> CycleState:
+        """Return a store on top of this one: it shows these values, and keeps its own apart."""
+        return self._sharing_skips(CycleState(below=self))
+
+    @property
+    def base(self) -> CycleState:
+        """The store that this one is a layer of, or itself."""
+        return self if self._below is None else self._below
+
     def fork(self) -> CycleState:
-        """A store of its own with the same values, for the next equal pod."""
-        return self._sharing_skips(CycleState(dict(self._values)))
+        """Return a store of its own with the same values, for the rest of a pod's attempt."""
+        return self._sharing_skips(CycleState(self._all_values()))
+
+    def _all_values(self) -> dict[type, object]:
+        below = {} if self._below is None else self._below._all_values()
+        return {**below, **self._values}
 
     def clone(self) -> CycleState:
         """A store whose changeable values are copies, for a dry run."""
         values = {
             kind: cast(Cloneable, value).clone() if _is_cloneable(kind) else value
-            for kind, value in self._values.items()
+            for kind, value in self._all_values().items()
         }
         return self._sharing_skips(CycleState(values))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from podium.framework.cycle_state import CycleState
+from podium.framework.plugin import PreFilterPlugin
 from podium.framework.status import SUCCESS, Code, Status
 
 PreFilterAnswer = tuple[frozenset[str] | None, Status]
@@ -13,11 +15,15 @@ PreFilterAnswer = tuple[frozenset[str] | None, Status]
 
 @dataclass(slots=True)
 class PreFiltered:
-    """What all PreFilter plugins said together, and each on its own."""
+    """What all PreFilter plugins said together, and each on its own.
+
+    ``skipped`` are those whose Filter is left out, ``narrowed_by`` those that named nodes.
+    """
 
     status: Status = SUCCESS
     node_names: frozenset[str] | None = None
     narrowed_by: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
     answers: dict[str, PreFilterAnswer] = field(default_factory=dict)
 
     def ends_with(self, name: str, answer: PreFilterAnswer) -> bool:
@@ -37,6 +43,26 @@ class PreFiltered:
             return False
         self.status = Status.unresolvable(_nobody_satisfies(sorted(self.narrowed_by)))
         return True
+
+
+def combine(
+    plugins: Iterable[PreFilterPlugin],
+    answer_of: Callable[[PreFilterPlugin], PreFilterAnswer],
+    state: CycleState,
+) -> PreFiltered:
+    """Ask the plugins in order, until one of them ends it; ``state`` gets those that skip."""
+    out = PreFiltered()
+    skipped: list[str] = []
+    try:
+        for plugin in plugins:
+            answer = out.answers[plugin.name] = answer_of(plugin)
+            if answer[1].is_skip:
+                skipped.append(plugin.name)
+            elif out.ends_with(plugin.name, answer):
+                break
+    finally:
+        state.skip_filter = out.skipped = frozenset(skipped)
+    return out
 
 
 def left_out_by(plugins: Iterable[str]) -> Status:

@@ -6,7 +6,7 @@ A plugin's exception is caught here, and from Reserve on in ``binding.py``: it b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -32,7 +32,6 @@ from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.plugin import (
     BindPlugin,
     FilterPlugin,
-    NotSignable,
     PermitPlugin,
     Plugin,
     Point,
@@ -50,7 +49,7 @@ from podium.framework.plugin import (
     Statuses,
     as_score,
 )
-from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered
+from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine
 from podium.framework.preemption import (
     PostFilterAnswer,
     PostFiltering,
@@ -59,6 +58,7 @@ from podium.framework.preemption import (
     unasked,
 )
 from podium.framework.reading import Reading
+from podium.framework.signature import Signature, Signers
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
@@ -99,8 +99,9 @@ class Profile:
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
         self.calls.sources |= {plugin.name: source_of(plugin) for plugin in everyone}
         self._is_guarded = not all(type(p).__module__.startswith("podium.") for p in everyone)
+        # The judging plugins that never have a signature, in order.
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
-        self._signs = [(plugin, plugin.sign) for plugin in self.judges]
+        self._signers = Signers(self.judges)
         self._reading: Reading | None = None  # the latest
 
     @property
@@ -124,25 +125,16 @@ class Profile:
                 return status.by(plugin.name)
         return SUCCESS
 
-    def sign(self, pod: Pod) -> Hashable | None:
-        """What all judging plugins look at in the pod; ``None`` when one of them cannot tell."""
-        if self.unsigned:
-            return None
-        fragments: list[Hashable] = [self.name, pod.priority]
-        for plugin, sign in self._signs:
-            try:
-                fragments.append(sign(pod))  # type: ignore[misc]  # see unsigned
-            except NotSignable:
-                return None
-            except FAULTS as fault:
-                fault_of(plugin, "Sign", pod, fault)
-                return None
-        return tuple(fragments)
+    def sign(self, pod: Pod) -> Signature:
+        """Return what the judging plugins look at in the pod."""
+        return self._signers.sign(self.name, pod)
 
-    def reading(self, pod: Pod) -> Reading:
+    def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
         """What the judging plugins read for this pod; everything where one cannot tell."""
         found: dict[str, Dependencies] = {}
         for plugin in self.judges:
+            if plugin.name in unsigned:
+                continue
             try:
                 found[plugin.name] = as_dependencies(plugin.depends_on(pod))
             except FAULTS as fault:
@@ -154,32 +146,16 @@ class Profile:
 
     # --- PreFilter -------------------------------------------------------------------------------
 
-    def run_pre_filters(
-        self,
-        state: CycleState,
-        pod: Pod,
-        nodes: Rows,
-        kept: Mapping[str, PreFilterAnswer] | None = None,
-    ) -> PreFiltered:
-        """Run each PreFilter, or take the answer kept from an equal pod."""
-        kept = kept or {}
-        out = PreFiltered()
-        skipped: list[str] = []
-        try:
-            for plugin in self.pre_filters:
-                answer = kept.get(plugin.name) or self._pre_filter(plugin, state, pod, nodes)
-                out.answers[plugin.name] = answer
-                if answer[1].is_skip:
-                    skipped.append(plugin.name)
-                elif out.ends_with(plugin.name, answer):
-                    break
-        finally:
-            state.skip_filter = frozenset(skipped)
-        return out
+    def run_pre_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> PreFiltered:
+        """Run the PreFilters in order, until one of them ends it."""
+        return combine(
+            self.pre_filters, lambda plugin: self.pre_filter(plugin, state, pod, nodes), state
+        )
 
-    def _pre_filter(
+    def pre_filter(
         self, plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Rows
     ) -> PreFilterAnswer:
+        """Run one PreFilter; a fault ends the attempt."""
         begin, names = self._now(), None
         try:
             answer = plugin.pre_filter(state, pod, nodes)

@@ -1,13 +1,13 @@
-"""What the plugins of a profile read for a kind of pod, each and together.
+"""What the plugins with a signature read for one class of pods, each and together.
 
-Most kinds of pods differ in other things: a profile makes one of these and hands it out again.
+Most classes of pods read the same: a profile makes one of these and hands it out again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from podium.framework.dependencies import Dependencies
+from podium.framework.dependencies import NOTHING, Dependencies
 from podium.framework.plugin import Plugin
 
 
@@ -26,13 +26,14 @@ class Reading:
         self.by_name = by_name
         self.pre_filters = 0  # changes of these outdate the answer of some PreFilter
         for plugin in pre_filters:
-            self.pre_filters |= by_name[plugin.name].cluster
+            self.pre_filters |= by_name.get(plugin.name, NOTHING).cluster
         self.filters = 0  # and these all answers of some Filter
         self.far_filters: dict[int, Plugin] = {}
-        for place, plugin in enumerate(filters):
-            if by_name[plugin.name].cluster:
-                self.filters |= by_name[plugin.name].cluster
-                self.far_filters[place] = plugin
+        for filter_index, plugin in enumerate(filters):
+            cluster = by_name.get(plugin.name, NOTHING).cluster
+            if cluster:
+                self.filters |= cluster
+                self.far_filters[filter_index] = plugin
         self.pre_scores = 0
         for plugin in pre_scores:
-            self.pre_scores |= by_name[plugin.name].for_scores
+            self.pre_scores |= by_name.get(plugin.name, NOTHING).for_scores

@@ -39,6 +39,13 @@ class Changes:
     rows: dict[int, int] = field(default_factory=dict)
     fresh: bool = False
 
+    def followed_by(self, later: Changes) -> Changes:
+        """Return these changes and later ones as one."""
+        rows = dict(self.rows)
+        for row, aspects in later.rows.items():
+            rows[row] = rows.get(row, 0) | aspects
+        return Changes(self.aspects | later.aspects, rows, self.fresh or later.fresh)
+
 
 class Journal:
     """What changed since a reader last looked; a reader that is too far behind starts over."""

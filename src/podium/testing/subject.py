@@ -52,20 +52,20 @@ class Subject:
     def answers(self, pod: Pod, pod_class: PodClass | None = None) -> Answers:
         """From scratch, or by what a pod class knows already."""
         pod_class = pod_class or self.pod_class(pod)
-        judgement = pod_class.judgement
-        judgement.refresh(pod)
-        refused = judgement.pre.status
+        judged = pod_class.judgement.refresh(pod)
+        refused = judged.pre.status
         if not refused.ok:
             return Answers(dict.fromkeys(self.handle.rows.names, refused.by("")), {})
-        statuses = judgement.verdicts()
+        statuses = judged.node_statuses()
         verdicts = {node.name: statuses.of(node).by("") for node in self.handle.rows}
-        if not self.profile.scores or not len(judgement.feasible):
+        feasible = judged.verdicts.feasible
+        if not self.profile.scores or not len(feasible):
             return Answers(verdicts, {})
         board = pod_class.scoreboard
-        feasible = Rows(self.cluster, judgement.feasible)
-        board.refresh(judgement.state, pod, feasible, judgement.version)
+        version = judged.verdicts.version
+        board.refresh(judged.state, pod, Rows(self.cluster, feasible), version)
         names = self.cluster.table.names
-        scores = {names[row]: board.total.item(row) for row in judgement.feasible.tolist()}
+        scores = {names[row]: board.total.item(row) for row in feasible.tolist()}
         return Answers(verdicts, scores)
 
 

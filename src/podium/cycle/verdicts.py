@@ -1,0 +1,253 @@
+"""What the filters said about each node, for one class of pods: only storage, no plugin is asked.
+
+``judgement.py`` decides which plugins are asked about which rows, and writes the answers here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.framework.diagnosis import NodeStatuses, Rejections
+from podium.framework.status import SUCCESS, Status
+from podium.state.cluster import ClusterState
+from podium.state.column import Column
+from podium.state.rows import Rows
+
+RowNumbers = NDArray[np.intp]
+
+OUT: Final = -1  # not a candidate: the row has no node, or PreFilter left the node out
+PENDING: Final = 32767  # not refused so far; later filters are still to be asked
+
+NO_ROWS: Final[RowNumbers] = np.zeros(0, np.intp)
+
+
+class FeasibleVersion(NamedTuple):
+    """The number of a set of feasible rows, among those that one class of pods had.
+
+    ``grown_at`` is the number of the last set that may have had a row more than the one before
+    it. A negative number stands for a set that is not tracked.
+    """
+
+    number: int
+    grown_at: int
+
+
+UNTRACKED = FeasibleVersion(-1, -1)
+
+
+class VerdictsOfAttempt(Protocol):
+    """What an attempt reads: the feasible rows now, and who refused the others when asked."""
+
+    @property
+    def feasible(self) -> RowNumbers: ...
+    @property
+    def version(self) -> FeasibleVersion: ...
+
+    def node_statuses(self, absent: Status) -> NodeStatuses:
+        """Return the status of every candidate; nodes that are none have the status ``absent``."""
+
+    def rejections(self) -> Rejections:
+        """Count the nodes that each plugin refused for each reason. Shared: do not change it."""
+
+
+class Verdicts:
+    """Which filter refused each row first, with which status; and the rows that all let pass.
+
+    Invariants, outside of a refresh (``check_invariants``):
+
+    * ``first[row]`` is ``OUT`` unless the row is in ``candidates``; else the index of the first
+      filter that refused the row, or ``fits`` when none did. ``PENDING`` occurs only in a refresh.
+    * ``statuses[status_index[row]]`` is what that filter said; index 0 is success, and a candidate
+      has it exactly when ``first`` is ``fits``.
+    * ``feasible`` holds the rows with ``fits``, ascending, and cannot be written to.
+    * ``version`` has another number exactly when ``feasible`` is another set than before.
+    * ``_counts[i]`` is the number of candidates with status ``i``, while it is known.
+
+    In a refresh ``grows`` says whether a row may become feasible that was not: while it is false
+    no row is pending, and rows only leave ``feasible``.
+    """
+
+    def __init__(self, cluster: ClusterState, filters: int) -> None:
+        self.cluster = cluster
+        self.fits: Final = filters
+        self.first: NDArray[np.int16] = np.zeros(0, np.int16)
+        self.status_index: NDArray[np.int32] = np.zeros(0, np.int32)
+        self.statuses: list[Status] = [SUCCESS]
+        self.candidates = self.feasible = NO_ROWS
+        self.version = FeasibleVersion(0, 0)
+        self.grows = False
+        self._index_of: dict[Status, int] = {SUCCESS: 0}
+        self._counts: NDArray[np.intp] | None = None
+        self._rejections: Rejections | None = None
+
+    def start_over(self, candidates: RowNumbers) -> None:
+        """Forget all verdicts: these rows are candidates, and every filter is still to be asked."""
+        size = self.cluster.table.size
+        self.candidates = candidates
+        is_whole = len(candidates) == size
+        self.first = np.full(size, PENDING if is_whole else OUT, np.int16)
+        if not is_whole:
+            self.first[candidates] = PENDING
+        self.status_index = np.zeros(size, np.int32)
+        self.statuses, self._index_of = [SUCCESS], {SUCCESS: 0}
+        self._counts = self._rejections = None
+        self.grows = True
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    @property
+    def none_refused(self) -> bool:
+        """Whether no filter has refused a row since ``start_over``."""
+        return len(self.statuses) == 1
+
+    def node_statuses(self, absent: Status) -> NodeStatuses:
+        index = self.status_index[self.candidates].astype(np.intp)
+        nodes = Rows(self.cluster, self.candidates)
+        return NodeStatuses(nodes, Column(self.statuses, index), absent)
+
+    def rejections(self) -> Rejections:
+        if self._rejections is None:
+            self._rejections = self.rejections_among(self.counts())
+        return self._rejections
+
+    def counts(self) -> NDArray[np.intp]:
+        """How many candidates have each status. Do not change it."""
+        if self._counts is None:
+            rows, index = self.candidates, self.status_index
+            here = index if len(rows) == len(index) else index[rows]
+            self._counts = np.bincount(here, minlength=len(self.statuses))
+        return self._counts
+
+    def rejections_among(self, counts: NDArray[np.intp]) -> Rejections:
+        """Name the refusals that are counted by status."""
+        rejections = Rejections()
+        if not self.none_refused:
+            for status_index in counts.nonzero()[0].tolist():
+                rejections.count(self.statuses[status_index], counts.item(status_index))
+        return rejections
+
+    def pending(self) -> RowNumbers:
+        """The rows that no filter has refused so far; none unless some may become feasible."""
+        return np.flatnonzero(self.first == PENDING) if self.grows else NO_ROWS
+
+    def reaching(self, filter_index: int) -> RowNumbers:
+        """The rows that no filter before this one refuses."""
+        reaching = self.first >= filter_index
+        if np.count_nonzero(reaching) == len(self.candidates):
+            return self.candidates
+        return np.flatnonzero(reaching)
+
+    def is_news(self, filter_index: int, rows: RowNumbers, statuses: Column[Status]) -> bool:
+        """Whether this filter refuses one of these rows, or has refused one before."""
+        if len(statuses.values) > 1 or not statuses.values[0].ok:
+            return True
+        if self.none_refused:
+            return False
+        return bool((self.first[self._where(rows)] == filter_index).any())
+
+    def said_by(self, filter_index: int, rows: RowNumbers) -> NDArray[np.int32]:
+        """What this filter said of the rows: the index of its refusal, or 0."""
+        where = self._where(rows)
+        return np.where(self.first[where] == filter_index, self.status_index[where], 0)
+
+    # --- writing, in a refresh -------------------------------------------------------------------
+
+    def index_of(self, status: Status) -> int:
+        found = self._index_of.get(status)
+        if found is None:
+            found = self._index_of[status] = len(self.statuses)
+            self.statuses.append(status)
+        return found
+
+    def set_row(self, row: int, filter_index: int, status: Status) -> None:
+        """This filter is the first to refuse the row; or none does, and the status is success."""
+        self.first[row] = filter_index
+        self._write(np.array([row]), np.array([self.index_of(status)]))
+
+    def set_rows(self, filter_index: int, rows: RowNumbers, said: NDArray[np.intp]) -> None:
+        """Where this filter refuses, it is the first; the other rows go on to the next filter."""
+        self._write(rows, said)
+        refused = said > 0
+        self.first[rows] = np.where(refused, filter_index, PENDING)
+        self.grows |= not refused.all()
+
+    def release(self, filter_index: int) -> bool:
+        """Let rows go on that this filter refused, because it skips now; false without any."""
+        stuck = self.first == filter_index
+        self.first[stuck] = PENDING
+        return bool(stuck.any())
+
+    def finish_pending(self, pending: RowNumbers) -> None:
+        """All filters were asked about these rows, and none refused them."""
+        if not len(pending):
+            return
+        self.first[self._where(pending)] = self.fits
+        if not self.none_refused:
+            # A filter that refused some of them may skip now.
+            self._write(pending, np.zeros(len(pending), np.intp))
+
+    def settle(self) -> None:
+        """The end of a refresh that moved rows: find the feasible ones, and number their set."""
+        feasible = self.candidates
+        if not self.none_refused:
+            feasible = np.flatnonzero(self.first == self.fits)
+        if feasible is not self.feasible and not np.array_equal(feasible, self.feasible):
+            feasible.flags.writeable = False  # plugins see this very array
+            self.feasible = feasible
+            number = self.version.number + 1
+            self.version = FeasibleVersion(number, number if self.grows else self.version.grown_at)
+
+    def _write(self, rows: RowNumbers, said: NDArray[np.intp]) -> None:
+        self._rejections = None
+        if self._counts is not None:
+            missing = len(self.statuses) - len(self._counts)
+            self._counts = np.append(self._counts, np.zeros(missing, np.intp))
+            np.subtract.at(self._counts, self.status_index[rows], 1)
+            np.add.at(self._counts, said, 1)
+        self.status_index[rows] = said
+
+    def _where(self, rows: RowNumbers) -> RowNumbers | slice:
+        """Whole columns are read and written in place."""
+        return slice(None) if len(rows) == len(self.first) else rows
+
+    def check_invariants(self, filters: Sequence[str]) -> None:
+        """Raise ``AssertionError`` naming the first invariant that does not hold."""
+        first, candidates = self.first, self.candidates
+        assert np.array_equal(np.flatnonzero(first != OUT), candidates), "candidates are not OUT"
+        assert not (first == PENDING).any(), "rows are pending after a refresh"
+        fits = np.flatnonzero(first == self.fits)
+        assert np.array_equal(fits, self.feasible), "feasible rows are not those that fit"
+        for row in candidates.tolist():
+            status = self.statuses[self.status_index.item(row)]
+            fits_here = first.item(row) == self.fits
+            assert status.ok == fits_here, f"row {row} has {status} and first {first.item(row)}"
+            if not fits_here:
+                refuser = filters[first.item(row)]
+                assert status.plugin == refuser, f"row {row} was refused by {refuser}, not {status}"
+        counts = np.bincount(self.status_index[candidates], minlength=len(self.statuses))
+        missing = len(self.statuses) - len(self.counts())
+        known = np.append(self.counts(), np.zeros(missing, np.intp))
+        assert np.array_equal(counts, known), "counts do not sum to the candidates"
+        assert all(self._index_of[s] == i for i, s in enumerate(self.statuses)), "lost a status"
+
+
+class TrackedRows:
+    """A set of rows and its version, where the set is found anew for each pod of a class."""
+
+    def __init__(self) -> None:
+        self.rows = NO_ROWS
+        self.version = FeasibleVersion(0, 0)
+
+    def update(self, rows: RowNumbers) -> None:
+        """Take the rows of the present pod: the version stays exactly when the set does."""
+        if rows is self.rows or np.array_equal(rows, self.rows):
+            return
+        number = self.version.number + 1
+        has_grown = len(np.setdiff1d(rows, self.rows, assume_unique=True)) > 0
+        rows.flags.writeable = False
+        self.rows = rows
+        self.version = FeasibleVersion(number, number if has_grown else self.version.grown_at)

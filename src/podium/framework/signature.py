@@ -1,0 +1,111 @@
+"""The signature of a pod in a profile: what the plugins that judge nodes look at in the pod.
+
+Pods with equal signatures form an equivalence class (``cycle/pod_classes.py``). A plugin without a
+signature for a pod does not spoil the others: it is left out, and asked again for every pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Final, NamedTuple
+
+from podium.api.objects import Pod
+from podium.framework.calls import FAULTS, fault_of, source_of
+from podium.framework.plugin import NotSignable, Plugin
+from podium.framework.status import text_of
+from podium.logs import get_logger
+
+log = get_logger(__name__)
+
+_FIX: Final = (
+    "return a hashable value, such as a tuple of strings, or raise fwk.NotSignable for pods whose "
+    "results must not be reused"
+)
+
+
+class _NotSigned:
+    """Stands in a signature for a plugin that has none for the pod."""
+
+
+_NOT_SIGNED: Final = _NotSigned()
+
+
+class Signature(NamedTuple):
+    """``unsigned`` are the plugins without a signature for this pod; ``key`` tells which they are.
+
+    ``number`` is the hash of the key, which takes long to find. ``problems`` says what is wrong
+    with the ``sign`` of plugins, in sentences for their authors.
+    """
+
+    key: tuple[Hashable, ...]
+    number: int
+    unsigned: frozenset[str]
+    problems: tuple[str, ...] = ()
+
+
+class Signers:
+    """The judging plugins of one profile that have a ``sign``."""
+
+    def __init__(self, plugins: Iterable[Plugin]) -> None:
+        self._signers: list[tuple[Plugin, Callable[..., Hashable]]] = []
+        unsigned: list[str] = []
+        for plugin in plugins:
+            if plugin.sign is None:
+                unsigned.append(plugin.name)
+            else:
+                self._signers.append((plugin, plugin.sign))
+        self._always_unsigned = frozenset(unsigned)
+
+    def sign(self, profile: str, pod: Pod) -> Signature:
+        """Sign the pod. A ``sign`` that fails, or is not hashable, leaves its plugin out."""
+        parts: list[Hashable] = [profile, pod.priority]
+        missing: list[str] = []
+        problems: list[str] = []
+        for plugin, sign in self._signers:
+            try:
+                parts.append(sign(pod))
+            except NotSignable:
+                parts.append(_NOT_SIGNED)
+                missing.append(plugin.name)
+            except FAULTS as fault:
+                parts.append(_NOT_SIGNED)
+                missing.append(plugin.name)
+                fault_of(plugin, "Sign", pod, fault)
+                problems.append(
+                    _problem(plugin, f"raised {type(fault).__name__}: {text_of(fault)}")
+                )
+        key = tuple(parts)
+        number = _hash_of(key)
+        if number is None:
+            self._leave_out_unhashable(parts, pod, missing, problems)
+            key = tuple(parts)
+            number = hash(key)
+        if not missing:
+            return Signature(key, number, self._always_unsigned)
+        return Signature(key, number, self._always_unsigned.union(missing), tuple(problems))
+
+    def _leave_out_unhashable(
+        self, parts: list[Hashable], pod: Pod, missing: list[str], problems: list[str]
+    ) -> None:
+        for position, (plugin, _) in enumerate(self._signers, start=2):
+            if _hash_of(parts[position]) is not None:
+                continue
+            what = f"returned {parts[position]!r:.80}, which cannot be hashed"
+            log.misuse(
+                "plugin failed", plugin=plugin.name, point="Sign", pod=pod.key, why=what,
+                source=source_of(plugin),
+            )  # fmt: skip
+            problems.append(_problem(plugin, what))
+            missing.append(plugin.name)
+            parts[position] = _NOT_SIGNED
+
+
+def _hash_of(value: Hashable) -> int | None:
+    try:
+        return hash(value)
+    except FAULTS:
+        return None
+
+
+def _problem(plugin: Plugin, what: str) -> str:
+    return f'plugin "{plugin.name}": sign(pod) {what}; {_FIX}'
