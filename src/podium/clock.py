@@ -42,7 +42,7 @@ async def sleep(clock: Clock, seconds: float) -> None:
 class Deadline:
     """``async with Deadline(clock, 30):`` raises TimeoutError inside once the time is up.
 
-    ``extend`` starts the time anew; it costs no timer, so it may be called often.
+    ``extend`` starts the time again; it costs no timer, so it may be called often.
     """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
@@ -60,8 +60,8 @@ class Deadline:
         self._timer.cancel()
         await self._scope.__aexit__(*exception)
 
-    def extend(self) -> None:
-        self._ends = self._clock.now() + self._seconds
+    def extend(self, seconds: float | None = None) -> None:
+        self._ends = self._clock.now() + (self._seconds if seconds is None else seconds)
 
     def _check(self) -> None:
         left = self._ends - self._clock.now()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.lines import Lines, LineTooLong
+from podium.client.watch_events import Lines, LineTooLong
 
 texts = st.lists(st.binary(min_size=1, max_size=20).map(lambda text: text.replace(b"\n", b"x")))
 

@@ -1,24 +1,40 @@
 """The reflector against a misbehaving server: each way in which a list or a watch can go wrong."""
 
+import asyncio
 import json
 import logging
 
 import pytest
+from aiohttp import web
 
 from podium.client import reflector
 from podium.client.backoff import FIRST_SECONDS
 from podium.client.resources import CLAIMS, NODES, PODS
 from podium.errors import Forbidden, Unreachable
 from tests.support.client import node, pod, with_world
-from tests.support.faulty_proxy import answering, hanging_up, never, saying, silent, streaming
+from tests.support.faulty_proxy import (
+    answering,
+    hanging_up,
+    holding,
+    never,
+    saying,
+    silent,
+    streaming,
+)
+
+STREAMED = "sendInitialEvents=true"
 
 
 def listed(world, part="limit="):
+    """The requests for lists: streamed, or in pages where the server does not stream."""
+    if world.front.streams_lists:
+        return [one for one in world.front.requests if STREAMED in one.path]
     return [one for one in world.front.requests if part in one.path and "watch" not in one.path]
 
 
 def watched(world):
-    return [one for one in world.front.requests if "watch=true" in one.path]
+    watches = [one for one in world.front.requests if "watch=true" in one.path]
+    return [one for one in watches if world.front.streams_lists or STREAMED not in one.path]
 
 
 # --- lists ----------------------------------------------------------------------------------------
@@ -26,6 +42,7 @@ def watched(world):
 
 @with_world
 async def test_long_lists_come_in_pages(world, monkeypatch):
+    world.front.streams_lists = False
     monkeypatch.setattr(reflector, "PAGE", 2)
     for number in range(5):
         world.create("nodes", **node(f"n{number}"))
@@ -38,6 +55,7 @@ async def test_long_lists_come_in_pages(world, monkeypatch):
 
 @with_world
 async def test_a_list_whose_middle_is_forgotten_is_read_at_once(world, monkeypatch):
+    world.front.streams_lists = False
     monkeypatch.setattr(reflector, "PAGE", 2)
     for number in range(5):
         world.create("nodes", **node(f"n{number}"))
@@ -55,6 +73,7 @@ async def test_a_list_whose_middle_is_forgotten_is_read_at_once(world, monkeypat
 )
 @with_world
 async def test_what_is_no_list_is_asked_for_again(world, body):
+    world.front.streams_lists = False
     world.front.instead("limit=", saying(body))
     informer, _ = world.follow(NODES)
 
@@ -65,6 +84,7 @@ async def test_what_is_no_list_is_asked_for_again(world, body):
 
 @with_world
 async def test_an_object_that_cannot_be_read_is_told_and_left_out(world, caplog):
+    world.front.streams_lists = False
     pods = [{"metadata": {"name": "a"}, "spec": 7}, {"metadata": {"name": "b", "uid": "u"}}]
     page = {"metadata": {"resourceVersion": "1"}, "items": pods}
     world.front.instead("limit=", saying(json.dumps(page)))
@@ -93,6 +113,115 @@ async def test_changes_of_an_object_that_cannot_be_read_bring_no_lists(world, ca
 
     assert story.told == [("add", "default/a")]
     assert len(listed(world, "")) == lists
+
+
+# --- lists and watches in one ---------------------------------------------------------------------
+
+
+def added(name, version="5"):
+    meta = {"name": name, "uid": f"uid-{name}", "resourceVersion": version}
+    return {"type": "ADDED", "object": {"metadata": meta}}
+
+
+@with_world
+async def test_a_list_is_streamed_with_the_watch(world):
+    for number in range(3):
+        world.create("nodes", **node(f"n{number}"))
+    informer, story = world.follow(NODES)
+    await informer.wait_synced()
+    assert len(informer) == 3
+
+    world.create("nodes", **node("n3"))
+    await world.until(lambda: len(story.told) == 4)
+
+    (request,) = world.front.requests
+    assert "resourceVersion=&sendInitialEvents=true&resourceVersionMatch=NotOlderThan" in (
+        request.path
+    )
+
+
+@with_world
+async def test_a_streamed_list_that_breaks_off_is_not_the_whole_list(world):
+    world.create("nodes", **node("n"))
+    world.front.instead(STREAMED, streaming(added("other")))
+    informer, story = world.follow(NODES)
+
+    await world.in_time(lambda: informer.has_synced)
+
+    assert [one.key for one in informer.objects()] == ["n"]
+    assert story.told == [("add", "other"), ("add", "n"), ("delete", "other")]
+
+
+async def ignoring_the_question(front, request):
+    """A server before 1.27: it sends what there is, and never says that this was all."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    await response.write(json.dumps(added("n")).encode() + b"\n")
+    await never(front, request)
+
+
+BARE_BOOKMARK = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}
+
+
+@pytest.mark.parametrize(
+    ("server", "seconds"),
+    [
+        pytest.param(answering(422, "sendInitialEvents: Forbidden"), 0, id="refuses"),
+        pytest.param(answering(400, "bad request"), 0, id="bad-request"),
+        pytest.param(ignoring_the_question, reflector.STREAMED_LIST_SECONDS, id="ignores"),
+        pytest.param(streaming(added("n"), BARE_BOOKMARK), 0, id="sends-a-usual-bookmark"),
+    ],
+)
+@with_world
+async def test_a_server_that_streams_no_lists_is_asked_for_pages(world, server, seconds):
+    world.create("nodes", **node("n"))
+    world.front.instead(STREAMED, server)
+    informer, _ = world.follow(NODES)
+    begun = world.clock.now()
+    await world.in_time(lambda: informer.has_synced)
+
+    assert world.clock.now() - begun == pytest.approx(seconds, abs=0.1)
+    assert [one.key for one in informer.objects()] == ["n"]
+    assert informer.trouble is None
+
+    # It is not asked again when the list is due the next time.
+    await world.in_time(lambda: world.clock.now() > begun + 2 * reflector.RELIST_SECONDS)
+    assert len(listed(world)) == 1
+
+
+# --- readiness ------------------------------------------------------------------------------------
+
+
+@with_world
+async def test_synced_means_that_the_watch_is_open(world):
+    """The list is answered, and the watch is late: what happens meanwhile would be missed."""
+    world.front.streams_lists = False
+    opened = asyncio.Event()
+    world.front.instead("watch=true", holding(opened))
+    world.create("nodes", **node("a"))
+    informer, story = world.follow(NODES)
+    await world.until(lambda: story.told)
+    await world.quiet()
+    assert not informer.has_synced
+
+    opened.set()
+    await informer.wait_synced()
+
+    world.create("nodes", **node("b"))
+    await world.until(lambda: len(story.told) == 2)
+
+
+@with_world
+async def test_synced_means_that_a_streamed_list_is_complete(world):
+    opened = asyncio.Event()
+    world.front.instead(STREAMED, holding(opened))
+    informer, _ = world.follow(NODES)
+    await world.until(lambda: listed(world))
+    await world.quiet()
+    assert not informer.has_synced
+
+    opened.set()
+    await informer.wait_synced()
 
 
 # --- watches --------------------------------------------------------------------------------------
@@ -213,6 +342,7 @@ async def test_an_event_that_does_not_fit_brings_a_list(world):
 
 @with_world
 async def test_after_a_good_time_it_is_quick_again(world):
+    world.front.streams_lists = False
     world.front.instead("limit=", *[hanging_up] * 40)
     informer, story = world.follow(PODS)
     await world.in_time(lambda: informer.has_synced)  # by now it waits half a minute each time
@@ -247,6 +377,7 @@ async def test_a_watch_that_told_something_goes_on_at_once(world):
 
 @with_world
 async def test_a_watch_that_ends_without_news_is_waited_for(world):
+    world.front.streams_lists = False
     world.front.instead("watch=true", *[saying("")] * 3)
     informer, _ = world.follow(PODS)
     await informer.wait_synced()
@@ -259,9 +390,10 @@ async def test_a_watch_that_ends_without_news_is_waited_for(world):
 
 @with_world
 async def test_silence_ends_a_watch(world):
+    world.front.streams_lists = False
     world.front.instead("watch=true", never)
-    informer, story = world.follow(PODS)
-    await informer.wait_synced()
+    _, story = world.follow(PODS)
+    await world.until(lambda: watched(world))
     world.create("pods", **pod("a"))
     begun = world.clock.now()
 
@@ -273,6 +405,7 @@ async def test_silence_ends_a_watch(world):
 @with_world
 async def test_a_kind_of_which_nothing_is_told_is_no_trouble(world, caplog):
     """kube-apiserver leaves bookmarks out where nothing has changed, for two minutes and more."""
+    world.front.streams_lists = False
     world.front.instead("watch=true", *[silent] * 5)
     informer, story = world.follow(PODS)
     await informer.wait_synced()
@@ -312,7 +445,7 @@ FORBIDDEN = answering(403, 'User "me" cannot list resource "persistentvolumeclai
 
 @with_world
 async def test_an_optional_kind_that_is_forbidden_is_one_warning(world, caplog):
-    world.front.instead("persistentvolumeclaims", *[FORBIDDEN] * 5)
+    world.front.instead("persistentvolumeclaims", *[FORBIDDEN] * 10)  # streamed and in pages
     informer, _ = world.follow(CLAIMS)
     await informer.wait_synced()
     assert isinstance(informer.trouble, Forbidden)
@@ -342,6 +475,7 @@ async def test_a_needed_kind_that_is_forbidden_is_an_error(world, caplog):
 
 @with_world
 async def test_a_right_to_list_but_not_to_watch_is_one_warning(world, caplog):
+    world.front.streams_lists = False
     world.front.instead("watch=true", *[FORBIDDEN] * 3)
     informer, _ = world.follow(CLAIMS)
     await world.until(lambda: informer.trouble)
@@ -355,6 +489,7 @@ async def test_a_right_to_list_but_not_to_watch_is_one_warning(world, caplog):
 
 @with_world
 async def test_an_unreachable_server_is_one_warning(world, caplog):
+    world.front.streams_lists = False
     world.front.instead("limit=", *[hanging_up] * 20)
     informer, _ = world.follow(NODES)
     await world.in_time(lambda: isinstance(informer.trouble, Unreachable))

@@ -64,6 +64,7 @@ class Front:
     mood: Mood = field(default_factory=Mood)
     answers: list = field(default_factory=list)  # (part of a path, handler)
     requests: list = field(default_factory=list)  # every Seen
+    streams_lists: bool = True  # as API servers do since 1.34
     busy: int = 0
     activity: int = 0
     watches: list = field(default_factory=list)  # their transports
@@ -113,6 +114,8 @@ class Front:
             body = await request.read()
             at = self.clock.now()
             self.requests.append(Seen(at, request.method, request.path_qs, request.headers, body))
+            if "sendInitialEvents" in request.path_qs and not self.streams_lists:
+                return status(422, "sendInitialEvents: Forbidden: the feature is disabled")
             if handler := self._planned(request.path_qs):
                 return await handler(self, request)
             if evil := await self._spoil(request):
@@ -187,6 +190,7 @@ class Front:
 
     async def _pass_lines(self, request, answer, response):
         past = []
+        is_listing = "sendInitialEvents" in request.path_qs
         async for line in answer.content:
             self.activity += 1
             past.append(line)
@@ -200,10 +204,13 @@ class Front:
                 await response.write(b'{"type":"ADDED","object":{"metadata":{]}\n')
             if self._draws("forget"):
                 await response.write(_ERROR)
-            if not self._draws("drop"):
+            # A list arrives whole or not at all; only events after it are lost or repeated.
+            if is_listing or not self._draws("drop"):
                 await self._write(response, line)
-            if self._draws("repeat"):
+            if not is_listing and self._draws("repeat"):
                 await response.write(self.chance.choice(past))
+            if is_listing and b"initial-events-end" in line:
+                is_listing, past = False, []
 
     async def _write(self, response, line):
         if self._draws("split"):

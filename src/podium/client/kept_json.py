@@ -27,7 +27,7 @@ def keeping_json(
             return decoded
         return msgspec.structs.replace(decoded, _raw=KeptJson(_trimmed(raw)))
 
-    return replace(resource, decode=decode_and_keep)
+    return replace(resource, decode=decode_and_keep, struct=None)
 
 
 def _trimmed(raw: bytes) -> bytes:

@@ -1,8 +1,12 @@
-"""Keeps a store equal to what the API server has: a paged list, then a watch from its version.
+"""Keeps a store equal to what the API server has: a list, then a watch from its version.
 
-A watch that breaks off goes on from the last version seen. What cannot be followed any more is
-listed anew and compared, so that only real differences are told. Nothing here is tried again
-without a wait, unless it went well for some seconds.
+A server that can streams the list at the beginning of the watch (``sendInitialEvents``), so that
+list and watch are one request; from any other the list comes in pages, before the watch. A kind is
+synced when its list is complete *and* its watch is open: from then on nothing can be missed.
+
+A watch that breaks off goes on from the last version seen. If that is not possible, the kind is
+listed again and compared, so that handlers hear of real differences only. Nothing is tried again
+without a pause, unless it went well for some seconds.
 """
 
 from __future__ import annotations
@@ -18,31 +22,49 @@ from podium.api.codec import UNREADABLE
 from podium.client.answers import of_status, read_status
 from podium.client.backoff import Backoff
 from podium.client.http import Connection
-from podium.client.lines import Lines, LineTooLong
 from podium.client.resources import Resource
 from podium.client.store import Store, meta_of
 from podium.client.trouble import Trouble
+from podium.client.watch_events import (
+    ADDED,
+    BOOKMARK,
+    DELETED,
+    ERROR,
+    LIST_END,
+    EventDecoder,
+    Lines,
+    LineTooLong,
+    WatchEvent,
+)
 from podium.clock import Deadline, sleep
-from podium.errors import ApiError, Gone, PodiumError, TooManyRequests, Unreachable
+from podium.errors import ApiError, Gone, PodiumError, TooManyRequests, Unauthorized, Unreachable
 from podium.logs import get_logger
 
 T = TypeVar("T")
 
 PAGE: Final = 500
-# The server ends a watch after this long or twice that; who watches then spreads out.
+# The server ends a watch after this time or up to twice as long, so that not all clients come back
+# at once.
 WATCH_SECONDS: Final = 300
 # API servers send a bookmark each minute, unless nothing has changed: after this much silence the
 # connection may be dead, and only a new one can tell.
 SILENCE_SECONDS: Final = 90.0
-# A watch that lasted this long, or told of something and was ended in order, went well: the next
-# one starts without a wait.
+# A server that ignores ``sendInitialEvents`` never says that the list is complete. After this much
+# silence in a streamed list it is taken for such a server.
+STREAMED_LIST_SECONDS: Final = 10.0
+# A watch that lasted this long, or sent an event and was ended by the server, went well: the next
+# one starts without a pause.
 HEALTHY_SECONDS: Final = 5.0
-# Events that were lost without a trace come to light when the list is compared again.
+# Events that were lost without a trace are found when the list is compared again.
 RELIST_SECONDS: Final = 1800.0
 # Events that contradict what is known are such a trace; but they must not cause a flood of lists.
 SUSPICION_SECONDS: Final = 60.0
 # Between two tries to follow a kind that we may not read or that is not installed.
 LASTING_SECONDS: Final = 300.0
+
+# With the version "" the server sends the most recent data.
+_STREAMED_LIST: Final = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+_INVALID: Final = (400, 422)
 
 log = get_logger(__name__)
 
@@ -57,26 +79,30 @@ class _Page(msgspec.Struct, gc=False):
     items: list[msgspec.Raw] | None = None
 
 
-class _Event(msgspec.Struct, gc=False):
-    type: str
-    object: msgspec.Raw
-
-
-_CHANGES: Final = ("ADDED", "MODIFIED", "DELETED")
 _PAGES = msgspec.json.Decoder(_Page)
-_EVENTS = msgspec.json.Decoder(_Event)
+
+
+class _CannotStream(ApiError):
+    """The server does not stream lists."""
 
 
 class Reflector(Generic[T]):
-    """Runs until it is cancelled; ``trouble`` says what keeps it from its work."""
+    """Follows one kind until it is cancelled; ``trouble`` says what keeps it from its work.
+
+    ``_version`` is that of the complete list or of the last event after it, and "" while a list is
+    due. ``_listed`` holds the keys of a list that is being streamed, and None at any other time.
+    """
 
     def __init__(self, connection: Connection, resource: Resource[T], store: Store[T]) -> None:
         self._connection = connection
         self._clock = connection.clock
         self._resource = resource
         self._store = store
+        self._decode = EventDecoder(resource)
         self._backoff = Backoff()
-        self._version = ""  # of the list or the last event; "" when a list is due
+        self._can_stream = True  # until the server says otherwise
+        self._version = ""
+        self._listed: set[str] | None = None
         self._verb = "list"
         self.trouble = Trouble(resource, connection.troubles)
         self.synced = asyncio.Event()
@@ -89,12 +115,12 @@ class Reflector(Generic[T]):
             begun, version, went_well = self._clock.now(), self._version, False
             try:
                 await self._follow()
-                # Servers end the watch of whoever is slow for a moment: no reason to miss more.
+                # Servers end the watch of a client that is slow for a moment: go on at once.
                 went_well = self._version != version
             except PodiumError as error:
                 self._note(error)
             except Exception as fault:  # the edge of the client: nobody else would go on watching
-                log.error("following failed", kind=self._resource.name)
+                log.error("watching failed", kind=self._resource.name)
                 self._note(ApiError(f"{self._resource.name}: {fault!r}"))
             if went_well or self._clock.now() - begun >= HEALTHY_SECONDS:
                 self._backoff.reset()
@@ -104,9 +130,10 @@ class Reflector(Generic[T]):
     async def _follow(self) -> None:
         if self._clock.now() - self.listed_at >= RELIST_SECONDS:
             self._version = ""
-        if not self._version:
-            await self._list()
-        await self._watch()
+        if self._version or not await self._stream_list_and_watch():
+            if not self._version:
+                await self._list()
+            await self._watch()
 
     def _note(self, error: PodiumError) -> None:
         """A connection that broke is resumed; after anything else only a list is to be trusted."""
@@ -126,6 +153,30 @@ class Reflector(Generic[T]):
 
     # --- list ------------------------------------------------------------------------------------
 
+    async def _stream_list_and_watch(self) -> bool:
+        """List and watch in one request; False when the kind must be listed in pages instead.
+
+        Any refusal but a passing one leads to the paged list, as in client-go: that may be allowed,
+        and says best what is wrong if it is not.
+        """
+        if not self._can_stream:
+            return False
+        log.v(3, "Listing and watching", kind=self._resource.name)
+        self._listed = set()
+        try:
+            await self._watch(_STREAMED_LIST)
+        except (Unreachable, TooManyRequests, Unauthorized):
+            raise
+        except ApiError as refusal:
+            if self._listed is None:  # the list was complete: it is the watch that ended
+                raise
+            self._can_stream = not (isinstance(refusal, _CannotStream) or refusal.code in _INVALID)
+            log.debug("list not streamed", kind=self._resource.name, why=str(refusal))
+            return False
+        finally:
+            self._listed = None
+        return True
+
     async def _list(self) -> None:
         self._verb = "list"
         log.v(3, "Listing and watching", kind=self._resource.name)
@@ -134,13 +185,12 @@ class Reflector(Generic[T]):
         except Gone:  # it took so long that the server has forgotten where it began
             version = await self._list_pages("")
         except UNREADABLE as error:
-            raise self._strange("not a list", error) from error
+            raise self._not_an_api_server("not a list", error) from error
         self._version = version
         self.heard_at = self.listed_at = self._clock.now()
-        self.synced.set()
 
     async def _list_pages(self, limit: str) -> str:
-        """The version of the whole list; what is not in it is forgotten at the end."""
+        """Return the version of the whole list; what is not in it is forgotten at the end."""
         keys: set[str] = set()
         page = await self._page(limit)
         self._take_in(page, keys)
@@ -161,63 +211,95 @@ class Reflector(Generic[T]):
 
     # --- watch -----------------------------------------------------------------------------------
 
-    async def _watch(self) -> None:
+    async def _watch(self, extra: str = "") -> None:
         self._verb = "watch"
-        self.watches += 1
         seconds = int(WATCH_SECONDS * (1 + random.random()))
         query = f"watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}"
-        path = self._path(f"{query}&resourceVersion={quote(self._version)}")
+        query += f"&resourceVersion={quote(self._version)}"
+        path = self._path(f"{query}&{extra}" if extra else query)
         try:
-            async with self._connection.stream(path) as read, self._silence() as silence:
+            async with (
+                self._connection.stream(path) as read,
+                Deadline(self._clock, self._patience) as silence,
+            ):
+                self.watches += 1
                 self._hear()
+                if self._listed is None:
+                    self.synced.set()
                 lines = Lines()
                 while chunk := await read():
                     self._hear()
-                    silence.extend()
+                    silence.extend(self._patience)
                     for line in lines.feed(chunk):
                         self._on_line(line)
+            if self._listed is not None:
+                raise ApiError("the watch ended before its list was complete")
         except TimeoutError:
+            if self._listed is not None:
+                raise _CannotStream("the list does not end") from None
             log.debug("nothing heard", kind=self._resource.name, seconds=SILENCE_SECONDS)
         except (LineTooLong, *UNREADABLE) as error:
-            raise self._strange("not a watch event", error) from error
+            raise self._not_an_api_server("not a watch event", error) from error
 
-    def _strange(self, what: str, error: Exception) -> ApiError:
-        """In the same words for every kind, so that a wrong address is told once."""
+    def _not_an_api_server(self, what: str, error: Exception) -> ApiError:
+        """The message is the same for every kind, so that a wrong address is reported once."""
         at = self._connection.endpoint
         hint = "is there an API server at this address?"
         return ApiError(f"{at.source}: {at.server}: {what}: {error}; {hint}")
 
-    def _silence(self) -> Deadline:
-        return Deadline(self._clock, SILENCE_SECONDS)
+    @property
+    def _patience(self) -> float:
+        return SILENCE_SECONDS if self._listed is None else STREAMED_LIST_SECONDS
 
     def _hear(self) -> None:
         self.heard_at = self._clock.now()
         self.trouble.end()
 
     def _on_line(self, line: bytes) -> None:
-        event = _EVENTS.decode(line)
-        if event.type == "ERROR":
-            raise of_status(read_status(event.object))
-        meta = meta_of(event.object)
-        if not self._is_newer(meta.resource_version):
-            return  # told before: versions only ever grow in a watch
-        if event.type in _CHANGES:
-            self._suspect(event.type, self._store.holds(meta))
-            if event.type == "DELETED":
-                self._store.drop(meta)
-            else:
-                self._store.put(meta, event.object)
-        self._version = meta.resource_version
+        is_listing = self._listed is not None
+        # What is known in the same version need not be decoded when it is listed again.
+        event = self._decode(line, may_be_known=is_listing and len(self._store) > 0)
+        if event.type == ERROR:
+            raise of_status(read_status(event.raw))
+        if self._listed is not None:
+            self._on_listed(event, self._listed)
+        elif self._is_newer(event.meta.resource_version):  # versions only ever grow in a watch
+            if event.is_change:
+                self._suspect(event.type, self._store.holds(event.meta))
+                self._apply(event)
+            self._version = event.meta.resource_version
+
+    def _apply(self, event: WatchEvent[T]) -> None:
+        if event.type == DELETED:
+            self._store.drop(event.meta)
+        elif event.obj is not None:
+            self._store.put_object(event.meta, event.obj)
+        else:
+            self._store.put(event.meta, event.raw)
+
+    def _on_listed(self, event: WatchEvent[T], listed: set[str]) -> None:
+        """An event of a streamed list; a marked bookmark ends the list."""
+        if event.type == BOOKMARK:
+            raise _CannotStream("a bookmark came before the end of the list")
+        if event.type == LIST_END:
+            self._store.retain(listed)
+            self._listed = None
+            self._version = event.meta.resource_version
+            self.listed_at = self._clock.now()
+            self.synced.set()
+        elif event.is_change:
+            self._apply(event)
+            (listed.discard if event.type == DELETED else listed.add)(event.meta.key)
 
     def _is_newer(self, version: str) -> bool:
         """Versions are numbers where a server keeps to the API's rules; others are all taken."""
         if version.isdecimal() and self._version.isdecimal():
-            return _place(version) > _place(self._version)
+            return _in_order(version) > _in_order(self._version)
         return bool(version)
 
     def _suspect(self, change: str, known: bool) -> None:
-        """An event that does not fit what is known: the one before it was lost."""
-        if known == (change == "ADDED") and self._clock.now() - self.listed_at > SUSPICION_SECONDS:
+        """Raise ``Gone`` for an event that does not fit what is known: one before it was lost."""
+        if known == (change == ADDED) and self._clock.now() - self.listed_at > SUSPICION_SECONDS:
             what = f"{change} of an object that is {'' if known else 'not '}known"
             raise Gone(f"{self._resource.name}: {what}: an event was lost")
 
@@ -227,7 +309,7 @@ class Reflector(Generic[T]):
         return f"{self._resource.path}?{'&'.join(filter(None, (chosen, query)))}"
 
 
-def _place(version: str) -> tuple[int, str]:
-    """Numbers in their order, however long they are: Python refuses to read the longest."""
+def _in_order(version: str) -> tuple[int, str]:
+    """A key that sorts numbers of any length: Python refuses to read the longest."""
     digits = version.lstrip("0")
     return len(digits), digits

@@ -52,6 +52,7 @@ class Resource(Generic[T]):
     field_selector: str = ""
     needed: bool = False  # without it nothing can be scheduled
     without: str = ""  # what podium cannot do when it may not read this kind
+    struct: type[T] | None = None  # what ``decode`` makes of any object, if it does nothing else
 
     @property
     def name(self) -> str:
@@ -89,6 +90,10 @@ class Resource(Generic[T]):
 _USUAL_NULL: Final = b'"lastProbeTime":null,'
 
 
+def without_usual_null(raw: bytes) -> bytes:
+    return raw.replace(_USUAL_NULL, b"")
+
+
 def typed(kind: type[K]) -> Decode[K]:
     """Decode into a struct straight from the bytes.
 
@@ -99,7 +104,7 @@ def typed(kind: type[K]) -> Decode[K]:
 
     def decode_typed(raw: bytes, known: K | None) -> K:
         try:
-            return fast(raw.replace(_USUAL_NULL, b""))
+            return fast(without_usual_null(raw))
         except UNREADABLE:
             return decode(kind, raw)  # knows about nulls, and explains what it cannot read
 
@@ -114,7 +119,7 @@ def decode_plain(raw: bytes, known: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _served(kind: type[K], plural: str, group: str = "", *, without: str = "") -> Resource[K]:
-    return Resource(kind.__name__, plural, typed(kind), group, without=without)
+    return Resource(kind.__name__, plural, typed(kind), group, without=without, struct=kind)
 
 
 PODS: Final = Resource(
@@ -124,8 +129,9 @@ PODS: Final = Resource(
     # A pod that has ended takes no room: to the scheduler it is as good as deleted.
     field_selector="status.phase!=Succeeded,status.phase!=Failed",
     needed=True,
+    struct=Pod,
 )
-NODES: Final = Resource("Node", "nodes", typed(Node), needed=True)
+NODES: Final = Resource("Node", "nodes", typed(Node), needed=True, struct=Node)
 VOLUMES: Final = _served(
     PersistentVolume, "persistentvolumes", without="scheduling of pods with persistent volumes"
 )

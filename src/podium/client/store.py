@@ -1,7 +1,7 @@
-"""What an informer knows: objects by key, and who is told of each change. No I/O.
+"""What an informer knows: objects by key, and the handlers that hear of each change. No I/O.
 
-The reflector feeds it; changes come out as a story that holds together: an object is added before
-it is updated or deleted, and never twice.
+The reflector feeds it. Handlers hear a consistent sequence of changes: an object is added before it
+is updated or deleted, and never added twice.
 """
 
 from __future__ import annotations
@@ -56,12 +56,16 @@ class _Known(Generic[T]):
 
 
 class Store(Generic[T]):
-    """One kind's objects; every change is told to the handlers before the next one is made."""
+    """The objects of one kind; handlers hear of each change before the next one is made.
+
+    ``_unreadable`` holds the versions that could not be decoded: each is logged once, and the
+    object stays as it was known before, if it was.
+    """
 
     def __init__(self, resource: Resource[T]) -> None:
         self._resource = resource
         self._known: dict[str, _Known[T]] = {}
-        self._unreadable: dict[str, Meta] = {}  # versions that were told of, and left out
+        self._unreadable: dict[str, Meta] = {}
         self._handlers: list[Handler[T]] = []
 
     def __len__(self) -> int:
@@ -75,36 +79,48 @@ class Store(Generic[T]):
         return known.obj if known else None
 
     def subscribe(self, handler: Handler[T]) -> None:
-        """Tell this handler of every change; what is there already comes as additions."""
+        """Call this handler for every change, and for each known object as an addition now."""
         self._handlers.append(handler)
         for obj in list(self):
             self._tell_one(handler, None, obj)
 
     def holds(self, meta: Meta) -> bool:
-        """Whether this object, in whatever version, has been seen, readable or not."""
+        """Whether this object has been seen, in any version, readable or not."""
         seen = (self._known.get(meta.key), self._unreadable.get(meta.key))
         return any(each is not None and each.uid == meta.uid for each in seen)
 
     def put(self, meta: Meta, raw: bytes | msgspec.Raw) -> None:
         """Take in an object; one that is known in this very version is not decoded again."""
-        key = meta.key
-        known = self._known.get(key)
-        if known is not None and known.uid != meta.uid:
-            self._forget(key, known)  # deleted and made again while nobody told us
-            known = None
-        if known is not None and known.version == meta.resource_version:
-            return
-        if meta == self._unreadable.get(key):
+        if self._is_known(meta) or meta == self._unreadable.get(meta.key):
             return
         try:
-            obj = self._resource.decode(bytes(raw), known.obj if known else None)
+            obj = self._resource.decode(bytes(raw), self.get(meta.key))
         except InvalidObject as error:
-            self._unreadable[key] = meta
-            log.warning("object not readable", kind=self._resource.kind, key=key, why=str(error))
+            self._unreadable[meta.key] = meta
+            kind, key = self._resource.kind, meta.key
+            log.warning("object not readable", kind=kind, key=key, why=str(error))
             return
-        self._unreadable.pop(key, None)
+        self._take(meta, obj)
+
+    def put_object(self, meta: Meta, obj: T) -> None:
+        """Take in an object that is decoded already."""
+        if not self._is_known(meta):
+            self._take(meta, obj)
+
+    def _is_known(self, meta: Meta) -> bool:
+        """Whether the object is known in this version. Another one of its name is forgotten."""
+        known = self._known.get(meta.key)
+        if known is not None and known.uid != meta.uid:
+            self._forget(meta.key, known)  # deleted and created again, and we missed it
+            return False
+        return known is not None and known.version == meta.resource_version
+
+    def _take(self, meta: Meta, obj: T) -> None:
+        if self._unreadable:
+            self._unreadable.pop(meta.key, None)
+        known = self._known.get(meta.key)
         if known is None:
-            self._known[key] = _Known(meta.uid, meta.resource_version, obj)
+            self._known[meta.key] = _Known(meta.uid, meta.resource_version, obj)
             self._tell(None, obj)
         else:
             old, known.obj, known.version = known.obj, obj, meta.resource_version
