@@ -454,8 +454,8 @@ async def test_an_optional_kind_that_is_forbidden_is_one_warning(world, caplog):
     await world.in_time(lambda: informer.trouble is None)
 
     (warning,) = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
-    assert "kind='persistentvolumeclaims' verb='list'" in warning
-    assert "without='scheduling of pods with persistent volume claims'" in warning
+    assert "cannot list persistentvolumeclaims: forbidden (grant list and watch on " in warning
+    assert "; continuing without scheduling of pods with persistent volume claims; " in warning
     assert world.clock.now() - begun >= 5 * reflector.LASTING_SECONDS
 
 
@@ -469,7 +469,7 @@ async def test_a_needed_kind_that_is_forbidden_is_an_error(world, caplog):
     await world.in_time(lambda: informer.has_synced)
 
     (error,) = [one for one in caplog.records if one.levelno == logging.ERROR]
-    assert "kind not followed kind='nodes' verb='list'" in error.getMessage()
+    assert "cannot list nodes: forbidden (grant list and watch on nodes); " in error.getMessage()
     assert informer.trouble is None
 
 
@@ -484,7 +484,7 @@ async def test_a_right_to_list_but_not_to_watch_is_one_warning(world, caplog):
     await world.in_time(lambda: informer.trouble is None)
 
     assert caplog.text.count("WARNING") == 1
-    assert "verb='watch'" in caplog.text
+    assert "cannot watch persistentvolumeclaims: forbidden" in caplog.text
 
 
 @with_world

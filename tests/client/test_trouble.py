@@ -6,8 +6,8 @@ import pytest
 
 from podium.api.objects import PodDisruptionBudget
 from podium.client.resources import NODES, PODS, resource_of
-from podium.client.trouble import REMEDY, Trouble, Troubles
-from podium.errors import Forbidden, Unauthorized, Unreachable
+from podium.client.trouble import Trouble, Troubles
+from podium.errors import Forbidden, NotFound, Unauthorized, Unreachable
 
 BUDGETS = resource_of(PodDisruptionBudget)
 DOWN = "kubeconfig: http://127.0.0.1:9: cannot be reached"
@@ -33,8 +33,8 @@ def test_what_all_kinds_suffer_from_is_told_by_the_first_and_the_last(error, lev
     for kind in kinds:
         kind.end()
 
-    why = f"kind not followed kind='nodes' verb='list' why={str(error)!r}"
-    again = "kind followed again kind='poddisruptionbudgets.policy'"
+    why = f"cannot list nodes: {error}; retrying"
+    again = "watching poddisruptionbudgets.policy again"
     assert told(caplog) == [(level, why), ("INFO", again)]
 
 
@@ -44,14 +44,22 @@ def test_what_one_kind_lacks_is_told_for_it(caplog):
         error = Forbidden(f"{resource.name} is forbidden")
         Trouble(resource, shared).begin(error, "watch")
 
-    remedy = f"remedy={REMEDY!r}"
+    remedy = "forbidden (grant list and watch on"
     assert told(caplog) == [
-        (
-            "ERROR",
-            f"kind not followed kind={name!r} verb='watch' why='{name} is forbidden' {remedy}",
-        )
+        ("ERROR", f"cannot watch {name}: {remedy} {name}); retrying server='{name} is forbidden'")
         for name in ("nodes", "pods")
     ]
+
+
+def test_a_kind_that_the_server_does_not_have_is_told_without_its_answer(caplog):
+    error = NotFound("the server answered 404: 404 page not found", 404)
+    Trouble(BUDGETS, Troubles()).begin(error, "list")
+
+    message = (
+        "cannot list poddisruptionbudgets.policy: the server does not have this kind; continuing "
+        "without respect for disruption budgets in preemption; retrying in 5 to 10 minutes"
+    )
+    assert told(caplog) == [("WARNING", message)]
 
 
 def test_a_trouble_that_comes_back_is_told_again(caplog):

@@ -66,11 +66,9 @@ def test_the_walkthrough(binaries):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert re.search(r"^placed +default/test-\S+ on [ab], by sample-sch", done.stdout, re.MULTILINE)
     assert " evaluatedNodes=2 feasibleNodes=2" in done.stdout
-    refused = [line for line in done.stdout.splitlines() if " not followed " in line]
+    refused = [line for line in done.stdout.splitlines() if ": forbidden (" in line]
     assert all(ACCOUNT in line for line in refused)
-    kinds = re.findall(
-        r"^warning +optional kind not followed kind=(\S+)", done.stdout, re.MULTILINE
-    )
+    kinds = re.findall(r"^warning +cannot list (\S+): forbidden ", done.stdout, re.MULTILINE)
     assert collections.Counter(kinds) == dict.fromkeys(NOT_GRANTED, 1)
     assert len(refused) == len(kinds)
     assert "\nerror " not in done.stdout

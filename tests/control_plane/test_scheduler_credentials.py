@@ -33,7 +33,7 @@ def told_by(kubeconfig, folder):
     """What the scheduler complains about by the time that it has tried every kind again."""
     scheduler = podium(folder, kubeconfig, "-v=10")
     try:
-        scheduler.wait_until(lambda: scheduler.said.count("still not followed") >= 2 * KINDS)
+        scheduler.wait_until(lambda: scheduler.said.count("still cannot ") >= 2 * KINDS)
     finally:
         scheduler.stop()
     assert "Traceback" not in scheduler.said
@@ -48,7 +48,7 @@ def test_credentials_that_are_refused(credentials, plane, tmp_path):
 
     (error,) = told_by(kubeconfig, tmp_path)
 
-    assert " ERROR podium.client.trouble kind not followed " in error
+    assert " ERROR podium.client.trouble cannot " in error
     assert f"{kubeconfig}, context it: {plane.url} does not accept these credentials" in error
     assert REFUSED in error
 

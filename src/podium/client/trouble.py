@@ -1,4 +1,4 @@
-"""What keeps informers from their work, told once and not with every try."""
+"""What keeps informers from their work: logged once when it begins, and not with every try."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ from podium.logs import get_logger
 
 log = get_logger(__name__)
 
-REMEDY: Final = "grant the rights of ClusterRole system:kube-scheduler to this user"
+RETRIES_SELDOM: Final = "retrying in 5 to 10 minutes"
+RETRIES_OFTEN: Final = "retrying"
 
 
 class Troubles:
-    """Of all kinds that are followed over one connection: what many suffer from is told once."""
+    """The errors of all kinds that are watched over one connection.
+
+    An error that many kinds have in common, such as a server that is down, is logged by the first
+    kind that has it, and its end by the last.
+    """
 
     def __init__(self) -> None:
         self._kinds_by_message: dict[str, set[str]] = {}
 
     def begin(self, kind: str, error: PodiumError) -> bool:
-        """Whether this kind is the first to suffer from it."""
+        """Note that the kind has this error; return whether it is the first."""
         kinds = self._kinds_by_message.setdefault(str(error), set())
         kinds.add(kind)
         return len(kinds) == 1
 
     def end(self, kind: str, error: PodiumError) -> bool:
-        """Whether this kind was the last to suffer from it."""
+        """Note that the kind has this error no longer; return whether it was the last."""
         kinds = self._kinds_by_message[str(error)]
         kinds.remove(kind)
         if not kinds:
@@ -35,7 +40,7 @@ class Troubles:
 
 
 class Trouble:
-    """Of one kind; ``error`` is None while all is well."""
+    """What keeps one kind from being watched; ``error`` is None while all is well."""
 
     def __init__(self, resource: Resource[Any], shared: Troubles) -> None:
         self._resource = resource
@@ -44,29 +49,43 @@ class Trouble:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether only a person can end it, and podium works without the kind meanwhile."""
+        """Whether only a person can end it, and podium works without the kind until then."""
         return not self._resource.needed and isinstance(self.error, Forbidden | NotFound)
 
     def begin(self, error: PodiumError, verb: str) -> None:
-        """Another error of the same sort is not told again, nor one that other kinds have told."""
+        """Log the error, unless the kind had one of this class before or another kind has it."""
         before, self.error = self.error, error
         if before is not None:
             self._shared.end(self._resource.name, before)
         is_first = self._shared.begin(self._resource.name, error)
-        told = {"kind": self._resource.name, "verb": verb, "why": str(error)}
+        failure = f"cannot {verb} {self._resource.name}: {self._reason(error)}"
         if type(before) is type(error) or not is_first:
-            log.debug("still not followed", **told)
+            log.debug(f"still {failure}")
         elif self.is_lasting:
-            log.warning("optional kind not followed", **told, without=self._resource.without)
-        elif isinstance(error, Forbidden):
-            log.misuse("kind not followed", **told, remedy=REMEDY)
-        elif isinstance(error, Unauthorized):
-            log.misuse("kind not followed", **told)
+            without = f"continuing without {self._resource.without}"
+            log.warning(f"{failure}; {without}; {RETRIES_SELDOM}", **_details(error))
+        elif isinstance(error, Forbidden | Unauthorized):
+            log.misuse(f"{failure}; {RETRIES_OFTEN}", **_details(error))
         else:
-            log.warning("kind not followed", **told)
+            log.warning(f"{failure}; {RETRIES_OFTEN}")
+
+    def _reason(self, error: PodiumError) -> str:
+        """Say what is wrong in our words where the server's would say less."""
+        name = self._resource.name
+        match error:
+            case Forbidden():
+                return f"forbidden (grant list and watch on {name})"
+            case NotFound():
+                return "the server does not have this kind"
+        return str(error)
 
     def end(self) -> None:
         if self.error is not None:
             if self._shared.end(self._resource.name, self.error):
-                log.info("kind followed again", kind=self._resource.name)
+                log.info(f"watching {self._resource.name} again")
             self.error = None
+
+
+def _details(error: PodiumError) -> dict[str, str]:
+    """The server's own words where they name the user that lacks a right."""
+    return {"server": str(error)} if isinstance(error, Forbidden) else {}
