@@ -54,6 +54,7 @@ def manifests():
 # --- the play ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_walkthrough():
     script = [sys.executable, str(PROJECT / "play.py")]
     done = subprocess.run(script, capture_output=True, text=True, timeout=DEADLINE_SECONDS)

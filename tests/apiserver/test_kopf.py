@@ -7,10 +7,14 @@ import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from podium.apiserver.api import Call
 from podium.apiserver.deletion import DeleteOptions
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.cli.kubeconfig import add_context
+
+pytestmark = pytest.mark.slow
 
 COPIES, CRDS = "copies.example.com", "customresourcedefinitions.apiextensions.k8s.io"
 OPERATOR = Path(__file__).parents[1] / "support" / "kopf_operator.py"

@@ -15,9 +15,12 @@ from podium.cli.kubeconfig import add_context
 from podium.clock import LoopClock
 
 KUBECTL = shutil.which("kubectl")
-pytestmark = pytest.mark.skipif(
-    KUBECTL is None, reason="no kubectl on the PATH (Debian: apt-get install kubernetes-client)"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        KUBECTL is None, reason="no kubectl on the PATH (Debian: apt-get install kubernetes-client)"
+    ),
+]
 
 WEB = """
 apiVersion: apps/v1

@@ -35,6 +35,7 @@ def file(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_json_is_one_object_per_workload(file, capsys):
     status = main(["bench", file(GOOD), "--runs", "1", "-o", "json"])
 
@@ -47,6 +48,7 @@ def test_json_is_one_object_per_workload(file, capsys):
     assert all(set(line) == set(Result.__struct_fields__) for line in lines)
 
 
+@pytest.mark.slow
 def test_text_is_a_header_and_a_line_per_workload(file, capsys):
     main(["bench", file(GOOD), "--runs", "1", "--workload", "*/5Nodes"])
 
@@ -55,6 +57,7 @@ def test_text_is_a_header_and_a_line_per_workload(file, capsys):
     assert [row.split()[0] for row in rows] == ["Case/5Nodes"]
 
 
+@pytest.mark.slow
 def test_failed_workloads_do_not_stop_the_others(file, capsys):
     files = [file(FULL, "full.yaml"), file(GOOD)]
 
@@ -66,12 +69,14 @@ def test_failed_workloads_do_not_stop_the_others(file, capsys):
     assert "podium: Full/1Nodes: createPods: 1 of the pods found no node" in err
 
 
+@pytest.mark.slow
 def test_where_all_fail_there_is_no_header(file, capsys):
     assert main(["bench", file(FULL), "--runs", "1"]) == 1
 
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_failures_before_the_first_row_leave_the_header_above_it(file, capsys):
     files = [file(FULL, "full.yaml"), file(GOOD)]
 

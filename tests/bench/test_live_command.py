@@ -66,6 +66,7 @@ def standing(side):
     }
 
 
+@pytest.mark.slow
 def test_embedded_tells_all_figures(file, capsys):
     status = main(["bench", "--embedded", file, "--workload", "*/Small", "-o", "json"])
 
@@ -79,6 +80,7 @@ def test_embedded_tells_all_figures(file, capsys):
     assert found["peak_memory_bytes"] > 1_000_000
 
 
+@pytest.mark.slow
 def test_a_cluster_is_left_as_it_was(file, side, capsys):
     before = standing(side)
     at = ["--kubeconfig", str(side.kubeconfig), file]
@@ -93,6 +95,7 @@ def test_a_cluster_is_left_as_it_was(file, side, capsys):
     assert standing(side) == before
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing_behind(file, side):
     before = standing(side)
     command = [sys.executable, "-m", "podium", "bench", "--kubeconfig", str(side.kubeconfig), file]

@@ -283,6 +283,7 @@ class TestUp:
         assert not shell.state.exists()
 
 
+@pytest.mark.slow
 def test_of_two_at_once_one_runs(shell):
     both = [shell.start("up", "--detach", "--nodes", "1", "--no-scheduler") for _ in range(2)]
     ends = [process.communicate(timeout=60) for process in both]
@@ -297,6 +298,7 @@ def test_of_two_at_once_one_runs(shell):
     assert shell.run("get", "nodes").returncode == 1
 
 
+@pytest.mark.slow
 def test_up_again_after_a_crash(shell):
     first = shell.process("up", "--detach", "--nodes", "0", "--no-scheduler")
     with shell.state.open() as held:

@@ -107,6 +107,7 @@ def totals(story):
         yield int(total), sum(int(score) * int(weight or 1) for [(score, weight)] in factors)
 
 
+@pytest.mark.slow
 def test_the_demo_tells_its_story_and_runs_until_interrupted(tmp_path):
     command = [sys.executable, "-m", "podium", "demo", f"--kubeconfig={tmp_path / 'config'}"]
     process = subprocess.Popen(

@@ -12,6 +12,8 @@ import yaml
 from podium.cli import next_steps
 from tests.support.commands import Shell
 
+pytestmark = pytest.mark.slow
+
 WEB = """\
 apiVersion: apps/v1
 kind: Deployment

@@ -12,6 +12,8 @@ import yaml
 from podium.cli import main
 from tests.support.control_plane.processes import Scheduler, free_port
 
+pytestmark = pytest.mark.slow
+
 
 class Cluster:
     """An embedded cluster, and the schedulers that a test starts on it."""

@@ -41,6 +41,7 @@ def started(tmp_path):
         scheduler.stop()
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_be_reached_is_one_warning(started, tmp_path):
     port = free_port()
     cluster = {"server": f"http://127.0.0.1:{port}"}
@@ -56,6 +57,7 @@ def test_a_server_that_cannot_be_reached_is_one_warning(started, tmp_path):
     assert "does it run, is the address right?" in warning
 
 
+@pytest.mark.slow
 def test_credentials_that_have_expired_are_one_error(started, tmp_path):
     token = tmp_path / "token"
     token.write_text("expired")
@@ -73,6 +75,7 @@ def test_credentials_that_have_expired_are_one_error(started, tmp_path):
     assert "Traceback" not in scheduler.said
 
 
+@pytest.mark.slow
 def test_a_lease_that_another_one_holds(started, tmp_path):
     with sides.embedded(tmp_path) as side:
         stage = Stage(side, "standby")
@@ -90,6 +93,7 @@ def test_a_lease_that_another_one_holds(started, tmp_path):
     assert scheduler.complaints == []
 
 
+@pytest.mark.slow
 def test_a_leader_whose_lease_is_taken_ends(started, tmp_path):
     with sides.embedded(tmp_path) as side:
         scheduler = started(side.kubeconfig)

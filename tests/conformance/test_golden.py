@@ -6,12 +6,15 @@ import pytest
 
 from podium.cli.conformance import workshop
 from podium.conformance import Report, read, replay_all
+from tests.support.search import is_fast
 
 GOLDEN = Path(__file__).resolve().parents[1] / "data" / "golden"
 FILES = sorted([*GOLDEN.glob("*.jsonl.gz"), *GOLDEN.glob("*.json")])
 
 # Hints about resource claims and device classes, which podium does not read yet.
 LEFT_OUT = {"queueing-hints.jsonl.gz": 83}
+
+EVERY = 5 if is_fast() else 1  # such recording is replayed
 
 
 def test_there_are_recordings():
@@ -20,10 +23,10 @@ def test_there_are_recordings():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.partition(".")[0])
 def test_no_difference(path):
-    cases = read([path])
+    cases = read([path])[::EVERY]
 
     report = Report.of(replay_all(cases, workshop()))
 
     assert not report.differences, report.text()
-    assert report.left_out == LEFT_OUT.get(path.name, 0)
-    assert report.passed + report.left_out == len(cases)
+    assert report.left_out == len(cases) - report.passed
+    assert report.left_out == LEFT_OUT.get(path.name, 0) or EVERY > 1

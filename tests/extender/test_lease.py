@@ -11,6 +11,8 @@ import pytest
 from tests.support.control_plane import processes, sides
 from tests.support.control_plane.stage import Stage
 
+pytestmark = pytest.mark.slow
+
 LEASES, _, NAME = processes.LEASE.rpartition("/")
 # A leader that does not get to renew gives up after that.
 TOO_LONG = timedelta(seconds=processes.RENEW_SECONDS)

@@ -1,7 +1,11 @@
 """Two `podium scheduler` processes with different names on the embedded cluster."""
 
+import pytest
+
 from tests.support.control_plane import side_by_side, sides
 from tests.support.control_plane.processes import podium
+
+pytestmark = pytest.mark.slow
 
 
 def test_each_binds_its_own_pods(tmp_path):

@@ -47,6 +47,7 @@ def test_new_writes_two_files(shell, write, name, files):
     assert shell.out("plugin", "new", name).startswith(f"wrote {files}\n")
 
 
+@pytest.mark.slow
 def test_what_new_writes_passes_its_own_test(shell, write, tmp_path):
     shell.out("plugin", "new", "EmptiestRack")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

@@ -43,6 +43,7 @@ def edit(path, diff):
     path.write_text(text)
 
 
+@pytest.mark.slow
 def test_the_minute(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from tests.support.search import examples
 from tests.support.soak import EVILS, Moody, MoodyJudge, play_day
 
+pytestmark = pytest.mark.slow
+
 pods = st.sampled_from([f"p{n}" for n in range(7)])
 nodes = st.sampled_from(["n0", "n1", "n2"])
 values = st.sampled_from("ab")

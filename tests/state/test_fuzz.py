@@ -283,6 +283,7 @@ def write(state, dice, obj):
         state.set_object(obj)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_broken_objects(seed):
     dice = random.Random(seed)

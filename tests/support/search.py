@@ -20,3 +20,8 @@ def scaled(count: int) -> int:
     """Return the share of ``count`` that the current profile asks for."""
     share = settings.default.max_examples / THOROUGH
     return max(min(FEWEST, count), round(count * share))
+
+
+def is_fast() -> bool:
+    """Whether the current profile is the one that leaves most of a search out."""
+    return settings.get_current_profile_name() == "fast"
