@@ -34,7 +34,7 @@ def test_owner_of_an_ephemeral_claim(made, expected):
 @pytest.mark.parametrize(
     ("made", "expected"),
     [
-        pytest.param(claim(), "", id="none"),
+        pytest.param(claim(storage_class=None), "", id="none"),
         pytest.param(claim(storage_class="std"), "std", id="field"),
         pytest.param(
             claim(storage_class="std", annotations={BETA_CLASS: "old"}), "old", id="annotation"

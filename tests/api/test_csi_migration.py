@@ -36,7 +36,10 @@ def gce(place: str) -> VolumeId:
     ],
 )
 def test_persistent_gce_disk(labels, expected):
-    assert persistent_id(volume(labels=labels, gcePersistentDisk={"pdName": "d"})) == expected
+    assert (
+        persistent_id(volume("pv-data", labels=labels, gce_persistent_disk={"pdName": "d"}))
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,11 +75,15 @@ def test_persistent_gce_disk(labels, expected):
         pytest.param({"azureFile": {"shareName": "s"}}, None, id="azure-file-is-not-attached"),
         pytest.param({"vsphereVolume": {"volumePath": "p"}}, None, id="vsphere-is-not-counted"),
         pytest.param({"nfs": {"server": "s", "path": "/"}}, None, id="no-driver-took-it-over"),
-        pytest.param({"csi": "disk.example.com"}, VolumeId("disk.example.com", "h-pv"), id="csi"),
+        pytest.param(
+            {"csi": {"driver": "disk.example.com", "volumeHandle": "h"}},
+            VolumeId("disk.example.com", "h"),
+            id="csi",
+        ),
     ],
 )
 def test_persistent_volume(source, expected):
-    assert persistent_id(volume("pv", **source)) == expected
+    assert persistent_id(decode(PersistentVolume, {"spec": source})) == expected
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,10 @@ from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
 from podium.testing.cases import replica
-from tests.support.claims import storage_change
 from tests.support.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
 from tests.support.configurations import with_legacy
+from tests.support.generated_storage import bound_storage_object, open_storage_change
 from tests.support.search import examples
-from tests.support.storage import storage_object
 
 CONFIGURATIONS = st.sampled_from((default(app.in_tree()), with_legacy()))
 
@@ -149,7 +148,7 @@ def change_pod(pair, number, draw):
 
 def change_claims(pair, number, draw):
     """The API shows a new version of a claim or a volume, or that it is gone."""
-    fresh = draw(storage_change(version=str(number + 2)))
+    fresh = draw(open_storage_change(version=str(number + 2)))
     if draw(st.integers(0, 3)):
         pair.each(lambda core: core.cluster.set_object(fresh))
     else:
@@ -157,7 +156,7 @@ def change_claims(pair, number, draw):
 
 
 def change_storage(pair, number, draw):
-    fresh = draw(storage_object())
+    fresh = draw(bound_storage_object())
     pair.each(lambda core: core.cluster.set_object(fresh))
 
 

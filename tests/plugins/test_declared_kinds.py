@@ -45,12 +45,12 @@ OBJECTS = (
     service("web"),
     pod("old", node="a", labels="app=web", affinity=NEAR_WEB, volumes=uses("data")),
     csi_node("a", {"disk.example.com": 2}),
-    storage_class("fast", "disk.example.com"),
+    storage_class("fast", provisioner="disk.example.com"),
     claim("data", volume="pv-data"),
     claim("disk", volume="pv-ebs"),
     claim("more", storage_class="fast"),
     volume("pv-data", csi="disk.example.com"),
-    volume("pv-ebs", awsElasticBlockStore={"volumeID": "v"}),
+    volume("pv-ebs", aws_elastic_block_store={"volumeID": "v"}),
 )
 
 

@@ -6,7 +6,7 @@ from podium.api.objects import PersistentVolume
 from podium.errors import CacheError, NotFound
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState
-from tests.support.claims import claim, volume
+from tests.support.storage import claim, volume
 
 
 def prepared(*objects):
@@ -32,7 +32,7 @@ def test_what_is_assumed_stands_before_what_is_stored():
     [
         pytest.param([], NotFound('persistentvolume "pv" not found'), id="missing"),
         pytest.param(
-            [volume(version="2")],
+            [volume(resource_version="2")],
             CacheError('"pv" is out of sync (stored: 2, assume: 1)'),
             id="of-another-version",
         ),
@@ -63,27 +63,27 @@ def test_only_the_very_assumption_is_dropped():
 @pytest.mark.parametrize(
     ("assumed_version", "shown", "holds"),
     [
-        pytest.param("1", volume(version="1"), True, id="the-same-version"),
-        pytest.param("1", volume(version="2"), False, id="a-newer-one"),
-        pytest.param("2", volume(version="1"), True, id="a-late-one-is-not-looked-at"),
-        pytest.param("", volume(version=""), False, id="without-versions-any-is-a-change"),
-        pytest.param("2", volume(version="1", uid="new"), False, id="another-object"),
+        pytest.param("1", volume(resource_version="1"), True, id="the-same-version"),
+        pytest.param("1", volume(resource_version="2"), False, id="a-newer-one"),
+        pytest.param("2", volume(resource_version="1"), True, id="a-late-one-is-not-looked-at"),
+        pytest.param("", volume(resource_version=""), False, id="without-versions-any-is-a-change"),
+        pytest.param("2", volume(resource_version="1", uid="new"), False, id="another-object"),
     ],
 )
 def test_the_api_ends_an_assumption(assumed_version, shown, holds):
-    cluster, assumed = prepared(volume(version=assumed_version))
-    assumed.assume(volume(version=assumed_version, claim=claim()))
+    cluster, assumed = prepared(volume(resource_version=assumed_version))
+    assumed.assume(volume(resource_version=assumed_version, claim=claim()))
     cluster.set_object(shown)
     assert bool(len(assumed)) is holds
     assert (assumed.get("pv").spec.claim_ref is not None) is holds
 
 
 def test_an_assumption_that_ends_is_told_even_if_the_object_is_as_before():
-    cluster, assumed = prepared(volume(version="1"))
-    assumed.assume(volume(version="1", claim=claim()))
+    cluster, assumed = prepared(volume(resource_version="1"))
+    assumed.assume(volume(resource_version="1", claim=claim()))
     mark = cluster.journal.end
 
-    cluster.set_object(volume(version="2"))
+    cluster.set_object(volume(resource_version="2"))
     assert cluster.journal.since(mark) == [(NOWHERE, Aspect.STORAGE)]
 
 

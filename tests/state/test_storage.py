@@ -15,6 +15,7 @@ from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
 from podium.state.volume_limits import UNLIMITED
 from tests.support.builders import node, pod
+from tests.support.generated_storage import bound_storage_object, pod_volumes
 from tests.support.search import examples
 from tests.support.storage import (
     DRIVER,
@@ -24,9 +25,7 @@ from tests.support.storage import (
     claim,
     csi_node,
     ephemeral,
-    pod_volumes,
     storage_class,
-    storage_object,
     uses,
     volume,
 )
@@ -90,7 +89,7 @@ def test_objects_may_come_after_the_pods_that_use_them():
     cluster.set_object(volume("pv-2", csi=DRIVER))
     assert count(cluster, "a") == 0
 
-    cluster.set_object(volume(csi=DRIVER))
+    cluster.set_object(volume("pv-data", csi=DRIVER))
     assert count(cluster, "a") == 1
 
     cluster.set_node(node("a"))  # attachments count where their node is
@@ -103,20 +102,20 @@ def test_an_unbound_claim_counts_for_the_driver_of_its_class():
     )
     assert count(cluster, "a") == 0
 
-    cluster.set_object(storage_class("std"))
+    cluster.set_object(storage_class("std", provisioner=DRIVER))
     assert count(cluster, "a") == 1
 
-    cluster.set_object(storage_class("std", EBS))
+    cluster.set_object(storage_class("std", provisioner=EBS))
     assert (count(cluster, "a"), count(cluster, "a", EBS_DRIVER)) == (0, 1)
 
-    cluster.set_object(storage_class("std", "kubernetes.io/azure-file"))
+    cluster.set_object(storage_class("std", provisioner="kubernetes.io/azure-file"))
     assert (count(cluster, "a"), count(cluster, "a", EBS_DRIVER)) == (0, 0)
 
 
 def test_an_ephemeral_claim_counts_for_its_owner_only():
     cluster = cluster_of(
         node("a"),
-        volume(csi=DRIVER),
+        volume("pv-data", csi=DRIVER),
         pod("web", node="a", volumes=[ephemeral()]),
         claim("web-scratch", volume="pv-data", owner="uid-other"),
     )
@@ -128,7 +127,9 @@ def test_an_ephemeral_claim_counts_for_its_owner_only():
 
 
 def test_attachments_follow_their_node_and_their_volume():
-    cluster = cluster_of(node("a"), node("b"), volume(csi=DRIVER), attachment("va", "a", "pv-data"))
+    cluster = cluster_of(
+        node("a"), node("b"), volume("pv-data", csi=DRIVER), attachment("va", "a", "pv-data")
+    )
     assert count(cluster, "a") == 1
 
     cluster.set_object(attachment("va", "b", "pv-data", attacher="other.example.com"))
@@ -141,7 +142,10 @@ def test_attachments_follow_their_node_and_their_volume():
 
 def test_a_node_that_returns_finds_its_attachments_and_limits():
     cluster = cluster_of(
-        node("a"), csi_node("a", {DRIVER: 3}), volume(csi=DRIVER), attachment("va", "a", "pv-data")
+        node("a"),
+        csi_node("a", {DRIVER: 3}),
+        volume("pv-data", csi=DRIVER),
+        attachment("va", "a", "pv-data"),
     )
     assert (count(cluster, "a"), limit(cluster, "a")) == (1, 3)
 
@@ -172,7 +176,10 @@ def test_limits_are_those_of_the_csi_node():
 
 def test_the_table_may_grow():
     cluster = cluster_of(
-        node("a"), csi_node("a", {DRIVER: 2}), volume(csi=DRIVER), claim(volume="pv-data")
+        node("a"),
+        csi_node("a", {DRIVER: 2}),
+        volume("pv-data", csi=DRIVER),
+        claim(volume="pv-data"),
     )
     cluster.add_pod(pod("p", node="a", volumes=uses("data")))
     assert (count(cluster, "a"), limit(cluster, "a")) == (1, 2)
@@ -187,7 +194,12 @@ def test_the_table_may_grow():
 
 def test_the_journal_names_the_rows_where_volumes_changed():
     cluster = cluster_of(
-        node("a"), node("b"), node("c"), volume(csi=DRIVER), claim(volume="pv-data"), claim("more")
+        node("a"),
+        node("b"),
+        node("c"),
+        volume("pv-data", csi=DRIVER),
+        claim(volume="pv-data"),
+        claim("more", storage_class=None),
     )
     for name in "ab":
         cluster.add_pod(pod(f"p-{name}", node=name, volumes=uses("data")))
@@ -200,7 +212,7 @@ def test_the_journal_names_the_rows_where_volumes_changed():
     assert told(lambda: cluster.set_object(claim(volume="pv-data"))) == [a, b]
     assert told(lambda: cluster.set_object(claim(volume="pv-data", storage_class="std"))) == []
     assert told(lambda: cluster.set_object(claim("more", volume="pv-data"))) == []
-    assert told(lambda: cluster.set_object(volume(labels="x=y", csi=DRIVER))) == []
+    assert told(lambda: cluster.set_object(volume("pv-data", labels="x=y", csi=DRIVER))) == []
     assert told(lambda: cluster.set_object(attachment("va", "c", "pv-data"))) == [c]
     assert told(lambda: cluster.set_object(csi_node("b", {DRIVER: 1}))) == [b]
 
@@ -215,7 +227,7 @@ def test_files_are_no_storage():
 
 def test_what_a_pod_would_count_as():
     cluster = cluster_of(
-        volume(csi=DRIVER), claim(volume="pv-data"), claim("new", storage_class="std")
+        volume("pv-data", csi=DRIVER), claim(volume="pv-data"), claim("new", storage_class="std")
     )
     subject = pod(
         "p", volumes=uses("data", "new", "missing", awsElasticBlockStore={"volumeID": "v"})
@@ -226,7 +238,7 @@ def test_what_a_pod_would_count_as():
 
 
 def test_a_shared_claim_may_stand_on_many_rows():
-    cluster = cluster_of(volume(csi=DRIVER), claim(volume="pv-data"))
+    cluster = cluster_of(volume("pv-data", csi=DRIVER), claim(volume="pv-data"))
     for number in range(80):
         cluster.set_node(node(f"n{number}"))
         cluster.add_pod(pod(f"p{number}", node=f"n{number}", volumes=uses("data")))
@@ -260,7 +272,7 @@ def test_any_order_of_changes_adds_up(data):
                 if keys := sorted(obj.key for obj in cluster.objects(kind)):
                     cluster.remove_object(kind, data.draw(st.sampled_from(keys)))
             case _:
-                cluster.set_object(data.draw(storage_object()))
+                cluster.set_object(data.draw(bound_storage_object()))
         cluster.storage.limits(DRIVER)
         cluster.storage.check(cluster.pods.values())
     cluster.check_invariants()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.state.volume_store import VolumeStore
-from tests.support.claims import claim, volume
+from tests.support.storage import claim, volume
 
 
 def names(volumes):
@@ -13,24 +13,24 @@ def names(volumes):
 
 def test_a_volume_is_listed_until_it_is_claimed():
     store = VolumeStore()
-    for made in (volume("a"), volume("b"), volume("c", cls="other")):
+    for made in (volume("a"), volume("b"), volume("c", storage_class="other")):
         store.set(made)
-    assert names(store.unclaimed("local")) == ["a", "b"]
+    assert names(store.unclaimed("standard")) == ["a", "b"]
 
     store.set(volume("a", claim=claim()))
-    assert names(store.unclaimed("local")) == ["b"]
+    assert names(store.unclaimed("standard")) == ["b"]
     assert names(store.claimed_by("default/data")) == ["a"]
 
     store.remove("a")
-    store.set(volume("b", cls="other"))
+    store.set(volume("b", storage_class="other"))
     assert names(store.unclaimed("other")) == ["c", "b"]
-    assert (names(store.unclaimed("local")), names(store.claimed_by("default/data"))) == ([], [])
+    assert (names(store.unclaimed("standard")), names(store.claimed_by("default/data"))) == ([], [])
 
 
 def test_the_old_annotation_names_the_class():
     store = VolumeStore()
     store.set(volume(annotations={"volume.beta.kubernetes.io/storage-class": "old"}))
-    assert (names(store.unclaimed("old")), names(store.unclaimed("local"))) == (["pv"], [])
+    assert (names(store.unclaimed("old")), names(store.unclaimed("standard"))) == (["pv"], [])
 
 
 CHANGES = st.tuples(
@@ -45,5 +45,5 @@ def test_the_indexes_follow_any_changes(changes):
         if taken == "-":
             store.remove(name)
         else:
-            store.set(volume(name, cls=cls, **({"claim": taken} if taken else {})))
+            store.set(volume(name, storage_class=cls, **({"claim": taken} if taken else {})))
         store.check()

@@ -13,8 +13,12 @@ from podium.api.workloads import PodDisruptionBudgetSpec, PodDisruptionBudgetSta
 from podium.testing import builders, generated
 from podium.testing.generated import IMAGES, NAMESPACES, NODE_NAMES, OWNER
 from podium.testing.generated_terms import APPS
-from tests.support.claims import claim_uses, storage_objects
-from tests.support.storage import pod_volumes, storage
+from tests.support.generated_storage import (
+    bound_storage,
+    open_claim_uses,
+    open_storage,
+    pod_volumes,
+)
 
 __all__ = ["HOSTNAME", "IMAGES", "NAMESPACES", "NODE_NAMES", "OWNER", "ZONE"]
 
@@ -31,7 +35,9 @@ def nodes(draw, name):
 @st.composite
 def pods(draw, name, *, on="", plain=False):
     """A pod; ``plain`` ones have neither spreading nor affinity to pods."""
-    volumes = draw(st.one_of(pod_volumes(), claim_uses())) if draw(st.integers(0, 3)) == 0 else ()
+    volumes = (
+        draw(st.one_of(pod_volumes(), open_claim_uses())) if draw(st.integers(0, 3)) == 0 else ()
+    )
     return draw(generated.pods(name, on=on, plain=plain, volumes=volumes))
 
 
@@ -62,9 +68,9 @@ def clusters(draw, *, plain=False):
         builders.namespace(name, labels=labels)
         for name, labels in zip(NAMESPACES, ("team=blue", ""), strict=True)
     ]
-    cluster.others += draw(storage())
+    cluster.others += draw(bound_storage())
     if draw(st.integers(0, 2)) == 0:
-        cluster.others += draw(storage_objects())
+        cluster.others += draw(open_storage())
     if draw(st.booleans()):
         cluster.others.append(service("web"))
     if draw(st.booleans()):

@@ -1,171 +1,149 @@
-"""Storage objects for tests: builders in few words, and random ones from few values.
+"""Storage objects: those of ``podium.testing`` with more short words, and the other kinds.
 
-``claim("data", volume="pv-data")``, ``volume("pv-data", csi="disk.example.com")``,
+``claim("data", volume="pv")``, ``volume("pv", csi="disk.example.com", on={ZONE: "z1"})``,
 ``csi_node("a", {"disk.example.com": 2})``
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from hypothesis import strategies as st
 
 from podium.api.objects import (
+    CSIDriver,
     CSINode,
+    CSIStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
-    StorageClass,
     VolumeAttachment,
+    decode,
 )
-from tests.support.builders import pairs
+from podium.testing import builders_storage
+from podium.testing.builders_storage import storage_class
+
+__all__ = ["storage_class"]
 
 DRIVER = "disk.example.com"
 EBS_DRIVER = "ebs.csi.aws.com"
 EBS = "kubernetes.io/aws-ebs"
 ZONE = "topology.kubernetes.io/zone"
+HOST = "kubernetes.io/hostname"
+BOUND = "pv.kubernetes.io/bind-completed"
+SELECTED = "volume.kubernetes.io/selected-node"
+MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
 
-CLAIMS = ("data", "more", "once")
-VOLUMES = ("pv-1", "pv-2", "pv-3", "pv-ebs")
-NAMESPACES = ("default", "other")
 
-
-def claim(  # noqa: PLR0913  # a keyword per thing that tests say of a claim
-    name: str = "data",
-    *,
-    namespace: str = "default",
-    volume: str = "",
-    storage_class: str | None = None,
-    mode: str = "ReadWriteOnce",
-    owner: str = "",
-    annotations: dict[str, str] | None = None,
+def claim(
+    name: str = "data", *, selected: str = "", owner: str = "", phase: str = "", **fields: Any
 ) -> PersistentVolumeClaim:
-    """A claim that is bound to ``volume``, if named; ``owner`` is the uid of the pod it is for."""
-    completed = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
-    return _object(
-        PersistentVolumeClaim,
+    """An open claim, or one that is bound to ``volume``.
+
+    ``selected`` is the node that was chosen for it, ``owner`` the uid of the pod it is made for.
+    An empty ``storage`` asks for no size.
+    """
+    if selected:
+        fields["annotations"] = {SELECTED: selected, **fields.get("annotations", {})}
+    if owner:
+        fields["owner_references"] = [{"uid": owner, "controller": True}]
+    if fields.get("storage") == "":
+        fields["resources"] = {}
+    made = builders_storage.claim(name, **{"resource_version": "1", **fields})
+    return _in_phase(made, phase) if phase else made
+
+
+def volume(
+    name: str = "pv", *, claim: Any = None, csi: str = "", on: Any = None, **fields: Any
+) -> PersistentVolume:
+    """An available volume; ``on`` are the labels that its nodes must have, ``csi`` its driver.
+
+    ``claim`` is the claim that it is reserved for, or the name of one.
+    """
+    phase = fields.pop("phase", "Available")
+    if claim is not None:
+        fields["claim_ref"] = claim_ref(claim)
+    if csi:
+        fields["csi"] = {"driver": csi, "volumeHandle": f"h-{name}"}
+    if on:
+        fields["node_affinity"] = affinity(on)
+    return _in_phase(builders_storage.volume(name, **{"resource_version": "1", **fields}), phase)
+
+
+def _in_phase(obj: Any, phase: str) -> Any:
+    return msgspec.structs.replace(obj, status=msgspec.structs.replace(obj.status, phase=phase))
+
+
+def affinity(labels: Mapping[str, str]) -> dict[str, Any]:
+    """``{ZONE: "z1 z2"}``: one of these values of each label."""
+    expressions = [
+        {"key": key, "operator": "In", "values": text.split()} for key, text in labels.items()
+    ]
+    return {"required": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}
+
+
+def claim_ref(claim: Any) -> dict[str, Any]:
+    """A reference to a claim; for a name alone, one that an administrator wrote: without a uid."""
+    if isinstance(claim, str):
+        return {"name": claim, "namespace": "default"}
+    return {"name": claim.name, "namespace": claim.namespace, "uid": claim.uid}
+
+
+def topologies(labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    """``{ZONE: "z1 z2"}`` as the allowed topologies of a storage class: a term for each label."""
+    return [
+        {"matchLabelExpressions": [{"key": key, "values": text.split()}]}
+        for key, text in labels.items()
+    ]
+
+
+def pool(
+    name: str = "pool", *, storage_class: str = "csi", capacity: Any = "10Gi", **more: Any
+) -> CSIStorageCapacity:
+    """What a driver has left on nodes with the labels ``on``; ``{}`` is everywhere."""
+    on = more.get("on", {})
+    return decode(
+        CSIStorageCapacity,
         {
-            "name": name,
-            "namespace": namespace,
-            "uid": f"uid-{namespace}-{name}",
-            "annotations": {**completed, **(annotations or {})},
-            "ownerReferences": [{"uid": owner, "controller": True}] if owner else [],
+            "metadata": {"name": name, "namespace": "kube-system"},
+            "storageClassName": storage_class,
+            "nodeTopology": None if on is None else {"matchLabels": on},
+            "capacity": capacity,
+            "maximumVolumeSize": more.get("largest"),
         },
-        spec={"volumeName": volume, "storageClassName": storage_class, "accessModes": [mode]},
-        status={"phase": "Bound" if volume else "Pending"},
     )
 
 
-def volume(name: str = "pv-data", *, labels: str = "", **source: Any) -> PersistentVolume:
-    """A persistent volume; ``csi`` names the driver, any other source is written as it is."""
-    if "csi" in source:
-        source["csi"] = {"driver": source["csi"], "volumeHandle": f"h-{name}"}
-    meta = {"name": name, "labels": pairs(labels)}
-    return _object(PersistentVolume, meta, spec=source, status={"phase": "Bound"})
+def driver(name: str = "csi.example.com", *, checks_room: bool | None = True) -> CSIDriver:
+    return decode(CSIDriver, {"metadata": {"name": name}, "spec": {"storageCapacity": checks_room}})
 
 
-def storage_class(
-    name: str, provisioner: str = DRIVER, mode: str = "WaitForFirstConsumer"
-) -> StorageClass:
-    return _object(StorageClass, {"name": name}, provisioner=provisioner, volumeBindingMode=mode)
+def csi_node(
+    name: str, limits: Mapping[str, int | None] | None = None, *, migrated: str = "", **meta: Any
+) -> CSINode:
+    """The drivers on the node with their limits; ``None`` for a driver without one.
 
-
-def csi_node(name: str, limits: dict[str, int | None], **meta: Any) -> CSINode:
-    """The drivers on the node with their limits; ``None`` for a driver without one."""
+    ``migrated`` names the in-tree plugins whose volumes a driver takes care of.
+    """
     drivers = [
         {"name": driver, "nodeID": "id", "allocatable": {} if n is None else {"count": n}}
-        for driver, n in limits.items()
+        for driver, n in (limits or {}).items()
     ]
-    return _object(CSINode, {"name": name, **meta}, spec={"drivers": drivers})
+    annotations = {MIGRATED: migrated} if migrated else {}
+    metadata = {"name": name, "annotations": annotations, **meta}
+    return decode(CSINode, {"metadata": metadata, "spec": {"drivers": drivers}})
 
 
 def attachment(name: str, node: str, volume: str, attacher: str = DRIVER) -> VolumeAttachment:
     source = {"persistentVolumeName": volume}
     spec = {"attacher": attacher, "nodeName": node, "source": source}
-    return _object(VolumeAttachment, {"name": name}, spec=spec)
+    return decode(VolumeAttachment, {"metadata": {"name": name}, "spec": spec})
 
 
-def uses(*claims: str, **disks: dict[str, Any]) -> list[dict[str, Any]]:
-    """The volumes of a pod: claims by name, and disks as they are written."""
+def uses(*claims: str, **disks: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The volumes of a pod: claims by name, and disks as in a manifest."""
     named = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     return [*named, *({"name": kind, kind: source} for kind, source in disks.items())]
 
 
 def ephemeral(name: str = "scratch") -> dict[str, Any]:
+    """One volume of a pod: its claim is made with the pod and goes with it."""
     return {"name": name, "ephemeral": {"volumeClaimTemplate": {}}}
-
-
-@st.composite
-def pod_volumes(draw: Any) -> list[dict[str, Any]]:
-    """The volumes of a pod: claims, an ephemeral one, disks that it may have to itself."""
-    disk = {"pdName": "disk", "readOnly": draw(st.booleans())}
-    return draw(
-        st.sampled_from(
-            (
-                uses(draw(st.sampled_from(CLAIMS))),
-                uses(*draw(st.lists(st.sampled_from(CLAIMS), max_size=3, unique=True))),
-                uses("data", gcePersistentDisk=disk),
-                uses(gcePersistentDisk=disk),
-                uses(awsElasticBlockStore={"volumeID": "vol-1"}),
-                [ephemeral()],
-                [{"name": "config", "configMap": {"name": "web"}}],
-            )
-        )
-    )
-
-
-@st.composite
-def storage_object(draw: Any) -> Any:
-    """Any object of the small world that the volumes of random pods live in."""
-    return draw(st.one_of(_claims(), _volumes(), _classes(), _csi_nodes(), _attachments()))
-
-
-@st.composite
-def storage(draw: Any) -> list[Any]:
-    """Most of that world: claims are mostly there, and mostly bound."""
-    objects = [draw(_claims(name)) for name in CLAIMS]
-    objects += [draw(_volumes(name)) for name in VOLUMES[1:]]
-    return [storage_class("std"), *objects, *draw(st.lists(storage_object(), max_size=8))]
-
-
-@st.composite
-def _claims(draw: Any, name: str = "") -> PersistentVolumeClaim:
-    name, owner = name or draw(st.sampled_from(CLAIMS)), ""
-    if name == "data" and draw(st.integers(0, 5)) == 0:
-        name, owner = draw(st.sampled_from(("new-scratch", "p1-scratch"))), "uid-new"
-    return claim(
-        name,
-        namespace=draw(st.sampled_from((*NAMESPACES, "default"))),
-        volume=draw(st.sampled_from((*VOLUMES, ""))),
-        storage_class=draw(st.sampled_from(("std", "std", "ebs", None))),
-        mode="ReadWriteOncePod" if name == "once" else "ReadWriteOnce",
-        owner=owner,
-    )
-
-
-@st.composite
-def _volumes(draw: Any, name: str = "") -> PersistentVolume:
-    name = name or draw(st.sampled_from(VOLUMES))
-    labels = draw(st.sampled_from(("", "", f"{ZONE}=z1", f"{ZONE}=z1__z2")))
-    if name == "pv-ebs":
-        return volume(name, labels=labels, awsElasticBlockStore={"volumeID": "vol-1"})
-    return volume(name, labels=labels, csi=DRIVER)
-
-
-def _classes() -> Any:
-    made = (storage_class("std"), storage_class("std", EBS), storage_class("ebs", EBS))
-    return st.sampled_from(made)
-
-
-@st.composite
-def _csi_nodes(draw: Any) -> CSINode:
-    limits = {driver: draw(st.sampled_from((None, 0, 1, 2))) for driver in (DRIVER, EBS_DRIVER)}
-    return csi_node(draw(st.sampled_from(("a", "b", "c"))), limits)
-
-
-@st.composite
-def _attachments(draw: Any) -> VolumeAttachment:
-    node, name = draw(st.sampled_from(("a", "b"))), draw(st.sampled_from(VOLUMES))
-    return attachment(draw(st.sampled_from(("va-1", "va-2"))), node, name)
-
-
-def _object(kind: Any, metadata: dict[str, Any], **fields: Any) -> Any:
-    return msgspec.convert({"metadata": metadata, **fields}, kind)

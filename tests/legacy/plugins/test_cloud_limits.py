@@ -98,13 +98,13 @@ def one(*objects):
         pytest.param([], disks("vol-2"), False, id="one-more"),
         pytest.param([], uses(gcePersistentDisk={"pdName": "d"}), True, id="another-kind"),
         pytest.param(
-            [claim(volume="pv"), volume("pv", awsElasticBlockStore={"volumeID": "vol-2"})],
+            [claim(volume="pv"), volume("pv", aws_elastic_block_store={"volumeID": "vol-2"})],
             uses("data"),
             False,
             id="behind-a-claim",
         ),
         pytest.param(
-            [claim(volume="pv"), volume("pv", awsElasticBlockStore={"volumeID": "vol-1"})],
+            [claim(volume="pv"), volume("pv", aws_elastic_block_store={"volumeID": "vol-1"})],
             uses("data"),
             True,
             id="behind-a-claim-and-already-there",
@@ -113,13 +113,13 @@ def one(*objects):
             [claim(volume="pv"), volume("pv", csi="ebs.csi.aws.com")], uses("data"), True, id="csi"
         ),
         pytest.param(
-            [claim(storage_class="ebs"), storage_class("ebs", EBS)],
+            [claim(storage_class="ebs"), storage_class("ebs", provisioner=EBS)],
             uses("data"),
             False,
             id="to-be-made",
         ),
         pytest.param(
-            [claim(volume="gone", storage_class="ebs"), storage_class("ebs", EBS)],
+            [claim(volume="gone", storage_class="ebs"), storage_class("ebs", provisioner=EBS)],
             uses("data"),
             False,
             id="volume-is-missing",
@@ -128,7 +128,7 @@ def one(*objects):
         pytest.param(
             [
                 claim(annotations={"volume.beta.kubernetes.io/storage-class": "ebs"}),
-                storage_class("ebs", EBS),
+                storage_class("ebs", provisioner=EBS),
             ],
             uses("data"),
             True,
@@ -137,7 +137,7 @@ def one(*objects):
         pytest.param(
             [
                 claim("pod-scratch", storage_class="ebs", owner="uid-pod"),
-                storage_class("ebs", EBS),
+                storage_class("ebs", provisioner=EBS),
             ],
             [ephemeral()],
             False,

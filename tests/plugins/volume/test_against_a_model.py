@@ -20,8 +20,8 @@ from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits
 from podium.plugins.volume.volume_restrictions import VERDICTS, VolumeRestrictions
 from tests.support.builders import node, pod
+from tests.support.generated_storage import NAMESPACES, bound_storage, pod_volumes
 from tests.support.search import examples
-from tests.support.storage import NAMESPACES, pod_volumes, storage
 from tests.support.volume_plugins import Judge
 
 NODES = ("a", "b", "c")
@@ -69,7 +69,7 @@ def worlds(draw):
     leavers = draw(st.lists(st.sampled_from(pods), unique_by=lambda p: p.uid)) if pods else []
     changes = [(other, other.node_name, -1) for other in leavers]
     changes += [(other, draw(st.sampled_from(NODES)), 1) for other in comers]
-    return World(draw(storage()), pods, some_pod("new"), draw(st.permutations(changes)))
+    return World(draw(bound_storage()), pods, some_pod("new"), draw(st.permutations(changes)))
 
 
 def identities(world, owner):

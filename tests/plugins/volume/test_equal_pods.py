@@ -9,19 +9,14 @@ from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load
 from tests.support.builders import node, pod
-from tests.support.search import examples
-from tests.support.storage import (
-    DRIVER,
+from tests.support.generated_storage import (
     NAMESPACES,
-    ZONE,
-    claim,
-    csi_node,
+    bound_storage,
+    bound_storage_object,
     pod_volumes,
-    storage,
-    storage_object,
-    uses,
-    volume,
 )
+from tests.support.search import examples
+from tests.support.storage import DRIVER, ZONE, claim, csi_node, uses, volume
 
 # VolumeBinding would turn most of these pods away before a node is looked at.
 PROFILE = {"plugins": {"multiPoint": {"disabled": [{"name": "VolumeBinding"}]}}}
@@ -56,7 +51,7 @@ def a_limit(draw):
 
 
 @examples(200)
-@given(objects=storage(), data=st.data())
+@given(objects=bound_storage(), data=st.data())
 def test_reuse_equals_scratch(objects, data):
     zones = {name: data.draw(st.sampled_from(("z1", "z2"))) for name in "abc"}
     nodes = [node(name, labels={ZONE: zone}) for name, zone in zones.items()]
@@ -74,7 +69,7 @@ def test_reuse_equals_scratch(objects, data):
             first, second = (attempt(core, subject) for core in both)
             assert first == second
         else:
-            fresh = data.draw(st.one_of(storage_object(), a_limit()))
+            fresh = data.draw(st.one_of(bound_storage_object(), a_limit()))
             for core in both:
                 core.cluster.set_object(fresh)
     both[0].cluster.check_invariants()

@@ -67,13 +67,21 @@ def test_filter(limit, mine, theirs, fits):
             id="two-claims-of-one-volume",
         ),
         pytest.param(
-            [*bound("x"), claim("new", storage_class="std"), storage_class("std")],
+            [
+                *bound("x"),
+                claim("new", storage_class="std"),
+                storage_class("std", provisioner=DRIVER),
+            ],
             uses("new"),
             False,
             id="unbound-claim-of-the-driver",
         ),
         pytest.param(
-            [*bound("x"), claim("new", volume="gone", storage_class="std"), storage_class("std")],
+            [
+                *bound("x"),
+                claim("new", volume="gone", storage_class="std"),
+                storage_class("std", provisioner=DRIVER),
+            ],
             uses("new"),
             False,
             id="volume-is-missing",
@@ -81,7 +89,9 @@ def test_filter(limit, mine, theirs, fits):
         pytest.param(
             [*bound("x"), claim("new", storage_class="std")], uses("new"), True, id="no-such-class"
         ),
-        pytest.param([*bound("x"), claim("new")], uses("new"), True, id="no-class"),
+        pytest.param(
+            [*bound("x"), claim("new", storage_class=None)], uses("new"), True, id="no-class"
+        ),
         pytest.param(
             [
                 *bound("x"),
@@ -119,14 +129,14 @@ def test_what_counts_beside_one_volume(objects, mine, fits):
         pytest.param(
             [
                 claim("new", volume="pv"),
-                volume("pv", awsElasticBlockStore={"volumeID": "aws://z1/vol-1"}),
+                volume("pv", aws_elastic_block_store={"volumeID": "aws://z1/vol-1"}),
             ],
             uses("new"),
             True,
             id="same-disk-behind-a-claim",
         ),
         pytest.param(
-            [claim("new", storage_class="ebs"), storage_class("ebs", EBS)],
+            [claim("new", storage_class="ebs"), storage_class("ebs", provisioner=EBS)],
             uses("new"),
             False,
             id="unbound-claim-of-the-in-tree-plugin",

@@ -103,7 +103,7 @@ def test_a_disk_is_free_again_when_its_pod_is_gone():
 # --- claims that are for one pod only -------------------------------------------------------------
 
 
-ONCE = claim("once", mode="ReadWriteOncePod")
+ONCE = claim("once", access_modes=["ReadWriteOncePod"])
 
 
 def test_a_claim_for_one_pod_is_taken_for_all_nodes():

@@ -45,7 +45,7 @@ def test_filter(volume_labels, node_labels, fits):
         node("a", labels=node_labels),
         node("b", labels=f"{ZONE}=elsewhere {REGION}=elsewhere"),
         claim(volume="pv-data"),
-        volume(labels=volume_labels, csi=DRIVER),
+        volume("pv-data", labels=volume_labels, csi=DRIVER),
     )
 
     verdicts = judge.verdicts(pod(volumes=uses("data")))
@@ -57,7 +57,7 @@ def test_filter(volume_labels, node_labels, fits):
     "value", ["", "z1__", "__z1", "z1____z2", "z1__  __z2"], ids=lambda value: value or "empty"
 )
 def test_labels_that_cannot_be_read_are_ignored(value):
-    pv = volume(csi=DRIVER)
+    pv = volume("pv-data", csi=DRIVER)
     pv.labels[ZONE] = value
     judge = Judge(VolumeZone, node("a", labels=f"{ZONE}=z1"), claim(volume="pv-data"), pv)
 
@@ -65,7 +65,7 @@ def test_labels_that_cannot_be_read_are_ignored(value):
 
 
 def test_blanks_around_zones_do_not_count():
-    pv = volume(csi=DRIVER)
+    pv = volume("pv-data", csi=DRIVER)
     pv.labels[ZONE] = " z1 __z2 "
     judge = Judge(VolumeZone, node("a", labels=f"{ZONE}=z1"), claim(volume="pv-data"), pv)
 
@@ -98,7 +98,7 @@ BROKEN = [
     ),
     pytest.param(
         uses("data"),
-        [claim()],
+        [claim(storage_class=None)],
         "PersistentVolumeClaim had no pv name and storageClass name",
         id="unbound-without-class",
     ),
@@ -110,13 +110,19 @@ BROKEN = [
     ),
     pytest.param(
         uses("data"),
-        [claim(storage_class="std"), storage_class("std", mode="")],
+        [
+            claim(storage_class="std"),
+            storage_class("std", provisioner=DRIVER, volume_binding_mode=""),
+        ],
         'VolumeBindingMode not set for StorageClass "std"',
         id="class-without-binding-mode",
     ),
     pytest.param(
         uses("data"),
-        [claim(storage_class="std"), storage_class("std", mode="Immediate")],
+        [
+            claim(storage_class="std"),
+            storage_class("std", provisioner=DRIVER, volume_binding_mode="Immediate"),
+        ],
         "PersistentVolume had no name",
         id="unbound-though-binding-is-immediate",
     ),
@@ -151,7 +157,7 @@ def test_without_its_pre_filter_the_filter_works_alike():
         node("a", labels=f"{ZONE}=z1"),
         node("b", labels=f"{ZONE}=z2"),
         claim(volume="pv-data"),
-        volume(labels=f"{ZONE}=z1", csi=DRIVER),
+        volume("pv-data", labels=f"{ZONE}=z1", csi=DRIVER),
     )
     state, rows = fwk.CycleState(), judge.cluster.rows()
 
@@ -165,9 +171,13 @@ def test_without_its_pre_filter_the_filter_works_alike():
     [
         pytest.param([], [], id="no-volumes"),
         pytest.param([ephemeral()], [], id="ephemeral-claims-are-not-looked-at"),
-        pytest.param(uses("data"), [claim(volume="pv-data"), volume(csi=DRIVER)], id="no-labels"),
         pytest.param(
-            uses("data"), [claim(storage_class="std"), storage_class("std")], id="binds-late"
+            uses("data"), [claim(volume="pv-data"), volume("pv-data", csi=DRIVER)], id="no-labels"
+        ),
+        pytest.param(
+            uses("data"),
+            [claim(storage_class="std"), storage_class("std", provisioner=DRIVER)],
+            id="binds-late",
         ),
     ],
 )
@@ -197,8 +207,10 @@ def test_pods_with_volumes_in_the_same_place_are_equal():
 def test_hints():
     subject = pod(volumes=[*uses("data"), ephemeral()])
 
-    assert class_binds_late(subject, None, storage_class("std"))
-    assert not class_binds_late(subject, None, storage_class("std", mode="Immediate"))
+    assert class_binds_late(subject, None, storage_class("std", provisioner=DRIVER))
+    assert not class_binds_late(
+        subject, None, storage_class("std", provisioner=DRIVER, volume_binding_mode="Immediate")
+    )
     assert claim_changed(subject, None, claim("data"))
     assert claim_changed(subject, claim("data"), claim("data", volume="pv-1"))
     assert not claim_changed(subject, None, claim("data", namespace="other"))
@@ -217,6 +229,6 @@ def test_hints():
     ],
 )
 def test_hint_on_volumes(before, after, expected):
-    old = None if before is None else volume(labels=before, csi=DRIVER)
+    old = None if before is None else volume("pv-data", labels=before, csi=DRIVER)
 
-    assert volume_moved(pod(), old, volume(labels=after, csi=DRIVER)) is expected
+    assert volume_moved(pod(), old, volume("pv-data", labels=after, csi=DRIVER)) is expected

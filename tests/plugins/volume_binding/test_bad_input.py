@@ -15,17 +15,19 @@ from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
 from podium.state.cluster import load
 from tests.support.builders import node, pod
-from tests.support.claims import ZONE, claim, csi_node, storage_class, uses, volume
+from tests.support.storage import EBS, ZONE, claim, csi_node, storage_class, uses, volume
 
 CONFIGURATION = default(app.in_tree())
 UNREADABLE = {"key": ZONE, "operator": "Like", "values": ["z1"]}
-BROKEN = {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [UNREADABLE]}]}}}
-NO_DISK = {"awsElasticBlockStore": {"volumeID": "aws://z1/nothing"}}
+BROKEN = {
+    "node_affinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [UNREADABLE]}]}}
+}
+NO_DISK = {"aws_elastic_block_store": {"volumeID": "aws://z1/nothing"}}
 
 
 def built(*objects, client=None):
     core = app.build(CONFIGURATION, client=client)
-    fine = claim("fine", bound="ok"), volume("ok", cls="other")
+    fine = claim("fine", volume="ok"), volume("ok", storage_class="other")
     load(core.cluster, [node("a"), node("b"), *fine, *objects])
     return core
 
@@ -38,33 +40,33 @@ def attempt(core, *claims, name="web"):
     ("objects", "reason"),
     [
         pytest.param(
-            [claim(cls="nowhere")],
+            [claim(storage_class="nowhere")],
             "pod has unbound immediate PersistentVolumeClaims",
             id="a-claim-of-a-missing-class",
         ),
         pytest.param(
-            [claim(bound="pv"), volume(spec=BROKEN)],
+            [claim(volume="pv"), volume(**BROKEN)],
             "2 node(s) didn't match PersistentVolume's node affinity",
             id="a-volume-with-a-broken-affinity",
         ),
         pytest.param(
-            [claim(), storage_class(), volume(spec=BROKEN)],
+            [claim(), storage_class(), volume(**BROKEN)],
             "2 node(s) didn't find available persistent volumes to bind",
             id="the-same-as-a-candidate",
         ),
         pytest.param(
-            [claim(), storage_class(mode="")],
-            'VolumeBindingMode not set for StorageClass "local"',
+            [claim(), storage_class(volume_binding_mode="")],
+            'VolumeBindingMode not set for StorageClass "standard"',
             id="a-class-without-a-mode",
         ),
         pytest.param(
-            [claim(spec={"selector": {"matchExpressions": [{"key": "x", "operator": "?"}]}}),
+            [claim(selector={"matchExpressions": [{"key": "x", "operator": "?"}]}),
              storage_class(), volume()],
             'claim default/data: spec.selector: "?" is not a valid label selector operator',
             id="a-claim-with-a-broken-selector",
         ),
         pytest.param(
-            [claim(bound="pv"), volume(spec=NO_DISK), csi_node("a", "kubernetes.io/aws-ebs")],
+            [claim(volume="pv"), volume(**NO_DISK), csi_node("a", migrated=EBS)],
             "PersistentVolume pv: spec: the volume's ID or zones have no CSI form",
             id="a-volume-that-its-driver-cannot-know",
         ),

@@ -3,19 +3,21 @@
 import pytest
 
 from tests.support.builders import pod
-from tests.support.claims import (
+from tests.support.storage import (
     HOST,
     ZONE,
     claim,
     csi_node,
     driver,
+    ephemeral,
     pool,
     storage_class,
+    topologies,
     uses,
 )
 from tests.support.volume_binding import Trial
 
-WEB = pod("web", volumes=uses("data", ephemeral=["scratch"]))
+WEB = pod("web", volumes=[*uses("data"), ephemeral()])
 INLINE = pod("web", volumes=[{"name": "x", "csi": {"driver": "csi.example.com"}}])
 
 
@@ -35,11 +37,15 @@ def hint_of(resource):
             id="class-with-the-same-topologies",
         ),
         pytest.param(
-            "StorageClass", WEB, storage_class(topologies={ZONE: "a"}), storage_class(), True,
+            "StorageClass",
+            WEB,
+            storage_class(allowed_topologies=topologies({ZONE: "a"})),
+            storage_class(),
+            True,
             id="class-allows-more",
         ),
         pytest.param("PersistentVolumeClaim", WEB, None, claim(), True, id="claim-added"),
-        pytest.param("PersistentVolumeClaim", WEB, claim(), claim(bound="pv"), True, id="bound"),
+        pytest.param("PersistentVolumeClaim", WEB, claim(), claim(volume="pv"), True, id="bound"),
         pytest.param("PersistentVolumeClaim", WEB, None, claim("web-scratch"), True, id="own"),
         pytest.param("PersistentVolumeClaim", WEB, None, claim("x"), False, id="another-claim"),
         pytest.param(
@@ -47,7 +53,9 @@ def hint_of(resource):
         ),
         pytest.param("CSINode", WEB, None, csi_node("a"), True, id="csi-node-added"),
         pytest.param("CSINode", WEB, csi_node("a"), csi_node("a"), False, id="csi-node-same"),
-        pytest.param("CSINode", WEB, csi_node("a"), csi_node("a", "x"), True, id="takes-over"),
+        pytest.param(
+            "CSINode", WEB, csi_node("a"), csi_node("a", migrated="x"), True, id="takes-over"
+        ),
         pytest.param(
             "CSIDriver", INLINE, driver(), driver(checks_room=False), True, id="stops-checking"
         ),

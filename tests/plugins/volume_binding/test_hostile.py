@@ -19,9 +19,9 @@ from podium.framework.binding import run_pre_bind, run_pre_flight, run_unreserve
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Status
 from tests.support.builders import node, pod
-from tests.support.claims import BOUND, HOST, SELECTED, claim, storage_class, uses, volume
 from tests.support.faulty_api import HostileApi, HostileClient, Time, replaced
 from tests.support.search import examples
+from tests.support.storage import BOUND, HOST, SELECTED, claim, storage_class, uses, volume
 
 CSI = "csi.example.com"
 CONFIG = {
@@ -77,7 +77,9 @@ class Controller:
         match self._mood("make", "wait", "give up"):
             case "make":
                 self._made += 1
-                made = volume(f"made-{self._made}", cls="csi", claim=wanted, phase="Bound")
+                made = volume(
+                    f"made-{self._made}", storage_class="csi", claim=wanted, phase="Bound"
+                )
                 self.api.stored[PersistentVolume, made.key] = made
                 self._bind(wanted, self.api.change(made))
             case "give up":
@@ -158,9 +160,9 @@ def world(pods, spare):
         names = [f"old-{number}", f"new-{number}"][: 1 + (number % 3 == 0)]
         asking.append(pod(f"web-{number}", volumes=uses(*names)))
         objects.append(claim(f"old-{number}"))
-        objects.append(claim(f"new-{number}", cls="csi"))
+        objects.append(claim(f"new-{number}", storage_class="csi"))
     for number in range(pods + spare):
-        objects.append(volume(f"pv-{number}", size=f"{1 + number % 3}Gi"))
+        objects.append(volume(f"pv-{number}", storage=f"{1 + number % 3}Gi"))
     return asking, objects
 
 
@@ -216,7 +218,7 @@ def test_when_the_trouble_is_over_every_pod_finds_its_volumes(seed, pods):
 def test_pods_that_share_a_claim(seed):
     """They come to one node or wait for the volume together; the claim is served once."""
     asking = [pod(f"web-{number}", volumes=uses("shared")) for number in range(3)]
-    kinds = {"old": claim("shared"), "new": claim("shared", cls="csi")}
+    kinds = {"old": claim("shared"), "new": claim("shared", storage_class="csi")}
     shared = kinds["new" if seed % 2 else "old"]
     objects = [storage_class(), storage_class("csi", provisioner=CSI), shared]
     objects += [volume(f"pv-{number}") for number in range(3)]

@@ -9,9 +9,10 @@ from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.plugins.volume.binding.reservation import Reservation
 from tests.support import volume_binding
 from tests.support.builders import node, pod
-from tests.support.claims import CLAIMS, HOST, ZONE, csi_node, storage_objects, uses
 from tests.support.fakes import FakeHandle
+from tests.support.generated_storage import OPEN_CLAIMS, open_storage
 from tests.support.search import examples
+from tests.support.storage import HOST, ZONE, csi_node, uses
 
 NAMES = "abcd"
 EBS = "kubernetes.io/aws-ebs"
@@ -52,11 +53,11 @@ class Judged:
         return {n.name: self.plugin.filter(self.state, self.pod, n) for n in self.handle.rows}
 
 
-CLAIM_LISTS = st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=2, unique=True)
+CLAIM_LISTS = st.lists(st.sampled_from(OPEN_CLAIMS), min_size=1, max_size=2, unique=True)
 
 
 @examples(300)
-@given(nodes=labelled_nodes(), objects=storage_objects(), claims=CLAIM_LISTS)
+@given(nodes=labelled_nodes(), objects=open_storage(), claims=CLAIM_LISTS)
 def test_filter_agrees_with_the_model(nodes, objects, claims):
     judged = Judged([*nodes, *objects], claims)
     if judged.is_through:
@@ -68,13 +69,15 @@ def test_filter_agrees_with_the_model(nodes, objects, claims):
 @examples(300)
 @given(
     nodes=labelled_nodes(),
-    objects=storage_objects(),
+    objects=open_storage(),
     claims=CLAIM_LISTS,
     migrated=st.sets(st.sampled_from(NAMES)),
     view=st.sets(st.sampled_from(range(len(NAMES)))),
 )
 def test_both_forms_agree(nodes, objects, claims, migrated, view):
-    judged = Judged([*nodes, *objects, *(csi_node(name, EBS) for name in migrated)], claims)
+    judged = Judged(
+        [*nodes, *objects, *(csi_node(name, migrated=EBS) for name in migrated)], claims
+    )
     if not judged.is_through:
         return
     rows = judged.handle.rows
@@ -88,7 +91,7 @@ def test_both_forms_agree(nodes, objects, claims, migrated, view):
 
 
 @examples(200)
-@given(nodes=labelled_nodes(), objects=storage_objects(), claims=CLAIM_LISTS, data=st.data())
+@given(nodes=labelled_nodes(), objects=open_storage(), claims=CLAIM_LISTS, data=st.data())
 def test_what_is_feasible_can_be_reserved_and_given_back(nodes, objects, claims, data):
     judged = Judged([*nodes, *objects], claims)
     feasible = [n for n, s in judged.verdicts().items() if s.ok] if judged.is_through else []

@@ -10,12 +10,12 @@ from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.errors import ApiError, Conflict, NotFound
 from podium.plugins.volume.binding.reservation import BOUND_BY_CONTROLLER
 from tests.support.builders import pod
-from tests.support.claims import HOST, SELECTED, claim, storage_class, uses, volume
+from tests.support.storage import HOST, SELECTED, claim, storage_class, uses, volume
 from tests.support.volume_binding import Trial
 
 CSI = "csi.example.com"
-BOUND = {"bound": "pv", "version": "3"}
-TOOK = {"claim": claim(), "version": "2"}
+BOUND = {"volume": "pv", "resource_version": "3"}
+TOOK = {"claim": claim(), "resource_version": "2"}
 
 
 class Binding(Trial):
@@ -72,7 +72,7 @@ def static(**args):
 
 
 def dynamic(**args):
-    return Binding(storage_class("csi", provisioner=CSI), claim(cls="csi"), **args)
+    return Binding(storage_class("csi", provisioner=CSI), claim(storage_class="csi"), **args)
 
 
 def test_a_volume_is_bound_and_waited_for():
@@ -84,8 +84,8 @@ def test_a_volume_is_bound_and_waited_for():
 
 def test_a_claim_gets_its_node_and_is_waited_for():
     binding = dynamic()
-    selected = {"cls": "csi", "selected": "a", "version": "2"}
-    made = {**selected, "bound": "new", "version": "3"}
+    selected = {"storage_class": "csi", "selected": "a", "resource_version": "2"}
+    made = {**selected, "volume": "new", "resource_version": "3"}
     status = binding.run(
         (1, shown(claim(**selected))), (60, shown(claim(**made))), (1, shown(volume("new"))),
         (1, None),
@@ -126,20 +126,22 @@ def test_the_first_look_comes_after_a_second():
             id="pod-is-gone",
         ),
         pytest.param(
-            shown(volume(version="3")), 'ClaimRef got reset for pv "pv"', id="reset-by-somebody"
+            shown(volume(resource_version="3")),
+            'ClaimRef got reset for pv "pv"',
+            id="reset-by-somebody",
         ),
         pytest.param(
-            shown(volume(claim="data", version="3")),
+            shown(volume(claim="data", resource_version="3")),
             'ClaimRef got reset for pv "pv"',
             id="its-uid-is-gone",
         ),
         pytest.param(
-            shown(volume(claim=claim(), on={HOST: "b"}, version="3")),
+            shown(volume(claim=claim(), on={HOST: "b"}, resource_version="3")),
             'pv "pv" node affinity doesn\'t match node "a": no matching NodeSelectorTerms',
             id="it-moved-away",
         ),
         pytest.param(
-            shown(volume(claim=claim(), version="3", spec={"nodeAffinity": {"required": {}}})),
+            shown(volume(claim=claim(), resource_version="3", node_affinity={"required": {}})),
             'pv "pv" node affinity doesn\'t match node "a": no matching NodeSelectorTerms',
             id="it-is-nowhere",
         ),
@@ -159,22 +161,22 @@ def test_what_ends_the_wait_for_a_volume(happens, text):
             id="claim-is-gone",
         ),
         pytest.param(
-            shown(claim(cls="csi", version="3")),
+            shown(claim(storage_class="csi", resource_version="3")),
             'selectedNode annotation reset for PVC "data"',
             id="no-annotations-left",
         ),
         pytest.param(
-            shown(claim(cls="csi", version="3", annotations={"other": "x"})),
+            shown(claim(storage_class="csi", resource_version="3", annotations={"other": "x"})),
             'provisioning failed for PVC "data"',
             id="the-provisioner-gave-up",
         ),
         pytest.param(
-            shown(claim(cls="csi", version="3", selected="b")),
+            shown(claim(storage_class="csi", resource_version="3", selected="b")),
             'provisioning failed for PVC "data"',
             id="another-node-was-selected",
         ),
         pytest.param(
-            shown(claim(cls="csi", version="3", selected="a", bound="new"),
+            shown(claim(storage_class="csi", resource_version="3", selected="a", volume="new"),
                   volume("new", on={HOST: "b"})),
             'pv "new" node affinity doesn\'t match node "a": no matching NodeSelectorTerms',
             id="made-in-the-wrong-place",
@@ -190,7 +192,7 @@ def test_what_the_watch_has_not_shown_yet_is_waited_for():
     binding = static()
     assert binding.run((5, shown(claim(**BOUND))), (5, None)) is None
     binding = dynamic()
-    bound_first = claim(cls="csi", version="3", selected="a", bound="new")
+    bound_first = claim(storage_class="csi", resource_version="3", selected="a", volume="new")
     assert binding.run((5, shown(bound_first)), (5, None)) is None  # its volume is still unknown
 
 
@@ -215,9 +217,11 @@ def test_what_an_earlier_attempt_wrote_is_not_written_again():
     binding = Binding(storage_class(), claim(), volume(claim=claim()))
     assert binding.run((1, shown(claim(**BOUND))), (1, None)).ok
     assert binding.writes == []
-    binding = Binding(storage_class("csi", provisioner=CSI), claim(cls="csi", selected="a"))
-    bound = claim(cls="csi", selected="a", bound="pv", version="2")
-    assert binding.run((1, shown(bound, volume(cls="csi"))), (1, None)).ok
+    binding = Binding(
+        storage_class("csi", provisioner=CSI), claim(storage_class="csi", selected="a")
+    )
+    bound = claim(storage_class="csi", selected="a", volume="pv", resource_version="2")
+    assert binding.run((1, shown(bound, volume(storage_class="csi"))), (1, None)).ok
     assert binding.writes == []
 
 
@@ -326,7 +330,7 @@ def test_a_write_that_is_cut_off_is_in_doubt():
 
 def test_what_was_written_stays_taken_until_the_watch_shows_it():
     """A second volume must not be given to the claim because its first one is news."""
-    binding = Binding(storage_class(), claim(), volume("pv"), volume("pw", size="2Gi"))
+    binding = Binding(storage_class(), claim(), volume("pv"), volume("pw", storage="2Gi"))
     binding.run()  # written; the wait is called off
     binding.plugin.unreserve(binding.state, binding.pod, "a")
     assert len(binding.cluster.assumed(PersistentVolume)) == 1

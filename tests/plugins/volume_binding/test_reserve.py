@@ -5,7 +5,7 @@ import pytest
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume.binding.reservation import BOUND_BY_CONTROLLER, Reservation
 from tests.support.builders import pod
-from tests.support.claims import HOST, SELECTED, claim, claim_ref, storage_class, uses, volume
+from tests.support.storage import HOST, SELECTED, claim, claim_ref, storage_class, uses, volume
 from tests.support.volume_binding import Trial
 
 CSI = "csi.example.com"
@@ -52,7 +52,7 @@ def test_a_volume_that_names_the_claim_already_stays_as_it_is():
 
 
 def test_a_claim_to_be_provisioned_gets_the_node():
-    trial = Trial(storage_class("csi", provisioner=CSI), claim(cls="csi"))
+    trial = Trial(storage_class("csi", provisioner=CSI), claim(storage_class="csi"))
     assert trial.reserve("b", "data").ok
     assert assumed_claim(trial).annotations == {SELECTED: "b"}
     assert trial.feasible("data") == "b"
@@ -67,8 +67,8 @@ def test_a_taken_volume_is_not_there_for_the_next_pod():
 
 def test_the_smallest_volumes_of_the_node_are_taken():
     trial = Trial(
-        storage_class(), claim("large", size="5Gi"), claim("small"),
-        volume("b", on={HOST: "b"}), volume("x", size="6Gi"), volume("y", size="2Gi"),
+        storage_class(), claim("large", storage="5Gi"), claim("small"),
+        volume("b", on={HOST: "b"}), volume("x", storage="6Gi"), volume("y", storage="2Gi"),
     )  # fmt: skip
     assert trial.reserve("a", "large", "small").ok
     reserved = trial.state.get(Reservation).volumes
@@ -88,7 +88,7 @@ def test_a_profile_without_its_filter_takes_no_volume():
     "objects",
     [
         pytest.param([], id="no-claims"),
-        pytest.param([claim(bound="pv"), volume(claim=claim())], id="all-bound"),
+        pytest.param([claim(volume="pv"), volume(claim=claim())], id="all-bound"),
     ],
 )
 def test_nothing_to_reserve(objects):
@@ -101,7 +101,7 @@ def test_nothing_to_reserve(objects):
 def test_unreserve_gives_everything_back():
     trial = Trial(
         storage_class(), storage_class("csi", provisioner=CSI),
-        claim("old"), claim("new", cls="csi"), volume(),
+        claim("old"), claim("new", storage_class="csi"), volume(),
     )  # fmt: skip
     assert trial.reserve("a", "old", "new").ok
     assert not is_clean(trial)
@@ -129,11 +129,11 @@ def test_what_changed_meanwhile_fails_and_leaves_nothing_taken():
     """The claim moved on between PreFilter and Reserve: the volume taken before goes back."""
     trial = Trial(
         storage_class(), storage_class("csi", provisioner=CSI),
-        claim("old"), claim("new", cls="csi"), volume(),
+        claim("old"), claim("new", storage_class="csi"), volume(),
     )  # fmt: skip
     asking = pod("web", volumes=uses("old", "new"))
     assert trial.pre_filter(asking).ok
-    trial.cluster.set_object(claim("new", cls="csi", version="2"))
+    trial.cluster.set_object(claim("new", storage_class="csi", resource_version="2"))
 
     status = trial.plugin.reserve(trial.state, asking, "a")
     assert status.message == '"default/new" is out of sync (stored: 2, assume: 1)'
@@ -150,8 +150,8 @@ def test_a_node_that_would_not_do_is_refused():
     ("event", "holds"),
     [
         pytest.param(volume(), True, id="a-resync"),
-        pytest.param(volume(version="2"), False, id="a-new-version"),
-        pytest.param(volume(version="2", spec={"claimRef": claim_ref("x")}), False, id="taken"),
+        pytest.param(volume(resource_version="2"), False, id="a-new-version"),
+        pytest.param(volume(resource_version="2", claim_ref=claim_ref("x")), False, id="taken"),
         pytest.param(None, False, id="deleted"),
     ],
 )
@@ -166,9 +166,9 @@ def test_the_watch_ends_what_is_assumed(event, holds):
 
 
 def test_a_late_event_takes_nothing_back():
-    trial = Trial(storage_class(), claim(), volume(version="10"))
+    trial = Trial(storage_class(), claim(), volume(resource_version="10"))
     assert trial.reserve("a", "data").ok
-    trial.cluster.set_object(volume(version="9"))
+    trial.cluster.set_object(volume(resource_version="9"))
     assert trial.cluster.volumes.get("pv").metadata.resource_version == "10"
     assert not is_clean(trial)
 
@@ -182,7 +182,7 @@ def test_pre_flight_knows_the_node():
 
 
 def test_equal_pods_keep_their_reservations_apart():
-    trial = Trial(storage_class("csi", provisioner=CSI), claim(cls="csi"))
+    trial = Trial(storage_class("csi", provisioner=CSI), claim(storage_class="csi"))
     asking = pod("web", volumes=uses("data"))
     trial.pre_filter(asking)
     one, other = trial.state.fork(), trial.state.fork()

@@ -7,7 +7,17 @@ from podium.framework.resource_scoring import ShapePoint
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.plugins.volume.binding.args import MOST_FREE
 from tests.support.builders import pod
-from tests.support.claims import HOST, ZONE, claim, driver, pool, storage_class, uses, volume
+from tests.support.storage import (
+    HOST,
+    ZONE,
+    claim,
+    driver,
+    pool,
+    storage_class,
+    topologies,
+    uses,
+    volume,
+)
 from tests.support.volume_binding import Trial
 
 CSI = "csi.example.com"
@@ -28,7 +38,7 @@ def scores(*objects, claims=("data",), shape=MOST_FREE):
 
 
 def local(name, size, **more):
-    return volume(name, size=size, on={HOST: name}, **more)
+    return volume(name, storage=size, on={HOST: name}, **more)
 
 
 @pytest.mark.parametrize(
@@ -51,44 +61,55 @@ def test_volumes_that_exist(shape, expected):
 def test_pools():
     pools = pool("p", capacity="4Gi", on={HOST: "a"}), pool("q", capacity="10Gi", on={HOST: "b"})
     made = storage_class("csi", provisioner=CSI)
-    found = scores(made, claim(cls="csi", size="2Gi"), driver(), *pools)
+    found = scores(made, claim(storage_class="csi", storage="2Gi"), driver(), *pools)
     assert found == {"a": 50, "b": 80, "c": 0}  # c has no room, and is not feasible
 
 
 def test_claims_of_one_class_share_the_pool():
     made = storage_class("csi", provisioner=CSI), driver(), pool(capacity="10Gi")
-    two = claim("x", cls="csi", size="2Gi"), claim("y", cls="csi", size="3Gi")
+    two = (
+        claim("x", storage_class="csi", storage="2Gi"),
+        claim("y", storage_class="csi", storage="3Gi"),
+    )
     assert scores(*made, *two, claims=("x", "y")) == dict.fromkeys("abc", 50)
 
 
 def test_volumes_of_one_class_add_up():
-    volumes = volume("v", size="2Gi"), volume("w", size="6Gi")
-    two = claim("x", size="1Gi"), claim("y", size="3Gi")
+    volumes = volume("v", storage="2Gi"), volume("w", storage="6Gi")
+    two = claim("x", storage="1Gi"), claim("y", storage="3Gi")
     assert scores(storage_class(), *volumes, *two, claims=("x", "y")) == dict.fromkeys("abc", 50)
 
 
 def test_classes_count_alike_and_halves_are_rounded_up():
     classes = storage_class("one"), storage_class("two")
-    volumes = volume("v", cls="one", size="1Gi"), volume("w", cls="two", size="8Gi")
-    two = claim("x", cls="one"), claim("y", cls="two")
+    volumes = (
+        volume("v", storage_class="one", storage="1Gi"),
+        volume("w", storage_class="two", storage="8Gi"),
+    )
+    two = claim("x", storage_class="one"), claim("y", storage_class="two")
     # 0 for the full one; 88 for an eighth, which is 12 percent: the mean is 44.
     assert scores(*classes, *volumes, *two, claims=("x", "y")) == dict.fromkeys("abc", 44)
 
 
 def test_beside_volumes_that_exist_pools_do_not_count():
     made = storage_class("csi", provisioner=CSI), driver(), pool()
-    both = claim("x"), claim("y", cls="csi", size="10Gi")
-    found = scores(storage_class(), volume(size="2Gi"), *made, *both, claims=("x", "y"))
+    both = claim("x"), claim("y", storage_class="csi", storage="10Gi")
+    found = scores(storage_class(), volume(storage="2Gi"), *made, *both, claims=("x", "y"))
     assert found == dict.fromkeys("abc", 50)
 
 
 @pytest.mark.parametrize(
     "objects",
     [
-        pytest.param([claim(bound="pv"), volume()], id="bound"),
-        pytest.param([claim(cls="csi"), storage_class("csi", provisioner=CSI)], id="no-pools"),
+        pytest.param([claim(volume="pv"), volume()], id="bound"),
         pytest.param(
-            [claim(cls="csi"), storage_class("csi", provisioner=CSI, topologies={ZONE: "z9"})],
+            [claim(storage_class="csi"), storage_class("csi", provisioner=CSI)], id="no-pools"
+        ),
+        pytest.param(
+            [
+                claim(storage_class="csi"),
+                storage_class("csi", provisioner=CSI, allowed_topologies=topologies({ZONE: "z9"})),
+            ],
             id="infeasible",
         ),
     ],
@@ -102,7 +123,9 @@ def test_a_pod_without_claims_scores_nothing():
 
 
 def test_an_empty_volume_counts_as_full():
-    assert scores(storage_class(), claim(size=""), volume(size="0")) == dict.fromkeys("abc", 0)
+    assert scores(storage_class(), claim(storage=""), volume(storage="0")) == dict.fromkeys(
+        "abc", 0
+    )
 
 
 def test_without_the_feature_nothing_is_scored():
