@@ -1,8 +1,8 @@
 """The Kubernetes scheduler as a Python program and library.
 
-A program of one's own starts with ``podium.main(plugins=[…])`` or ``podium.Scheduler(…)``; a file
-for ``--plugin`` may decorate functions with ``@podium.filter`` and ``@podium.score``. These names
-are loaded when they are first used: commands that need none of them start the faster.
+Your own program starts with ``podium.main(plugins=[…])`` or ``podium.Scheduler(…)``; a file for
+``--plugin`` may decorate functions with ``@podium.filter`` and ``@podium.score``. Each of these
+names is loaded on first use, so that commands that do not need it start fast.
 """
 
 from importlib import import_module

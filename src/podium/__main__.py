@@ -7,7 +7,7 @@ INTERRUPTED = 130
 
 def main() -> int:
     try:
-        from podium.cli import main as command  # loading takes long enough to be interrupted
+        from podium.cli import main as command  # Ctrl-C may come while it is loaded
     except KeyboardInterrupt:
         return INTERRUPTED
     return command()

@@ -177,7 +177,7 @@ OBJECT = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
         pytest.param(b"a: !!python/name:os.system", "not readable as YAML", id="code"),
         pytest.param(
             b"{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: [b]}}",
-            "object 1: metadata.namespace must be a text",
+            "object 1: metadata.namespace must be a string",
             id="namespace-list",
         ),
         pytest.param(

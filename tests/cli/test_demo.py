@@ -26,7 +26,7 @@ def test_progress_groups_pods_by_why_they_wait():
     pods = [pod("a", node="n1"), waiting("b"), waiting("c"), pod("d")]
     progress = demo_show.Progress.of(pods)
 
-    assert (progress.seen, progress.untold, progress.is_settled) == (4, 1, False)
+    assert (progress.seen, progress.undecided, progress.is_settled) == (4, 1, False)
     assert progress.reasons == {"0/3 nodes are available: 3 Insufficient cpu": 2}
     assert demo_show.rows(progress, 0.5) == [
         (1, "pods landed, 2 per second"),

@@ -111,7 +111,7 @@ def build_core(clock: Clock, client: Client) -> app.OfflineCore:
 
 
 def _run_live(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
-    from podium.bench.live.run import LiveOptions  # loads the client, as few commands need
+    from podium.bench.live.run import LiveOptions  # not loaded for a benchmark in process
 
     options = LiveOptions(
         kubeconfig=args.kubeconfig,

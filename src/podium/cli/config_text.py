@@ -86,7 +86,7 @@ def _text(value: Any) -> str:
 def print_differences(
     found: Sequence[Difference], before: str, after: str, console: Console
 ) -> None:
-    """Mark what only the first has with a minus, what only the second has with a plus."""
+    """Print what only one side has: ``before`` with a minus, ``after`` with a plus."""
     if found:
         console.print(f"[bad]--- {escape(before)}[/bad]\n[good]+++ {escape(after)}[/good]")
     for each in found:

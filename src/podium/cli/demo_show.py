@@ -1,4 +1,4 @@
-"""How `podium demo` shows what happens: the pods so far, and single decisions."""
+"""What `podium demo` shows: how many pods are placed or pending, and single decisions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rich.text import Text
 from podium.api.objects import Pod
 from podium.cycle.record import Record
 
-_FURTHER_IN = 4  # characters
+_INDENT = 4  # characters
 
 
 @dataclass(slots=True)
 class Progress:
-    """Where the pods are; ``reasons`` counts those that wait by why."""
+    """How many pods are placed and pending; ``reasons`` counts the pending ones by reason."""
 
-    placed: set[str] = field(default_factory=set)  # keys
-    waiting: set[str] = field(default_factory=set)
+    placed: set[str] = field(default_factory=set)  # keys of pods
+    pending: set[str] = field(default_factory=set)
     reasons: Counter[str] = field(default_factory=Counter)
-    untold: int = 0  # pods about which nothing was decided yet
+    undecided: int = 0  # pods that were not attempted yet
 
     @classmethod
     def of(cls, pods: Iterable[Pod]) -> Progress:
@@ -39,22 +39,22 @@ class Progress:
         if pod.node_name:
             self.placed.add(pod.key)
         elif why:
-            self.waiting.add(pod.key)
+            self.pending.add(pod.key)
             self.reasons[why] += 1
         else:
-            self.untold += 1
+            self.undecided += 1
 
     @property
     def seen(self) -> int:
-        return len(self.placed) + len(self.waiting) + self.untold
+        return len(self.placed) + len(self.pending) + self.undecided
 
     @property
     def is_settled(self) -> bool:
-        return not self.untold
+        return not self.undecided
 
 
 def why_pending(pod: Pod) -> str:
-    """The reasons of the nodes; what preemption says comes after the first sentence."""
+    """Return why nodes refused the pod, without the sentence about preemption; "" if unknown."""
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
             return condition.message.split(". ")[0].rstrip(".")
@@ -65,17 +65,17 @@ Row = tuple[int, str]
 
 
 def rows(progress: Progress, seconds: float) -> list[Row]:
-    """How many, and what of them."""
+    """Return a number of pods and its description per line."""
     rate = len(progress.placed) / seconds if seconds else 0.0
     made = [(len(progress.placed), f"pods landed, {rate:.0f} per second")]
     made += [(count, f"wait: {why}") for why, count in progress.reasons.most_common()]
-    if progress.untold:
-        made.append((progress.untold, "are next"))
+    if progress.undecided:
+        made.append((progress.undecided, "are next"))
     return made
 
 
 class Display:
-    """Shows progress as it is made; where nothing can be redrawn, what it came to."""
+    """Redraws the progress on a terminal; elsewhere prints the result at the end."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -96,7 +96,7 @@ class Display:
         if self._live is not None:
             self._live.stop()
             return
-        for count, what in self._rows:  # a pipe has no width to wrap at
+        for count, what in self._rows:  # no wrapping in a pipe
             self._console.print(f"{count:>4}  {what}", markup=False)
 
 
@@ -109,21 +109,21 @@ def _table(shown: Iterable[Row]) -> Table:
 
 
 def examples(progress: Progress, records: Iterable[Record]) -> Iterator[tuple[str, Record]]:
-    """The latest decision about a pod that landed, preferably a scored one, and one that waits."""
+    """Yield a decision about a placed pod, if possible a scored one, and a pending pod."""
     known = list(records)[::-1]
     placed = [record for record in known if record.node and record.pod in progress.placed]
-    waiting = [record for record in known if record.pod in progress.waiting]
+    pending = [record for record in known if record.pod in progress.pending]
     placed.sort(key=lambda record: not record.best)
     if placed:
         yield "why a pod landed where it did", placed[0]
-    if waiting:
-        yield "why a pod waits", waiting[0]
+    if pending:
+        yield "why a pod waits", pending[0]
 
 
 def print_record(text: str, console: Console) -> None:
-    """A decision; on a terminal, what is too long for a line goes on further in."""
+    """Print a decision; on a terminal, long lines are wrapped with more indentation."""
     for line in text.splitlines():
-        indent = " " * (len(line) - len(line.lstrip()) + _FURTHER_IN)
+        indent = " " * (len(line) - len(line.lstrip()) + _INDENT)
         lines = textwrap.wrap(
             line,
             console.width,
@@ -135,7 +135,7 @@ def print_record(text: str, console: Console) -> None:
 
 
 def record_text(record: Record, weights: Mapping[str, int]) -> str:
-    """A decision in a few lines; ``weights`` are those of its profile."""
+    """Describe a decision in a few lines; ``weights`` are those of its profile."""
     attempt = f"attempt {record.attempt}, {record.seconds.get('cycle', 0) * 1000:.2f} ms"
     lines = [f"pod {record.pod} ({attempt})"]
     if record.node:
@@ -153,7 +153,7 @@ def record_text(record: Record, weights: Mapping[str, int]) -> str:
 
 
 def _sum(scores: Mapping[str, int], weights: Mapping[str, int]) -> str:
-    """What a total is made of: scores times weights; what extenders add has none."""
+    """Show a total as scores times weights; scores of extenders have no weight."""
     parts = []
     for name, score in scores.items():
         weight = weights.get(name, 1)

@@ -69,7 +69,7 @@ def _objects(source: str, text: str) -> list[tuple[str, Json]]:
         if not isinstance(value, str) or not value
     ]
     faults += [
-        f"{source}: object {index}: metadata.namespace must be a text"
+        f"{source}: object {index}: metadata.namespace must be a string"
         for index, obj in enumerate(objects, start=1)
         if not isinstance(_metadata(obj).get("namespace") or "", str)
     ]

@@ -22,8 +22,8 @@ from podium.errors import PodiumError
 from podium.legacy import VERSIONS
 
 _TIMEOUT_SECONDS = 10
-_NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # it is on loopback
-_WIDE = 120  # characters, for pipes
+_NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # for loopback
+_WIDE = 120  # characters; the width in pipes
 
 
 def run(args: argparse.Namespace) -> int:

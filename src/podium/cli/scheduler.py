@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from podium.app import plugin_loading
+from podium.app import plugin_loading, process
+from podium.app.gated import LiveOptions, own_plugins
 from podium.cli import scheduler_configuration
 from podium.cli.arguments.parser import BAD_INPUT, Parser
 from podium.cli.arguments.scheduler_flags import REFERENCE, Given, add_options
@@ -22,7 +23,7 @@ log = get_logger(__name__)
 
 
 def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
-    """``plugins`` are those of a program that calls ``podium.main``."""
+    """Run until a signal arrives; ``plugins`` come from a program that calls ``podium.main``."""
     given = Given(args)
     if given.value("version"):
         print(f"podium {podium_version()}, as kube-scheduler v{REFERENCE}")
@@ -43,16 +44,11 @@ def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
 def _configured(
     args: argparse.Namespace, plugins: Iterable[object], gates: FeatureGates
 ) -> Configured:
-    from podium.app.gated import own_plugins  # loads the running scheduler, as few commands need
-
     registry = plugin_loading.registry(args.plugin, plugins, own_plugins(gates))
     return scheduler_configuration.configure(Given(args), registry, gates)
 
 
 def _run(given: Given, configured: Configured, gates: FeatureGates) -> int:
-    from podium.app import process
-    from podium.app.gated import LiveOptions
-
     options = process.ProcessOptions(
         configz=configured.shown(),
         master=given.value("master"),
@@ -75,7 +71,7 @@ def _write(configured: Configured, path: Path) -> int:
 
 
 def main(plugins: Iterable[object] = (), argv: Sequence[str] | None = None) -> int:
-    """Run ``podium scheduler`` with these classes, factories and decorated functions besides.
+    """Run ``podium scheduler`` with additional classes, factories and decorated functions.
 
     This is ``podium.main``, for programs that bring their own plugins. The plugins run in every
     profile that does not name them. Returns the exit status.

@@ -18,6 +18,7 @@ from podium.errors import ConfigError, ServingError
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
+from podium.live.serving import require_loopback
 from podium.logs import JSON, TEXT, get_logger
 
 log = get_logger(__name__)
@@ -88,8 +89,6 @@ def _check_port(port: int, problems: Problems) -> None:
 
 
 def _check_address(host: str, problems: Problems) -> None:
-    from podium.live.serving import require_loopback  # loads the server, as few commands need
-
     try:
         require_loopback(host)
     except ServingError as error:
