@@ -90,6 +90,7 @@ def run(shell, script, path):
         ("podium up --nodes ", []),
     ],
 )
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 def test_bash(path, line, expected):
     script = f"""
@@ -111,6 +112,7 @@ def test_bash(path, line, expected):
         ("podium up --node-template t", "template.yaml"),
     ],
 )
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("fish"), reason="needs fish")
 def test_fish(path, line, expected):
     script = f"podium completion fish | source; complete -C '{line}'"
@@ -118,6 +120,7 @@ def test_fish(path, line, expected):
     assert expected in run("fish", script, path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("zsh"), reason="needs zsh")
 def test_zsh_reads_its_script(path):
     script = "autoload -U compinit; compinit -D; source <(podium completion zsh); whence -w _podium"

@@ -10,6 +10,8 @@ import yaml
 from podium.cli import state_file
 from tests.support.commands import Shell
 
+pytestmark = pytest.mark.slow
+
 GPU = "{apiVersion: v1, kind: Node, metadata: {name: gpu, labels: {gpu: a100}}}"
 TIMED = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d podium: "
 

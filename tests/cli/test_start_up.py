@@ -7,6 +7,8 @@ import pytest
 
 from podium.cli import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 HEAVY = {"aiohttp", "asyncio", "numpy", "prometheus_client", "rich", "yaml"}
 LIGHT_PARTS = {"podium.cli", "podium.api", "podium.durations", "podium.errors"}
 SCRIPT = """\
