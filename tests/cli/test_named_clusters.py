@@ -59,7 +59,8 @@ def test_two_clusters(shell, tmp_path):
 
     assert shell.out("down", "--name", "second").endswith("has ended\n")
     assert shell.out("get", "clusters", "-o", "name") == "podium\n"
-    assert "choose one that is with --name: podium" in shell.out("down", "--name", "second")
+    told = shell.out("down", "--name", "second")
+    assert told == 'podium: no cluster "second" is running; there are: podium\n'
     contexts = yaml.safe_load(shell.kubeconfig.read_text())["contexts"]
     assert [one["name"] for one in contexts] == ["podium"]
 

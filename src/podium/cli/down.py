@@ -14,25 +14,26 @@ from podium.errors import PodiumError
 
 _TIMEOUT_SECONDS = 30.0
 _CHECK_SECONDS = 0.05
+_NONE = "no cluster is running"
 
 
 def run(args: argparse.Namespace) -> int:
     path = args.state_file or state_file.default_path(args.name)
     try:
-        return _stop(path)
+        return _stop(path, args.name)
     except PodiumError as error:
         print_error(error)
         return FAILED
 
 
-def _stop(path: Path) -> int:
+def _stop(path: Path, name: str) -> int:
     found, is_running = state_file.look(path)
     if not is_running:
         if found is not None:  # it crashed without cleaning up
             context = kubeconfig.context_of(found.name)
             kubeconfig.remove_context(Path(found.kubeconfig), found.url, context)
             path.unlink(missing_ok=True)
-        print(prefixed(_nothing_to_stop()))
+        print(prefixed(_nothing_to_stop(name)))
         return 0
     if found is None:
         raise PodiumError(f"{path}: its cluster is starting; try again in a moment")
@@ -49,12 +50,9 @@ def _stop(path: Path) -> int:
     return 0
 
 
-def _nothing_to_stop() -> str:
-    others = [running.name for running in state_file.running_clusters()]
-    if others:
-        names = ", ".join(others)
-        return f"this cluster is not running; choose one that is with --name: {names}"
-    return "no cluster is running"
+def _nothing_to_stop(name: str) -> str:
+    others = ", ".join(running.name for running in state_file.running_clusters())
+    return f'no cluster "{name}" is running; there are: {others}' if others else _NONE
 
 
 def _is_gone(path: Path) -> bool:

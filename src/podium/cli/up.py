@@ -142,7 +142,8 @@ async def serve(
             await stopped.wait()
         finally:
             kubeconfig.remove_context(files.kubeconfig, cluster.url, context)
-    print()  # below the terminal's ^C
+    if files.ready_fd is None:
+        print()  # below the terminal's ^C
     _log(f"the cluster at {cluster.url} has ended")
     return 0
 

@@ -50,7 +50,9 @@ def add_config(subparsers: Subparsers) -> None:
     validate.add_argument("files", nargs="+", metavar="FILE")
     show = _add_config_action(commands, "show", "print the effective plugins, arguments and fields")
     show.add_argument("file", nargs="?", metavar="FILE", help="without it: the default")
-    show.add_argument("-o", "--output", choices=("text", "json", "yaml"), default="text")
+    show.add_argument(
+        "-o", "--output", choices=("text", "json", "yaml"), default="text", help="default: text"
+    )
     convert = _add_config_action(commands, "convert", "write a file of any version as v1")
     convert.add_argument("file", metavar="FILE")
     convert.add_argument("--to", choices=("v1",), default="v1", help="the version to write")
@@ -94,7 +96,9 @@ def add_plugin_command(subparsers: Subparsers) -> None:
     add_name(stats)
     add_state_file(stats)
     for each in (shown, stats):
-        each.add_argument("-o", "--output", choices=("text", "json"), default="text")
+        each.add_argument(
+            "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+        )
 
 
 def _add_plugin_action(commands: Subparsers, name: str, summary: str) -> argparse.ArgumentParser:

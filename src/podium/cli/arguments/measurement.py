@@ -47,7 +47,9 @@ def add_bench(subparsers: Subparsers) -> None:
         type=_positive,
         help=f"print the median of this many runs (default: {DEFAULT_RUNS}, on a cluster 1)",
     )
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+    )
     _add_live(parser)
     # bench.repeat runs this in another process: one run, with its result as JSON.
     parser.add_argument("--run-once", metavar="NAME", help=argparse.SUPPRESS)
@@ -107,7 +109,9 @@ def add_conformance(subparsers: Subparsers) -> None:
         metavar="GLOB",
         help="only cases with such a name; may be repeated",
     )
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+    )
 
 
 def _positive(text: str) -> int:
