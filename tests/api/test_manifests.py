@@ -57,10 +57,10 @@ def test_scalars(text, expected):
         pytest.param("a: " + "[" * 200 + "]" * 200, "nested too deeply", id="deep"),
         pytest.param("a: " + "[" * 90_000, "not readable as YAML", id="too-deep-to-parse"),
         pytest.param('{"a": ' * 90_000, "not readable as YAML", id="deep-json"),
-        pytest.param("a: !!binary aGk=", "a value that JSON does not have", id="bytes"),
-        pytest.param("a: !!set {b, c}", "a value that JSON does not have", id="set"),
-        pytest.param("a: .nan", "a value that JSON does not have: nan", id="no-number"),
-        pytest.param("a: 99999999999999999999", "a value that JSON does not", id="too-large"),
+        pytest.param("a: !!binary aGk=", "JSON has no such value", id="bytes"),
+        pytest.param("a: !!set {b, c}", "JSON has no such value", id="set"),
+        pytest.param("a: .nan", "JSON has no such value: nan", id="no-number"),
+        pytest.param("a: 99999999999999999999", "JSON has no such value", id="too-large"),
         pytest.param('{"a": 1e999}', "not readable as YAML", id="json-beyond-numbers"),
         pytest.param(f"a: {'9' * 5000}", "not readable as YAML", id="thousands-of-digits"),
         pytest.param('a: "\\ud800"', "not readable as YAML", id="half-a-character"),
@@ -117,8 +117,8 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
 
     assert reason(tmp_path / "none") == "cannot be read: No such file or directory"
     assert reason(tmp_path) == "cannot be read: Is a directory"
-    assert reason(tmp_path / "binary") == "cannot be read: it is not UTF-8 text"
-    assert reason(tmp_path / "large").startswith("cannot be read: it is larger than")
+    assert reason(tmp_path / "binary") == "cannot be read: not UTF-8 text"
+    assert reason(tmp_path / "large").startswith("cannot be read: larger than")
     assert reason(tmp_path / "nul\0") == "cannot be read: embedded null byte"
 
 

@@ -167,7 +167,7 @@ def test_raw_cannot_come_from_outside():
 
 
 def test_kinds_without_raw_refuse_to_keep_it():
-    with pytest.raises(TypeError, match="Service does not keep its JSON"):
+    with pytest.raises(TypeError, match="Service cannot keep its JSON"):
         decode(Service, b"{}", keep_raw=True)
 
 

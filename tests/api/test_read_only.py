@@ -9,7 +9,7 @@ import pytest
 
 from podium.api.codec import decode
 from podium.api.objects import Pod
-from podium.api.read_only import close_maps
+from podium.api.read_only import make_read_only
 from tests.support.builders import pod
 
 LABELS = {"app": "web"}
@@ -17,7 +17,7 @@ LABELS = {"app": "web"}
 
 def closed(**fields):
     made = pod(**fields)
-    close_maps(made)
+    make_read_only(made)
     return made
 
 
@@ -100,6 +100,6 @@ def test_a_closed_pod_equals_an_open_one_also_after_its_way_through_json():
 def test_closing_again_changes_nothing():
     subject = closed(labels=LABELS)
     labels = subject.labels
-    close_maps(subject)
+    make_read_only(subject)
 
     assert subject.labels is labels

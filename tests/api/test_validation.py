@@ -124,7 +124,7 @@ def test_valid(obj):
         ),
         pytest.param(
             pod(deletionTimestamp="soon"),
-            "Pod p: metadata.deletionTimestamp: 'soon' is no RFC 3339 time",
+            "Pod p: metadata.deletionTimestamp: 'soon' is not an RFC 3339 time",
             id="time",
         ),
         pytest.param(

@@ -49,7 +49,7 @@ NOBODY = "http://127.0.0.1:9"
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        pytest.param(BINARY, "config: cannot be read: it is not UTF-8 text", id="binary"),
+        pytest.param(BINARY, "config: cannot be read: not UTF-8 text", id="binary"),
         pytest.param("a: [", "not readable as YAML", id="no-yaml"),
         pytest.param("just text", "is not a kubeconfig", id="text"),
         pytest.param("contexts: 5", "is not a kubeconfig", id="number"),
@@ -172,7 +172,7 @@ OBJECT = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        pytest.param(BINARY, "cannot be read: it is not UTF-8 text", id="binary"),
+        pytest.param(BINARY, "cannot be read: not UTF-8 text", id="binary"),
         pytest.param(LAUGHS.encode(), "aliases counted", id="a-billion-laughs"),
         pytest.param(b"a: !!python/name:os.system", "not readable as YAML", id="code"),
         pytest.param(

@@ -118,7 +118,7 @@ OWNERS = [{"name": name, "controller": True} for name in ("one", "two")]
                      WEB + "metadata.ownerReferences: only one owner can be the controller, not "
                      "one, two", id="two-controllers"),
         pytest.param(Pod, a_pod(deletionTimestamp="yesterday"),
-                     WEB + "metadata.deletionTimestamp: 'yesterday' is no RFC 3339 time",
+                     WEB + "metadata.deletionTimestamp: 'yesterday' is not an RFC 3339 time",
                      id="no-time"),
         pytest.param(Pod, a_pod(status={"startTime": "2026-13-01T00:00:00Z"}),
                      WEB + "status.startTime: ", id="no-such-month"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from podium.api.node_labels import HOSTNAME, ZONE
+from podium.api.nodes import HOSTNAME, ZONE
 from podium.api.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from podium.api.workloads import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from podium.testing import builders, generated

@@ -1,1 +1,1 @@
-"""Kubernetes objects as frozen values; imports nothing of podium but its errors."""
+"""Kubernetes objects as frozen values; it imports nothing of podium except its errors."""

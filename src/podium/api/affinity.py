@@ -1,6 +1,6 @@
-"""Where a pod wants to be, as written: affinity, spreading, tolerations.
+"""Affinity, topology spreading and tolerations as they are written in a pod.
 
-Node selectors and tolerations hold no maps and serve as cache keys as they are.
+Node selectors and tolerations contain no maps, so they can be used as cache keys.
 """
 
 from msgspec import field
@@ -32,7 +32,7 @@ class PreferredSchedulingTerm(HashedValue, frozen=True, gc=False):
 
 
 class NodeAffinity(HashedValue, frozen=True, gc=False):
-    """``required`` of None asks for nothing; with no terms it matches no node."""
+    """``required`` of None requires nothing; a selector without terms matches no node."""
 
     required: NodeSelector | None = field(default=None, name=REQUIRED)
     preferred: tuple[PreferredSchedulingTerm, ...] = field(default=(), name=PREFERRED)
@@ -69,7 +69,7 @@ class Affinity(Value, frozen=True, gc=False):
 
 
 class TopologySpreadConstraint(Value, frozen=True, gc=False):
-    """Empty policies stand for the defaults: Honor for affinity, Ignore for taints."""
+    """Empty policies mean the defaults: Honor for affinity, Ignore for taints."""
 
     max_skew: Int64 = 0
     topology_key: str = ""

@@ -1,6 +1,6 @@
-"""The affinity terms of a pod, compiled: which pods a term speaks of and over which domain.
+"""The compiled affinity terms of a pod: which pods a term selects, and in which domain.
 
-Replicas have equal terms; they get the same objects, which hash once and compare at once.
+Replicas have equal terms and share the same objects, which are fast to hash and compare.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from podium.errors import InvalidSelector
 
 
 class Term(HashedValue, frozen=True, gc=False):
-    """Pods that ``selector`` matches, in ``namespaces`` or where ``namespace_selector`` does."""
+    """Selects pods by ``selector``, in ``namespaces`` or those ``namespace_selector`` matches."""
 
     selector: Selector
     topology_key: str
@@ -26,7 +26,7 @@ class Term(HashedValue, frozen=True, gc=False):
 
     @classmethod
     def of(cls, term: PodAffinityTerm, namespace: str, weight: int = 0) -> Term:
-        """Compile; without namespaces and selector a term means its owner's namespace."""
+        """Compile a term; without namespaces and selector it means its owner's namespace."""
         spaces = frozenset(term.namespaces)
         if not spaces and term.namespace_selector is None:
             spaces = frozenset((namespace,))
@@ -57,7 +57,7 @@ _term = lru_cache(maxsize=16384)(Term)
 
 
 class AffinityTerms(HashedValue, frozen=True, gc=False):
-    """All terms of one pod by kind, and what was wrong with those that did not compile."""
+    """All terms of one pod, and what is wrong with those that could not be compiled."""
 
     required: Terms = ()
     required_anti: Terms = ()
@@ -72,7 +72,7 @@ _terms = lru_cache(maxsize=16384)(AffinityTerms)
 
 
 def has_affinity(pod: Pod) -> bool:
-    """Whether the pod carries a podAffinity or podAntiAffinity object, even an empty one."""
+    """Whether the pod has a podAffinity or podAntiAffinity object, even an empty one."""
     affinity = pod.spec.affinity
     return affinity is not None and (
         affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None
@@ -80,7 +80,7 @@ def has_affinity(pod: Pod) -> bool:
 
 
 def affinity_terms(pod: Pod) -> AffinityTerms:
-    """The pod's terms. A group with a broken term is empty and named in ``problems``."""
+    """Return the pod's terms. A group with an invalid term is empty and in ``problems``."""
     affinity = pod.spec.affinity
     if affinity is None or not has_affinity(pod):
         return NO_TERMS
@@ -88,7 +88,7 @@ def affinity_terms(pod: Pod) -> AffinityTerms:
 
 
 class _LastPod:
-    """Keeps the terms of the last pod: in a cycle several ask for the same pod's."""
+    """Caches the terms of the last pod, because several plugins ask for them in one cycle."""
 
     def __init__(self) -> None:
         self._pod: Pod | None = None

@@ -1,4 +1,4 @@
-"""How pods, claims and storage classes refer to one another."""
+"""How pods, claims, volumes and storage classes refer to one another."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,14 +12,14 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"  # on a claim whose volume is
 
 
 class NamedClaim(NamedTuple):
-    """A claim that a volume of a pod stands for, by its name in the pod's namespace."""
+    """The claim of a pod's volume, by its name in the pod's namespace."""
 
     name: str
     is_ephemeral: bool  # made for the pod and to be owned by it
 
 
 def named_claim(pod: Pod, volume: Volume) -> NamedClaim | None:
-    """The claim behind this volume of the pod; ``None`` for a volume without one."""
+    """Return the claim behind this volume of the pod, or ``None`` if it has none."""
     if volume.persistent_volume_claim is not None:
         return NamedClaim(volume.persistent_volume_claim.claim_name, is_ephemeral=False)
     if volume.ephemeral is not None:
@@ -28,7 +28,7 @@ def named_claim(pod: Pod, volume: Volume) -> NamedClaim | None:
 
 
 def named_claims(pod: Pod) -> Iterator[NamedClaim]:
-    """The claims of the pod, generic ephemeral volumes included, in the order of its volumes."""
+    """Yield the pod's claims, also of generic ephemeral volumes, in the order of volumes."""
     for volume in pod.spec.volumes:
         claim = named_claim(pod, volume)
         if claim is not None:
@@ -36,18 +36,18 @@ def named_claims(pod: Pod) -> Iterator[NamedClaim]:
 
 
 def claim_key(namespace: str, name: str) -> str:
-    """The key of a claim in its store."""
+    """Return the key under which the state keeps a claim."""
     return f"{namespace}/{name}" if namespace else name
 
 
 def is_owned(claim: PersistentVolumeClaim, pod: Pod) -> bool:
-    """Whether the claim was made for this pod's ephemeral volume."""
+    """Whether the claim was created for an ephemeral volume of this pod."""
     controller = claim.controller
     return claim.namespace == pod.namespace and controller is not None and controller.uid == pod.uid
 
 
 def class_name(obj: PersistentVolumeClaim | PersistentVolume) -> str:
-    """The storage class of a claim or a volume; empty for none."""
+    """Return the storage class of a claim or a volume; empty for none."""
     # The old annotation wins even when it is empty, as upstream.
     annotated = obj.annotations.get(BETA_CLASS)
     return (obj.spec.storage_class_name or "") if annotated is None else annotated

@@ -1,4 +1,4 @@
-"""From JSON or plain dicts to objects; errors name the object, the field and the reason."""
+"""Decode objects from JSON or plain dicts; errors name the object, the field and the reason."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,14 +12,14 @@ from podium.errors import InvalidObject, Problem
 
 T = TypeVar("T", bound=Value)
 
-# What the decoder raises on broken input: wrong JSON or types, wrong text, too deep a nesting.
+# What the decoder raises on invalid input: bad JSON, wrong types, bad text, too deep nesting.
 UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
 def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool = False) -> T:
     """Decode one object from JSON or from a dict; with ``keep_raw`` its ``raw()`` works.
 
-    Nulls mean what they mean to the API server: a field that is not there.
+    As for the API server, null means that the field is not given.
     """
     try:
         decoded = _decode(kind, data)
@@ -28,13 +28,13 @@ def decode(kind: type[T], data: bytes | str | Mapping[str, Any], keep_raw: bool 
     if not keep_raw:
         return decoded
     if not isinstance(decoded, RawObject):
-        raise TypeError(f"{kind.__name__} does not keep its JSON")
+        raise TypeError(f"{kind.__name__} cannot keep its JSON")
     kept = KeptJson(_as_bytes(data))
     return cast(T, msgspec.structs.replace(decoded, _raw=kept))
 
 
 def encode(obj: Value) -> bytes:
-    """The JSON of the fields podium knows, defaults left out; never to be written to an API."""
+    """Return JSON of the fields that podium knows, without defaults; never write it to an API."""
     if isinstance(obj, RawObject):
         obj = msgspec.structs.replace(obj, _raw=NOTHING_KEPT)
     return msgspec.json.encode(obj)
@@ -48,7 +48,7 @@ def _decode(kind: type[T], data: bytes | str | Mapping[str, Any]) -> T:
     except msgspec.ValidationError as error:
         if "got `null`" not in str(error):
             raise
-    # Rare enough to pay twice: decoding at full speed first costs the usual object nothing.
+    # Nulls are rare: decoding without looking for them first costs the usual object nothing.
     plain = data if isinstance(data, Mapping) else msgspec.json.decode(data)
     return msgspec.convert(_without_nulls(plain, _shape(kind)), kind)
 
@@ -64,7 +64,7 @@ def _shape(kind: type[Value]) -> inspect.Type:
 
 
 def _without_nulls(value: Any, shape: inspect.Type) -> Any:
-    """Drop null fields; a null inside a map or a list becomes the zero of its type, as in Go."""
+    """Drop null fields; as in Go, null in a map or a list becomes the zero of its type."""
     shape = _container(shape)
     match shape, value:
         case inspect.StructType(), dict():
@@ -82,7 +82,7 @@ def _without_nulls(value: Any, shape: inspect.Type) -> Any:
 
 
 def _container(shape: inspect.Type) -> inspect.Type:
-    """Of an optional struct, map or list: the struct, map or list."""
+    """Return the struct, map or list inside an optional type."""
     if isinstance(shape, inspect.UnionType):
         inner = (inspect.StructType, inspect.DictType, inspect.VarTupleType)
         return next((member for member in shape.types if isinstance(member, inner)), shape)
@@ -109,7 +109,7 @@ def _explained(kind: type[Value], data: Any, error: Exception) -> InvalidObject:
 
 
 def _readable_key(data: Any) -> str:
-    """The object's key as far as broken data still tell it."""
+    """Return the object's key as far as it can be read from invalid data."""
     try:
         plain = data if isinstance(data, Mapping) else msgspec.json.decode(data)
         meta = plain["metadata"]

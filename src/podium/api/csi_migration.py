@@ -1,4 +1,4 @@
-"""In-tree volumes as the CSI volumes they became: which driver took over, and under what handle."""
+"""The CSI drivers and handles of in-tree volumes that were migrated to CSI."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from podium.api.node_labels import BETA_ZONE, ZONE
+from podium.api.nodes import BETA_ZONE, ZONE
 from podium.api.storage import PersistentVolume
 from podium.api.volumes import Volume, VolumeSources
 
@@ -16,20 +16,20 @@ _EBS_ID: Final = re.compile(r"vol-[^/]*")
 
 
 class VolumeId(NamedTuple):
-    """A volume as limits count it: once per node, however many pods use it there."""
+    """Identifies a volume for limits: it counts once per node, however many pods use it."""
 
     driver: str
     handle: str
 
 
 def migrated_driver(sources: VolumeSources) -> str | None:
-    """The CSI driver that took this in-tree volume over, if it is one."""
+    """Return the CSI driver that serves this in-tree volume now, if there is one."""
     plugin = _plugin_of(sources)
     return None if plugin is None else plugin.driver
 
 
 def counted_driver(provisioner: str) -> str | None:
-    """The driver whose limit the volumes of this provisioner count towards."""
+    """Return the driver whose limit applies to volumes of this provisioner."""
     plugin = _PLUGINS.get(provisioner)
     if plugin is None:
         return provisioner
@@ -37,12 +37,12 @@ def counted_driver(provisioner: str) -> str | None:
 
 
 def inline_id(volume: Volume) -> VolumeId | None:
-    """What a volume inside a pod counts as; ``None`` for all but some in-tree volumes."""
+    """Identify a volume written in a pod; ``None`` except for migrated in-tree volumes."""
     return _in_tree_id(volume, "")
 
 
 def persistent_id(volume: PersistentVolume) -> VolumeId | None:
-    """What a persistent volume counts as; ``None`` when no CSI driver attaches it."""
+    """Identify a persistent volume; ``None`` if no CSI driver attaches it."""
     csi = volume.spec.csi
     if csi is not None:
         found: VolumeId | None = VolumeId(csi.driver, csi.volume_handle)
@@ -65,18 +65,18 @@ def _in_tree_id(sources: VolumeSources, zones: str) -> VolumeId | None:
 
 
 def _gce_handle(disk: Any, zones: str) -> str | None:
-    """A disk is in one zone, or in the region that its zones share, or nobody says."""
-    place: str | None = f"zones/{zones or 'UNSPECIFIED'}"
+    """Return a handle with the disk's zone, its zones' region, or neither if unknown."""
+    location: str | None = f"zones/{zones or 'UNSPECIFIED'}"
     if "__" in zones:
         parts = [zone.split("-") for zone in zones.split("__")]
         regions = {tuple(part[:2]) for part in parts}
         shared = len(regions) == 1 and all(len(part) == 3 for part in parts)
-        place = f"regions/{'-'.join(regions.pop())}" if shared else None
-    return place and f"projects/UNSPECIFIED/{place}/disks/{disk.pd_name}"
+        location = f"regions/{'-'.join(regions.pop())}" if shared else None
+    return location and f"projects/UNSPECIFIED/{location}/disks/{disk.pd_name}"
 
 
 def _ebs_handle(disk: Any, zones: str) -> str | None:
-    """``aws://zone/vol-1`` is ``vol-1``; what is no such URL stays as it is."""
+    """Return ``vol-1`` for ``aws://zone/vol-1``; any other text unchanged."""
     if not disk.volume_id.startswith("aws://"):
         return str(disk.volume_id)
     try:
@@ -87,12 +87,12 @@ def _ebs_handle(disk: Any, zones: str) -> str | None:
 
 
 def _azure_handle(disk: Any, zones: str) -> str | None:
-    """The driver serves managed disks only."""
+    """Return the handle of a managed disk; the driver serves no others."""
     return disk.disk_uri if disk.kind.lower() in ("", "managed") else None
 
 
 class _Plugin(NamedTuple):
-    """An in-tree plugin; without ``handle`` its volumes count towards no limit."""
+    """An in-tree plugin; without ``handle`` no limit applies to its volumes."""
 
     driver: str
     source: Callable[[VolumeSources], Any]
@@ -122,4 +122,4 @@ _PLUGINS: Final[Mapping[str, _Plugin]] = {
 }
 
 DRIVERS: Final[Mapping[str, str]] = {name: plugin.driver for name, plugin in _PLUGINS.items()}
-"""In-tree plugins and the CSI drivers that took their volumes over."""
+"""In-tree plugins and the CSI drivers that serve their volumes now."""

@@ -1,6 +1,6 @@
-"""Files of API objects, YAML or JSON, for whoever reads some: bounded, with aliases copied out.
+"""Read API objects from YAML or JSON files, with limits on size and depth.
 
-Scalars mean what they mean to kubectl: times and "1:30" stay texts, 1e3 is a number.
+Scalars mean what they mean to kubectl: times and "1:30" stay strings, 1e3 is a number.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLOAT = re.compile(
 
 
 def read_text(path: Path) -> str:
-    """The text of a file; ``PodiumError`` says what is wrong with it."""
+    """Return the text of a file, or raise ``PodiumError`` with the reason."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -43,15 +43,15 @@ def read_text(path: Path) -> str:
 
 def checked_text(data: bytes) -> str:
     if len(data) > MAX_BYTES:
-        raise PodiumError(f"cannot be read: it is larger than {MAX_BYTES >> 20} MiB")
+        raise PodiumError(f"cannot be read: larger than {MAX_BYTES >> 20} MiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PodiumError("cannot be read: it is not UTF-8 text") from error
+        raise PodiumError("cannot be read: not UTF-8 text") from error
 
 
 def load_yaml(text: str) -> list[dict[str, Any]]:
-    """The objects of a YAML stream; documents without content are left out, lists are unpacked."""
+    """Return the objects of a YAML stream; lists are unpacked, empty documents left out."""
     objects = [item for document in documents(text) for item in _unpacked(document)]
     for found in objects:
         if not isinstance(found, dict):
@@ -60,7 +60,7 @@ def load_yaml(text: str) -> list[dict[str, Any]]:
 
 
 def documents(text: str) -> list[Any]:
-    """The values of a YAML stream as JSON has them, those without content left out."""
+    """Return the documents of a YAML stream as JSON values, without empty ones."""
     copy = _Copy(len(text) + _FREE_VALUES)
     try:
         return [copy.of(found, 0) for found in _parsed(text) if found is not None]
@@ -71,15 +71,15 @@ def documents(text: str) -> list[Any]:
 def _parsed(text: str) -> Iterable[Any]:
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return [msgspec.json.decode(text)]  # a hundred times as fast
+            return [msgspec.json.decode(text)]  # a hundred times faster
         except msgspec.DecodeError:
-            pass  # YAML has braces as well
+            pass  # YAML may begin with a brace as well
     _check_depth(text)
     return yaml.load_all(text, _Loader)
 
 
 def _check_depth(text: str) -> None:
-    """Building values recurses, so the depth is judged on the flat stream of events first."""
+    """Check the depth on the flat stream of events, because building values recurses."""
     depth = 0
     for event in yaml.parse(text, _Loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -101,7 +101,7 @@ def _unpacked(document: Any) -> list[Any]:
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # at run time
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Merge keys (<<), which can double with each level as well."""
+        """Limit merge keys (<<), which can double the number of values with each level."""
         super().flatten_mapping(node)
         if len(node.value) > _FREE_VALUES:
             raise yaml.YAMLError("too large: merge keys make more than 100,000 values")
@@ -120,9 +120,9 @@ _Loader.add_implicit_resolver(f"{TAG}float", FLOAT, list("-+0123456789."))
 
 
 class _Copy:
-    """Values as JSON has them, each alias a copy of its own; there are so many at most.
+    """Copies values as JSON has them, each alias separately, up to a limit.
 
-    Without aliases a text has fewer values than characters, so only they can reach the limit.
+    Without aliases a text has fewer values than characters, so only aliases can reach the limit.
     """
 
     def __init__(self, most: int) -> None:
@@ -153,13 +153,13 @@ def _key(key: Any) -> str:
             return "null"
         case int() | float():
             return str(key)
-    raise yaml.YAMLError(f"a key must be a text, not {key!r:.40}")
+    raise yaml.YAMLError(f"a key must be a string, not {key!r:.40}")
 
 
 def _scalar(value: Any) -> Any:
     match value:
         case str():
-            value.encode()  # half a character cannot be sent
+            value.encode()  # a lone surrogate cannot be encoded
         case None | bool():
             pass
         case int() if value in _NUMBERS:
@@ -167,5 +167,5 @@ def _scalar(value: Any) -> Any:
         case float() if math.isfinite(value):
             pass
         case _:
-            raise yaml.YAMLError(f"a value that JSON does not have: {value!r:.40}")
+            raise yaml.YAMLError(f"JSON has no such value: {value!r:.40}")
     return value

@@ -1,7 +1,7 @@
 """What all API objects share: the base classes, metadata, label selectors, conditions.
 
 Every struct is frozen and every field has a default, so tests build objects from the fields that
-matter. Objects are trees without cycles, which is why the collector need not follow them
+matter. Objects are trees without cycles, so the garbage collector need not track them
 (``gc=False``). Maps are plain dicts and must be treated as read-only: see ``read_only.py``.
 """
 
@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import field
 
-# Quantities stay as written: most are never looked at, and equal texts share one cached parse.
+# Quantities stay as written: most are never read, and equal texts share one cached result.
 Quantity = str | int | float
 ResourceList = dict[str, Quantity]
-# Python's integers have no end, those of the API and of numpy do: a larger one is not decoded.
+# The API and numpy have 64-bit integers, Python's are unlimited: larger ones are not decoded.
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
@@ -22,7 +22,7 @@ class Value(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults
 
 
 class HashedValue(Value, frozen=True, gc=False, cache_hash=True):
-    """A value without maps inside, made to be a cache key: its hash is computed once."""
+    """A value without maps, for use as a cache key: its hash is computed once."""
 
 
 class OwnerReference(HashedValue, frozen=True, gc=False):
@@ -63,7 +63,7 @@ NO_META = ObjectMeta()
 
 
 class ApiObject(Value, frozen=True, gc=False):
-    """Base of the kinds that have metadata of their own."""
+    """Base of the kinds that have metadata."""
 
     metadata: ObjectMeta = NO_META
 
@@ -109,8 +109,8 @@ class ApiObject(Value, frozen=True, gc=False):
 class KeptJson:
     """The JSON an object was decoded from.
 
-    It has no JSON form of its own, so the field that holds it can neither be received nor sent.
-    Objects that differ in it alone are equal.
+    It has no JSON form, so the field that holds it can be neither received nor sent. Objects that
+    differ only in it are equal.
     """
 
     __slots__ = ("data",)
@@ -142,13 +142,13 @@ class RawObject(ApiObject, frozen=True, gc=False, kw_only=True):
 
     @property
     def raw_json(self) -> bytes:
-        """The JSON this object was decoded from; a LookupError when it was not kept."""
+        """Return the JSON that the object was decoded from; ``LookupError`` if it was not kept."""
         if not self.has_raw:
             raise LookupError(f"{type(self).__name__} {self.key}: its JSON was not kept")
         return self._raw.data
 
     def raw(self, path: str) -> Any:
-        """Read a dotted path such as ``status.podIPs.0.ip``; None where there is nothing."""
+        """Read a dotted path such as ``status.podIPs.0.ip``; None if there is nothing."""
         found = msgspec.json.decode(self.raw_json)
         for step in path.split("."):
             if isinstance(found, dict):
@@ -167,7 +167,7 @@ class LabelSelectorRequirement(HashedValue, frozen=True, gc=False):
 
 
 class LabelSelector(Value, frozen=True, gc=False):
-    """As written; ``podium.api.selectors.label_selector`` makes it usable."""
+    """A selector as written; ``podium.api.selectors.label_selector`` compiles it."""
 
     match_labels: dict[str, str] = field(default_factory=dict)
     match_expressions: tuple[LabelSelectorRequirement, ...] = ()

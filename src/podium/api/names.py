@@ -1,4 +1,4 @@
-"""Which label keys and values the API accepts, with its own words for what is wrong."""
+"""Validate label keys and values as the API does, with its messages."""
 
 import re
 from functools import lru_cache
@@ -30,7 +30,7 @@ _PREFIX_LENGTH = 253
 
 @lru_cache(maxsize=4096)
 def label_key_problems(key: str) -> tuple[str, ...]:
-    """What is wrong with a label key or another qualified name; empty when it is valid."""
+    """Return what is wrong with a label key or another qualified name; empty if valid."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         suffix = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -58,7 +58,7 @@ def _prefix_problems(prefix: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def label_value_problems(value: str) -> tuple[str, ...]:
-    """What is wrong with a label value; empty when it is valid, as the empty value is."""
+    """Return what is wrong with a label value; empty if valid. The empty value is valid."""
     found = []
     if len(value) > _NAME_LENGTH:
         found.append(f"must be no more than {_NAME_LENGTH} bytes")

@@ -1,9 +1,17 @@
-"""Nodes and namespaces."""
+"""Nodes and namespaces, and the labels of nodes that Kubernetes gives a meaning."""
+
+from typing import Final
 
 from msgspec import field
 
 from podium.api.affinity import Taint
 from podium.api.meta import ApiObject, Condition, HashedValue, Int64, RawObject, ResourceList, Value
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+ZONE: Final = "topology.kubernetes.io/zone"
+REGION: Final = "topology.kubernetes.io/region"
+BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
+BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
 
 
 class NodeSpec(Value, frozen=True, gc=False):

@@ -1,4 +1,4 @@
-"""Every kind of API object podium reads, in one place to import from."""
+"""Re-exports every kind of API object that podium reads."""
 
 from podium.api.affinity import (
     Affinity,

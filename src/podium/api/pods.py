@@ -1,4 +1,4 @@
-"""Pods: what scheduling reads of their spec and status."""
+"""Pods: the fields of their spec and status that scheduling reads."""
 
 from typing import Self
 
@@ -53,7 +53,7 @@ class Container(Value, frozen=True, gc=False):
 
     @property
     def is_sidecar(self) -> bool:
-        """Whether this init container keeps running; means nothing for other containers."""
+        """Whether this init container keeps running; only meaningful for init containers."""
         return self.restart_policy == "Always"
 
 
@@ -160,9 +160,9 @@ class Pod(RawObject, frozen=True, gc=False):
         return self.spec.scheduler_name or DEFAULT_SCHEDULER
 
     def bound_to(self, node_name: str) -> Self:
-        """The pod as the API shows it once it is bound."""
+        """Return the pod as the API shows it once it is bound."""
         return replace(self, spec=replace(self.spec, node_name=node_name))
 
     def nominated_to(self, node_name: str) -> Self:
-        """The pod as the API shows it once its nomination is written; none is ``""``."""
+        """Return the pod as the API shows it with this nomination; ``""`` removes it."""
         return replace(self, status=replace(self.status, nominated_node_name=node_name))

@@ -1,7 +1,7 @@
-"""Resource quantities: "100m" and "1Gi" to exact integers and back.
+"""Convert resource quantities such as "100m" and "1Gi" to exact integers and back.
 
-A parsed quantity is a plain int that counts nano units, the finest a quantity can be; sums, maxima
-and comparisons are then exact, and rounding happens only in ``value`` and ``milli``, on totals.
+A parsed quantity is an int that counts nano units, the finest unit that a quantity can have. Sums,
+maxima and comparisons are therefore exact; only ``value`` and ``milli`` round, and only totals.
 """
 
 import re
@@ -22,11 +22,11 @@ _WRONG_FORMAT = (
 _WRONG_NUMBER = "unable to parse numeric part of quantity"
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
 
-# Looser than the expression in the message, as the real parser is: digits may be missing.
-# Possessive, or a long text that is wrong at its end would take quadratic time.
+# As loose as upstream's parser, unlike the expression in its message: digits may be missing.
+# Possessive, because a long text that is wrong at its end would take quadratic time otherwise.
 _GRAMMAR = re.compile(r"([+-]?+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?+[0-9]*+)")
 _EXPONENT = re.compile("[eE]([+-]?[0-9]{1,18})")
-# Far beyond int64, and small enough to compute with.
+# Far more than int64 holds, and small enough to compute with.
 _MAX_DIGITS = 1000
 _MAX_EXPONENT = 2000
 
@@ -45,11 +45,11 @@ class Style(Enum):
 
 
 class _Parts(NamedTuple):
-    """A text taken apart: ``±digits × 10^-places × base^exponent``."""
+    """A parsed text: ``±digits × 10^-decimals × base^exponent``."""
 
     sign: int
     digits: str
-    places: int
+    decimals: int
     base: int
     exponent: int
     style: Style
@@ -57,12 +57,12 @@ class _Parts(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def parse(quantity: str | int | float) -> int:
-    """The exact amount in nano units; what is finer is rounded up, away from zero."""
+    """Return the exact amount in nano units; a finer fraction is rounded up, away from zero."""
     if isinstance(quantity, int):
         return quantity * NANO
     parts = _take_apart(str(quantity).strip())
     amount = int(parts.digits) * NANO * int(parts.base ** max(0, parts.exponent))
-    divisor = int(10**parts.places) * int(parts.base ** max(0, -parts.exponent))
+    divisor = int(10**parts.decimals) * int(parts.base ** max(0, -parts.exponent))
     amount = -(-amount // divisor)
     if parts.style is Style.BINARY_SI:
         amount = min(amount, MAX_INT64 * NANO)
@@ -71,31 +71,31 @@ def parse(quantity: str | int | float) -> int:
 
 @lru_cache(maxsize=65536)
 def stored(quantity: str | int | float) -> int:
-    """Nano units as the API server keeps them: every value is rounded up to milli on arrival."""
+    """Return nano units as the API server stores them: rounded up to milli units."""
     return _ceil(parse(quantity), MILLI) * MILLI
 
 
 @lru_cache(maxsize=65536)
 def value(nano: int) -> int:
-    """Whole units, rounded up (away from zero), within int64."""
+    """Return whole units, rounded up (away from zero), within int64."""
     return _clamped(_ceil(nano, NANO))
 
 
 @lru_cache(maxsize=65536)
 def milli(nano: int) -> int:
-    """Thousandths, rounded up (away from zero), within int64."""
+    """Return thousandths, rounded up (away from zero), within int64."""
     return _clamped(_ceil(nano, MILLI))
 
 
 def canonical(quantity: str | int | float) -> str:
-    """The text as the API server shows it; it echoes what already looks canonical."""
+    """Return the text as the API server shows it, which echoes what looks canonical to it."""
     text = str(quantity).strip()
     parts = _take_apart(text)
     return text if _is_echoed(parts) else format(parse(text), parts.style)
 
 
 def format(nano: int, style: Style = Style.DECIMAL_SI) -> str:
-    """The canonical text of an amount."""
+    """Return the canonical text of an amount."""
     if nano == 0:
         return "0"
     if style is Style.BINARY_SI and abs(nano) >= 1024 * NANO and nano % NANO == 0:
@@ -138,12 +138,12 @@ def _interpret(suffix: str) -> tuple[int, int, Style]:
 
 
 def _is_echoed(parts: _Parts) -> bool:
-    """Whether the API server's fast path takes the text for canonical; it is easily pleased."""
+    """Whether the API server's fast path takes the text for canonical, as it does too often."""
     length = len(parts.digits)
     if parts.style is Style.BINARY_SI:
         fits = length + parts.exponent * 3 // 10 + 1 <= 15
-        return not parts.places and fits and int(parts.digits) % 8 != 0
-    scale = parts.exponent - parts.places
+        return not parts.decimals and fits and int(parts.digits) % 8 != 0
+    scale = parts.exponent - parts.decimals
     plain = parts.digits[0] != "0" and not parts.digits.endswith("000")
     return length <= 18 and scale >= -9 and scale % 3 == 0 and plain
 

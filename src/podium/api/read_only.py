@@ -1,7 +1,8 @@
-"""Maps of a pod that plugins may read and not change: for pods that wait to be scheduled.
+"""Makes the maps of a pod read-only before plugins from outside podium see it.
 
-Structs are frozen, and their maps are plain dicts: cheap to decode, and open to a slip of a
-plugin's author. The queue closes those of the pods it hands to plugins.
+Structs are frozen, but their maps are plain dicts, which are cheap to decode and can be changed by
+mistake. ``Profile.guard`` calls ``make_read_only`` before PreEnqueue and before each attempt, in
+profiles that have a plugin from outside podium; in other profiles the maps stay plain dicts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from podium.api.pods import Container, Pod
 
 
 def refusal(what: str) -> str:
-    """What a plugin's author is told."""
+    """Return the error message for a plugin that tries to change an object."""
     return (
         f"it tried to change {what}, but objects are read-only for plugins: write through "
         "handle.client, or keep it in the state"
@@ -23,7 +24,7 @@ def refusal(what: str) -> str:
 
 
 class ReadOnlyMap(dict[str, Any]):
-    """A dict in everything but what changes it; its copies are plain dicts."""
+    """A read-only dict. ``copy()`` and pickling return a plain dict."""
 
     __slots__ = ()
 
@@ -40,26 +41,26 @@ class ReadOnlyMap(dict[str, Any]):
 _EMPTY: Final = ReadOnlyMap()
 
 
-def close_maps(pod: Pod) -> None:
-    """Close its labels, annotations and node selector, and what its containers ask for."""
+def make_read_only(pod: Pod) -> None:
+    """Make labels, annotations, node selector and resource requests and limits read-only."""
     meta, spec = pod.metadata, pod.spec
     if type(meta.labels) is ReadOnlyMap:
-        return  # the same pod again
-    force_setattr(meta, "labels", _closed(meta.labels))
-    force_setattr(meta, "annotations", _closed(meta.annotations))
-    force_setattr(spec, "node_selector", _closed(spec.node_selector))
-    force_setattr(spec, "overhead", _closed(spec.overhead))
+        return  # done already, for an earlier attempt
+    force_setattr(meta, "labels", _read_only(meta.labels))
+    force_setattr(meta, "annotations", _read_only(meta.annotations))
+    force_setattr(spec, "node_selector", _read_only(spec.node_selector))
+    force_setattr(spec, "overhead", _read_only(spec.overhead))
     for container in spec.containers:
-        _close_resources(container)
+        _make_resources_read_only(container)
     for container in spec.init_containers:
-        _close_resources(container)
+        _make_resources_read_only(container)
 
 
-def _close_resources(container: Container) -> None:
+def _make_resources_read_only(container: Container) -> None:
     resources = container.resources
-    force_setattr(resources, "requests", _closed(resources.requests))
-    force_setattr(resources, "limits", _closed(resources.limits))
+    force_setattr(resources, "requests", _read_only(resources.requests))
+    force_setattr(resources, "limits", _read_only(resources.limits))
 
 
-def _closed(plain: Mapping[str, Any]) -> ReadOnlyMap:
+def _read_only(plain: Mapping[str, Any]) -> ReadOnlyMap:
     return ReadOnlyMap(plain) if plain else _EMPTY

@@ -1,6 +1,6 @@
-"""One requirement on a label or a field: the single place where operators are evaluated.
+"""One requirement on a label or a field: the only module that evaluates operators.
 
-Used by ``selectors`` and by whatever evaluates requirements over whole columns of labels.
+Used by ``selectors``, and by the state to evaluate requirements on whole columns of labels.
 """
 
 import json
@@ -23,7 +23,7 @@ _INT64 = range(-(2**63), 2**63)
 
 
 class Requirement(HashedValue, frozen=True, gc=False):
-    """``key operator values``; equality of a single value is written as In."""
+    """``key operator values``; equality with one value is written as In."""
 
     key: str
     operator: str
@@ -33,7 +33,7 @@ class Requirement(HashedValue, frozen=True, gc=False):
         return self.matches_value(labels.get(self.key))
 
     def matches_value(self, value: str | None) -> bool:
-        """Whether a label with this value passes; None stands for a label that is not there."""
+        """Whether a label with this value passes; None means that the label is missing."""
         operator = self.operator
         if operator == IN:
             return value in self.values
@@ -55,16 +55,16 @@ class Requirement(HashedValue, frozen=True, gc=False):
 
 @lru_cache(maxsize=4096)
 def parse_int64(text: str) -> int | None:
-    """A base-10 int64 as Go reads it: Python's ``int`` would also take blanks and underscores."""
+    """Parse a base-10 int64 as Go does; Python's ``int`` also accepts blanks and underscores."""
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None
-    number = int(match[1] + (match[2].lstrip("0")[:20] or "0"))  # 20 digits are too many already
+    number = int(match[1] + (match[2].lstrip("0")[:20] or "0"))  # int64 has at most 19 digits
     return number if number in _INT64 else None
 
 
 def requirement_problems(requirement: Requirement, path: str = "") -> list[str]:
-    """Why the API would refuse this requirement, in its words; ``path`` says where it stands."""
+    """Return why the API would refuse this requirement, in its words; it is at ``path``."""
     found = [*_key_problems(requirement.key, f"{path}key")]
     values = requirement.values
     found += _operator_problems(requirement, f"{path}values")
@@ -118,6 +118,6 @@ def _quoted(value: str | Sequence[str]) -> str:
 
 
 def aggregate(errors: Sequence[str]) -> str:
-    """Several errors as one text, each once, as upstream joins them."""
+    """Join several errors into one text, without repetitions, as upstream does."""
     distinct = list(dict.fromkeys(errors))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

@@ -1,7 +1,7 @@
-"""What a pod asks for and what a node offers.
+"""The resources that a pod requests and that a node offers.
 
-``pod_requests`` adds up exactly, in nano units; ``amounts`` turns totals into the scheduler's
-units: milli for cpu, whole units for all else.
+``pod_requests`` adds up exactly, in nano units; ``amounts`` converts totals to the scheduler's
+units: milli for cpu, whole units for everything else.
 """
 
 from collections.abc import Hashable, Mapping
@@ -20,7 +20,7 @@ EPHEMERAL_STORAGE = "ephemeral-storage"
 PODS = "pods"
 NATIVE = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
 
-# What a container without the key counts for when nodes are scored.
+# What a container without a request counts as when nodes are scored.
 DEFAULT_CPU_MILLI = 100
 DEFAULT_MEMORY_BYTES = 200 * 2**20
 _NON_MISSING: Mapping[str, int] = MappingProxyType(
@@ -37,18 +37,18 @@ HostPort = tuple[str, str, int]
 def pod_requests(
     pod: Pod, *, use_status: bool, pod_level: bool = True, non_missing: bool = False
 ) -> Nanos:
-    """The pod's total request per resource, in nano units.
+    """Return the pod's total request per resource, in nano units.
 
-    ``use_status`` counts what running containers hold while they are resized; ``pod_level`` lets
-    the pod's own resources replace the sum of its containers'; ``non_missing`` gives each container
-    without cpu or memory the default of it.
+    With ``use_status``, containers that are being resized count with what they hold. With
+    ``pod_level``, the resources of the pod replace the sum of its containers'. ``non_missing`` is
+    the default for each container without a request for cpu or memory.
     """
     defaults = _NON_MISSING if non_missing else _NO_DEFAULTS
     return _requests(pod, use_status, pod_level, defaults)
 
 
 def written_requests(pod: Pod) -> Hashable:
-    """All that a pod's spec says about requests; pods in which it is equal request the same."""
+    """Return everything in the spec that determines requests, as a cache key."""
     spec = pod.spec
     own = tuple([tuple(container.resources.requests.items()) for container in spec.containers])
     if not spec.init_containers and not spec.overhead and spec.resources is None:
@@ -62,7 +62,7 @@ def written_requests(pod: Pod) -> Hashable:
 
 
 def spec_requests(pod: Pod) -> Requests:
-    """What the pod's spec requests. Specs that say the same share it: do not change it."""
+    """Return what the pod's spec requests. The result is shared: do not change it."""
     written = written_requests(pod)
     found = _AS_WRITTEN.get(written)
     if found is None:
@@ -74,13 +74,13 @@ def spec_requests(pod: Pod) -> Requests:
 
 
 def is_held(pod: Pod) -> bool:
-    """Whether the status may say otherwise than the spec what the pod takes."""
+    """Whether the status may differ from the spec in what the pod takes."""
     status = pod.status
     return bool(status.container_statuses or status.init_container_statuses or status.resources)
 
 
 def held_requests(pod: Pod) -> Requests:
-    """What the pod takes by its status and its spec, as while it is resized."""
+    """Return what the pod takes according to status and spec, such as during a resize."""
     return _worked_out(pod, use_status=True)
 
 
@@ -93,9 +93,9 @@ _MOST_KEPT = 4096
 
 
 def non_zero(pod: Pod, *, use_status: bool) -> tuple[int, int]:
-    """Cpu (milli) and memory (bytes) a placed pod counts for in scores, never nothing.
+    """Return the cpu (milli) and memory (bytes) that a placed pod counts as in scores, never 0.
 
-    A pod with requests of its own gets defaults only for what its total lacks.
+    A pod with pod-level requests gets defaults only for what its total lacks.
     """
     defaults: Mapping[str, int] = _NON_MISSING
     if has_pod_level_requests(pod):
@@ -106,7 +106,7 @@ def non_zero(pod: Pod, *, use_status: bool) -> tuple[int, int]:
 
 
 def amounts(nanos: Mapping[str, int]) -> dict[str, int]:
-    """Totals in the scheduler's units, without the resources it takes no notice of."""
+    """Convert totals to the scheduler's units, without resources that it ignores."""
     return {
         name: quantity.milli(nano) if name == CPU else quantity.value(nano)
         for name, nano in nanos.items()
@@ -115,7 +115,7 @@ def amounts(nanos: Mapping[str, int]) -> dict[str, int]:
 
 
 def allocatable(node: Node) -> dict[str, int]:
-    """What the node offers in the scheduler's units; a resource it does not name is not there."""
+    """Return what the node offers, in the scheduler's units."""
     return amounts(_nanos(node.status.allocatable))
 
 
@@ -125,7 +125,7 @@ def has_pod_level_requests(pod: Pod) -> bool:
 
 
 def host_ports(pod: Pod) -> tuple[HostPort, ...]:
-    """(ip, protocol, port) of all that keeps running: containers and sidecars."""
+    """Return (ip, protocol, port) of the containers and sidecars, which keep running."""
     spec = pod.spec
     running = spec.containers
     if spec.init_containers:
@@ -142,7 +142,7 @@ def host_ports(pod: Pod) -> tuple[HostPort, ...]:
 
 @lru_cache(maxsize=4096)
 def is_extended(name: str) -> bool:
-    """Whether the name is of a device plugin or the like: prefixed, but not by Kubernetes."""
+    """Whether this is an extended resource: its prefix is not one of Kubernetes."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
         return False
     return not label_key_problems(f"requests.{name}")
@@ -150,7 +150,7 @@ def is_extended(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_scalar(name: str) -> bool:
-    """Whether the scheduler counts this resource without knowing it by name."""
+    """Whether the scheduler counts this resource as a scalar, without special rules for it."""
     return (
         is_extended(name)
         or name.startswith(("hugepages-", "attachable-volumes-"))
@@ -173,10 +173,10 @@ def _requests(pod: Pod, use_status: bool, pod_level: bool, defaults: Mapping[str
 
 
 def _aggregate(pod: Pod, use_status: bool, defaults: Mapping[str, int]) -> Nanos:
-    """The larger of what all containers need together and what any moment of the start needs."""
+    """Return the maximum of what all containers need together and what any init step needs."""
     spec = pod.spec
     held = _held_by_container(pod) if use_status else {}
-    if len(spec.containers) == 1 and not spec.init_containers:  # the usual pod: nothing to add up
+    if len(spec.containers) == 1 and not spec.init_containers:  # the usual pod has one container
         return _container(spec.containers[0], held, defaults)
     total: Nanos = {}
     for container in spec.containers:
@@ -200,7 +200,7 @@ def _aggregate(pod: Pod, use_status: bool, defaults: Mapping[str, int]) -> Nanos
 def _container(
     container: Container, held: Mapping[str, tuple[Nanos, bool]], defaults: Mapping[str, int]
 ) -> Nanos:
-    """One container's request; ``held`` says what running ones hold, and whether that is all."""
+    """Return one container's request; ``held`` is what it holds and whether that is final."""
     requests = {name: quantity.stored(raw) for name, raw in container.resources.requests.items()}
     if held and container.name in held:
         amount, replaces = held[container.name]
@@ -215,7 +215,7 @@ def _container(
 
 
 def _held_by_container(pod: Pod) -> dict[str, tuple[Nanos, bool]]:
-    """What the statuses say; a resize that cannot happen leaves what is held as the whole truth."""
+    """Return what containers hold by their statuses; final if their resize is infeasible."""
     status = pod.status
     if not status.container_statuses and not status.init_container_statuses:
         return {}

@@ -1,7 +1,7 @@
-"""Selectors that nobody can read, wherever an object has one; ``validation.py`` asks.
+"""Find invalid selectors anywhere in an object, for ``validation.py``.
 
-A running scheduler takes them as they come: an unreadable one has a meaning in the plugins that
-use it.
+A running scheduler does not refuse them: the plugins that use a selector define what an invalid
+one means.
 """
 
 from collections.abc import Iterator

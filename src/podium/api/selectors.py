@@ -53,7 +53,7 @@ _FIELD_OPERATORS = (IN, NOT_IN)
 
 
 class Selector(HashedValue, frozen=True, gc=False):
-    """All requirements must hold; equal meaning gives equal selectors where that is cheap."""
+    """A compiled label selector: all requirements must hold."""
 
     requirements: tuple[Requirement, ...] = ()
     matches_nothing: bool = False
@@ -66,20 +66,20 @@ class Selector(HashedValue, frozen=True, gc=False):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing and so matches everything; NOTHING is not empty."""
+        """Whether it has no requirements and matches everything; NOTHING is not empty."""
         return not self.requirements and not self.matches_nothing
 
     @property
     def keys(self) -> frozenset[str]:
-        """The label keys a match depends on."""
+        """Return the label keys that a match depends on."""
         return _keys(self)
 
     def and_equals(self, pairs: Mapping[str, str]) -> "Selector":
-        """This selector with ``key = value`` added for each pair."""
+        """Return this selector with ``key = value`` added for each pair."""
         return self.merge(from_map(pairs))
 
     def merge(self, other: "Selector") -> "Selector":
-        """What both select; NOTHING merged with anything stays NOTHING."""
+        """Return a selector for what both select; merging with NOTHING gives NOTHING."""
         if self.matches_nothing or other.matches_nothing:
             return NOTHING
         if not self.requirements:
@@ -100,7 +100,7 @@ def label_selector(selector: LabelSelector | None) -> Selector:
 
 
 def from_map(pairs: Mapping[str, str]) -> Selector:
-    """Equality with each pair, not validated: how node selectors and services select."""
+    """Select by equality with each pair, unvalidated, as nodeSelector and services do."""
     if not pairs:
         return EVERYTHING
     return _selector(Requirement(key, IN, (value,)) for key, value in pairs.items())
@@ -122,7 +122,7 @@ def _compile_labels(
 
 
 def _selector(requirements: Iterable[Requirement]) -> Selector:
-    """Order and repetition mean nothing, so they do not make selectors different."""
+    """Sort requirements and drop repeated ones, so that selectors of equal meaning are equal."""
     distinct = {
         (found.key, found.operator, tuple(sorted(set(found.values)))) for found in requirements
     }
@@ -135,7 +135,7 @@ def _keys(selector: Selector) -> frozenset[str]:
 
 
 class NodeTerm(HashedValue, frozen=True, gc=False):
-    """One term of a node selector; with ``errors`` it matches no node."""
+    """One term of a node selector; a term with ``errors`` matches no node."""
 
     labels: tuple[Requirement, ...] = ()
     fields: tuple[Requirement, ...] = ()
@@ -148,7 +148,7 @@ class NodeTerm(HashedValue, frozen=True, gc=False):
         return not self.errors and self.matches_name(name)
 
     def matches_name(self, name: str) -> bool:
-        """The part on fields; a node without a name has none, and passes."""
+        """Match the requirements on fields; a node without a name passes."""
         if not name:
             return True
         return all(
@@ -158,7 +158,7 @@ class NodeTerm(HashedValue, frozen=True, gc=False):
 
 
 class NodeSelectorMatcher(HashedValue, frozen=True, gc=False):
-    """Any one term must match. Terms that ask for nothing are gone: they match no node."""
+    """Matches if any term does. Empty terms are left out, because they match no node."""
 
     terms: tuple[NodeTerm, ...] = ()
 
@@ -167,11 +167,11 @@ class NodeSelectorMatcher(HashedValue, frozen=True, gc=False):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """Why terms could not be read; such a term does not keep others from matching."""
+        """Return why terms are invalid; an invalid term does not keep others from matching."""
         return tuple(error for term in self.terms for error in term.errors)
 
     def check(self) -> None:
-        """Raise what ``errors`` says, for callers that insist on every term."""
+        """Raise ``InvalidSelector`` if any term is invalid."""
         if self.errors:
             raise InvalidSelector(aggregate(self.errors))
 
@@ -183,7 +183,7 @@ class WeightedNodeTerm(HashedValue, frozen=True, gc=False):
 
 @lru_cache(maxsize=16384)
 def node_selector(selector: NodeSelector) -> NodeSelectorMatcher:
-    """Compile a node selector; what cannot be read is in its ``errors``."""
+    """Compile a node selector; problems of its terms are in its ``errors``."""
     return NodeSelectorMatcher(
         tuple(
             _term(term, f"nodeSelectorTerms[{index}]")
@@ -195,7 +195,7 @@ def node_selector(selector: NodeSelector) -> NodeSelectorMatcher:
 
 @lru_cache(maxsize=4096)
 def preferred_terms(terms: tuple[PreferredSchedulingTerm, ...]) -> tuple[WeightedNodeTerm, ...]:
-    """Compile preferences, strictly: one that cannot be read fails them all."""
+    """Compile preferences; raise if any of them is invalid."""
     compiled = _weighted(terms)
     if errors := _errors(compiled):
         raise InvalidSelector(aggregate(errors))
@@ -203,7 +203,7 @@ def preferred_terms(terms: tuple[PreferredSchedulingTerm, ...]) -> tuple[Weighte
 
 
 def preferred_problems(terms: tuple[PreferredSchedulingTerm, ...]) -> list[str]:
-    """Why preferences cannot be read, one by one; empty when they can."""
+    """Return what is wrong with each preference; empty if all are valid."""
     return _errors(_weighted(terms))
 
 
@@ -255,14 +255,14 @@ def _field_problems(expression: NodeSelectorRequirement, path: str) -> list[str]
 
 
 class RequiredNodeAffinity(HashedValue, frozen=True, gc=False):
-    """What a node must satisfy for a pod: the nodeSelector pairs AND the required affinity."""
+    """What a pod requires of a node: its nodeSelector and its required node affinity."""
 
     pairs: tuple[tuple[str, str], ...] = ()
     affinity: NodeSelectorMatcher | None = None
 
     @staticmethod
     def of(pod: Pod) -> "RequiredNodeAffinity":
-        """Equal demands of different pods give one and the same object."""
+        """Compile a pod's requirements; pods with equal ones share one object."""
         spec = pod.spec
         affinity = spec.affinity.node_affinity if spec.affinity else None
         required = affinity.required if affinity else None
@@ -272,7 +272,7 @@ class RequiredNodeAffinity(HashedValue, frozen=True, gc=False):
 
     @property
     def is_empty(self) -> bool:
-        """Whether every node will do."""
+        """Whether every node matches."""
         return not self.pairs and self.affinity is None
 
     @property

@@ -1,4 +1,4 @@
-"""tolerates(): the only place that knows when a toleration covers a taint."""
+"""Whether a toleration covers a taint; no other module implements this rule."""
 
 import re
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def find_untolerated(
     tolerations: Iterable[Toleration],
     effects: tuple[str, ...] = DO_NOT_SCHEDULE,
 ) -> Taint | None:
-    """The first taint with one of these effects that no toleration covers, in the node's order."""
+    """Return the node's first taint with one of these effects that no toleration covers."""
     tolerations = tuple(tolerations)
     for taint in taints:
         if taint.effect in effects and not any(

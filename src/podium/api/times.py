@@ -1,4 +1,4 @@
-"""Times as the API writes them, RFC 3339, to numbers and back."""
+"""Convert times as the API writes them, RFC 3339, to numbers and back."""
 
 import re
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ _RFC3339 = re.compile(
 
 @lru_cache(maxsize=65536)
 def parse_time(text: str) -> int:
-    """The nanoseconds since 1970 of an RFC 3339 time; exact, so that equal means equal."""
+    """Return the exact nanoseconds since 1970 of an RFC 3339 time."""
     match = _RFC3339.fullmatch(text)
     try:
         if match is None:
@@ -21,7 +21,7 @@ def parse_time(text: str) -> int:
         moment, fraction, sign, hours, minutes = match.groups()
         seconds = int(datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp())
     except ValueError:
-        raise InvalidTime(f"{text!r} is no RFC 3339 time") from None
+        raise InvalidTime(f"{text!r} is not an RFC 3339 time") from None
     if sign:
         offset = int(hours) * 3600 + int(minutes) * 60
         seconds -= offset if sign == "+" else -offset
@@ -29,10 +29,10 @@ def parse_time(text: str) -> int:
 
 
 def time_text(seconds: float) -> str:
-    """To the second, as metadata and conditions have it."""
+    """Format to the second, as metadata and conditions do."""
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def micro_time_text(seconds: float) -> str:
-    """With microseconds, as leases and events have it."""
+    """Format with microseconds, as leases and events do."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,4 +1,4 @@
-"""What decoding cannot see: values of the right type that no API server would store."""
+"""Find values that have the right type but that no API server would store."""
 
 from collections.abc import Iterable, Iterator
 
@@ -21,7 +21,7 @@ Problems = Iterator[Problem]
 
 
 def validate(obj: ApiObject) -> None:
-    """Raise InvalidObject with every problem of this object; return when there is none."""
+    """Raise ``InvalidObject`` with every problem of this object, if there is any."""
     if problems := [*_metadata(obj), *_by_kind(obj), *selector_problems(obj)]:
         raise InvalidObject(type(obj).__name__, obj.key, problems)
 
@@ -127,7 +127,7 @@ def _pod_amounts(pod: Pod) -> Problems:
 
 
 def _containers(pod: Pod) -> Iterator[tuple[str, Container]]:
-    """The pod's containers, each with its path."""
+    """Yield the pod's containers, each with its path."""
     for index, container in enumerate(pod.spec.containers):
         yield f"spec.containers[{index}]", container
     for index, container in enumerate(pod.spec.init_containers):

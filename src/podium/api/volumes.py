@@ -1,4 +1,4 @@
-"""Volumes of pods and persistent volumes: the sources that volume plugins tell apart."""
+"""Volumes of pods and persistent volumes: the sources that volume plugins distinguish."""
 
 from msgspec import field
 
@@ -60,7 +60,7 @@ class ISCSI(Value, frozen=True, gc=False):
 
 
 class RBD(Value, frozen=True, gc=False):
-    """Pods call them monitors, image and pool; persistent volumes do too."""
+    """A Ceph block device; pods and persistent volumes have the same field names."""
 
     monitors: tuple[str, ...] = ()
     image: str = ""
@@ -200,7 +200,7 @@ class Volume(VolumeSources, frozen=True, gc=False):
 
     @property
     def is_storage(self) -> bool:
-        """Whether this is a claim or a disk, not files that come with the pod."""
+        """Whether this is a claim or a disk, rather than files that come with the pod."""
         return (
             self.persistent_volume_claim is not None
             or self.ephemeral is not None

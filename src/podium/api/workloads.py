@@ -6,7 +6,7 @@ from podium.api.meta import ApiObject, Condition, Int64, LabelSelector, ObjectRe
 
 
 class ServiceSpec(Value, frozen=True, gc=False):
-    """``selector`` of None and of ``{}`` differ: only a service with a selector has pods."""
+    """A ``selector`` of None differs from ``{}``: a service without a selector has no pods."""
 
     selector: dict[str, str] | None = None
 
@@ -25,7 +25,7 @@ class ReplicationController(ApiObject, frozen=True, gc=False):
 
 
 class WorkloadSpec(Value, frozen=True, gc=False):
-    """What scheduling reads of a ReplicaSet or a StatefulSet."""
+    """The fields of a ReplicaSet or a StatefulSet that scheduling reads."""
 
     selector: LabelSelector | None = None
     replicas: Int64 | None = None
@@ -101,7 +101,7 @@ class EventSource(Value, frozen=True, gc=False):
 
 
 class Event(ApiObject, frozen=True, gc=False):
-    """Either form: events.k8s.io/v1 (regarding, note) or the core one (involvedObject, message)."""
+    """An event of events.k8s.io/v1 (regarding, note) or of core (involvedObject, message)."""
 
     type: str = ""
     reason: str = ""

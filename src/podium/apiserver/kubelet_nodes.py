@@ -9,7 +9,7 @@ import copy
 from collections.abc import Mapping
 from heapq import heappop, heappush
 
-from podium.api.node_labels import HOSTNAME
+from podium.api.nodes import HOSTNAME
 from podium.api.times import micro_time_text, time_text
 from podium.apiserver.api import Call
 from podium.apiserver.controllers.cluster import Cluster

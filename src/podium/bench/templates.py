@@ -14,7 +14,7 @@ import msgspec
 
 from podium.api import objects
 from podium.api.manifests import load_yaml, read_text
-from podium.api.node_labels import HOSTNAME
+from podium.api.nodes import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, Pod
 from podium.errors import PodiumError
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
-from podium.api.read_only import close_maps
+from podium.api.read_only import make_read_only
 from podium.framework.answers import (
     MAX_SCORE,
     AttemptFailed,
@@ -111,7 +111,7 @@ class Profile:
     def guard(self, pod: Pod) -> None:
         """Before plugins see the pod: where some come from outside, its maps are closed."""
         if self._is_guarded:
-            close_maps(pod)
+            make_read_only(pod)
 
     # --- queue -----------------------------------------------------------------------------------
 

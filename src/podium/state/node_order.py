@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podium.api.node_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
+from podium.api.nodes import BETA_REGION, BETA_ZONE, REGION, ZONE
 from podium.api.objects import Node
 
 _REGIONS = (BETA_REGION, REGION)

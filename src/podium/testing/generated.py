@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from podium.api.node_labels import HOSTNAME, ZONE
+from podium.api.nodes import HOSTNAME, ZONE
 from podium.api.objects import Node, OwnerReference, Pod
 from podium.testing.builders import node, pod
 from podium.testing.generated_terms import (

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from podium.api.meta import ApiObject
-from podium.api.node_labels import HOSTNAME
+from podium.api.nodes import HOSTNAME
 from podium.api.objects import Node, Pod
 from podium.testing.builders import namespace, service
 from podium.testing.cases import Case, Change, replica

@@ -11,7 +11,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from podium.api.affinity import PREFERRED, REQUIRED
-from podium.api.node_labels import HOSTNAME, ZONE
+from podium.api.nodes import HOSTNAME, ZONE
 
 Json = dict[str, Any]
 

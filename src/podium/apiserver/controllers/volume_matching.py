@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from podium.api import quantity
-from podium.api.node_labels import ZONE
+from podium.api.nodes import ZONE
 from podium.apiserver.controllers.owners import compile_selector
 from podium.apiserver.controllers.templates import storage_of
 from podium.apiserver.statuses import Json

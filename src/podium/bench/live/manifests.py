@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from podium.api.node_labels import HOSTNAME
+from podium.api.nodes import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, PersistentVolume, Pod, encode
 from podium.bench.nodes import prepared
 from podium.bench.ops import CreateNodes

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from podium import framework as fwk
 from podium.api.names import label_key_problems
-from podium.api.node_labels import HOSTNAME, ZONE
+from podium.api.nodes import HOSTNAME, ZONE
 from podium.api.objects import TopologySpreadConstraint
 from podium.framework.args import invalid
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from podium.api.meta import HashedValue
-from podium.api.node_labels import HOSTNAME
+from podium.api.nodes import HOSTNAME
 from podium.api.objects import Pod, TopologySpreadConstraint
 from podium.api.selectors import Selector, label_selector
 from podium.plugins.pod_topology_spread.args import HARD, SOFT, SpreadArgs

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.api.node_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
+from podium.api.nodes import BETA_REGION, BETA_ZONE, REGION, ZONE
 from podium.api.objects import PersistentVolume
 from podium.api.selectors import Requirement
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.csi_migration import DRIVERS, migrated_driver, persistent_id
-from podium.api.node_labels import BETA_REGION, BETA_ZONE, REGION, ZONE
+from podium.api.nodes import BETA_REGION, BETA_ZONE, REGION, ZONE
 from podium.api.objects import (
     CSINode,
     NodeSelector,
