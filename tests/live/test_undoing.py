@@ -284,3 +284,27 @@ def test_a_fault_after_assume_gives_the_room_back(caplog):
 
     play(scene, toys.Bind("Bind"))
     assert "scheduling cycle failed" in caplog.text
+
+
+class Spoiling(toys.Reserve):
+    """Leaves something in the cycle's state that makes the scheduler itself fail."""
+
+    def reserve(self, state, subject, node_name):
+        state.get(fwk.PodsToActivate).pods = 7
+        return super().reserve(state, subject, node_name)
+
+
+def test_a_fault_of_the_cycle_undoes_what_was_reserved(caplog):
+    plugin = Spoiling("Spoiling", None)
+
+    async def scene(desk):
+        desk.see_nodes("n1")
+        desk.see(WEB)
+        await desk.settle()
+
+        assert plugin.asked[:2] == [("reserve", "Spoiling"), ("unreserve", "Spoiling")]
+        assert not desk.cluster.is_assumed(WEB.uid)
+        assert WEB.uid not in desk.cluster.pods
+
+    play(scene, plugin, toys.Bind("Bind"))
+    assert "scheduling cycle failed" in caplog.text

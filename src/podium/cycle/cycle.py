@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.cycle.found import Found
 from podium.cycle.judgement import Judged
-from podium.cycle.outcome import Outcome, Placed, Rejected
+from podium.cycle.outcome import Outcome, Placed, Rejected, failed, refused
 from podium.cycle.ranking import Ranking
 from podium.cycle.record import Record, ScoredNode
 from podium.cycle.sampling import nodes_to_find, take_first
@@ -84,7 +84,7 @@ class Cycle:
             else:
                 outcome = self.post_filter(self.diagnose(found))
         except AttemptFailed as failure:
-            outcome = self.failed(failure.status)
+            outcome = failed(failure.status, self.record)
         return self.recorded(outcome, start)
 
     def recorded(self, outcome: Outcome, start: float) -> Outcome:
@@ -273,53 +273,56 @@ class Cycle:
     # --- assume, Reserve, Permit -----------------------------------------------------------------
 
     def settle(self, row: int) -> Outcome:
-        """Take the row: assume the pod there, reserve, and ask Permit."""
-        cluster = self.services.cluster
-        ref = cluster.table.ref(row)
-        state = self.state.fork()
-        target = Target(self.profile, state, self.pod, ref.name)
+        """Take the row: assume the pod there, reserve, and ask Permit.
+
+        Whatever is raised or refused after that, Reserve and assume are undone first.
+        """
+        ref = self.services.cluster.table.ref(row)
+        target = Target(self.profile, self.state.fork(), self.pod, ref.name)
         try:
-            cluster.assume(self.queued.info, row)
+            self.services.cluster.assume(self.queued.info, row)
         except CacheError as fault:
-            return self.failed(Status.error(fault))
+            return failed(Status.error(fault), self.record)
+        try:
+            status = self._reserve_and_permit(target)
+        except BaseException:
+            self._undo(target)
+            raise
+        if not status.ok and not status.is_wait:
+            self._undo(target)
+            return refused(status, self.record, self.services.cluster)
+        self.record.node = ref.name
+        return Placed(target, ref, status, self.record)
+
+    def _reserve_and_permit(self, target: Target) -> Status:
+        """Run Reserve and Permit; what they leave to be done is done if both agree."""
         self.services.nominator.remove(self.pod.uid)
         status = run_reserve(target)
-        waits: dict[str, float] = {}
-        if status.ok:
-            waits, status = run_permit(target)
+        if not status.ok:
+            return status
+        waits, status = run_permit(target)
         if not status.ok and not status.is_wait:
-            return self._give_up(target, status)
+            return status
         if waits:
             try:
                 waiting = WaitingPod(self.pod, waits, self.services.clock)
-            except Exception as fault:  # a shell that cannot wait, or a time that is none
-                return self._give_up(target, Status.error(fault))
+            except Exception as fault:  # a shell that cannot wait, or a time that is not a number
+                return Status.error(fault)
             self.services.waiting_pods.add(waiting)
-        activate = state.get(PodsToActivate)
+        activate = target.state.get(PodsToActivate)
         if activate.pods:
             self.services.activate(activate.pods.values())
             activate.pods = {}
-        self.record.node = ref.name
-        return Placed(target, ref, status if waits else SUCCESS, self.record)
+        return status if waits else SUCCESS
 
-    def _give_up(self, target: Target, status: Status) -> Rejected:
+    def _undo(self, target: Target) -> None:
         """Undo Reserve and assume, in this order."""
-        for left in run_unreserve(target):
-            self.services.spawn("unreserve", _awaited(left))
-        self.services.cluster.forget(self.pod.uid)
-        if not status.is_rejection:
-            return self.failed(status)
-        nobody = _no_nodes(self.services.cluster)
-        diagnosis = Diagnosis(1, NodeStatuses.none(nobody, status))
-        diagnosis.blame(status)
-        self.record.message = diagnosis.message
-        return Rejected(
-            Status(status.code, (diagnosis.message,), status.plugin), self.record, diagnosis, CLEAR
-        )
-
-    def failed(self, status: Status) -> Rejected:
-        self.record.message = status.message
-        return Rejected(status, self.record, None, CLEAR)
+        self.services.waiting_pods.remove(self.pod.uid)
+        try:
+            for left in run_unreserve(target):
+                self.services.spawn("unreserve", _awaited(left))
+        finally:
+            self.services.cluster.forget(self.pod.uid)
 
 
 def _no_nodes(cluster: ClusterState) -> Rows:

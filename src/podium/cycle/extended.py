@@ -13,7 +13,7 @@ import numpy as np
 from podium.cycle.cycle import Cycle
 from podium.cycle.extenders import Extenders
 from podium.cycle.found import Found
-from podium.cycle.outcome import Outcome, Rejected
+from podium.cycle.outcome import Outcome, Rejected, failed
 from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied
 from podium.errors import ExtenderError
@@ -35,7 +35,7 @@ async def run_extended(cycle: Cycle) -> Outcome:
     try:
         outcome = await _run(cycle, cycle.services.extenders)
     except AttemptFailed as failure:
-        outcome = cycle.failed(failure.status)
+        outcome = failed(failure.status, cycle.record)
     return cycle.recorded(outcome, start)
 
 

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from podium.cycle.record import Record
 from podium.framework.binding import Target
-from podium.framework.diagnosis import Diagnosis
-from podium.framework.status import Nominate, Status
+from podium.framework.diagnosis import Diagnosis, NodeStatuses
+from podium.framework.status import CLEAR, Nominate, Status
+from podium.state.cluster import ClusterState
 from podium.state.node_table import NodeRef
 
 
@@ -44,3 +45,26 @@ class Rejected:
 
 
 Outcome = Placed | Rejected
+
+
+def failed(status: Status, record: Record) -> Rejected:
+    """End an attempt with an error, or with a rejection that no plugin is blamed for.
+
+    The pod is retried as after an error in both cases.
+    """
+    record.message = status.message
+    return Rejected(status, record, None, CLEAR)
+
+
+def refused(status: Status, record: Record, cluster: ClusterState) -> Rejected:
+    """End an attempt whose chosen node Reserve or Permit refused, or where one of them failed.
+
+    A refusal counts as that of the one node that was left: events of its plugin wake the pod.
+    """
+    if not status.is_rejection:
+        return failed(status, record)
+    diagnosis = Diagnosis(1, NodeStatuses.none(cluster.rows(), status))
+    diagnosis.blame(status)
+    record.message = diagnosis.message
+    reason = Status(status.code, (diagnosis.message,), status.plugin)
+    return Rejected(reason, record, diagnosis, CLEAR)

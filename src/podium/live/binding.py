@@ -9,11 +9,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from podium.api.objects import Pod
-from podium.cycle.outcome import Placed, Rejected
-from podium.cycle.record import Record
+from podium.cycle.outcome import Placed, Rejected, failed, refused
 from podium.cycle.services import Services
 from podium.framework.binding import (
     Target,
@@ -24,16 +21,14 @@ from podium.framework.binding import (
     wait_on_permit,
 )
 from podium.framework.cycle_state import PodsToActivate
-from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.handle import EventNote, EventRecorder
-from podium.framework.status import CLEAR, SUCCESS, Code, Status
+from podium.framework.status import SUCCESS, Code, Status
 from podium.live.attempt import Attempt
 from podium.live.gate import Gate
 from podium.live.pod_status import PodStatuses
 from podium.logs import get_logger
 from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
-from podium.state.rows import Rows
 
 log = get_logger(__name__)
 
@@ -66,7 +61,7 @@ class Binder:
             return failed(flight, record)
         status = await self._wait(target.pod) if waits else SUCCESS
         if status.is_rejection:
-            return self._refused(status, record)
+            return refused(status, record, self.services.cluster)
         if status.ok:
             self.gate.pass_through(self.queue.done, target.pod.uid)
         if status.ok and flight.ok:
@@ -112,16 +107,6 @@ class Binder:
             return Status.error(binding.cancelled_because or "")
         return status
 
-    def _refused(self, status: Status, record: Record) -> Rejected:
-        """Permit said no: the one node that was left does not take the pod either."""
-        nobody = Rows(self.services.cluster, np.zeros(0, np.intp))
-        diagnosis = Diagnosis(1, NodeStatuses.none(nobody, status))
-        diagnosis.blame(status)
-        record.message = diagnosis.message
-        return Rejected(
-            Status(status.code, (diagnosis.message,), status.plugin), record, diagnosis, CLEAR
-        )
-
     async def finish(self, attempt: Attempt, placed: Placed) -> None:
         """The pod is bound: tell, run PostBind, wake the pods that waited for this one."""
         target, record, queued = placed.target, placed.record, attempt.queued
@@ -143,9 +128,3 @@ class Binder:
         stashed = target.state.get(PodsToActivate).pods
         if stashed:
             self.services.activate(stashed.values())
-
-
-def failed(status: Status, record: Record) -> Rejected:
-    """A fault, or a rejection that no plugin is blamed for: both are retried as errors are."""
-    record.message = status.message
-    return Rejected(status, record, None, CLEAR)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from podium.api.objects import Pod
 from podium.cycle.cycle import Cycle
 from podium.cycle.extended import run_extended
-from podium.cycle.outcome import Outcome, Placed, Rejected
+from podium.cycle.outcome import Outcome, Placed, Rejected, failed
 from podium.cycle.record import Record
 from podium.cycle.services import Services
 from podium.errors import CacheError
@@ -22,7 +22,7 @@ from podium.framework.handle import EventNote, EventRecorder
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
 from podium.live.attempt import Attempt
-from podium.live.binding import Binder, failed
+from podium.live.binding import Binder
 from podium.live.event_handlers import ASSIGNED_POD_DELETE
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
@@ -89,13 +89,13 @@ class Scheduler:
             cycle = self.start_cycle(queued)
             return await run_extended(cycle) if self.services.extenders else cycle.run()
         except (Exception, asyncio.CancelledError) as fault:
-            # Not a plugin's, for those are caught where they are called; unless one looks at the
-            # result of something that was cancelled, which is no wish to end this loop.
+            # Faults of plugins are caught where they are called, so this is one of ours, or an
+            # extender that awaits something that was cancelled: neither ends this loop. The cycle
+            # has undone what it reserved and assumed.
             if _is_ending():
                 raise
             pod = queued.pod
             log.error("scheduling cycle failed", pod=pod.key)
-            self._forget(pod)
             record = Record(pod.key, pod.uid, queued.attempts, pod.scheduler_name)
             return failed(Status.error(fault), record)
 
