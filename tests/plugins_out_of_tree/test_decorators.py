@@ -2,12 +2,14 @@
 
 import asyncio
 
+import numpy as np
 import pytest
 
 import podium
 from podium import framework as fwk
 from podium.errors import PluginError
 from podium.framework.binding import Target, run_permit, run_post_bind, run_pre_bind
+from podium.framework.dependencies import EVERYTHING
 from podium.framework.registry import Registry
 from tests.support import toys
 from tests.support.builders import node, pod
@@ -143,13 +145,207 @@ def test_the_other_points():
     assert told == ["at once", ("pre_bind", "a"), ("post_bind", "default/pod", "a"), "again"]
 
 
-def test_a_parameter_that_nobody_gives_is_refused_at_once():
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [
+        pytest.param(
+            "pod, nods",
+            "plugin far: far(pod, nods) has the unknown parameter nods; it may have: pod, state, "
+            'node, nodes, handle; did you mean "nodes"?',
+            id="misspelled",
+        ),
+        pytest.param("pod, node, a, b", "the unknown parameters a, b; it may have", id="several"),
+        pytest.param("node, nodes", "takes node and nodes; choose one of them", id="both"),
+        pytest.param("pod, *rest", "must name its parameters: pod, state, node, nodes", id="rest"),
+        pytest.param("**all", "must name its parameters", id="whatever-there-is"),
+    ],
+)
+@pytest.mark.parametrize("decorator", [podium.filter, podium.score])
+def test_a_parameter_that_nobody_gives_is_refused_at_once(decorator, parameters, problem):
+    space = {}
+    exec(f"def far({parameters}): pass", space)
+    space["far"].__module__ = __name__
+
     with pytest.raises(PluginError) as refused:
+        decorator(space["far"])
+
+    assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        pytest.param({"sign": 7}, "sign must be a pod field such as", id="sign"),
+        pytest.param({"depends_on": "labels"}, "depends_on must be aspects", id="depends-on"),
+        pytest.param({"depends_on": True}, "depends_on must be aspects", id="depends-on-true"),
+        pytest.param({"events": "Node"}, r"events must be fwk\.on", id="events"),
+    ],
+)
+def test_options_are_checked(options, problem):
+    with pytest.raises(PluginError, match=rf"^plugin odd: odd\(pod, node\): {problem}"):
+
+        @podium.filter(**options)
+        def odd(pod, node):
+            return True
+
+
+class TestOncePerAttempt:
+    """A function that does not look at nodes is called once, and answers for all of them."""
+
+    def test_filter(self):
+        asked = []
 
         @podium.filter
-        def far(pod, nodes, distance):
-            """Asks for too much."""
+        def no_fridays(pod):
+            asked.append(pod.name)
+            return "no"
 
-    assert str(refused.value) == (
-        "far has the parameters nodes, distance; it may have: pod, node, state, handle"
+        plugin, rows = built(no_fridays), FakeHandle(*map(node, "abc")).rows
+        state = fwk.CycleState()
+        assert [s.reasons for s in plugin.filter_all(state, pod(), rows)] == [("no",)] * 3
+        assert plugin.filter(state, pod(), rows.at(1)).reasons == ("no",)
+        assert asked == ["pod"]
+
+        plugin.filter(fwk.CycleState(), pod("next"), rows.at(0))
+        assert asked == ["pod", "next"]
+
+    def test_score(self):
+        @podium.score
+        def seven(pod):
+            return 7
+
+        rows = FakeHandle(*map(node, "abc")).rows
+        assert built(seven).score_all(fwk.CycleState(), pod(), rows).tolist() == [7, 7, 7]
+
+    def test_it_depends_on_nothing_of_the_cluster(self):
+        plugin = built(podium.filter(lambda pod: True))
+
+        assert plugin.sign is None, "nobody knows what it looks at in the pod"
+        assert plugin.depends_on(pod()) == fwk.Dependencies()
+
+
+def test_a_function_of_nodes_alone_is_the_same_for_all_pods():
+    plugins = [built(podium.filter(lambda node: True)), built(podium.score(lambda nodes: [1]))]
+
+    assert [plugin.sign(pod("a")) for plugin in plugins] == [(), ()]
+    assert plugins[0].depends_on(pod()) == fwk.Dependencies(node=fwk.Aspect.ALL)
+    assert plugins[1].depends_on(pod()) == EVERYTHING
+
+
+def test_what_cannot_be_inferred_is_said():
+    @podium.filter(
+        sign="metadata.labels", depends_on=fwk.Aspect.LABELS, events=fwk.on("Node", "add|label")
     )
+    def said(pod, node):
+        return True
+
+    plugin = built(said)
+    assert plugin.sign(pod(labels="a=1")) == ((("a", "1"),),)
+    assert plugin.depends_on(pod()) == fwk.Dependencies(node=fwk.Aspect.LABELS)
+    assert plugin.events_to_register() == [fwk.on("Node", "add|label")]
+
+
+@pytest.mark.parametrize(
+    "sign", [lambda pod: pod.name, ("metadata.name",), fwk.pod_fields("metadata.name")]
+)
+def test_ways_to_sign(sign):
+    plugin = built(podium.score(sign=sign)(lambda pod, node: 1))
+
+    assert plugin.sign(pod("a")) == plugin.sign(pod("a"))
+    assert plugin.sign(pod("a")) != plugin.sign(pod("b"))
+
+
+@pytest.mark.parametrize("wants", ["pod, node, handle", "node, state"])
+def test_who_can_look_anywhere_depends_on_everything(wants):
+    plugin = built(podium.filter(eval(f"lambda {wants}: True")))
+
+    assert plugin.sign is None
+    assert plugin.depends_on(pod()) == EVERYTHING
+
+
+class TestAllNodesAtOnce:
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            pytest.param(np.array([True, False, True]), [(), ("no room",), ()], id="array"),
+            pytest.param([True, False, True], [(), ("no room",), ()], id="list"),
+            pytest.param(
+                fwk.Column.of([None, "far", False]), [(), ("far",), ("no room",)], id="column"
+            ),
+        ],
+    )
+    def test_filter(self, answer, expected):
+        plugin = built(podium.filter(reason="no room")(lambda nodes: answer))
+        rows = FakeHandle(*map(node, "abc")).rows
+
+        statuses = plugin.filter_all(fwk.CycleState(), pod(), rows)
+
+        assert [status.reasons for status in statuses] == expected
+
+    @pytest.mark.parametrize(
+        ("answer", "problem"),
+        [
+            pytest.param(np.array([1.0, 0.0, 1.0]), "returned an array of float64;", id="floats"),
+            pytest.param(np.array([1, 0, 1]), "returned an array of int64;", id="numbers"),
+            pytest.param(True, "returned bool True;", id="not-an-array"),
+            pytest.param(None, "returned NoneType None;", id="nothing"),
+            pytest.param(np.array([True]), "returned 1 answers for 3 nodes;", id="length"),
+            pytest.param(np.ones((3, 3), bool), "returned a table for 3 nodes;", id="table"),
+            pytest.param(fwk.Column.of([True]), "returned 1 answers for 3 nodes;", id="column"),
+        ],
+    )
+    def test_what_a_filter_may_not_return(self, answer, problem):
+        @podium.filter
+        def far(nodes):
+            return answer
+
+        rows = FakeHandle(*map(node, "abc")).rows
+        with pytest.raises((TypeError, ValueError), match=rf"^far\(\) {problem} .*nodes"):
+            built(far).filter_all(fwk.CycleState(), pod(), rows)
+
+    @pytest.mark.parametrize(
+        "answer", [np.array([1, 2, 3]), [1, 2, 3], np.arange(1, 4, dtype="u1")]
+    )
+    def test_score(self, answer):
+        plugin = built(podium.score(lambda nodes: answer))
+        rows = FakeHandle(*map(node, "abc")).rows
+
+        assert plugin.score_all(fwk.CycleState(), pod(), rows).tolist() == [1, 2, 3]
+
+    @pytest.mark.parametrize(
+        ("answer", "problem"),
+        [
+            pytest.param(np.array([1.5, 0, 1]), "returned an array of float64;", id="floats"),
+            pytest.param([0.5, 1, 1], "returned list ", id="list-of-floats"),
+            pytest.param(7, "returned int 7;", id="not-an-array"),
+            pytest.param(np.array([7]), "returned 1 answers for 3 nodes;", id="length"),
+            pytest.param(np.array([True] * 3), "returned an array of bool;", id="booleans"),
+        ],
+    )
+    def test_what_a_score_may_not_return(self, answer, problem):
+        @podium.score
+        def best(nodes):
+            return answer
+
+        rows = FakeHandle(*map(node, "abc")).rows
+        with pytest.raises((TypeError, ValueError), match=rf"^best\(\) {problem}"):
+            built(best).score_all(fwk.CycleState(), pod(), rows)
+
+    def test_scores_are_scaled(self):
+        plugin = built(podium.score(normalize=fwk.scale)(lambda nodes: nodes.free("cpu")))
+        rows = FakeHandle(node("a", cpu="1"), node("b", cpu="4")).rows
+        state = fwk.CycleState()
+
+        raw = plugin.score_all(state, pod(), rows)
+
+        assert plugin.normalize_score(state, pod(), raw, rows).tolist() == [25, 100]
+
+    def test_one_node_is_a_view_of_one(self):
+        rows = FakeHandle(node("a", cpu="1"), node("b", cpu="4")).rows
+        state = fwk.CycleState()
+
+        fits = built(podium.filter(lambda nodes: nodes.free("cpu") > 2000))
+        scores = built(podium.score(lambda nodes: nodes.free("cpu") // 1000))
+
+        assert [fits.filter(state, pod(), n).ok for n in rows] == [False, True]
+        assert [scores.score(state, pod(), n) for n in rows] == [1, 4]

@@ -90,11 +90,16 @@ class NotSignable(Exception):
     """Raised by ``sign`` for a pod whose result must not be reused."""
 
 
-def pod_fields(*paths: str) -> Callable[[Any, Pod], Hashable]:
-    """A signature made of fields of the pod: ``sign = fwk.pod_fields("spec.tolerations")``."""
+def pod_fields(*paths: str) -> Callable[..., Hashable]:
+    """Return a signature made of fields of the pod.
+
+    It is a method of a class, ``sign = fwk.pod_fields("spec.tolerations")``, and the option of a
+    decorator, ``@podium.filter(sign=fwk.pod_fields("spec.tolerations"))``.
+    """
     split = [tuple(path.split(".")) for path in paths]
 
-    def sign(_: Any, pod: Pod) -> Hashable:
+    def sign(*self_and_pod: Any) -> Hashable:
+        pod = self_and_pod[-1]
         return tuple(_hashable(_follow(pod, names)) for names in split)
 
     return sign

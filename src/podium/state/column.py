@@ -28,7 +28,14 @@ class Column(Generic[T]):
     def of(cls, objects: Iterable[T]) -> Column[T]:
         """From one object per node; equal ones are stored once."""
         numbers: dict[Any, int] = {}
-        index = [numbers.setdefault(value, len(numbers)) for value in objects]
+        known: dict[int, int] = {}  # by identity: to hash a Status takes longer than all the rest
+        index: list[int] = []
+        kept = list(objects)  # an object that is gone could lend its identity to the next
+        for value in kept:
+            number = known.get(id(value))
+            if number is None:
+                number = known[id(value)] = numbers.setdefault(value, len(numbers))
+            index.append(number)
         return cls(list(numbers), np.array(index, np.intp))
 
     @classmethod

@@ -120,6 +120,10 @@ class NodeInfo:
         """How many pods of the live cluster on this node match."""
         return int(self.cluster.counts(query)[self.row])
 
+    def alone(self) -> Rows:
+        """Return a view of this node and no other."""
+        return Rows(self.cluster, np.array([self.row], np.intp), self.overlay)
+
     def __repr__(self) -> str:
         return f"NodeInfo({self.name})"
 
