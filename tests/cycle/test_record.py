@@ -1,5 +1,7 @@
 """What an attempt leaves behind."""
 
+import json
+
 import pytest
 
 from podium import framework as fwk
@@ -129,3 +131,15 @@ def test_reuse_is_recorded_without_feasible_nodes_too():
     scheduler = Scheduler(Filter("F", NO))
 
     assert [scheduler.attempt(pod(name)).record.reused for name in ("x", "y")] == [False, True]
+
+
+def test_a_record_as_plain_data():
+    scored = ScoredNode("a", 7, {"Fit": 7})
+    record = Record("default/web", "u1", 1, "default-scheduler", nodes=2, best=(scored,))
+    record.rejected[("Fit", "Insufficient cpu")] = 1
+
+    plain = record.to_dict()
+
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["best"] == [{"name": "a", "total": 7, "scores": {"Fit": 7}}]
+    assert plain["rejected"] == [{"plugin": "Fit", "reason": "Insufficient cpu", "nodes": 1}]

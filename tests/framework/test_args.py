@@ -2,6 +2,7 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
+from podium.framework.args import as_written
 from podium.framework.queued_pod import QueuedPod
 from tests.support.builders import pod
 
@@ -41,3 +42,49 @@ def test_a_queued_pod_starts_untried():
     queued = QueuedPod.of(pod("web"), timestamp=5.0)
 
     assert (queued.pod.name, queued.timestamp, queued.attempts) == ("web", 5.0, 0)
+
+
+class Weight(msgspec.Struct):
+    for_zone: str
+    of_pods: int = 1
+
+
+class Spelled(fwk.Args, frozen=True):
+    max_pods: int = 3
+    zone_weights: tuple[Weight, ...] = ()
+    by_zone: dict[str, Weight] = msgspec.field(default_factory=dict)
+    or_none: Weight | None = None
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param({"maxPods": 5}, {"max_pods": 5}, id="camel-case"),
+        pytest.param({"max_pods": 5}, {"max_pods": 5}, id="snake-case"),
+        pytest.param(
+            {"max_pods": 5, "maxPods": 6}, {"max_pods": 5, "maxPods": 6}, id="both-are-left-alone"
+        ),
+        pytest.param({"maxpods": 5}, {"maxpods": 5}, id="unknown"),
+        pytest.param(
+            {"zoneWeights": [{"forZone": "a", "ofPods": 2}]},
+            {"zone_weights": [{"for_zone": "a", "of_pods": 2}]},
+            id="in-a-list",
+        ),
+        pytest.param(
+            {"byZone": {"eastA": {"forZone": "a"}}},
+            {"by_zone": {"eastA": {"for_zone": "a"}}},
+            id="keys-of-mappings-stay",
+        ),
+        pytest.param({"orNone": {"forZone": "a"}}, {"or_none": {"for_zone": "a"}}, id="optional"),
+        pytest.param({"zoneWeights": 7}, {"zone_weights": 7}, id="wrong-type"),
+    ],
+)
+def test_configurations_may_use_camel_case(given, expected):
+    assert as_written(given, Spelled) == expected
+
+
+def test_fields_that_are_camel_case_have_no_other_spelling():
+    class Upstream(fwk.Args, frozen=True, rename="camel"):
+        max_pods: int = 3
+
+    assert as_written({"max_pods": 1}, Upstream) == {"max_pods": 1}

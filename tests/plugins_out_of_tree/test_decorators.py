@@ -150,13 +150,13 @@ def test_the_other_points():
     [
         pytest.param(
             "pod, nods",
-            "plugin far: far(pod, nods) has the unknown parameter nods; it may have: pod, state, "
-            'node, nodes, handle; did you mean "nodes"?',
+            "plugin far: far(pod, nods) has the unknown parameter nods; it may have: pod, node, "
+            'nodes, state, handle; did you mean "nodes"?',
             id="misspelled",
         ),
         pytest.param("pod, node, a, b", "the unknown parameters a, b; it may have", id="several"),
         pytest.param("node, nodes", "takes node and nodes; choose one of them", id="both"),
-        pytest.param("pod, *rest", "must name its parameters: pod, state, node, nodes", id="rest"),
+        pytest.param("pod, *rest", "must name its parameters: pod, node, nodes, state", id="rest"),
         pytest.param("**all", "must name its parameters", id="whatever-there-is"),
     ],
 )

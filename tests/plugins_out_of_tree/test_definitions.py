@@ -18,7 +18,23 @@ class Pointless(fwk.Plugin):
 class Lacking(fwk.FilterPlugin, fwk.ReservePlugin):
     name = "Lacking"
 
-    def reserve(self, state, pod, node_name):
+
+class Releasing(fwk.PreFilterPlugin, fwk.PreFilterExtensions, fwk.ReservePlugin):
+    """Has one method of Reserve, and names the general interface before the special one."""
+
+    name = "Releasing"
+    State = fwk.PodsToActivate
+
+    def unreserve(self, state, pod, node_name):
+        return None
+
+    def pre_filter(self, state, pod, nodes):
+        return None
+
+    def add_pod(self, state, pod, other, node):
+        return None
+
+    def remove_pod(self, state, pod, other, node):
         return None
 
 
@@ -72,9 +88,7 @@ def unannotated(args, handle):
             "class Lacking: lacks the method filter(self, state: 'CycleState'",
             id="abstract",
         ),
-        pytest.param(
-            Lacking, "lacks the method unreserve(self, state: 'CycleState'", id="two-at-once"
-        ),
+        pytest.param(Lacking, "has neither the method reserve nor unreserve", id="two-at-once"),
         pytest.param(
             Narrow, "class Narrow: filter(self, pod, node) must take (self, state:", id="parameters"
         ),
@@ -97,3 +111,15 @@ def test_a_file_is_named():
         Registry().register(Pointless, enable=True)
 
     assert str(refused.value).startswith(f"{__file__}, class Pointless: ")
+
+
+def test_interfaces_come_in_any_order_and_reserve_needs_one_method():
+    class Reversed(fwk.PreFilterExtensions, fwk.PreFilterPlugin, Releasing):
+        name = "Reversed"
+
+    registry = Registry([Releasing, Reversed])
+
+    for plugin in (Releasing, Reversed):
+        assert registry.points(plugin.name) == {fwk.Point.PRE_FILTER, fwk.Point.RESERVE}
+        built = registry.build(plugin.name, fwk.NoArgs(), None)
+        assert built.reserve(None, None, "a") is None

@@ -103,7 +103,7 @@ def test_a_module_of_a_package(write, tmp_path):
         pytest.param("x = 1", "there is no plugin in it: write a class", id="nothing-in-it"),
         pytest.param(
             "import podium\n@podium.filter\ndef f(x): ...",
-            "line 2: PluginError: f has the parameters x; it may have: pod, node, state, handle",
+            "line 2: PluginError: plugin f: f(x) has the unknown parameter x; it may have: pod, ",
             id="parameters",
         ),
     ],
@@ -286,11 +286,29 @@ profiles:
 - pluginConfig:
   - name: Rack
     args:
-      rackLabel: r
+      rackLable: r
 """
     with pytest.raises(ConfigError) as refused:
         config.load(text, registry)
 
-    assert "profiles[0].pluginConfig[0].args.rackLabel (line 7): unknown field" in str(
+    assert "profiles[0].pluginConfig[0].args.rackLable (line 7): unknown field" in str(
         refused.value
     )
+
+
+def test_args_may_be_in_camel_case_and_are_told_as_written(write):
+    registry = plugin_loading.registry([write(CLASSES)])
+    text = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: Rack
+    args:
+      rackLabel: %s
+"""
+    profile = config.load(text % "r", registry).profiles[0]
+    assert profile.args["Rack"].rack_label == "r"
+
+    with pytest.raises(ConfigError, match=r"args\.rackLabel \(line 7\)"):
+        config.load(text % "7", registry)

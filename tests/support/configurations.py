@@ -122,7 +122,7 @@ class FitArgs(Args, frozen=True, rename="camel"):
 
 def plugin(name: str, keys: Iterable[str], args: type[Args] = NoArgs) -> type[Plugin]:
     bases = tuple(Point(key).interface for key in keys if key not in upstream.PLACEMENT_KEYS)
-    methods = (each for base in bases for each in base.__abstractmethods__)
+    methods = ("reserve", *(each for base in bases for each in base.__abstractmethods__))
     body = {"name": name, "Args": args, **dict.fromkeys(methods, stub)}
     return type(name, bases or (Plugin,), body)
 

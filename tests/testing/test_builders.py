@@ -94,3 +94,16 @@ def test_services_select_pods():
         "app": "web",
         "tier": "front",
     }
+
+
+@pytest.mark.parametrize(
+    "text", ["app=web tier=front", "app=web,tier=front", "app=web, tier=front"]
+)
+def test_labels_in_either_notation(text):
+    assert pod(labels=text).labels == {"app": "web", "tier": "front"}
+
+
+@pytest.mark.parametrize("text", ["app", "app=web,tier", "=web"])
+def test_a_label_is_a_key_and_a_value(text):
+    with pytest.raises(ValueError, match=r"is not key=value$"):
+        pod(labels=text)

@@ -1,5 +1,7 @@
 """A cluster for plain functions does what the simulated one does, and ends cleanly."""
 
+import asyncio
+
 import pytest
 
 from podium import framework as fwk
@@ -99,3 +101,24 @@ def test_a_failing_test_ends_its_cluster():
 
     with pytest.raises(ZeroDivisionError):
         failing()
+
+
+def test_it_works_where_an_event_loop_is_running():
+    async def notebook():
+        with Cluster() as cluster:
+            cluster.create(node("a"), pod("web"))
+            cluster.settle()
+            return cluster.node_of("web")
+
+    assert asyncio.run(notebook()) == "a"
+
+
+def test_objects_are_listed():
+    with Cluster() as cluster:
+        cluster.create(node("b"), node("a"), pod("web"))
+
+        assert [one["metadata"]["name"] for one in cluster.list("nodes")] == ["a", "b"]
+        assert [one["metadata"]["name"] for one in cluster.list("pods", "default")] == ["web"]
+        assert cluster.list("pods", "kube-system") == []
+        with pytest.raises(LookupError):
+            cluster.list("nods")

@@ -119,3 +119,40 @@ def test_a_fault_is_raised_with_its_cause():
 def test_a_plugin_that_cannot_answer_is_an_error(run, plugin, message):
     with pytest.raises(TypeError, match=message):
         run(plugin, pod("web"), [node("a")])
+
+
+class Spelled(fwk.ScorePlugin):
+    name = "Spelled"
+
+    class Args(fwk.Args, frozen=True):
+        best_node: str = "a"
+
+        def validate(self):
+            if not self.best_node:
+                yield fwk.Problem("best_node", "must not be empty")
+
+    def __init__(self, args, handle):
+        self._best = args.best_node
+
+    def score(self, state, subject, node):
+        return 100 if node.name == self._best else 0
+
+
+@pytest.mark.parametrize(
+    "args", [{"best_node": "b"}, {"bestNode": "b"}, Spelled.Args(best_node="b")]
+)
+def test_arguments_are_built_as_by_a_configuration(args):
+    assert run_score(Spelled, pod(), [node("a"), node("b")], args=args) == {"a": 0, "b": 100}
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        pytest.param({"bestNode": ""}, "best_node: must not be empty", id="validate"),
+        pytest.param({"bestNode": 7}, "Expected `str`, got `int`", id="type"),
+        pytest.param({"best": "a"}, "unknown field `best`", id="unknown"),
+    ],
+)
+def test_wrong_arguments_are_refused(args, problem):
+    with pytest.raises(ValueError, match=problem):
+        run_score(Spelled, pod(), [node("a")], args=args)

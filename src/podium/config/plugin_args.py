@@ -9,7 +9,7 @@ from podium.config import upstream, wire
 from podium.config.decode import decode
 from podium.config.problems import Problems, child, show
 from podium.config.version import Catalog, Version
-from podium.framework.args import Args, NoArgs
+from podium.framework.args import Args, NoArgs, as_written, camel_case
 from podium.framework.status import text_of
 
 A = TypeVar("A", bound=Args)
@@ -68,7 +68,10 @@ def _decoded(
     if not _is_of_kind(entry.name, given, (where, catalog.version), problems):
         return None
     completed = catalog.version.complete_args(entry.name, _without_type(given, kind))
-    return _checked(completed, kind, where, problems)
+    spelled = as_written(completed, kind)
+    for name in spelled.keys() - completed.keys():
+        problems.moved[child(where, name)] = child(where, camel_case(name))
+    return _checked(spelled, kind, where, problems)
 
 
 def _is_of_kind(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, NamedTuple
 
 KEPT_RECORDS: Final = 2048
 
@@ -35,6 +35,17 @@ class Record:
     rejected: dict[tuple[str, str], int] = field(default_factory=dict)  # (plugin, reason): nodes
     reused: bool = False  # built on an equal pod's judgement
     seconds: dict[str, float] = field(default_factory=dict)  # by stage
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data, for JSON and tables."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain["best"] = [scored._asdict() for scored in self.best]
+        plain["rejected"] = [
+            {"plugin": plugin, "reason": reason, "nodes": nodes}
+            for (plugin, reason), nodes in self.rejected.items()
+        ]
+        plain["seconds"] = dict(self.seconds)
+        return plain
 
 
 class Records:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
+from typing import Any
 
 import msgspec
 
@@ -15,7 +16,7 @@ __all__ = ["Args", "NoArgs", "Problem", "invalid", "outside"]
 class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of a plugin's ``Args``: fields with defaults, unknown names are errors.
 
-    In-tree plugins spell their fields as Kubernetes does (``rename="camel"``).
+    A configuration may spell the field ``max_pods`` as ``maxPods`` or as ``max_pods``.
     """
 
     def validate(self) -> Iterable[Problem]:
@@ -26,6 +27,47 @@ class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class NoArgs(Args, frozen=True):
     """For plugins that take none."""
+
+
+def as_written(data: Mapping[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the data with camelCase names as the struct spells them; unknown names are kept.
+
+    Structs inside, in lists and mappings too, are treated alike.
+    """
+    return dict(_as_written(data, msgspec.inspect.type_info(kind)))
+
+
+def camel_case(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _as_written(value: Any, kind: msgspec.inspect.Type) -> Any:
+    match kind:
+        case msgspec.inspect.StructType() if isinstance(value, Mapping):
+            return _fields_as_written(value, kind)
+        case msgspec.inspect.ListType() | msgspec.inspect.VarTupleType() if isinstance(value, list):
+            return [_as_written(each, kind.item_type) for each in value]
+        case msgspec.inspect.DictType() if isinstance(value, Mapping):
+            return {key: _as_written(each, kind.value_type) for key, each in value.items()}
+        case msgspec.inspect.UnionType():
+            structs = [t for t in kind.types if not isinstance(t, msgspec.inspect.NoneType)]
+            return _as_written(value, structs[0]) if len(structs) == 1 else value
+    return value
+
+
+def _fields_as_written(
+    value: Mapping[str, Any], kind: msgspec.inspect.StructType
+) -> dict[str, Any]:
+    fields = {field.encode_name: field for field in kind.fields}
+    names = {camel_case(name): name for name in fields}
+    found: dict[str, Any] = {}
+    for given, each in value.items():
+        name = given if given in fields else names.get(given, given)
+        if name in value:  # in both spellings, perhaps: then the one that is not ours is refused
+            name = given
+        found[name] = _as_written(each, fields[name].type) if name in fields else each
+    return found
 
 
 def outside(path: str, value: int, lowest: int, highest: float = inf) -> Iterator[Problem]:

@@ -20,6 +20,7 @@ from podium.framework.plugin import (
     Plugin,
     Point,
     PreFilterExtensions,
+    ReservePlugin,
     points_of,
 )
 from podium.state.kinds import ASPECTS
@@ -103,6 +104,8 @@ def _problems(definition: Definition) -> Iterator[str]:
         if each not in _WATCHABLE:
             known = ", ".join(sorted(each.__name__ for each in _WATCHABLE))
             yield f"watches: expected one of the classes {known}, got {each!r}"
+    if issubclass(kind, ReservePlugin) and not _has_reserve(kind):
+        yield "is a fwk.ReservePlugin, but has neither the method reserve nor unreserve"
     if issubclass(kind, PreFilterExtensions) and not _has_state(kind):
         yield "State must be a type with a clone() method: a dry run changes copies only"
 
@@ -132,6 +135,11 @@ def _takes(call: Callable[..., Any], count: int) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _has_reserve(kind: type[ReservePlugin]) -> bool:
+    own = kind.reserve, kind.unreserve
+    return own != (ReservePlugin.reserve, ReservePlugin.unreserve)
 
 
 def _has_state(kind: type[PreFilterExtensions]) -> bool:

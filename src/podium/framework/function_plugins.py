@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from podium.framework.handle import Handle
 
 _ON_ONE_NODE: Final = Dependencies(node=Aspect.ALL)
+_NAMES: Final = ("pod", "node", "nodes", "node_name", "state")  # in the order of messages
 _WHATEVER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -51,7 +52,8 @@ class Function:
         parameters = inspect.signature(function).parameters
         self.wants = tuple(parameters)
         self._text = f"plugin {plugin}: {function.__name__}{inspect.signature(function)}"
-        allowed = tuple(dict.fromkeys(name for form in forms for name in form.offers))
+        offered = {name for form in forms for name in form.offers}
+        allowed = tuple(name for name in _NAMES if name in offered)
         self._check([p.name for p in parameters.values() if p.kind not in _WHATEVER], allowed)
         if any(p.kind in _WHATEVER for p in parameters.values()):
             raise PluginError(f"{self} must name its parameters: {', '.join(allowed)}")

@@ -6,7 +6,7 @@ nodes exist for speed, and their defaults are plain loops over the per-node ones
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC, ABCMeta, abstractmethod
 from asyncio import CancelledError
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
@@ -50,7 +50,24 @@ def as_score(answer: object) -> int:
         raise TypeError(text) from None
 
 
-class Plugin:
+class PluginClass(ABCMeta):
+    """Lets authors name the interfaces of a plugin in any order.
+
+    ``PreFilterExtensions`` is a ``PreFilterPlugin``. Python refuses a class that names both, the
+    general one first; here the general one is left out, since the other includes it.
+    """
+
+    def __new__(
+        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any
+    ) -> PluginClass:
+        def is_included(base: type) -> bool:
+            return any(other is not base and issubclass(other, base) for other in bases)
+
+        bases = tuple(base for base in bases if not is_included(base))
+        return super().__new__(mcs, name, bases, namespace, **options)
+
+
+class Plugin(metaclass=PluginClass):
     """What every plugin has: a name, arguments, and what lets equal pods be judged once."""
 
     name: ClassVar[str] = ""
@@ -259,15 +276,15 @@ class ScorePlugin(Plugin, ABC):
 
 
 class ReservePlugin(Plugin, ABC):
-    """Takes and gives back what a pod uses on its node, in memory."""
+    """Takes and gives back what a pod uses on its node, in memory. One method may be left out."""
 
-    @abstractmethod
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Reserve; a rejection or an error undoes all reservations of the pod."""
+        return None
 
-    @abstractmethod
     def unreserve(self, state: CycleState, pod: Pod, node_name: str) -> Any:
         """Undo; called for every Reserve plugin, reserved or not. May be async."""
+        return None
 
 
 class PermitPlugin(Plugin, ABC):

@@ -145,10 +145,13 @@ def toleration(text: str) -> Toleration:
 
 
 def pairs(text: Labels) -> dict[str, str]:
-    """``app=web tier=front`` as labels."""
+    """Return labels written as ``app=web tier=front`` or ``app=web,tier=front``."""
     if not isinstance(text, str):
         return dict(text)
-    return {key: value for key, _, value in (word.partition("=") for word in text.split())}
+    words = text.replace(",", " ").split()
+    if wrong := [word for word in words if not word.partition("=")[1] or word[0] == "="]:
+        raise ValueError(f"{wrong[0]!r} in {text!r} is not key=value")
+    return {key: value for key, _, value in (word.partition("=") for word in words)}
 
 
 def split(rest: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

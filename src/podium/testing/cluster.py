@@ -11,6 +11,7 @@ Nodes and kubelets are simulated as in `podium up`; time passes only in ``wait``
 from __future__ import annotations
 
 import asyncio
+import builtins
 import copy
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -139,6 +140,12 @@ class SimulatedCluster:
     def get(self, kind: str, name: str) -> Json | None:
         return self._cluster.find(kind, _key(self.api.kind(kind), name))
 
+    def list(self, kind: str, namespace: str | None = None) -> builtins.list[Json]:
+        """Return all objects of a kind, or those of a namespace, in the order of their names."""
+        self.api.kind(kind)  # raises for a kind that there is none of
+        objects = self.api.store.objects(kind)
+        return [one for one in objects if namespace in (None, one["metadata"].get("namespace"))]
+
     def node_of(self, pod: str) -> str | None:
         """The node that the pod is bound to; ``LookupError`` when there is no such pod."""
         node: str | None = self._pod(pod)["spec"].get("nodeName")
@@ -153,7 +160,7 @@ class SimulatedCluster:
         why = (one for one in conditions if one["type"] == "PodScheduled")
         return next((one.get("message", "") for one in why if one["status"] == "False"), "")
 
-    def events_of(self, pod: str) -> list[Json]:
+    def events_of(self, pod: str) -> builtins.list[Json]:
         """The events about a pod, oldest first."""
         name = pod.rpartition("/")[2]
         events = self.api.store.objects("events")

@@ -6,7 +6,10 @@ The pytest fixture ``cluster`` is one; other test frameworks use it as a context
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+import builtins
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -38,17 +41,26 @@ class Cluster:
         registry = plugin_loading.registry(plugins=plugins)
         self.simulated = SimulatedCluster(_read(configuration, registry), registry)
         self._loop = asyncio.Runner()
+        # In a notebook or an async test a loop is running already: ours then runs in a thread.
+        self._thread = ThreadPoolExecutor(1) if _is_in_loop() else None
 
     def __enter__(self) -> Cluster:
         self._run(self.simulated.__aenter__())
         return self
 
     def __exit__(self, *raised: object) -> None:
-        with self._loop:
+        try:
             self._run(self.simulated.__aexit__(*raised))
+        finally:
+            self._call(self._loop.close)
+            if self._thread is not None:
+                self._thread.shutdown()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._loop.run(work)
+        return self._call(partial(self._loop.run, work))
+
+    def _call(self, function: Callable[[], T]) -> T:
+        return function() if self._thread is None else self._thread.submit(function).result()
 
     def _act(self, work: Coroutine[Any, Any, None]) -> None:
         self._run(self._acted(work))
@@ -86,6 +98,10 @@ class Cluster:
         """The object as the API server has it; ``None`` if it has none."""
         return self.simulated.get(kind, name)
 
+    def list(self, kind: str, namespace: str | None = None) -> builtins.list[Json]:
+        """Return all objects of a kind, or those of a namespace: ``cluster.list("pods")``."""
+        return self.simulated.list(kind, namespace)
+
     def node_of(self, pod: str) -> str | None:
         """The node that the pod is bound to; ``LookupError`` when there is no such pod."""
         return self.simulated.node_of(pod)
@@ -97,7 +113,7 @@ class Cluster:
         """
         return self.simulated.why_pending(pod)
 
-    def events_of(self, pod: str) -> list[Json]:
+    def events_of(self, pod: str) -> builtins.list[Json]:
         """The events about a pod, oldest first."""
         return self.simulated.events_of(pod)
 
@@ -110,6 +126,14 @@ class Cluster:
     def wait(self, seconds: float) -> None:
         """Let time pass, and everything happen at its time; the test itself waits for nothing."""
         self._run(self.simulated.wait(seconds))
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _read(written: Written | None, registry: Registry) -> Configuration:

@@ -5,14 +5,16 @@ Answers come about as in a scheduling cycle of a profile with this one plugin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
+
+import msgspec
 
 from podium.api.meta import ApiObject
 from podium.api.objects import Pod
 from podium.cycle.pod_classes import PodClass
 from podium.framework.answers import AttemptFailed
-from podium.framework.args import Args
+from podium.framework.args import Args, as_written
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
 from podium.framework.status import Status
@@ -20,6 +22,7 @@ from podium.state.rows import Rows
 from podium.testing.handle import FakeHandle
 
 Objects = Iterable[ApiObject]
+Arguments = Args | Mapping[str, Any]
 
 
 class Answers(NamedTuple):
@@ -37,7 +40,7 @@ class Subject:
     """
 
     def __init__(
-        self, written: Any, objects: Objects | FakeHandle = (), args: Args | None = None
+        self, written: Any, objects: Objects | FakeHandle = (), args: Arguments | None = None
     ) -> None:
         self.handle = objects if isinstance(objects, FakeHandle) else FakeHandle(*objects)
         self.plugin = _built(written, args, self.handle)
@@ -76,21 +79,32 @@ def error_of(failed: AttemptFailed) -> str:
     return failed.status.message
 
 
-def _built(written: Any, args: Args | None, handle: FakeHandle) -> Plugin:
+def _built(written: Any, args: Arguments | None, handle: FakeHandle) -> Plugin:
     if isinstance(written, Plugin):
         return written
     registry = Registry([written])
     (name,) = registry
-    return registry.build(name, registry.args_type(name)() if args is None else args, handle)
+    return registry.build(name, _arguments(args or {}, registry.args_type(name)), handle)
+
+
+def _arguments(given: Arguments, kind: type[Args]) -> Args:
+    """Build a plugin's ``Args`` as a configuration does; raise what is wrong with them."""
+    if isinstance(given, Args):
+        return given
+    args = msgspec.convert(as_written(given, kind), kind)
+    if problems := [f"{problem.path}: {problem.message}" for problem in args.validate()]:
+        raise ValueError(f"wrong arguments: {'; '.join(problems)}")
+    return args
 
 
 def run_filter(
-    plugin: Any, pod: Pod, objects: Objects | FakeHandle, *, args: Args | None = None
+    plugin: Any, pod: Pod, objects: Objects | FakeHandle, *, args: Arguments | None = None
 ) -> dict[str, Status]:
-    """What the plugin's PreFilter and Filter say about each node, by its name.
+    """Return what the plugin's PreFilter and Filter say about each node, by its name.
 
     ``objects`` are the nodes, and whatever else the cluster has: pods that run, claims, services;
-    or the handle of a plugin that is built already. A fault of the plugin is raised.
+    or the handle of a plugin that is built already. ``args`` are those of a configuration, as a
+    dict, or the plugin's own ``Args``. What the plugin raises is raised.
     """
     subject = Subject(plugin, objects, args)
     if not subject.profile.filters and not subject.profile.pre_filters:
@@ -99,9 +113,11 @@ def run_filter(
 
 
 def run_score(
-    plugin: Any, pod: Pod, objects: Objects | FakeHandle, *, args: Args | None = None
+    plugin: Any, pod: Pod, objects: Objects | FakeHandle, *, args: Arguments | None = None
 ) -> dict[str, int]:
-    """The plugin's score of each node after normalizing, 0 to 100; ``objects`` as above.
+    """Return the plugin's score of each node after normalizing, 0 to 100.
+
+    The parameters are those of ``run_filter``.
 
     A plugin that also filters scores only the nodes that it lets pass.
     """
