@@ -76,7 +76,7 @@ def test_a_function_gets_what_its_parameters_name():
 
     @podium.score
     def all_of_it(state, handle, node, pod):
-        given.append((state, handle, node.name, pod))
+        given.append((state, handle.clock, node.name, pod))
         return 1
 
     @podium.score
@@ -84,7 +84,7 @@ def test_a_function_gets_what_its_parameters_name():
         return 2
 
     assert built(all_of_it, handle).score(state, subject, rows.at(0)) == 1
-    assert given == [(state, handle, "a", subject)]
+    assert given == [(state, handle.clock, "a", subject)]
     assert built(nothing).score(state, subject, rows.at(0)) == 2
 
 

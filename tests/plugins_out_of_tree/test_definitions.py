@@ -5,6 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.errors import PluginError
 from podium.framework.registry import Registry
+from podium.testing import FakeHandle
 
 
 class Nothing:
@@ -121,5 +122,5 @@ def test_interfaces_come_in_any_order_and_reserve_needs_one_method():
 
     for plugin in (Releasing, Reversed):
         assert registry.points(plugin.name) == {fwk.Point.PRE_FILTER, fwk.Point.RESERVE}
-        built = registry.build(plugin.name, fwk.NoArgs(), None)
+        built = registry.build(plugin.name, fwk.NoArgs(), FakeHandle())
         assert built.reserve(None, None, "a") is None

@@ -12,7 +12,7 @@ from podium.framework.args import Args, NoArgs
 from podium.framework.calls import source_of
 from podium.framework.declared_kinds import PluginHandle
 from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
-from podium.framework.plugin import Plugin, Point, points_of
+from podium.framework.plugin import Plugin, Point, close, points_of
 from podium.framework.status import text_of
 
 if TYPE_CHECKING:
@@ -140,7 +140,11 @@ class Registry:
             raise PluginError(f'initializing plugin "{name}": {text_of(fault)}') from fault
         if plugin.name != name:
             setattr(plugin, "name", name)  # noqa: B010  # one class under several names
-        own.declare(plugin)
+        try:
+            own.declare(plugin)
+        except Exception:
+            close([plugin], handle.profile_name)
+            raise
         return plugin
 
 
