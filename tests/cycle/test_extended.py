@@ -256,8 +256,7 @@ async def scoring(name, log):
 def test_extenders_score_at_once_within_parallelism(parallelism, most):
     log = []
     parts = [ToyExtender(n, prioritize=lambda _, n=n: scoring(n, log)) for n in "uvwxyz"]
-    scheduler = Extended(*parts)
-    scheduler.services.extenders = Extenders(parts, parallelism)
+    scheduler = Extended(*parts, parallelism=parallelism)
 
     assert scheduler.attempt(WEB).node_name == "b"
 

@@ -1,7 +1,7 @@
 """Cycles with extenders against a slow model of the rules; and with nothing kept between pods."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import given
@@ -109,7 +109,8 @@ def build(plugin, score=toys.Score, reuse=True):
 
 
 def attempt(scheduler, wanted, subject):
-    scheduler.services.extenders = Extenders(each.build() for each in wanted)
+    extenders = Extenders(each.build() for each in wanted)
+    scheduler.services = replace(scheduler.services, extenders=extenders)
     outcome = asyncio.run(run_extended(scheduler.cycle(subject)))
     scheduler.cluster.check_invariants()
     return outcome

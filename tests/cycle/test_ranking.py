@@ -67,8 +67,7 @@ def test_attempts_of_one_pod_spread_too():
 
 def test_another_seed_chooses_otherwise():
     def choices(seed):
-        scheduler = Scheduler(Score("S", 0), nodes=NAMES)
-        scheduler.services.seed = seed
+        scheduler = Scheduler(Score("S", 0), nodes=NAMES, seed=seed)
         return [scheduler.node_of(pod(f"p{number}")) for number in range(10)]
 
     assert choices(1) == choices(1) != choices(2)

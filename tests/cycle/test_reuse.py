@@ -246,7 +246,7 @@ def test_a_signature_that_cannot_be_hashed_is_reported_and_left_out(fresh, caplo
     assert isinstance(scheduler.attempt(fresh()), Placed)
     assert asked(scheduler, other, fresh()) == []
     assert "plugin='F' point='Sign'" in caplog.records[0].getMessage()
-    (key, _, event), _ = scheduler.services.events.recorded
+    (key, _, event), _ = scheduler.events.recorded
     assert key == "default/p1"
     assert (event.type, event.reason) == ("Warning", "SignatureFailed")
     expected = (

@@ -11,7 +11,6 @@ from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta, Service
 from podium.config import default
 from podium.cycle.outcome import Placed
-from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
@@ -59,8 +58,9 @@ class Pair:
 
     def __init__(self, cluster, configuration, changed=None):
         registry = registry_with(changed or {})
-        self.keeping, self.scratch = (app.build(configuration, registry=registry) for _ in range(2))
-        self.scratch.services.pod_classes = PodClasses(self.scratch.cluster, enabled=False)
+        self.keeping, self.scratch = (
+            app.build(configuration, registry=registry, reuses=reuses) for reuses in (True, False)
+        )
         self.each(lambda core: feed(core, cluster))
 
     def each(self, change):

@@ -75,9 +75,9 @@ def test_a_sample_is_taken_and_the_next_starts_after_it():
     scheduler = sampling()
 
     assert find(scheduler) == NAMES[:120]
-    assert scheduler.services.next_start == 120
+    assert scheduler.services.node_walk.start == 120
     assert find(scheduler) == sorted(NAMES[120:] + NAMES[:40])
-    assert scheduler.services.next_start == 40
+    assert scheduler.services.node_walk.start == 40
 
 
 def test_refused_nodes_count_in_the_rotation():
@@ -85,7 +85,7 @@ def test_refused_nodes_count_in_the_rotation():
     scheduler = sampling(even, percentage=1)
 
     assert find(scheduler) == NAMES[::2]
-    assert scheduler.services.next_start == 0  # 100 of 100 even ones: the walk saw every node
+    assert scheduler.services.node_walk.start == 0  # 100 of 100 even ones: the walk saw every node
 
 
 def test_the_rotation_moves_when_nothing_fits():
@@ -93,7 +93,7 @@ def test_the_rotation_moves_when_nothing_fits():
     scheduler = sampling(PreFilter("P", fwk.PreFilterResult(names)), Filter("F", NO))
 
     assert find(scheduler) == []
-    assert scheduler.services.next_start == 150
+    assert scheduler.services.node_walk.start == 150
 
 
 def test_few_candidates_are_all_looked_at_and_counted():
@@ -101,14 +101,14 @@ def test_few_candidates_are_all_looked_at_and_counted():
     scheduler = sampling(PreFilter("P", fwk.PreFilterResult(names)))
 
     assert find(scheduler) == NAMES[10:20]
-    assert scheduler.services.next_start == 10
+    assert scheduler.services.node_walk.start == 10
 
 
 def test_a_refused_pod_does_not_move_the_rotation():
     scheduler = sampling(PreFilter("P", NO))
 
     assert isinstance(scheduler.attempt(pod()), Rejected)
-    assert scheduler.services.next_start == 0
+    assert scheduler.services.node_walk.start == 0
 
 
 def test_only_the_sample_is_explained():
@@ -143,7 +143,7 @@ def test_without_scores_the_first_that_fits_will_do():
                           nodes="abc", percentage=0)  # fmt: skip
 
     assert find(scheduler) == ["b"]
-    assert scheduler.services.next_start == 2
+    assert scheduler.services.node_walk.start == 2
     assert find(scheduler) == ["c"]
 
 
@@ -151,7 +151,7 @@ def test_a_nominated_node_that_fits_moves_nothing():
     scheduler = sampling()
 
     assert find(scheduler, status={"nominated_node_name": NAMES[7]}) == [NAMES[7]]
-    assert scheduler.services.next_start == 0
+    assert scheduler.services.node_walk.start == 0
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ def test_a_nominated_node_that_does_not_fit_counts(nominated, start):
     scheduler = sampling(Filter("F", lambda pod, node: NO if node.name == nominated else None))
 
     assert len(find(scheduler, status={"nominated_node_name": nominated})) == 120
-    assert scheduler.services.next_start == start
+    assert scheduler.services.node_walk.start == start
 
 
 def test_without_a_percentage_nothing_is_left_out():
     scheduler = sampling(percentage=None)
 
     assert find(scheduler) == NAMES
-    assert scheduler.services.next_start == 0
+    assert scheduler.services.node_walk.start == 0

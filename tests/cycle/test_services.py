@@ -19,9 +19,8 @@ FULL = fwk.Status.unschedulable("full")
 
 
 def handle_of(scheduler):
-    handle = ProfileHandle(scheduler.services, "default-scheduler")
-    handle.profile = scheduler.profile
-    return handle
+    profiles = {"default-scheduler": scheduler.profile}
+    return ProfileHandle(scheduler.services, "default-scheduler", profiles)
 
 
 def test_a_handle_gives_what_all_profiles_share():
@@ -29,8 +28,8 @@ def test_a_handle_gives_what_all_profiles_share():
     handle, services = handle_of(scheduler), scheduler.services
 
     assert handle.profile_name == "default-scheduler"
-    for name in ("cluster", "nominator", "waiting_pods", "pods_in_pre_bind", "clock", "client",
-                 "events"):  # fmt: skip
+    assert handle.events is scheduler.events
+    for name in ("cluster", "nominator", "waiting_pods", "pods_in_pre_bind", "clock", "client"):
         assert getattr(handle, name) is getattr(services, name)
 
 
@@ -43,7 +42,7 @@ def test_a_handle_knows_its_profile():
 
 
 def test_a_handle_is_not_ready_while_plugins_are_built():
-    handle = ProfileHandle(Scheduler().services, "default-scheduler")
+    handle = ProfileHandle(Scheduler().services, "default-scheduler", {})
 
     with pytest.raises(RuntimeError, match="the profile is still being built"):
         handle.plugins(Point.FILTER)

@@ -16,28 +16,24 @@ WEB = pod("web")
 DOWN = ExtenderError("it is down")
 
 
-def play_with(scene, *extenders, plugins=()):
+def play_with(scene, *extenders, plugins=(), parallelism=16):
     async def extended(desk):
-        desk.services.extenders = Extenders(extenders)
         desk.see_nodes("n1", "n2")
         await scene(desk)
 
-    play(extended, *plugins)
+    play(extended, *plugins, extenders=Extenders(extenders, parallelism))
 
 
 def test_the_cluster_stands_still_while_an_extender_is_asked():
     """Its answer counts for the nodes it was asked about; what came meanwhile comes after it."""
-    bind = toys.Bind("Bind")
+    bind, answer = toys.Bind("Bind"), asyncio.Event()
+
+    class Slow(ToyExtender):
+        async def filter(self, pod, nodes):
+            await answer.wait()
+            return fwk.Filtered(nodes.names)
 
     async def scene(desk):
-        answer = asyncio.Event()
-
-        class Slow(ToyExtender):
-            async def filter(self, pod, nodes):
-                await answer.wait()
-                return fwk.Filtered(nodes.names)
-
-        desk.services.extenders = Extenders([Slow(filter=None)])
         desk.see(WEB)
         await desk.settle()
         desk.lose(WEB)
@@ -51,25 +47,22 @@ def test_the_cluster_stands_still_while_an_extender_is_asked():
         assert desk.cluster.node("n1") is None
         assert not desk.cluster.is_assumed(WEB.uid)
 
-    play_with(scene, plugins=[bind])
+    play_with(scene, Slow(filter=None), plugins=[bind])
 
 
 def test_bindings_go_on_while_an_extender_is_asked():
-    bound = []
+    bound, answer = [], asyncio.Event()
+
+    class Slow(ToyExtender):
+        async def filter(self, pod, nodes):
+            if pod.name == "slow":
+                await answer.wait()
+            return fwk.Filtered(nodes.names)
+
+        async def bind(self, pod, node_name):
+            bound.append(pod.name)
 
     async def scene(desk):
-        answer = asyncio.Event()
-
-        class Slow(ToyExtender):
-            async def filter(self, pod, nodes):
-                if pod.name == "slow":
-                    await answer.wait()
-                return fwk.Filtered(nodes.names)
-
-            async def bind(self, pod, node_name):
-                bound.append(pod.name)
-
-        desk.services.extenders = Extenders([Slow(filter=None, bind=None)])
         for name in ("quick", "slow", "last"):
             desk.see(pod(name))
         await desk.settle()
@@ -78,7 +71,7 @@ def test_bindings_go_on_while_an_extender_is_asked():
         await desk.settle()
         assert bound == ["quick", "slow", "last"]
 
-    play_with(scene)
+    play_with(scene, Slow(filter=None, bind=None))
 
 
 def test_an_extender_binds_in_the_place_of_bind_plugins():
@@ -144,19 +137,16 @@ def test_a_binding_that_fails_is_undone(fault, message):
 
 
 def test_bindings_through_extenders_are_bounded():
-    running, most = [], []
+    running, most, done = [], [], asyncio.Event()
+
+    class Slow(ToyExtender):
+        async def bind(self, pod, node_name):
+            running.append(pod.name)
+            most.append(len(running))
+            await done.wait()
+            running.remove(pod.name)
 
     async def scene(desk):
-        done = asyncio.Event()
-
-        class Slow(ToyExtender):
-            async def bind(self, pod, node_name):
-                running.append(pod.name)
-                most.append(len(running))
-                await done.wait()
-                running.remove(pod.name)
-
-        desk.services.extenders = Extenders([Slow(bind=None)], parallelism=2)
         for number in range(5):
             desk.see(pod(f"p{number}"))
         await desk.settle()
@@ -165,7 +155,7 @@ def test_bindings_through_extenders_are_bounded():
         await desk.settle()
         assert (running, max(most), len(most)) == ([], 2, 5)
 
-    play_with(scene)
+    play_with(scene, Slow(bind=None), parallelism=2)
 
 
 def test_a_failing_filter_fails_the_attempt_and_the_next_pod_is_tried():

@@ -82,7 +82,8 @@ def test_before_the_first_pod():
 
 def test_without_an_api_server_listers_find_nothing():
     core = app.build(config.default(app.in_tree()))
-    lister = ProfileHandle(core.services, "x").lister("foos.v1.example.com")
+    handle = ProfileHandle(core.services, "default-scheduler", core.profiles)
+    lister = handle.lister("foos.v1.example.com")
 
     assert lister.get("a") is None
     assert list(lister) == []

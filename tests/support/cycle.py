@@ -20,8 +20,8 @@ from tests.support.fakes import FakeClient, FakeEvents
 class Scheduler:
     """``Scheduler(Filter("F"), nodes="abc").attempt(pod("web"))``.
 
-    ``nodes`` are names or node objects. ``spawned`` and ``activated`` keep what the cycle handed
-    to its shell.
+    ``nodes`` are names or node objects, ``parts`` other parts of its services. ``spawned``,
+    ``activated`` and ``events`` keep what the cycle handed to its shell.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class Scheduler:
         weights: Mapping[str, int] | None = None,
         percentage: int | None = None,
         reuse: bool = True,
+        **parts: Any,
     ) -> None:
         self.cluster = ClusterState()
         load(self.cluster, (node(n) if isinstance(n, str) else n for n in nodes))
@@ -39,14 +40,16 @@ class Scheduler:
         self.spawned: list[Any] = []
         self.activated: list[Pod] = []
         self.clock = FakeClock()
+        self.events = FakeEvents()
         self.services = Services(
             cluster=self.cluster,
             pod_classes=PodClasses(self.cluster, enabled=reuse),
             clock=self.clock,
             client=FakeClient(),
-            events=FakeEvents(),
+            events={self.profile.name: self.events},
             spawn=lambda name, work: self.spawned.append(work),
             activate=self.activated.extend,
+            **parts,
         )
 
     def cycle(self, pod: Pod, attempt: int = 1) -> Cycle:

@@ -6,6 +6,7 @@ from typing import Any
 from podium import framework as fwk
 from podium.clock import FakeClock, give_way
 from podium.cycle.cycle import Cycle
+from podium.cycle.extenders import Extenders
 from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import Services
 from podium.framework.plugin import Plugin
@@ -52,7 +53,7 @@ class Desk:
 
     observer = NoObserver()
 
-    def __init__(self, *plugins: Plugin) -> None:
+    def __init__(self, *plugins: Plugin, extenders: Extenders | None = None) -> None:
         self.clock = FakeClock()
         self.gate = Gate()
         self.client, self.events, self.metrics = StatusClient(), FakeEvents(), Metrics()
@@ -63,7 +64,8 @@ class Desk:
             pod_classes=PodClasses(self.cluster),
             clock=self.clock,
             client=self.client,
-            events=self.events,
+            events={PROFILE: self.events},
+            extenders=extenders or Extenders(),
             spawn=self.tasks.spawn,
             activate=lambda pods: self.gate.pass_through(self.queue.activate, pods),
         )
@@ -138,11 +140,11 @@ class Desk:
         return [write[2:] for write in self.client.writes if write[0] == "status"]
 
 
-def play(scene, *plugins: Plugin, kind: type[Desk] = Desk) -> None:
+def play(scene, *plugins: Plugin, kind: type[Desk] = Desk, **parts: Any) -> None:
     """Run ``scene(desk)`` beside the scheduler's loop."""
 
     async def run() -> None:
-        desk = kind(*plugins)
+        desk = kind(*plugins, **parts)
         desk.queue.start()
         loop = asyncio.ensure_future(desk.scheduler.run())
         try:

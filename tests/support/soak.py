@@ -50,7 +50,7 @@ class Moody(fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin, fwk.PostBind
 
 
 class MoodyJudge(Moody, fwk.FilterPlugin):
-    """The same at Filter: with it no judgement is kept for the next equal pod."""
+    """The same at Filter. Without a signature it is asked again for every pod."""
 
     name = "MoodyJudge"
 

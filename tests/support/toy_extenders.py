@@ -55,10 +55,10 @@ class ToyExtender(fwk.Extender):
 class Extended(Scheduler):
     """``Extended(ToyExtender("X", filter=["a"]), Filter("F"))``: extenders and plugins."""
 
-    def __init__(self, *parts, **rest):
+    def __init__(self, *parts, parallelism=16, **rest):
         extenders = [part for part in parts if isinstance(part, ToyExtender)]
-        super().__init__(*(part for part in parts if part not in extenders), **rest)
-        self.services.extenders = Extenders(extenders)
+        plugins = (part for part in parts if part not in extenders)
+        super().__init__(*plugins, extenders=Extenders(extenders, parallelism), **rest)
 
     def attempt(self, pod, attempt=1):
         outcome = asyncio.run(run_extended(self.cycle(pod, attempt)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -11,10 +11,11 @@ from podium.api.objects import Pod
 from podium.app.profiles import DraftProfiles, ProfileBuilder
 from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
+from podium.config.model import Profile as ProfileConfig
 from podium.cycle.cycle import Cycle
 from podium.cycle.extenders import Extenders
 from podium.cycle.pod_classes import PodClasses
-from podium.cycle.services import Services
+from podium.cycle.services import Services, Spawn
 from podium.errors import ConfigError, Problem
 from podium.framework.extender import Extender
 from podium.framework.handle import Client, EventNote
@@ -45,14 +46,14 @@ def _registered(plugins: tuple[type[Plugin], ...]) -> Registry:
 
 
 class NoEvents:
-    """For shells without a cluster: nobody reads events there."""
+    """Drops all events: for shells without a cluster."""
 
     def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None:
-        """Nobody listens."""
+        """Drop it."""
 
 
 class Background:
-    """Work that plugins spawned, to be run when the shell says so: between two cycles."""
+    """Work that plugins have spawned. The shell runs it between two cycles."""
 
     def __init__(self) -> None:
         self._waiting: list[Coroutine[Any, Any, None]] = []
@@ -61,7 +62,7 @@ class Background:
         self._waiting.append(work)
 
     def run(self) -> None:
-        """Run all of it to its end."""
+        """Run all of it until it is done."""
         work, self._waiting = self._waiting, []
         if work:
             asyncio.run(_all(work))
@@ -80,16 +81,14 @@ class Core:
     nominates.
     """
 
-    configuration: Configuration
-
-    def __init__(self, services: Services, builder: ProfileBuilder) -> None:
+    def __init__(self, services: Services, builder: ProfileBuilder, draft: DraftProfiles) -> None:
         self.services = services
         self.builder = builder
         self.cluster = services.cluster
         self.nominator = services.nominator
         self.records = services.records
-        self.profiles: dict[str, Profile] = {}
-        self._percentages: dict[str, int | None] = {}
+        self.profiles: Mapping[str, Profile] = builder.profiles
+        self.adopt(draft)
 
     def start_cycle(self, queued: QueuedPod) -> Cycle:
         """One attempt for this pod; ``LookupError`` when no profile has its scheduler name."""
@@ -100,27 +99,36 @@ class Core:
         return Cycle(self.services, profile, queued, self._percentages[name])
 
     def adopt(self, draft: DraftProfiles) -> list[Plugin]:
-        """Use these profiles from the next cycle on; returns the plugins that are left behind."""
+        """Use these profiles from the next cycle on. Return the plugins that are left behind."""
         self.configuration = draft.configuration
-        self.profiles.update(draft.profiles)
+        self._percentages = {
+            each.scheduler_name: _percentage(draft.configuration, each)
+            for each in draft.configuration.profiles
+        }
         self.services.pod_classes.clear()
-        for wanted in draft.configuration.profiles:
-            percentage = wanted.percentage_of_nodes_to_score
-            if percentage is None:
-                percentage = draft.configuration.percentage_of_nodes_to_score
-            self._percentages[wanted.scheduler_name] = percentage
         return self.builder.adopt(draft)
+
+
+def _percentage(configuration: Configuration, profile: ProfileConfig) -> int | None:
+    own = profile.percentage_of_nodes_to_score
+    return configuration.percentage_of_nodes_to_score if own is None else own
 
 
 class OfflineCore(Core):
     """A core for shells without a queue and a cluster.
 
-    ``background.run`` does what plugins have spawned, such as evictions: the client hears of them,
-    and whoever owns the pods removes them.
+    ``background.run`` does what plugins have spawned, such as evictions: the client is told, and
+    the shell removes the pods.
     """
 
-    def __init__(self, services: Services, builder: ProfileBuilder, background: Background) -> None:
-        super().__init__(services, builder)
+    def __init__(
+        self,
+        services: Services,
+        builder: ProfileBuilder,
+        draft: DraftProfiles,
+        background: Background,
+    ) -> None:
+        super().__init__(services, builder, draft)
         self.background = background
 
     def cycle(self, queued: QueuedPod) -> Cycle:
@@ -129,36 +137,39 @@ class OfflineCore(Core):
         return self.start_cycle(queued)
 
 
-def build(
+def build(  # noqa: PLR0913  # all that a core can be given, each by its name
     configuration: Configuration,
     *,
     registry: Registry | None = None,
     clock: Clock | None = None,
     client: Client | None = None,
     extenders: Iterable[Extender] = (),
+    spawn: Spawn | None = None,
+    reuses: bool = True,
 ) -> OfflineCore:
-    """A core with the profiles of this configuration. Plugins that are not built are absent.
+    """Build a core with the profiles of this configuration.
 
     Extenders must run in this process, and cycles are then driven by ``await run_extended(cycle)``.
+    ``spawn`` runs the work of plugins instead of the core's ``background``. Without ``reuses``
+    every pod is judged from scratch, for comparison.
     """
     _refuse_http(configuration)
     cluster = ClusterState()
     background = Background()
-    events = NoEvents()
+    names = (each.scheduler_name for each in configuration.profiles)
     services = Services(
         cluster=cluster,
-        pod_classes=PodClasses(cluster),
+        pod_classes=PodClasses(cluster, enabled=reuses),
         extenders=Extenders(extenders, configuration.parallelism),
         clock=clock or StillClock(),
         client=client or OfflineClient(),
-        events=events,
-        spawn=background.add,
+        events=dict.fromkeys(names, NoEvents()),
+        spawn=spawn or background.add,
         activate=no_queue,
     )
-    everyone = dict.fromkeys((each.scheduler_name for each in configuration.profiles), events)
-    core = OfflineCore(services, ProfileBuilder(services, everyone), background)
-    core.adopt(core.builder.draft(configuration, registry or in_tree_with_legacy()))
-    return core
+    builder = ProfileBuilder(services)
+    draft = builder.draft(configuration, registry or in_tree_with_legacy())
+    return OfflineCore(services, builder, draft, background)
 
 
 def _refuse_http(configuration: Configuration) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from podium import extender
 from podium.api.objects import Node, Pod
-from podium.app.core import Core, in_tree_with_legacy, no_queue
+from podium.app.core import Core, in_tree_with_legacy
 from podium.app.exchange import Exchange, rules_of, watched
 from podium.app.gated import USUAL, LiveOptions
 from podium.app.profiles import ProfileBuilder
@@ -21,7 +21,7 @@ from podium.clock import Clock
 from podium.config.model import Configuration
 from podium.cycle.extenders import Extenders
 from podium.cycle.pod_classes import PodClasses
-from podium.cycle.services import Services
+from podium.cycle.services import KindObjects, Services
 from podium.framework.extender import Extender
 from podium.framework.registry import Registry
 from podium.framework.waiting_pods import WaitingPods
@@ -57,9 +57,9 @@ def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by i
 
     ``extenders`` run in this process, beside those that the configuration names.
     """
-    live = _Live(configuration, connection, metrics or Metrics(), options)
     configured = extender.build(configuration.extenders, connection.clock)
-    live.services.extenders = Extenders((*configured, *extenders), configuration.parallelism)
+    all_extenders = Extenders((*configured, *extenders), configuration.parallelism)
+    live = _Live(configuration, connection, metrics or Metrics(), options, all_extenders)
     return live.build(registry or in_tree_with_legacy(), slices or Slices())
 
 
@@ -69,7 +69,15 @@ def embedded_connection(url: str, clock: Clock) -> Connection:
 
 
 class _Live:
-    """The parts that the parts of a running scheduler share, while it is put together."""
+    """Shared parts of a scheduler under construction.
+
+    Plugins and the queue need one another: plugins activate pods, and the queue asks plugins. The
+    same holds for plugins and what is watched. So plugins get functions that look up the queue and
+    the watches when they are called.
+    """
+
+    queue: SchedulingQueue
+    watching: Watching | None = None
 
     def __init__(
         self,
@@ -77,6 +85,7 @@ class _Live:
         connection: Connection,
         metrics: Metrics,
         options: LiveOptions,
+        extenders: Extenders,
     ) -> None:
         self.configuration = configuration
         self.options = options
@@ -99,27 +108,32 @@ class _Live:
             waiting_pods=WaitingPods(self.thread.call),
             clock=self.clock,
             client=self.client,
-            events=self.recorders[names[0]],
+            events=self.recorders,
+            extenders=extenders,
             metrics=metrics,
             spawn=self.background.spawn,
-            activate=no_queue,  # until there is one
+            activate=self._activate,
+            objects_of=self._objects_of,
         )
-        builder = ProfileBuilder(self.services, self.recorders, metrics)
-        self.core = Core(self.services, builder)
+
+    def _activate(self, pods: Iterable[Pod]) -> None:
+        self.thread.call(self.gate.pass_through, self.queue.activate, tuple(pods))
+
+    def _objects_of(self, resource: str) -> KindObjects | None:
+        return None if self.watching is None else self.watching.custom(resource)
 
     def build(self, registry: Registry, slices: Slices) -> RunningScheduler:
-        self.core.adopt(self.core.builder.draft(self.configuration, registry))
-        profiles = self.core.profiles
+        builder = ProfileBuilder(self.services, self.metrics)
+        core = Core(self.services, builder, builder.draft(self.configuration, registry))
+        profiles = core.profiles
         rules = rules_of(profiles, has_extenders=bool(self.services.extenders))
-        queue = self._queue(rules)
-        self.services.activate = lambda pods: self.thread.call(
-            self.gate.pass_through, queue.activate, tuple(pods)
-        )
+        queue = self.queue = self._queue(rules)
         handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics)
         names = (*watched(profiles, rules), *self.services.listed)
-        watching = Watching(self.connection, handlers, names, self._nodes_and_pods())
-        self.services.custom = watching.custom
-        scheduler = self._scheduler(queue, watching, slices)
+        watching = self.watching = Watching(
+            self.connection, handlers, names, self._nodes_and_pods()
+        )
+        scheduler = self._scheduler(core, watching, slices)
         gauges = Gauges(self.metrics, self.clock, queue, self.services.cluster)
         gauges.follow(scheduler.bindings, scheduler.calls)
         return RunningScheduler(
@@ -131,7 +145,7 @@ class _Live:
             profiles=profiles,
             debugger=Debugger(self.services.cluster, queue, self.services.nominator, watching),
             exchange=Exchange(
-                core=self.core,
+                core=core,
                 gate=self.gate,
                 queue=queue,
                 watching=watching,
@@ -159,8 +173,9 @@ class _Live:
         queue = self.options.queue
         return queue(self.clock, rules, self.services.nominator, options, self.metrics)
 
-    def _scheduler(self, queue: SchedulingQueue, watching: Watching, slices: Slices) -> Scheduler:
+    def _scheduler(self, core: Core, watching: Watching, slices: Slices) -> Scheduler:
         services, gate, events, metrics = self.services, self.gate, self.recorders, self.metrics
+        queue = self.queue
         statuses = PodStatuses(self.client)
         return Scheduler(
             services=services,
@@ -172,6 +187,6 @@ class _Live:
             slices=slices,
             events=events,
             metrics=metrics,
-            calls=self.core.builder.calls,
-            start_cycle=self.core.start_cycle,
+            calls=core.builder.calls,
+            start_cycle=core.start_cycle,
         )

@@ -1,4 +1,4 @@
-"""Profiles with their plugins, built from a configuration; and built anew while pods are scheduled.
+"""Profiles with their plugins, built from a configuration; also while a scheduler is running.
 
 A plugin whose code and arguments are the same stays the same object, with all that it keeps.
 """
@@ -14,7 +14,6 @@ from podium.config.model import Profile as ProfileConfig
 from podium.cycle.services import ProfileHandle, Services
 from podium.framework.args import Args
 from podium.framework.calls import CallObserver, Calls
-from podium.framework.handle import EventRecorder
 from podium.framework.plugin import Plugin, close
 from podium.framework.profile import Profile
 from podium.framework.registry import Factory, Registry
@@ -34,7 +33,7 @@ BuiltByName = dict[str, Built]
 
 @dataclass(frozen=True, slots=True)
 class DraftProfiles:
-    """Profiles that nobody uses yet."""
+    """Profiles that are built, and not in use yet."""
 
     configuration: Configuration
     profiles: Mapping[str, Profile]
@@ -42,23 +41,21 @@ class DraftProfiles:
 
 
 class ProfileBuilder:
-    """``events`` are by profile; with an observer, calls of plugins are told to it."""
+    """Builds the plugins of all profiles. ``profiles`` are those in use, by name.
 
-    def __init__(
-        self,
-        services: Services,
-        events: Mapping[str, EventRecorder],
-        observer: CallObserver | None = None,
-    ) -> None:
+    The names are those of ``services.events``. An observer is told about calls of plugins.
+    """
+
+    def __init__(self, services: Services, observer: CallObserver | None = None) -> None:
+        self.profiles: dict[str, Profile] = {}
         self._built: Mapping[str, BuiltByName] = {}
-        self._handles = {name: ProfileHandle(services, name) for name in events}
+        names = tuple(services.events)
+        self._handles = {name: ProfileHandle(services, name, self.profiles) for name in names}
         clock = None if observer is None else services.clock
-        self.calls = {name: Calls(name, observer, clock) for name in events}
-        for name, handle in self._handles.items():
-            handle.events = events[name]
+        self.calls = {name: Calls(name, observer, clock) for name in names}
 
     def draft(self, configuration: Configuration, registry: Registry) -> DraftProfiles:
-        """Build what is new; what is raised leaves everything as it was."""
+        """Build the plugins that are new; if one raises, everything stays as it was."""
         built: dict[str, BuiltByName] = {}
         try:
             for wanted in configuration.profiles:
@@ -95,7 +92,7 @@ class ProfileBuilder:
         return kind(name, plugins, wanted.weights, self.calls[name])
 
     def adopt(self, draft: DraftProfiles) -> list[Plugin]:
-        """The draft is in use from now on; returns the plugins that are not, for ``close``."""
+        """Take the draft into use. Return the plugins that are no longer used, for ``close``."""
         left = [
             each.plugin
             for name, plugins in self._built.items()
@@ -103,12 +100,11 @@ class ProfileBuilder:
             if each not in draft.built.get(name, {}).values()
         ]
         self._built = draft.built
-        for name, profile in draft.profiles.items():
-            self._handles[name].profile = profile
+        self.profiles.update(draft.profiles)
         return left
 
     def discard(self, draft: DraftProfiles) -> None:
-        """Nobody will use the draft: close what was built for it alone."""
+        """Close what was built for this draft alone, since it will not be used."""
         close(self._new(draft.built), "draft")
 
     def _new(self, built: Mapping[str, BuiltByName]) -> list[Plugin]:

@@ -69,7 +69,7 @@ class Cycle:
     def _report(self, problem: str) -> None:
         """Tell the pod's users that results are not reused: the decision is right all the same."""
         note = EventNote("Warning", "SignatureFailed", "Scheduling", problem)
-        self.services.events.record(self.pod, None, note)
+        self.services.events[self.profile.name].record(self.pod, None, note)
 
     def run(self) -> Outcome:
         """Run the whole cycle; a scheduler with extenders uses ``run_extended`` instead."""
@@ -180,7 +180,7 @@ class Cycle:
             in_order = in_order[np.isin(in_order, nodes.index)]
         is_feasible = np.zeros(table.size, np.bool_)
         is_feasible[found.feasible.index] = True
-        start = self.services.next_start % len(in_order)
+        start = self.services.node_walk.start % len(in_order)
         kept, seen = take_first(in_order, is_feasible, start, enough)
         self._advance(seen, tried)
         positions = np.flatnonzero(np.isin(nodes.index, seen))
@@ -193,7 +193,8 @@ class Cycle:
     def _advance(self, seen: NDArray[np.intp], tried: int | None) -> None:
         """Say where the next walk starts; a nominated node that was tried in vain counts too."""
         count = len(seen) + (tried is not None and tried not in seen)
-        self.services.next_start = (self.services.next_start + count) % self.record.nodes
+        walk = self.services.node_walk
+        walk.start = (walk.start + count) % self.record.nodes
 
     # --- PreScore, Score, NormalizeScore ---------------------------------------------------------
 

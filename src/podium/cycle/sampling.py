@@ -10,6 +10,15 @@ _ADAPTIVE_TOP = 50
 _ADAPTIVE_LEAST = 5
 
 
+class NodeWalk:
+    """Where the next walk over a sample of the nodes starts; all profiles share it, as upstream."""
+
+    __slots__ = ("start",)
+
+    def __init__(self) -> None:
+        self.start = 0
+
+
 def nodes_to_find(candidates: int, percentage: int | None) -> int:
     """Upstream's number for an explicit percentage (0: adaptive); ``None`` means all nodes."""
     if percentage is None or candidates < _ALWAYS_ALL:

@@ -11,6 +11,7 @@ from podium.clock import Clock
 from podium.cycle.extenders import Extenders
 from podium.cycle.pod_classes import PodClasses
 from podium.cycle.record import Records
+from podium.cycle.sampling import NodeWalk
 from podium.cycle.scoreboard import Scoreboard
 from podium.cycle.verdicts import UNTRACKED
 from podium.framework.cycle_state import CycleState
@@ -28,31 +29,38 @@ from podium.state.cluster import ClusterState
 from podium.state.rows import PodsOnRows, Rows
 
 
-class Objects(Protocol):
+class KindObjects(Protocol):
     """The objects of one kind, plain dicts."""
 
     def get(self, key: str) -> Mapping[str, Any] | None: ...
     def objects(self) -> Iterator[Mapping[str, Any]]: ...
 
 
-def _nothing(resource: str) -> Objects | None:
-    """Where there is no API server there are no other objects."""
+def _no_objects(resource: str) -> KindObjects | None:
+    """Without an API server there are no objects of other kinds."""
     return None
 
 
-class Uncounted:
-    """Metrics where nobody reads any."""
+class NoMetrics:
+    """Counts nothing: for shells without metrics."""
 
     def preempted(self, victims: int) -> None:
-        """Nobody counts."""
+        """Count nothing."""
 
     def evicted(self, result: str, seconds: float) -> None:
-        """Nobody counts."""
+        """Count nothing."""
 
 
-@dataclass(slots=True, kw_only=True)
+Spawn = Callable[[str, Coroutine[Any, Any, None]], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """The parts that cycles work with; a shell provides the last five."""
+    """What the cycles of a scheduler, and the handles of its plugins, work with.
+
+    It is complete when it is built, and no part is replaced later. The shell provides the clock and
+    what follows it.
+    """
 
     cluster: ClusterState
     pod_classes: PodClasses
@@ -61,40 +69,45 @@ class Services:
     pods_in_pre_bind: PodsInPreBind = field(default_factory=PodsInPreBind)
     records: Records = field(default_factory=Records)
     extenders: Extenders = field(default_factory=Extenders)
-    metrics: PluginMetrics = field(default_factory=Uncounted)
+    node_walk: NodeWalk = field(default_factory=NodeWalk)
     seed: int = 0
-    next_start: int = 0  # where the next walk over a sample of the nodes begins
     clock: Clock
     client: Client
-    events: EventRecorder
-    spawn: Callable[[str, Coroutine[Any, Any, None]], None]
+    events: Mapping[str, EventRecorder]  # by profile
+    spawn: Spawn
     activate: Callable[[Iterable[Pod]], None]
-    custom: Callable[[str], Objects | None] = _nothing  # those of kinds that the state lacks
-    listed: set[str] = field(default_factory=set)  # the kinds that plugins look up so
+    metrics: PluginMetrics = field(default_factory=NoMetrics)
+    objects_of: Callable[[str], KindObjects | None] = _no_objects  # of kinds that the state lacks
+    listed: set[str] = field(default_factory=set)  # the kinds that plugins have listers for
 
 
 class CustomLister:
-    """Looks up objects when it is asked: a plugin gets it before anything is watched."""
+    """Looks objects up at each call: a plugin gets its lister before the kind is watched."""
 
     def __init__(self, services: Services, resource: str) -> None:
         self._services = services
         self._resource = resource
 
     def get(self, key: str) -> Mapping[str, Any] | None:
-        known = self._services.custom(self._resource)
+        known = self._services.objects_of(self._resource)
         return None if known is None else known.get(key)
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        known = self._services.custom(self._resource)
+        known = self._services.objects_of(self._resource)
         return iter(()) if known is None else known.objects()
 
 
 class ProfileHandle:
-    """The Handle of one profile. Its profile is set once the plugins are built."""
+    """The Handle of one profile.
 
-    def __init__(self, services: Services, profile_name: str) -> None:
+    Plugins get it before their profile is built: ``profiles``, by name, has it from then on.
+    """
+
+    def __init__(
+        self, services: Services, profile_name: str, profiles: Mapping[str, Profile]
+    ) -> None:
         self._services = services
-        self.profile: Profile | None = None
+        self._profiles = profiles
         self.profile_name = profile_name
         self.cluster = services.cluster
         self.nominator = services.nominator
@@ -102,15 +115,16 @@ class ProfileHandle:
         self.pods_in_pre_bind = services.pods_in_pre_bind
         self.clock = services.clock
         self.client = services.client
-        self.events = services.events
+        self.events = services.events[profile_name]
         self.metrics = services.metrics
         self.log: Logger = get_logger(f"podium.plugins.{profile_name}")
 
     @property
     def _profile(self) -> Profile:
-        if self.profile is None:
+        profile = self._profiles.get(self.profile_name)
+        if profile is None:
             raise RuntimeError("the profile is still being built: ask again in a cycle")
-        return self.profile
+        return profile
 
     def plugins(self, point: Point) -> Sequence[str]:
         return [plugin.name for plugin in self._profile.plugins[point]]

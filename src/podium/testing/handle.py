@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -27,6 +27,8 @@ from podium.state.cluster import ClusterState, load
 from podium.state.rows import Rows
 
 T = TypeVar("T", bound=ApiObject)
+
+_PROFILE: Final = "default-scheduler"
 
 
 class FakeClient:
@@ -103,7 +105,6 @@ class FakeHandle(ProfileHandle):
     client: FakeClient
     clock: FakeClock
     events: FakeEvents
-    profile: Profile
 
     def __init__(self, *objects: ApiObject, cluster: ClusterState | None = None) -> None:
         self.spawned: list[tuple[str, Coroutine[Any, Any, None]]] = []
@@ -115,17 +116,23 @@ class FakeHandle(ProfileHandle):
             pod_classes=PodClasses(state),
             clock=FakeClock(),
             client=FakeClient(),
-            events=FakeEvents(),
+            events={_PROFILE: FakeEvents()},
             spawn=lambda name, work: self.spawned.append((name, work)),
             activate=self.activated.extend,
         )
-        super().__init__(services, "default-scheduler")
+        self._used: dict[str, Profile] = {}
+        super().__init__(services, _PROFILE, self._used)
         self.log = get_logger("podium.testing")
         self.use()
         load(state, objects)
 
     def use(self, *plugins: Plugin) -> None:
-        self.profile = profile_of(plugins)
+        self._used[_PROFILE] = profile_of(plugins)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the plugins that ``use`` was given."""
+        return self._used[_PROFILE]
 
     @property
     def rows(self) -> Rows:
@@ -140,7 +147,7 @@ def profile_of(plugins: Sequence[Plugin], weights: Mapping[str, int] | None = No
     """Each plugin at every point it implements, in this order; weights are 1 unless given."""
     by_point = {point: _at(point, plugins) for point in Point}
     ones = {plugin.name: 1 for plugin in plugins}
-    return Profile("default-scheduler", by_point, ones | dict(weights or {}))
+    return Profile(_PROFILE, by_point, ones | dict(weights or {}))
 
 
 def _at(point: Point, plugins: Iterable[Plugin]) -> list[Plugin]:

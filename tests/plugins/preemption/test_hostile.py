@@ -71,8 +71,9 @@ class Day:
         self.api = HostileApi(seed, self.clock)
         self.random = self.api.random
         self.client = HostileClient(self.api)
-        self.core = app.build(CONFIGURATION, clock=self.clock, client=self.client)
-        self.core.services.spawn = self.time.spawn
+        self.core = app.build(
+            CONFIGURATION, clock=self.clock, client=self.client, spawn=self.time.spawn
+        )
         self.profile = self.core.profiles["default-scheduler"]
         self.cluster = self.api.cluster = self.core.cluster
         self.low = []

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from podium import app, config
 from podium.config import upstream
-from podium.cycle.pod_classes import PodClasses
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load
 from tests.support.builders import node, pod
@@ -32,8 +31,8 @@ OWN_CLAIMS = [
 
 def cores(objects):
     """Two cores fed alike: one keeps what it knows of equal pods, the other starts from scratch."""
-    keeping, scratch = (app.build(config.from_value(VALUE, app.in_tree())) for _ in range(2))
-    scratch.services.pod_classes = PodClasses(scratch.cluster, enabled=False)
+    configuration = config.from_value(VALUE, app.in_tree())
+    keeping, scratch = (app.build(configuration, reuses=reuses) for reuses in (True, False))
     for core in (keeping, scratch):
         load(core.cluster, objects)
     return keeping, scratch

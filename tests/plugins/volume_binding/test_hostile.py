@@ -95,8 +95,8 @@ class Day:
         self.time = Time(self.clock)
         self.api = HostileApi(seed, self.clock)
         self.random = self.api.random
-        self.core = app.build(CONFIGURATION, clock=self.clock, client=HostileClient(self.api))
-        self.core.services.spawn = self.time.spawn
+        client = HostileClient(self.api)
+        self.core = app.build(CONFIGURATION, clock=self.clock, client=client, spawn=self.time.spawn)
         self.cluster = self.api.cluster = self.core.cluster
         for name in "abc":
             self.cluster.set_node(node(name, labels={HOST: name}))
