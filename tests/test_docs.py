@@ -18,7 +18,7 @@ from podium.config.feature_gates import GATES, OFF
 from podium.framework.plugin import points_of
 from podium.legacy.plugins import LEGACY
 from podium.live.watching import KEPT, UNKEPT
-from podium.metric_families import growing
+from podium.metric_families import exponential_buckets
 from podium.metrics import Metrics
 from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit import NodeResourcesFit
@@ -169,7 +169,7 @@ def bounds(text):
     if "×" not in text:
         return numbers
     start, factor, count = numbers
-    return growing(start, factor, int(count))
+    return exponential_buckets(start, factor, int(count))
 
 
 def test_page_has_every_kind_that_podium_can_do_without():

@@ -84,7 +84,7 @@ def test_text_that_looks_like_a_format(caplog):
         pytest.param(lambda: log.info("a b", pod="x/y"), ("info", 0, "x/y"), id="info"),
         pytest.param(lambda: log.v(3, "a b", pod="x/y"), ("info", 3, "x/y"), id="verbosity"),
         pytest.param(lambda: log.warning("a b", pod="x/y"), ("warning", None, "x/y"), id="warning"),
-        pytest.param(lambda: log.misuse("a b", pod="x/y"), ("error", None, "x/y"), id="error"),
+        pytest.param(lambda: log.problem("a b", pod="x/y"), ("error", None, "x/y"), id="error"),
     ],
 )
 def test_json_line(emit, expected, caplog):
@@ -133,7 +133,7 @@ def test_lines_of_libraries():
         pytest.param(lambda: log.v(2, "a b"), "INFO", id="verbosity"),
         pytest.param(lambda: log.v(10, "a b"), "INFO", id="most-verbose"),
         pytest.param(lambda: log.warning("a b"), "WARNING", id="warning"),
-        pytest.param(lambda: log.misuse("a b"), "ERROR", id="error"),
+        pytest.param(lambda: log.problem("a b"), "ERROR", id="error"),
     ],
 )
 def test_the_level_of_a_text_line(emit, word, caplog):

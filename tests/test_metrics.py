@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from podium.metric_families import Counter, Declared, Gauge, Histogram
+from podium.metric_families import Counter, Declaration, Gauge, Histogram
 from podium.metrics import ATTEMPT_BUCKETS, HINT_BUCKETS, PLUGIN_BUCKETS, SLI_BUCKETS, Metrics
 
 
@@ -151,7 +151,7 @@ def test_reset_keeps_gauges():
 
 
 def test_a_counter_may_be_read_from_who_counts_anyway():
-    counter = Counter(Declared("calls_total", "Calls.", ("of",)))
+    counter = Counter(Declaration("calls_total", "Calls.", ("of",)))
     counted = {("a",): 3}
     counter.read_from(counted.copy)
     assert counter.series() == {("a",): 3}
@@ -193,7 +193,7 @@ def test_buckets(buckets, count, first, last):
 @pytest.mark.parametrize("kind", [Counter, Gauge, Histogram])
 @pytest.mark.parametrize("labels", [(), ("a", "b")], ids=["missing", "too-many"])
 def test_wrong_labels_are_refused(kind, labels):
-    family = kind(Declared("some_metric", "", ("one",)))
+    family = kind(Declaration("some_metric", "", ("one",)))
 
     with pytest.raises(ValueError, match="some_metric has the labels one"):
         observe(family, 1, labels)
@@ -212,19 +212,19 @@ def observe(family, value, labels):
 @given(st.lists(st.floats(0, 100)))
 def test_buckets_count_what_is_not_above_their_bound(values):
     bounds = (0.5, 1.0, 2.0, 50.0)
-    family = Histogram(Declared("some_seconds", "", (), bounds))
+    family = Histogram(Declaration("some_seconds", "", (), bounds))
 
     for value in values:
         family.observe(value)
 
-    counts = {s.labels["le"]: s.value for s in family.printed().samples if "le" in s.labels}
+    counts = {s.labels["le"]: s.value for s in family.to_prometheus().samples if "le" in s.labels}
     expected = {str(bound): sum(value <= bound for value in values) for bound in bounds}
     assert counts == expected | {"+Inf": len(values)}
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(-5, 5))))
 def test_a_gauge_is_the_sum_of_its_changes(changes):
-    family = Gauge(Declared("some_pods", "", ("queue",)))
+    family = Gauge(Declaration("some_pods", "", ("queue",)))
 
     for queue, change in changes:
         family.add(change, queue)

@@ -2,7 +2,7 @@
 
 Your own program starts with ``podium.main(plugins=[…])`` or ``podium.Scheduler(…)``; a file for
 ``--plugin`` may decorate functions with ``@podium.filter`` and ``@podium.score``. Each of these
-names is loaded on first use, so that commands that do not need it start fast.
+names is loaded on first use, so that commands that do not need it start quickly.
 """
 
 from importlib import import_module

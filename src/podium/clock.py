@@ -1,4 +1,4 @@
-"""The only source of time and of waiting. Tests move a FakeClock; nothing sleeps."""
+"""The only module that reads the time or waits. Tests move a FakeClock and never sleep."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 
 class Timer(Protocol):
-    """Something that will be called; ``cancel`` keeps it from that."""
+    """A scheduled call; ``cancel`` prevents it."""
 
     def cancel(self) -> None: ...
 
 
 class Clock(Protocol):
-    """Seconds since the epoch, and calls to come."""
+    """Returns the time in seconds since the epoch, and schedules calls."""
 
     def now(self) -> float: ...
 
@@ -25,13 +25,13 @@ class Clock(Protocol):
 
 
 async def give_way() -> None:
-    """Let everything else that is ready run once; no time has to pass."""
+    """Let every other task that is ready run once, without waiting."""
     await asyncio.sleep(0)
 
 
 async def sleep(clock: Clock, seconds: float) -> None:
-    """Wait by this clock; cancelling the waiting task cancels the timer."""
-    over: asyncio.Queue[None] = asyncio.Queue()  # unlike a future, it bears a late call
+    """Wait by this clock; cancelling the waiting task cancels the timer as well."""
+    over: asyncio.Queue[None] = asyncio.Queue()  # unlike a future, it accepts a late call
     timer = clock.call_later(seconds, lambda: over.put_nowait(None))
     try:
         await over.get()
@@ -40,15 +40,15 @@ async def sleep(clock: Clock, seconds: float) -> None:
 
 
 class Deadline:
-    """``async with Deadline(clock, 30):`` raises TimeoutError inside once the time is up.
+    """``async with Deadline(clock, 30):`` raises TimeoutError inside after 30 seconds.
 
-    ``extend`` starts the time again; it costs no timer, so it may be called often.
+    ``extend`` starts the time again. It needs no new timer, so it may be called often.
     """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock
         self._seconds = seconds
-        self._scope = asyncio.timeout(None)  # ends the task's wait; when, is told by the clock
+        self._scope = asyncio.timeout(None)  # ends the task's wait when _check reschedules it
 
     async def __aenter__(self) -> Deadline:
         await self._scope.__aenter__()
@@ -74,7 +74,7 @@ class Deadline:
 class LoopClock:
     """Time on the running event loop; at ``speed`` 60 a simulated minute passes each second.
 
-    It starts at real time. The pace is fixed, so that what is due stays in order.
+    It starts at the real time. The speed cannot change, so that scheduled calls stay in order.
     """
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -82,7 +82,7 @@ class LoopClock:
             raise ValueError(f"the speed of time must be above 0, not {speed:g}")
         self._speed = speed
         self._start = time.time()
-        self._loop_start = time.monotonic()  # what event loops count by
+        self._loop_start = time.monotonic()  # event loops use this clock
 
     def now(self) -> float:
         return self._start + (time.monotonic() - self._loop_start) * self._speed
@@ -92,7 +92,7 @@ class LoopClock:
 
 
 class StillClock:
-    """Real time for shells that never wait: a benchmark, a replay. It has no loop to call from."""
+    """Real time for shells without an event loop, such as a benchmark; it cannot schedule calls."""
 
     def now(self) -> float:
         return time.time()
@@ -110,7 +110,7 @@ class _FakeTimer:
 
 
 class FakeClock:
-    """Time that moves when told to; calls that fall due happen in order on the way."""
+    """Time that only ``advance`` moves; scheduled calls happen in order on the way."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self._now = now
@@ -126,7 +126,7 @@ class FakeClock:
         return timer
 
     def until_next(self) -> float | None:
-        """The seconds to the next call that is to come; ``None`` when there is none."""
+        """Return the seconds until the next scheduled call, or ``None`` if there is none."""
         while self._due and self._due[0][2].call is None:
             heapq.heappop(self._due)
         return self._due[0][0] - self._now if self._due else None

@@ -1,4 +1,4 @@
-"""Go's duration texts, such as "1m30s", to seconds and back."""
+"""Convert Go's durations, such as "1m30s", to seconds and back."""
 
 import re
 from fractions import Fraction
@@ -27,7 +27,7 @@ _LONGEST_TEXT = 200
 
 
 def parse(text: str) -> float:
-    """The seconds of ``"1m30s"``; ``ValueError`` with Go's words for anything else."""
+    """Return the seconds of ``"1m30s"``; raise ``ValueError`` with Go's message otherwise."""
     unsigned = text[1:] if text[:1] in ("+", "-") else text
     if unsigned == "0":
         return 0.0
@@ -60,7 +60,7 @@ def _unit(unit: str, text: str) -> int:
 
 
 def format(seconds: float) -> str:
-    """The text that Go prints: ``"1m30s"``, ``"15m0s"``, ``"100ms"``."""
+    """Format seconds as Go does: ``"1m30s"``, ``"15m0s"``, ``"100ms"``."""
     nanoseconds = round(seconds * _NANOSECONDS["s"])
     sign, rest = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
     if rest < _NANOSECONDS["s"]:

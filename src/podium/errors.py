@@ -1,35 +1,35 @@
-"""Every exception podium raises on purpose.
+"""Every exception that podium raises on purpose.
 
 PodiumError
 ├── InvalidObject       an API object that cannot be used: which, where in it, why
-├── InvalidQuantity     a text such as "1Kb" that is no resource quantity
+├── InvalidQuantity     a text such as "1Kb" that is not a resource quantity
 ├── InvalidSelector     a label or node selector that cannot be evaluated
-├── InvalidTime         a text that is no RFC 3339 time
+├── InvalidTime         a text that is not an RFC 3339 time
 ├── CredentialsError    a kubeconfig, token or certificate that cannot be used: which, what to fix
-├── ApiError            a request that failed; without an answer nobody knows if it was carried out
+├── ApiError            a request that failed; without an answer it may have been carried out
 │   ├── Unauthorized    401: the API does not accept the credentials
 │   ├── Forbidden       403: the credentials lack a right
 │   ├── NotFound        404: the API has no such object
 │   ├── Conflict        409: the API has a newer version of the object; nothing was written
-│   ├── Gone            410: the API has forgotten the version asked for
-│   ├── TooManyRequests 429: the API wants to be asked later; nothing was written
+│   ├── Gone            410: the API no longer has the requested version
+│   ├── TooManyRequests 429: the API asks to retry later; nothing was written
 │   └── Unreachable     no answer at all, or one that broke off
-├── ExtenderError       an extender that failed, refused or lied: which, and what it said
+├── ExtenderError       an extender that failed, refused or gave an unusable answer
 ├── CacheError          a write that contradicts what the state knows; nothing was changed
-├── StaleRow            a reference to a node that is gone
-├── StateNotFound       a plugin read what it (or its earlier point) has not put this cycle
+├── StaleRow            a reference to a node that was removed
+├── StateNotFound       a plugin read a value that was not put into this cycle's state
 ├── PluginError         a plugin that cannot be registered or built
 │   └── UndeclaredKind  a plugin that reads a kind of object without declaring it
-├── ConfigError         a configuration that cannot be used: all that is wrong with it
+├── ConfigError         a configuration that cannot be used, with all its problems
 ├── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
-├── WorkloadFailed      a benchmark that did not come to its end
+├── WorkloadFailed      a benchmark that did not finish
 ├── ServingError        an address where health and metrics cannot be served: which, what to do
-├── NotOnLoopback       an address where the embedded API server must not listen as it is
+├── NotOnLoopback       an address where the embedded API server must not listen without TLS
 └── AlreadyRunning      an embedded cluster that cannot start: another holds the state file
 
-Beside these, the embedded API server answers with a ``Refusal`` (apiserver/statuses.py); its
-clients see an ApiError. Two never leave the core: with ``NotSignable`` a plugin says that a pod has
-no equal, and ``AttemptFailed`` ends the stages of a cycle, whose outcome then tells the Status.
+The embedded API server also raises ``Refusal`` (apiserver/statuses.py), which its clients see as an
+ApiError. Two exceptions never leave the core: a plugin raises ``NotSignable`` for a pod without a
+signature, and ``AttemptFailed`` ends the stages of a cycle, whose outcome then carries the Status.
 """
 
 from collections.abc import Sequence
@@ -37,11 +37,11 @@ from typing import NamedTuple
 
 
 class PodiumError(Exception):
-    """The root: catch this to catch all that podium raises itself."""
+    """The base class of everything that podium raises itself."""
 
 
 class Problem(NamedTuple):
-    """One thing wrong with what somebody wrote: the path of the field, what, and in which line."""
+    """One problem in a file or object: the path of the field, a message, and the line if known."""
 
     path: str
     message: str
@@ -54,7 +54,7 @@ class Problem(NamedTuple):
 
 
 class InvalidObject(PodiumError):
-    """An API object that cannot be used; ``problems`` lists all that is wrong with it."""
+    """An API object that cannot be used; ``problems`` lists everything that is wrong."""
 
     def __init__(self, kind: str, key: str, problems: Sequence[Problem]) -> None:
         self.kind = kind
@@ -71,7 +71,7 @@ class InvalidObject(PodiumError):
 
 
 class InvalidQuantity(PodiumError):
-    """A text that is no resource quantity; the message is the API server's."""
+    """A text that is not a resource quantity; the message is the API server's."""
 
 
 class InvalidSelector(PodiumError):
@@ -79,7 +79,7 @@ class InvalidSelector(PodiumError):
 
 
 class InvalidTime(PodiumError):
-    """A text that is no RFC 3339 time."""
+    """A text that is not an RFC 3339 time."""
 
 
 class CredentialsError(PodiumError):
@@ -87,7 +87,7 @@ class CredentialsError(PodiumError):
 
 
 class ApiError(PodiumError):
-    """The API refused a request or did not answer it; then it may have been carried out.
+    """The API refused a request, or did not answer: then it may have been carried out.
 
     ``code`` is the HTTP status, 0 without an answer; ``reason`` is the API's own word for it.
     """
@@ -112,19 +112,19 @@ class NotFound(ApiError):
 
 
 class Conflict(ApiError):
-    """The API has a newer version of the object than the one to be changed; nothing was written."""
+    """The object has a newer version than the one that was sent; nothing was written."""
 
 
 class Gone(ApiError):
-    """The API has forgotten the version asked for; list again."""
+    """The API no longer has the requested version; list again."""
 
 
 class TooManyRequests(ApiError):
-    """The API wants to be asked later; nothing was written."""
+    """The API asks to retry later; nothing was written."""
 
 
 class Unreachable(ApiError):
-    """No answer came, or it broke off; without ``sent`` the request never reached the server."""
+    """No complete answer came; if ``sent`` is false, the request never reached the server."""
 
     def __init__(self, message: str, sent: bool = True) -> None:
         self.sent = sent
@@ -140,7 +140,7 @@ class CacheError(PodiumError):
 
 
 class StaleRow(PodiumError):
-    """A reference to a node that is gone."""
+    """A reference to a node that was removed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"node {name} is gone")
@@ -169,7 +169,7 @@ class UndeclaredKind(PluginError):
 
 
 class ConfigError(PodiumError):
-    """A configuration that cannot be used; ``problems`` lists all that is wrong with it."""
+    """A configuration that cannot be used; ``problems`` lists everything that is wrong."""
 
     def __init__(self, source: str, problems: Sequence[Problem]) -> None:
         self.source = source
@@ -189,7 +189,7 @@ class InvalidRecording(PodiumError):
 
 
 class WorkloadFailed(PodiumError):
-    """A benchmark that did not come to its end, most likely for a pod that found no node."""
+    """A benchmark that did not finish, most likely because a pod found no node."""
 
 
 class ServingError(PodiumError):
@@ -197,7 +197,7 @@ class ServingError(PodiumError):
 
 
 class NotOnLoopback(PodiumError):
-    """An address that others can reach needs TLS and tokens."""
+    """The address can be reached from other machines, which requires TLS and tokens."""
 
 
 class AlreadyRunning(PodiumError):

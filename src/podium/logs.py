@@ -1,6 +1,6 @@
-"""get_logger(): an event and keyword data, on the standard library's logging.
+"""Structured logs: a constant event and keyword data, on top of the standard library's logging.
 
-``write_logs`` decides for a process where its lines go: text for people, JSON for programs.
+Modules call ``get_logger``; a program calls ``write_logs`` once to choose text or JSON.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _PACKAGE: Final = Path(__file__).parent
 
 
 class Line(NamedTuple):
-    """What is logged: an event and its data, put into words by whoever writes it."""
+    """One log line: an event and its data; the formatter decides how it is written."""
 
     event: str
     data: Mapping[str, Any]
 
     def __str__(self) -> str:
-        pairs = (f" {key}={_in_words(value)}" for key, value in self.data.items())
+        pairs = (f" {key}={_value_text(value)}" for key, value in self.data.items())
         return f"{self.event}{''.join(pairs)}"
 
 
-def _in_words(value: object) -> str:
-    """Text of several lines stays so, between signs that nobody takes for its own: as klog."""
+def _value_text(value: object) -> str:
+    """Format a value; as in klog, several lines stay several lines, between ``<`` and ``>``."""
     if not isinstance(value, str) or "\n" not in value:
         return repr(value)
     return "<\n" + "".join(f"\t{line}\n" for line in value.split("\n")) + " >"
@@ -55,15 +55,15 @@ class Logger:
         self._log(logging.WARNING, event, data)
 
     def error(self, event: str, fault: BaseException | None = None, /, **data: Any) -> None:
-        """For faults: the traceback of this one, or of the exception being handled, comes along."""
+        """Log an error with the traceback of ``fault`` or of the exception being handled."""
         self._log(logging.ERROR, event, data, exc_info=fault or True)
 
-    def misuse(self, event: str, **data: Any) -> None:
-        """For errors that a person must mend: the data say what is wrong, a traceback would not."""
+    def problem(self, event: str, **data: Any) -> None:
+        """Log an error without a traceback, where the data say what is wrong."""
         self._log(logging.ERROR, event, data)
 
     def v(self, verbosity: int, event: str, **data: Any) -> None:
-        """A line for those who ask for this much: ``-v 2`` shows verbosity 0 to 2."""
+        """Log at a verbosity: ``-v 2`` shows verbosity 0 to 2."""
         self._log(level_of(verbosity), event, data)
 
     def _log(
@@ -74,7 +74,7 @@ class Logger:
 
 
 def level_of(verbosity: int) -> int:
-    """The level of Python's logging that shows lines up to this verbosity; 10 shows everything."""
+    """Return the logging level that shows lines up to this verbosity; 10 shows everything."""
     return max(logging.INFO - verbosity, logging.DEBUG)
 
 
@@ -83,10 +83,10 @@ def get_logger(name: str) -> Logger:
 
 
 def write_logs(verbosity: int, form: str = "", modules: Mapping[str, int] | None = None) -> None:
-    """Write lines up to this verbosity to stderr, in the form given or the one that suits it.
+    """Write lines up to this verbosity to stderr, as text or JSON; by default, whichever suits it.
 
-    ``modules`` are patterns with a verbosity of their own, for modules of podium by the last part
-    of their name, as klog has them for files.
+    ``modules`` maps patterns to verbosities. A pattern is matched with the last part of a module's
+    name, as klog matches files.
     """
     handler = logging.StreamHandler(sys.stderr)
     is_json = (form or suitable_form(sys.stderr)) == JSON
@@ -99,7 +99,7 @@ def write_logs(verbosity: int, form: str = "", modules: Mapping[str, int] | None
 
 
 def suitable_form(stream: TextIO) -> str:
-    """A terminal is read by a person; a file or a pipe most likely is not."""
+    """Return text for a terminal, and JSON for a file or a pipe."""
     return TEXT if stream.isatty() else JSON
 
 
@@ -108,26 +108,26 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _module_names() -> Iterable[str]:
-    """Every module of podium; some are loaded only later."""
+    """Yield every module of podium, because some are loaded only later."""
     for path in sorted(_PACKAGE.rglob("*.py")):
         yield ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
 
 
 class TextFormatter(logging.Formatter):
-    """A line to read; lines of every verbosity are information, as klog marks them."""
+    """Text for people. As in klog, lines of every verbosity are marked as INFO."""
 
     def __init__(self) -> None:
         super().__init__(_TEXT_LINE)
 
     def format(self, record: logging.LogRecord) -> str:
         if record.levelno < logging.INFO:
-            record = copy(record)  # other handlers get it too
+            record = copy(record)  # other handlers get the same record
             record.levelname = logging.getLevelName(logging.INFO)
         return super().format(record)
 
 
 class JsonFormatter(logging.Formatter):
-    """One object per line with the keys of kube-scheduler's: ts, caller, msg, v, then the data."""
+    """One JSON object per line with kube-scheduler's keys: ts, caller, msg, v, then the data."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = record.msg if isinstance(record.msg, Line) else Line(record.getMessage(), {})
@@ -142,5 +142,5 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[1]:
             fields["err"] = str(record.exc_info[1])
             fields["stacktrace"] = self.formatException(record.exc_info)
-        # Whatever data are called, they do not change what a line is.
+        # Data never override these keys, whatever they are called.
         return json.dumps({**fields, **line.data, **fields}, default=str)

@@ -1,7 +1,7 @@
-"""Counters, gauges and histograms that cost little to observe; ``metrics.py`` declares them.
+"""Counters, gauges and histograms that are cheap to update; ``metrics.py`` declares them.
 
-prometheus-client's own types take four times as long for an observation, and more with the lookup
-of labels; so values are kept here, and that library only prints them.
+An observation with prometheus-client's own types takes four times as long, and longer with a
+lookup of labels. So values are kept here, and that library only formats them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Labels = tuple[str, ...]
 S = TypeVar("S")
 
 
-def growing(start: float, factor: float, count: int) -> tuple[float, ...]:
-    # By repeated multiplication, so that the printed bounds have upstream's last digit.
+def exponential_buckets(start: float, factor: float, count: int) -> tuple[float, ...]:
+    # Multiplied step by step, as upstream, so that the printed bounds agree to the last digit.
     return tuple(accumulate(repeat(factor, count - 1), mul, initial=start))
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declaration:
     name: str
     help: str
     labels: Labels = ()
@@ -40,14 +40,14 @@ class Declared:
 
 
 class Family(ABC, Generic[S]):
-    """A metric and its series by label values; a labelled one has none until first used.
+    """A metric and its series by label values; a metric with labels has none until first used.
 
-    One thread writes a family. Any thread may read it: the copy of a dict is atomic.
+    Only one thread may write a family. Any thread may read it, because copying a dict is atomic.
     """
 
     kind = ""
 
-    def __init__(self, declared: Declared) -> None:
+    def __init__(self, declared: Declaration) -> None:
         self.declared = declared
         self._series: dict[Labels, S] = {}
         self.reset()
@@ -59,7 +59,7 @@ class Family(ABC, Generic[S]):
         return self._series.copy()
 
     def _start(self, labels: Labels) -> S:
-        """A new series; only here are labels checked, since every later use costs nothing more."""
+        """Return a new series; labels are checked only here, so that later updates stay cheap."""
         if len(labels) != len(self.declared.labels):
             wanted = ", ".join(self.declared.labels) or "none"
             raise ValueError(f"{self.declared.name} has the labels {wanted}, not {labels}")
@@ -67,22 +67,22 @@ class Family(ABC, Generic[S]):
 
     @abstractmethod
     def _zero(self) -> S:
-        """The value of a new series."""
+        """Return the value of a new series."""
 
     @abstractmethod
-    def printed(self) -> Metric:
-        """As prometheus-client writes it."""
+    def to_prometheus(self) -> Metric:
+        """Return it as prometheus-client formats it."""
 
 
 class Counter(Family[float]):
-    """``read_from`` makes its values be asked for when it is printed: others count them anyway."""
+    """A counter; with ``read_from`` its values are read from elsewhere when it is printed."""
 
     kind = "counter"
     _source: Callable[[], Mapping[Labels, float]] | None = None
     _at_reset: Mapping[Labels, float] = {}
 
     def read_from(self, source: Callable[[], Mapping[Labels, float]]) -> None:
-        """It is called in the thread of the server, and returns what was counted ever since."""
+        """Read values from ``source``, in the server's thread; it returns totals since start."""
         self._source = source
 
     def series(self) -> dict[Labels, float]:
@@ -103,7 +103,7 @@ class Counter(Family[float]):
     def _zero(self) -> float:
         return 0
 
-    def printed(self) -> Metric:
+    def to_prometheus(self) -> Metric:
         declared = self.declared
         family = CounterMetricFamily(declared.name, declared.help, labels=declared.labels)
         for labels, value in self.series().items():
@@ -112,7 +112,7 @@ class Counter(Family[float]):
 
 
 class Gauge(Family[float]):
-    """``read_from`` makes the values of a gauge with one label be asked for when it is printed."""
+    """A gauge; with ``read_from`` a gauge with one label is read when it is printed."""
 
     kind = "gauge"
     _source: Callable[[], Mapping[str, float]] | None = None
@@ -127,7 +127,7 @@ class Gauge(Family[float]):
         self._series[labels] = value
 
     def read_from(self, source: Callable[[], Mapping[str, float]]) -> None:
-        """It is called in the thread of the server: it may take lengths, but not iterate."""
+        """Read values from ``source``, in the server's thread: it must not iterate over state."""
         self._source = source
 
     def series(self) -> dict[Labels, float]:
@@ -139,9 +139,9 @@ class Gauge(Family[float]):
         return 0
 
     def reset(self) -> None:
-        """A gauge says what is, so it stays: counted on from zero it would be wrong."""
+        """Do nothing: a gauge shows a present state, which a reset does not change."""
 
-    def printed(self) -> Metric:
+    def to_prometheus(self) -> Metric:
         declared = self.declared
         family = GaugeMetricFamily(declared.name, declared.help, labels=declared.labels)
         for labels, value in self.series().items():
@@ -150,7 +150,7 @@ class Gauge(Family[float]):
 
 
 class Distribution:
-    """How many observations fell into each bucket, the last one without an upper bound."""
+    """The number of observations in each bucket; the last bucket has no upper bound."""
 
     __slots__ = ("counts", "total")
 
@@ -162,7 +162,7 @@ class Distribution:
 class Histogram(Family[Distribution]):
     kind = "histogram"
 
-    def __init__(self, declared: Declared) -> None:
+    def __init__(self, declared: Declaration) -> None:
         super().__init__(declared)
         self._bounds = declared.buckets
 
@@ -176,7 +176,7 @@ class Histogram(Family[Distribution]):
     def _zero(self) -> Distribution:
         return Distribution(len(self.declared.buckets))
 
-    def printed(self) -> Metric:
+    def to_prometheus(self) -> Metric:
         declared = self.declared
         family = HistogramMetricFamily(declared.name, declared.help, labels=declared.labels)
         bounds = [*map(floatToGoString, declared.buckets), "+Inf"]

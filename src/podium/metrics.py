@@ -1,6 +1,6 @@
-"""Every metric of the scheduler: upstream's names, labels and buckets, declared in one place.
+"""Every metric of the scheduler, with upstream's names, labels and buckets.
 
-The loop, the queue, the client and the election observe them; the server in ``live`` prints them.
+The loop, the queue, the client and the election update them; the server in ``live`` prints them.
 """
 
 from __future__ import annotations
@@ -13,202 +13,202 @@ from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import Metric
 
-from podium.metric_families import Counter, Declared, Gauge, Histogram, growing
+from podium.metric_families import Counter, Declaration, Gauge, Histogram, exponential_buckets
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 PLUGIN_SAMPLE = 0.1
-MOST_ATTEMPTS_TOLD_APART = 15
+MAX_ATTEMPTS_LABEL = 15
 
-ATTEMPT_BUCKETS = growing(0.001, 2, 15)
-POINT_BUCKETS = growing(0.0001, 2, 12)
-PLUGIN_BUCKETS = growing(0.00001, 1.5, 20)
-SLI_BUCKETS = growing(0.01, 2, 20)
-HINT_BUCKETS = growing(0.00001, 2, 12)
+ATTEMPT_BUCKETS = exponential_buckets(0.001, 2, 15)
+POINT_BUCKETS = exponential_buckets(0.0001, 2, 12)
+PLUGIN_BUCKETS = exponential_buckets(0.00001, 1.5, 20)
+SLI_BUCKETS = exponential_buckets(0.01, 2, 20)
+HINT_BUCKETS = exponential_buckets(0.00001, 2, 12)
 REQUEST_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 
-_ATTEMPTS = Declared(
+_ATTEMPTS = Declaration(
     "scheduler_schedule_attempts_total",
-    "[STABLE] Attempts to schedule a pod, by what came of them.",
+    "[STABLE] Number of attempts to schedule pods, by result.",
     ("result", "profile"),
 )
-_ATTEMPT_SECONDS = Declared(
+_ATTEMPT_SECONDS = Declaration(
     "scheduler_scheduling_attempt_duration_seconds",
-    "[STABLE] How long an attempt took, with its binding.",
+    "[STABLE] Duration of a scheduling attempt, including binding, in seconds.",
     ("result", "profile"),
     ATTEMPT_BUCKETS,
 )
-_ALGORITHM_SECONDS = Declared(
+_ALGORITHM_SECONDS = Declaration(
     "scheduler_scheduling_algorithm_duration_seconds",
-    "[ALPHA] How long finding a node took, and preemption if there was none.",
+    "[ALPHA] Duration of finding a node, including preemption if none fits, in seconds.",
     (),
     ATTEMPT_BUCKETS,
 )
-_EVENT_SECONDS = Declared(
+_EVENT_SECONDS = Declaration(
     "scheduler_event_handling_duration_seconds",
-    "[ALPHA] How long the scheduler took to note something that happened in the cluster.",
+    "[ALPHA] Duration of handling one event of the cluster, in seconds.",
     ("event",),
     POINT_BUCKETS,
 )
-_VICTIMS = Declared(
+_VICTIMS = Declaration(
     "scheduler_preemption_victims",
-    "[STABLE] How many pods a preemption evicted.",
+    "[STABLE] Number of pods that a preemption evicts.",
     (),
-    growing(1, 2, 7),
+    exponential_buckets(1, 2, 7),
 )
-_PREEMPTION_ATTEMPTS = Declared(
+_PREEMPTION_ATTEMPTS = Declaration(
     "scheduler_preemption_attempts_total",
-    "[STABLE] Attempts to make room by preemption.",
+    "[STABLE] Number of preemption attempts.",
 )
-_PENDING_PODS = Declared(
+_PENDING_PODS = Declaration(
     "scheduler_pending_pods",
-    "[STABLE] Pods that wait to be scheduled, by where in the queue they are.",
+    "[STABLE] Number of pending pods, by part of the queue.",
     ("queue",),
 )
-_SLI_SECONDS = Declared(
+_SLI_SECONDS = Declaration(
     "scheduler_pod_scheduling_sli_duration_seconds",
-    "[BETA] From a pod's first entry into the queue until it was bound, over all attempts.",
+    "[BETA] Time from a pod's first entry into the queue until it is bound, in seconds.",
     ("attempts",),
     SLI_BUCKETS,
 )
-_POD_ATTEMPTS = Declared(
+_POD_ATTEMPTS = Declaration(
     "scheduler_pod_scheduling_attempts",
-    "[STABLE] How many attempts it took until a pod was bound.",
+    "[STABLE] Number of attempts until a pod is bound.",
     (),
-    growing(1, 2, 5),
+    exponential_buckets(1, 2, 5),
 )
-_AFTER_FLUSH = Declared(
+_AFTER_FLUSH = Declaration(
     "scheduler_pod_scheduled_after_flush_total",
-    "[ALPHA] Bound pods that no event had called back, only the timeout.",
+    "[ALPHA] Number of bound pods that were retried because of the timeout, not of an event.",
 )
-_POINT_SECONDS = Declared(
+_POINT_SECONDS = Declaration(
     "scheduler_framework_extension_point_duration_seconds",
-    "[STABLE] How long all plugins of an extension point took together.",
+    "[STABLE] Duration of all plugins of an extension point together, in seconds.",
     ("extension_point", "status", "profile"),
     POINT_BUCKETS,
 )
-_PLUGIN_SECONDS = Declared(
+_PLUGIN_SECONDS = Declaration(
     "scheduler_plugin_execution_duration_seconds",
-    "[ALPHA] How long one plugin took at an extension point, in a tenth of the cycles.",
+    "[ALPHA] Duration of one plugin at an extension point, sampled in 10% of cycles, in seconds.",
     ("plugin", "extension_point", "status"),
     PLUGIN_BUCKETS,
 )
-_INCOMING_PODS = Declared(
+_INCOMING_PODS = Declaration(
     "scheduler_queue_incoming_pods_total",
-    "[STABLE] Pods that were put into a part of the queue, by what brought them there.",
+    "[STABLE] Number of pods added to a part of the queue, by event.",
     ("queue", "event"),
 )
-_GOROUTINES = Declared(
+_GOROUTINES = Declaration(
     "scheduler_goroutines",
-    "[BETA] Work in progress beside the scheduling loop, such as bindings.",
+    "[BETA] Number of background operations, such as bindings.",
     ("operation",),
 )
-_PERMIT_SECONDS = Declared(
+_PERMIT_SECONDS = Declaration(
     "scheduler_permit_wait_duration_seconds",
-    "[BETA] How long pods waited for their permit.",
+    "[BETA] Time that pods wait for Permit plugins, in seconds.",
     ("result",),
     ATTEMPT_BUCKETS,
 )
-_CACHE_SIZE = Declared(
+_CACHE_SIZE = Declaration(
     "scheduler_cache_size",
-    "[ALPHA] Nodes, pods and assumed pods that the scheduler knows.",
+    "[ALPHA] Number of nodes, pods and assumed pods that the scheduler knows.",
     ("type",),
 )
-_UNSCHEDULABLE_PODS = Declared(
+_UNSCHEDULABLE_PODS = Declaration(
     "scheduler_unschedulable_pods",
-    "[BETA] Pods that wait because a plugin rejected them; a pod counts for each such plugin.",
+    "[BETA] Number of pending pods by plugin that rejected them; a pod counts for each plugin.",
     ("plugin", "profile"),
 )
-_EVALUATIONS = Declared(
+_EVALUATIONS = Declaration(
     "scheduler_plugin_evaluation_total",
-    "[BETA] How often a plugin was asked at an extension point.",
+    "[BETA] Number of calls of a plugin at an extension point.",
     ("plugin", "extension_point", "profile"),
 )
-_BATCH_ATTEMPTS = Declared(
+_BATCH_ATTEMPTS = Declaration(
     "scheduler_batch_attempts_total",
-    "[ALPHA] Cycles that could have started from the node of an equal pod before.",
+    "[ALPHA] Number of cycles that could reuse the result of an equal pod.",
     ("profile", "result"),
 )
-_BATCH_FLUSHES = Declared(
+_BATCH_FLUSHES = Declaration(
     "scheduler_batch_cache_flushed_total",
-    "[ALPHA] How often what was kept for equal pods had to be dropped.",
+    "[ALPHA] Number of times that results kept for equal pods were dropped.",
     ("profile", "reason"),
 )
-_NODE_HINT_SECONDS = Declared(
+_NODE_HINT_SECONDS = Declaration(
     "scheduler_get_node_hint_duration_seconds",
-    "[ALPHA] How long looking up what is kept for equal pods took.",
+    "[ALPHA] Duration of looking up results kept for equal pods, in seconds.",
     ("hinted", "profile"),
     HINT_BUCKETS,
 )
-_STORE_SECONDS = Declared(
+_STORE_SECONDS = Declaration(
     "scheduler_store_schedule_results_duration_seconds",
-    "[ALPHA] How long keeping a result for equal pods took.",
+    "[ALPHA] Duration of storing a result for equal pods, in seconds.",
     ("profile",),
     HINT_BUCKETS,
 )
-_VOLUME_ERRORS = Declared(
+_VOLUME_ERRORS = Declaration(
     "scheduler_volume_scheduling_stage_error_total",
-    "[ALPHA] Errors of VolumeBinding, by its stage.",
+    "[ALPHA] Number of errors of VolumeBinding, by stage.",
     ("operation",),
 )
-_VOLUME_CACHE_REQUESTS = Declared(
+_VOLUME_CACHE_REQUESTS = Declaration(
     "scheduler_volume_binder_cache_requests_total",
-    "[ALPHA] Requests to the cache of volume bindings.",
+    "[ALPHA] Number of requests to the cache of volume bindings.",
     ("operation",),
 )
-_HINT_SECONDS = Declared(
+_HINT_SECONDS = Declaration(
     "scheduler_queueing_hint_execution_duration_seconds",
-    "[ALPHA] How long a plugin took to tell whether an event may help a pod.",
+    "[ALPHA] Duration of a plugin's queueing hint, in seconds.",
     ("plugin", "event", "hint"),
     PLUGIN_BUCKETS,
 )
-_IN_FLIGHT_EVENTS = Declared(
+_IN_FLIGHT_EVENTS = Declaration(
     "scheduler_inflight_events",
-    "[ALPHA] Events kept for pods that are being scheduled, and those pods as PodPopped.",
+    "[ALPHA] Number of events kept for pods being scheduled; those pods count as PodPopped.",
     ("event",),
 )
-_PREEMPTION_SECONDS = Declared(
+_PREEMPTION_SECONDS = Declaration(
     "scheduler_preemption_goroutines_duration_seconds",
-    "[ALPHA] How long evicting the victims of a preemption took.",
+    "[ALPHA] Duration of evicting the victims of a preemption, in seconds.",
     ("result",),
     SLI_BUCKETS,
 )
-_PREEMPTIONS = Declared(
+_PREEMPTIONS = Declaration(
     "scheduler_preemption_goroutines_execution_total",
-    "[ALPHA] Preemptions whose victims were evicted in the background.",
+    "[ALPHA] Number of preemptions whose victims were evicted in the background.",
     ("result",),
 )
-_LEADING = Declared(
+_LEADING = Declaration(
     "leader_election_master_status",
-    "[ALPHA] 1 while this process holds the lease, else 0.",
+    "[ALPHA] 1 while this process holds the lease, otherwise 0.",
     ("name",),
 )
-_SLOW_RENEWALS = Declared(
+_SLOW_RENEWALS = Declaration(
     "leader_election_slowpath_total",
-    "[ALPHA] Renewals of the lease that had to read it first.",
+    "[ALPHA] Number of renewals of the lease that had to read it first.",
     ("name",),
 )
-_REQUESTS = Declared(
+_REQUESTS = Declaration(
     "rest_client_requests_total",
-    "[ALPHA] Requests to the API server, by status code.",
+    "[ALPHA] Number of requests to the API server, by status code.",
     ("code", "method", "host"),
 )
-_REQUEST_SECONDS = Declared(
+_REQUEST_SECONDS = Declaration(
     "rest_client_request_duration_seconds",
-    "[ALPHA] How long the API server took to answer.",
+    "[ALPHA] Duration of requests to the API server, in seconds.",
     ("verb", "host"),
     REQUEST_BUCKETS,
 )
 
 
 class Metrics:
-    """The metrics of one scheduler; several in one process do not meet.
+    """The metrics of one scheduler; several schedulers in one process have separate metrics.
 
-    The client and the election have threads of their own; all other calls come from the loop.
+    The client and the election have their own threads; all other calls come from the event loop.
     """
 
     def __init__(self, chance: Callable[[], float] = random.random) -> None:
         self._chance = chance
-        self._requests_lock = Lock()  # the loop's client and the election's share the series
+        self._requests_lock = Lock()  # the clients of the loop and of the election share the series
         self._declare_attempts()
         self._declare_cluster()
         self._declare_clients()
@@ -256,16 +256,15 @@ class Metrics:
         self.slow_renewals = Counter(_SLOW_RENEWALS)
 
     def observe_attempt(self, profile: str, result: str, seconds: float) -> None:
-        """``result`` is ``scheduled``, ``unschedulable`` or ``error``."""
+        """Count an attempt; ``result`` is ``scheduled``, ``unschedulable`` or ``error``."""
         self.schedule_attempts.inc(result, profile)
         self.attempt_seconds.observe(seconds, result, profile)
 
     def bound(self, attempts: int, seconds_in_queue: float | None, after_flush: bool) -> None:
-        """A pod is bound; ``None`` when nothing is known of its first entry into the queue."""
+        """Count a bound pod; ``seconds_in_queue`` is ``None`` if its first entry is unknown."""
         self.pod_attempts.observe(attempts)
         if seconds_in_queue is not None:
-            few = attempts < MOST_ATTEMPTS_TOLD_APART
-            label = str(attempts) if few else f"{MOST_ATTEMPTS_TOLD_APART}+"
+            label = str(attempts) if attempts < MAX_ATTEMPTS_LABEL else f"{MAX_ATTEMPTS_LABEL}+"
             self.sli_seconds.observe(seconds_in_queue, label)
         if after_flush:
             self.scheduled_after_flush.inc()
@@ -274,7 +273,7 @@ class Metrics:
         self.victims.observe(victims)
 
     def evicted(self, result: str, seconds: float) -> None:
-        """The victims of one preemption are gone, or are not: ``success`` or ``error``."""
+        """Count an eviction of victims that ended; ``result`` is ``success`` or ``error``."""
         self.preemptions.inc(result)
         self.preemption_seconds.observe(seconds, result)
 
@@ -282,23 +281,22 @@ class Metrics:
         self.point_seconds.observe(seconds, point, status, profile)
 
     def plugin(self, plugin: str, point: str, status: str, seconds: float) -> None:
-        """Only in cycles that ``samples_plugins`` chose."""
+        """Observe one plugin, only in cycles that ``samples_plugins`` chose."""
         self.plugin_seconds.observe(seconds, plugin, point, status)
 
     def samples_plugins(self) -> bool:
-        """Whether to time single plugins in the cycle that begins: in one of ten, as upstream."""
+        """Whether to time single plugins in this cycle: as upstream, in one of ten, at random."""
         return self._chance() < PLUGIN_SAMPLE
 
     def incoming(self, queue: str, event: str) -> None:
         self.incoming_pods.inc(queue, event)
 
     def hint(self, plugin: str, event: str, hint: str, seconds: float) -> None:
-        """``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
+        """Observe a queueing hint; ``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
         self.hint_seconds.observe(seconds, plugin, event, hint)
 
     def request(self, host: str, method: str, code: int, seconds: float) -> None:
-        """An answer of the API server, or none: ``code`` 0. With the host bound to it, this is
-        what a client's connection reports to."""
+        """Observe a request; ``code`` is 0 without an answer. Clients call it with their host."""
         with self._requests_lock:
             self.requests.inc(str(code) if code else "<error>", method, host)
             self.request_seconds.observe(seconds, method, host)
@@ -309,17 +307,17 @@ class Metrics:
         ]
 
     def collect(self) -> Iterator[Metric]:
-        """What the registry asks for; as upstream, a metric without series is not shown."""
+        """Yield metrics for the registry; as upstream, one without series is left out."""
         for family in self.families():
-            printed = family.printed()
+            printed = family.to_prometheus()
             if printed.samples:
                 yield printed
 
     def text(self) -> bytes:
-        """All metrics as Prometheus reads them, of the content type ``CONTENT_TYPE``."""
+        """Return all metrics in the format of Prometheus, of content type ``CONTENT_TYPE``."""
         return generate_latest(self.registry)
 
     def reset(self) -> None:
-        """Forget what was counted; gauges stay."""
+        """Reset counters and histograms; gauges stay."""
         for family in self.families():
             family.reset()

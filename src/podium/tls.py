@@ -1,5 +1,7 @@
-"""TLS as people configure it: an authority, a server name, a client certificate. Whoever opens
-connections makes a context of it: the client of the API, and extenders over HTTP."""
+"""TLS settings: a certificate authority, a server name, a client certificate.
+
+The client of the API and the extenders over HTTP make an ``ssl.SSLContext`` of them.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,15 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """How a server shows that it is the right one, and what we show it."""
+    """How to verify a server, and which client certificate to present to it."""
 
-    ca: bytes = b""  # PEM; empty: the authorities that this machine trusts
+    ca: bytes = b""  # PEM; if empty, the authorities that this machine trusts
     skip_verify: bool = False
     server_name: str = ""
     certificate: Certificate | None = None
 
     def context(self, source: str) -> ssl.SSLContext:
-        """``source`` says in errors where these settings come from."""
+        """Make a context; ``source`` names the settings in errors."""
         try:
             context = ssl.create_default_context(cadata=self.ca.decode() or None)
         except (ssl.SSLError, ValueError) as error:
@@ -42,12 +44,12 @@ class Tls:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         if self.certificate is not None:
-            show(context, self.certificate, source)
+            use_certificate(context, self.certificate, source)
         return context
 
 
-def show(context: ssl.SSLContext, certificate: Certificate, source: str) -> None:
-    """Present this client certificate on every connection to come."""
+def use_certificate(context: ssl.SSLContext, certificate: Certificate, source: str) -> None:
+    """Present this client certificate on every new connection."""
     try:
         with _on_disk(certificate) as path:
             context.load_cert_chain(path)
@@ -59,7 +61,7 @@ def show(context: ssl.SSLContext, certificate: Certificate, source: str) -> None
 
 @contextmanager
 def _on_disk(certificate: Certificate) -> Iterator[str]:
-    """Python loads client certificates from files only; this one lives for a moment."""
+    """Write a temporary file, because Python loads client certificates from files only."""
     handle, path = tempfile.mkstemp(prefix="podium-")  # readable for its owner only
     try:
         with os.fdopen(handle, "wb") as file:

@@ -26,7 +26,7 @@ from podium.client.trouble import Troubles
 from podium.client.wire import CannotConnect, Wires
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
-from podium.tls import Certificate, show
+from podium.tls import Certificate, use_certificate
 
 MOST_TRIES = 10
 # A server that names a later time is asked again then: what waits holds room on a node meanwhile.
@@ -253,7 +253,7 @@ class Connection:
         """An exec plugin may bring a new one; connections to come present it."""
         certificate = self.endpoint.login.certificate()
         if certificate is not None and certificate != self._shown and self._tls is not None:
-            show(self._tls, certificate, self.endpoint.source)
+            use_certificate(self._tls, certificate, self.endpoint.source)
             self._shown = certificate
 
     def _open(self) -> aiohttp.ClientSession:

@@ -65,7 +65,7 @@ class Trouble:
             without = f"continuing without {self._resource.without}"
             log.warning(f"{failure}; {without}; {RETRIES_SELDOM}", **_details(error))
         elif isinstance(error, Forbidden | Unauthorized):
-            log.misuse(f"{failure}; {RETRIES_OFTEN}", **_details(error))
+            log.problem(f"{failure}; {RETRIES_OFTEN}", **_details(error))
         else:
             log.warning(f"{failure}; {RETRIES_OFTEN}")
 

@@ -91,7 +91,7 @@ class Signers:
             if _hash_of(parts[position]) is not None:
                 continue
             what = f"returned {parts[position]!r:.80}, which cannot be hashed"
-            log.misuse(
+            log.problem(
                 "plugin failed", plugin=plugin.name, point="Sign", pod=pod.key, why=what,
                 source=source_of(plugin),
             )  # fmt: skip

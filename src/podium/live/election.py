@@ -234,9 +234,9 @@ class Elector:
         if str(fault) == self._complaint:
             log.v(4, event, **data)
         elif isinstance(fault, Forbidden):
-            log.misuse(event, **data, remedy=REMEDY)
+            log.problem(event, **data, remedy=REMEDY)
         elif isinstance(fault, Unauthorized):
-            log.misuse(event, **data)
+            log.problem(event, **data)
         else:
             log.warning(event, **data)
         self._complaint = str(fault)

@@ -106,7 +106,7 @@ class EventHandlers:
         try:
             self.services.cluster.add_pod(pod)
         except PodiumError as fault:
-            log.misuse("Scheduler cache AddPod failed", pod=pod.key, err=str(fault))
+            log.problem("Scheduler cache AddPod failed", pod=pod.key, err=str(fault))
         self._happened(begin, [ASSIGNED_POD_ADD], None, pod)
 
     def _bound(self, old: Pod, new: Pod) -> None:
@@ -124,9 +124,9 @@ class EventHandlers:
         try:
             self.services.cluster.update_pod(new)
         except CacheError as fault:
-            log.misuse("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
+            log.problem("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
         except PodiumError as fault:  # not usable: it goes on as it was
-            log.misuse("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
+            log.problem("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
             return
         self._happened(begin, pod_events(before, new), before, new)
 
@@ -136,7 +136,7 @@ class EventHandlers:
         try:
             self.services.cluster.remove_pod(pod)
         except CacheError as fault:
-            log.misuse("Scheduler cache RemovePod failed", pod=pod.key, err=str(fault))
+            log.problem("Scheduler cache RemovePod failed", pod=pod.key, err=str(fault))
         self._happened(begin, [ASSIGNED_POD_DELETE], pod, None)
 
     def _pending_updated(self, old: Pod, new: Pod) -> None:
@@ -203,7 +203,7 @@ class EventHandlers:
         try:
             self.services.cluster.remove_node(node.name)
         except CacheError as fault:
-            log.misuse("Scheduler cache RemoveNode failed", node=node.name, err=str(fault))
+            log.problem("Scheduler cache RemoveNode failed", node=node.name, err=str(fault))
         self._timed(begin, NODE_DELETE.label)
 
     # --- everything else -------------------------------------------------------------------------
