@@ -1,6 +1,5 @@
 """The project as a whole: modules introduce themselves, and no file depends on one machine."""
 
-import ast
 import re
 import subprocess
 import sys
@@ -38,9 +37,10 @@ def files(directory: Path) -> Iterator[Path]:
             yield path
 
 
-@pytest.mark.parametrize("module", MODULES, ids=relative)
-def test_module_starts_with_what_it_is_for(module):
-    assert ast.get_docstring(ast.parse(module.read_text()))
+def test_modules_start_with_what_they_are_for():
+    silent = [path for path in MODULES if not path.read_text().startswith('"""')]
+
+    assert [relative(path) for path in silent] == []
 
 
 def test_page_of_modules_is_up_to_date():

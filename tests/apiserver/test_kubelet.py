@@ -159,6 +159,7 @@ def test_annotations_that_cannot_be_read_are_told(world):
     assert "InvalidAnnotation" in world.reasons("web")
 
 
+@pytest.mark.slow
 def test_pods_without_an_end_run_on(world):
     world.create("pods", pod(restartPolicy="Never"))
     world.run_all()

@@ -112,6 +112,7 @@ async def test_a_limit_makes_a_version_exact(client):
         assert [one["metadata"]["name"] for one in found["items"]] == names, query
 
 
+@pytest.mark.slow
 @with_server
 async def test_a_slow_watcher_is_dropped_and_nobody_waits(client):
     version = (await client.get(CONFIG_MAPS))["metadata"]["resourceVersion"]

@@ -103,6 +103,7 @@ def test_a_kubeconfig_that_leads_nowhere(shell, command, config, told):
     assert shell.kubeconfig.read_bytes() == data
 
 
+@pytest.mark.slow
 def test_a_kubeconfig_nested_deeper_than_can_be_parsed(shell):
     shell.kubeconfig.write_text("[" * 2_000)
 

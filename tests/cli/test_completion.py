@@ -81,6 +81,7 @@ def run(shell, script, path):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -105,6 +106,7 @@ def test_bash(path, line, expected):
     assert run("bash", script, path) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -120,6 +122,7 @@ def test_fish(path, line, expected):
     assert expected in run("fish", script, path)
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("zsh"), reason="needs zsh")
 def test_zsh_reads_its_script(path):

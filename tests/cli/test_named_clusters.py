@@ -24,6 +24,7 @@ def shell(tmp_path):
         made.run("down", "--name", name)
 
 
+@pytest.mark.slow
 def test_two_clusters(shell, tmp_path):
     """One with podium's own name and one with another: each has its context and state."""
     (tmp_path / "gpu.yaml").write_text(GPU)

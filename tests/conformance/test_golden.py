@@ -14,7 +14,7 @@ FILES = sorted([*GOLDEN.glob("*.jsonl.gz"), *GOLDEN.glob("*.json")])
 # Hints about resource claims and device classes, which podium does not read yet.
 LEFT_OUT = {"queueing-hints.jsonl.gz": 83}
 
-EVERY = 5 if is_fast() else 1  # such recording is replayed
+EVERY = 10 if is_fast() else 1  # such recording is replayed
 
 
 def test_there_are_recordings():

@@ -8,6 +8,8 @@ from podium import app, config
 from podium.testing import SimulatedCluster
 from tests.support.scenarios import node, pod, reasons
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 200
 IMPORTANT = {
     "apiVersion": "scheduling.k8s.io/v1",

@@ -14,6 +14,8 @@ from podium.state.rows import Rows
 from tests.support.builders import node, pod
 from tests.support.extender_process import ask
 
+pytestmark = pytest.mark.slow
+
 WEB = pod("web")
 NAMES = ["a", "b", "c"]
 

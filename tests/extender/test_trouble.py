@@ -15,6 +15,8 @@ from podium.state.rows import Rows
 from tests.support.builders import node, pod
 from tests.support.extender_process import Server, ask
 
+pytestmark = pytest.mark.slow
+
 WEB = pod("web")
 SECONDS = 2.5
 

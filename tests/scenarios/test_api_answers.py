@@ -7,6 +7,8 @@ import pytest
 from tests.support.faulty_proxy import answering, hanging_up
 from tests.support.scenarios import LiedToCluster, node, play, pod, reasons, scrape
 
+pytestmark = pytest.mark.slow
+
 SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 
 

@@ -7,6 +7,8 @@ import pytest
 from podium.testing import SimulatedCluster
 from tests.support.scenarios import node, play, pod
 
+pytestmark = pytest.mark.slow
+
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NO_SELECTOR = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["x"]}]}

@@ -2,10 +2,14 @@
 
 import asyncio
 
+import pytest
+
 from podium import framework as fwk
 from podium.live.running import DRAIN_SECONDS
 from tests.support.faulty_proxy import holding, never
 from tests.support.scenarios import LiedToCluster, node, play, pod, reasons
+
+pytestmark = pytest.mark.slow
 
 SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 

@@ -12,6 +12,8 @@ from tests.scenarios.test_profiles import HIGH
 from tests.support.faulty_proxy import holding
 from tests.support.scenarios import LiedToCluster, node, play, pod, reasons, scrape
 
+pytestmark = pytest.mark.slow
+
 MOMENT = 12  # longer than any backoff, far from the five minutes after which all are tried
 
 

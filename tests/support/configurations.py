@@ -1,6 +1,7 @@
 """Registries and configurations: of podium's own plugins, and of plugins that do nothing."""
 
 from collections.abc import Iterable
+from functools import cache
 
 from podium import app, config
 from podium import framework as fwk
@@ -131,12 +132,19 @@ def stub(*given: object) -> None:
     """Nobody calls it here."""
 
 
-def upstream_plugin(name: str) -> type[Plugin]:
-    args = FitArgs if name == "NodeResourcesFit" else NoArgs
-    return plugin(name, sorted(upstream.POINTS[name]), args)
+@cache
+def _upstream_registry(without: frozenset[str] = frozenset()) -> Registry:
+    args = {"NodeResourcesFit": FitArgs}
+    return Registry(
+        plugin(name, sorted(points), args.get(name, NoArgs))
+        for name, points in upstream.POINTS.items()
+        if name not in without
+    )
 
 
 def registry(*more: type[Plugin], without: Iterable[str] = ()) -> Registry:
-    """Every plugin of v1.36 at its points, but for some, and some more."""
-    known = [upstream_plugin(name) for name in upstream.POINTS if name not in without]
-    return Registry([*known, *more])
+    """Every plugin of v1.36 at its points, but for some, and more. They are stubs."""
+    made = _upstream_registry(frozenset(without)).copy()
+    for each in more:
+        made.register(each)
+    return made

@@ -90,6 +90,7 @@ def test_reads_that_leave_out_too_much_are_found(plugin, message):
         assert_signature_sound(plugin, PICKY, STORY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plugin", "message"),
     [
