@@ -104,3 +104,8 @@ def test_which_fields_go_without_saying(definition, field, expected):
 
 def test_a_type_that_go_does_not_have():
     assert go_type("io.example.v1.Shelf") is None
+
+
+def test_structs_that_are_always_there_come_in_the_order_of_their_declaration():
+    assert go_type("io.k8s.api.apps.v1.Deployment").embedded == ("metadata", "spec", "status")
+    assert go_type("io.k8s.api.apps.v1.DeploymentSpec").embedded == ("template", "strategy")

@@ -1,1 +1,1 @@
-"""The embedded cluster: an API server in this process, speaking Kubernetes' REST API."""
+"""The embedded cluster: a Kubernetes API server in this process, with controllers and kubelets."""

@@ -1,4 +1,4 @@
-"""Answers: objects and lists as the bytes that a client asked for."""
+"""Answers to requests: objects and lists, encoded in the form that a client accepts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from podium.apiserver.watches import Item
 
 
 class Answer(NamedTuple):
-    """What goes back: a status code and a body of some media type."""
+    """A response: a status code, a body and its media type."""
 
     body: bytes
     code: int = 200
@@ -33,7 +33,7 @@ def encode(value: Any, accept: Accept, code: int = 200) -> Answer:
 
 
 class View:
-    """How one request wants its objects shown."""
+    """The form in which one request wants to see its objects."""
 
     def __init__(self, kind: ApiKind, accept: Accept, options: TableOptions) -> None:
         self._kind = kind
@@ -42,7 +42,7 @@ class View:
 
     @property
     def is_plain(self) -> bool:
-        """Whether objects go out as they are stored, so that nothing needs decoding."""
+        """Whether objects are sent as they are stored, without decoding them."""
         json = self._accept.media == "application/json"
         return json and not self._accept.view and not self._kind.stored_version
 
@@ -52,7 +52,7 @@ class View:
         return encode(self._shown(item), self._accept, code)
 
     def event(self, item: Item) -> bytes:
-        """An object inside a watch event; of a Table's headers the first event is enough."""
+        """Encode an object for a watch event. Only the first event carries a Table's headers."""
         if self.is_plain:
             return item.encoded
         shown = msgspec.json.encode(self._shown(item))
@@ -70,12 +70,12 @@ class View:
             )
             body = b",".join(self._elements(items))
             return Answer(b"".join((head[:-1], b',"items":[', body, b"]}")))
-        # One at a time: a Table of many thousands keeps little of each object.
+        # One object at a time: a Table of many thousands of pods keeps little of each.
         objects = (self._kind.from_stored(item.decode()) for item in items)
         return encode(self._listed(objects, meta), self._accept)
 
     def _elements(self, items: Iterable[Item]) -> Iterator[bytes]:
-        """Objects inside a list, where built-in kinds do not say again what they are."""
+        """Encode the items of a list. Built-in kinds leave out apiVersion and kind there."""
         if self._kind.custom:
             yield from (item.encoded for item in items)
             return
@@ -95,7 +95,7 @@ class View:
         obj = self._kind.from_stored(item.decode())
         match self._accept.view:
             case "Table":
-                version = obj["metadata"].get("resourceVersion")  # a dry run gives none
+                version = obj["metadata"].get("resourceVersion")  # a dry run has no version
                 meta = {"resourceVersion": version} if version else {}
                 return table(self._kind, [obj], meta, self._options)
             case "PartialObjectMetadata" | "PartialObjectMetadataList":

@@ -1,7 +1,8 @@
-"""The API without HTTP: create, update, patch and delete as every kind does them.
+"""The API without HTTP: create, update, patch and delete objects of any kind.
 
 Routes call it for clients; controllers and kubelets in this process call it directly. Between the
-request and the store it decodes, defaults, admits, validates and notes who owns which field.
+request and the store it decodes the object, fills in defaults, runs admission, validates, and
+records which manager owns which field.
 """
 
 from __future__ import annotations
@@ -46,24 +47,24 @@ Change = Callable[[Json], Json]
 
 @dataclass(slots=True)
 class Call:
-    """What a write brings along besides its object."""
+    """The options of a write, besides the object itself."""
 
-    manager: str = ""  # who owns what is written; nobody's fields are noted when it is empty
+    manager: str = ""  # owns the written fields; with "" no owner is recorded
     dry_run: bool = False
-    validation: str = "Warn"  # of unknown fields: Ignore, Warn, Strict
+    validation: str = "Warn"  # what to do about unknown fields: Ignore, Warn, Strict
     subresource: str = ""
     warnings: list[str] = field(default_factory=list)
 
 
 class Api:
-    """Every kind's operations over one store."""
+    """The operations of all kinds on one store."""
 
     def __init__(self, store: ObjectStore) -> None:
         self.store = store
         self.kinds = builtin_kinds()
 
     def kind(self, resource: str) -> ApiKind:
-        """The row of ``"pods"`` or ``"deployments.apps"``."""
+        """Return the kind of a resource, such as ``"pods"`` or ``"deployments.apps"``."""
         return self.kinds.resource(resource)
 
     # Reading
@@ -90,7 +91,7 @@ class Api:
         meta["uid"] = self.store.new_uid()
         drop_status(kind, obj)
         self._default(kind, obj)
-        self._track(kind, None, obj, call)  # what follows is the server's own doing
+        self._track(kind, None, obj, call)  # what follows is set by the server and has no owner
         self._admit(kind, obj, None)
         if not meta.get("name") and meta.get("generateName"):
             meta["name"] = self.store.new_name(kind.storage, meta)
@@ -107,7 +108,7 @@ class Api:
         return self.store.create(kind.storage, kind.to_stored(obj), dry_run=call.dry_run)
 
     def update(self, kind: ApiKind, key: Key, raw: Any, call: Call) -> Item:
-        """Replace an object, or with `call.subresource` "status" only its status."""
+        """Replace an object, or only its status if `call.subresource` is "status"."""
         obj = self._decoded(kind, raw, call)
         meta = obj["metadata"] = dict(obj.get("metadata") or {})
         _place(kind, meta, key[0])
@@ -121,13 +122,13 @@ class Api:
         return self._replace(kind, key, obj, call)
 
     def modify(self, kind: ApiKind, key: Key, change: Change, call: Call) -> Item:
-        """Read, change, write: ``change`` gets the object and returns the new one."""
+        """Read an object, pass it to ``change``, and write what it returns."""
         live = self.get(kind, key)
         changed = change(live)
         return self.update(kind, key, changed, call)
 
     def apply(self, kind: ApiKind, key: Key, config: Any, call: Call, force: bool = False) -> Item:
-        """Server-side apply: creates what is missing, refuses what others own."""
+        """Apply a configuration on the server: create what is missing, refuse what others own."""
         raw_meta = config.get("metadata") if isinstance(config, dict) else None
         if isinstance(raw_meta, dict) and raw_meta.get("managedFields") is not None:
             raise bad_request("metadata.managedFields must be nil")
@@ -263,7 +264,7 @@ class Api:
                 yield from missing_fields(new, kind)
 
     def _refuse(self, kind: ApiKind, obj: Json, causes: Iterable[Cause]) -> None:
-        """Raise 422 with every cause."""
+        """Raise a 422 that lists every cause, if there is any."""
         found = _distinct(causes)
         if found:
             meta = obj["metadata"]
@@ -301,7 +302,7 @@ def _without_status(obj: Json | None) -> Json | None:
 
 
 def _distinct(causes: Iterable[Cause]) -> list[Cause]:
-    """Each cause once; that a field is missing, the rules may know and the schema too."""
+    """Return each cause once. A check and the schema may both report a missing field."""
     found: dict[tuple[str, ...], Cause] = {}
     for cause in causes:
         is_missing = cause.reason == "FieldValueRequired"
@@ -310,12 +311,12 @@ def _distinct(causes: Iterable[Cause]) -> list[Cause]:
 
 
 def _untracked(call: Call) -> Call:
-    """The same call for an object whose owners are noted already."""
+    """Return a copy of the call for an object whose owners are already recorded."""
     return Call("", call.dry_run, "Ignore", call.subresource, call.warnings)
 
 
 def _place(kind: ApiKind, meta: Json, namespace: str) -> None:
-    """Put the object where the path says; a cluster-scoped kind is in no namespace."""
+    """Put the object into the namespace of the path; cluster-scoped kinds have none."""
     if not kind.namespaced:
         meta.pop("namespace", None)
         return
@@ -339,7 +340,7 @@ def check_name(meta: Json, key: Key) -> None:
 
 
 def _check_declared(kind: ApiKind, key: Key, config: Any) -> None:
-    """What is applied must be known: nobody could own the rest."""
+    """Refuse unknown fields of an applied configuration, since nobody could own them."""
     unknown = [] if kind.custom else conform(kind, config)[1]
     if unknown:
         fields = ", ".join(f".{path}: field not declared in schema" for path in unknown)

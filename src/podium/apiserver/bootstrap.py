@@ -1,4 +1,4 @@
-"""What a cluster has from the start: its parts wired, namespaces, priority classes, accounts."""
+"""A new cluster: its parts, and the namespaces, priority classes and accounts it starts with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CLASSES = {"system-cluster-critical": _CRITICAL, "system-node-critical": _CRITI
 
 
 def new_api(clock: Clock, *, history: int = 8192, seed: int | None = None) -> Api:
-    """A store with everything that acts on it at once, and the objects every cluster has."""
+    """Return an API with a new store, garbage collection, custom kinds and the initial objects."""
     api = Api(ObjectStore(clock, history=history, seed=seed))
     GarbageCollector(api.store, api.kinds)
     CustomKinds(api.store, api.kinds)

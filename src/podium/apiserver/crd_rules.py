@@ -21,7 +21,7 @@ Causes = Iterator[Cause]
 
 
 def fill_defaults(value: Any, schema: Schema) -> None:
-    """Put the schema's defaults where nothing is, in place."""
+    """Fill in the schema's defaults, in place."""
     match value:
         case dict():
             for name, below in schema.properties.items():
@@ -87,7 +87,7 @@ def _type_of(value: Any) -> str:
 
 
 def _duplicates(value: list[Any], schema: Schema, path: str) -> Causes:
-    """Elements of a list that is a map or a set, named twice."""
+    """Report elements that appear twice in a list with keys or a set."""
     seen = []
     for index, one in enumerate(value):
         if schema.list_type == "map" and isinstance(one, dict):
@@ -165,7 +165,7 @@ def _size_causes(value: str | list[Any] | Json, limits: Json, path: str) -> Caus
 
 
 def pattern_problem(pattern: str) -> str:
-    """Why a pattern is none; empty when it is one."""
+    """Return why a pattern is not a valid regular expression; empty if it is one."""
     try:
         _compiled(pattern)
     except re2.error as error:
@@ -175,12 +175,12 @@ def pattern_problem(pattern: str) -> str:
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Whether a text has the pattern somewhere in it."""
+    """Return whether the pattern matches anywhere in the text."""
     return _compiled(pattern).search(text) is not None
 
 
 @lru_cache(maxsize=128)
 def _compiled(pattern: str) -> re2._Regexp:
     options = re2.Options()
-    options.log_errors = False  # the client is told; our error stream is not its place
+    options.log_errors = False  # the client gets the error; keep it out of our error stream
     return re2.compile(pattern, options=options)

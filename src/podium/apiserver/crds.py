@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: each adds a row per served version to the table of kinds."""
+"""CustomResourceDefinitions: each adds one kind per served version to the table of kinds."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from podium.apiserver.statuses import Json
 from podium.apiserver.store import ObjectStore
 from podium.apiserver.watches import DELETED, Event
 
-# In the order in which a server lists them.
+# In the order in which kube-apiserver lists them.
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 
 
 class CustomKinds:
-    """Keeps the rows of custom kinds in step with the definitions in the store."""
+    """Keeps the custom kinds of a table in step with the definitions in the store."""
 
     def __init__(self, store: ObjectStore, kinds: KindTable) -> None:
         self._store = store
         self._kinds = kinds
-        self._rows: dict[str, list[ApiKind]] = {}
+        self._by_definition: dict[str, list[ApiKind]] = {}
         store.listen(self._on_event)
 
     def _on_event(self, resource: str, event: Event) -> None:
@@ -31,7 +31,7 @@ class CustomKinds:
             return
         name = event.key[1]
         if event.type == DELETED:
-            rows = self._rows.pop(name, [])
+            rows = self._by_definition.pop(name, [])
             for row in rows:
                 self._kinds.remove(row)
             for storage in {row.storage for row in rows}:
@@ -44,14 +44,14 @@ class CustomKinds:
             self._establish(crd)
 
     def _serve(self, name: str, crd: Json) -> None:
-        for row in self._rows.get(name, ()):
+        for row in self._by_definition.get(name, ()):
             self._kinds.remove(row)
-        self._rows[name] = list(rows_of(crd))
-        for row in self._rows[name]:
+        self._by_definition[name] = list(kinds_of(crd))
+        for row in self._by_definition[name]:
             self._kinds.add(row)
 
     def _establish(self, crd: Json) -> None:
-        """The names are taken: the server says so in the status, and owns what it says."""
+        """Report in the definition's status that its names are accepted."""
         new = {**crd, "metadata": dict(crd["metadata"]), "status": self._established(crd)}
         kind = self._kinds.resource(CRDS)
         manager = Manager("kube-apiserver", UPDATE, kind.api_version, "status")
@@ -91,8 +91,8 @@ def _is_established(crd: Json) -> bool:
     return any(one.get("type") == "Established" for one in conditions)
 
 
-def rows_of(crd: Json) -> Iterator[ApiKind]:
-    """A row per served version."""
+def kinds_of(crd: Json) -> Iterator[ApiKind]:
+    """Yield one kind per served version of a definition."""
     spec, names = crd["spec"], crd["spec"]["names"]
     stored = next(one["name"] for one in spec["versions"] if one.get("storage"))
     for version in spec["versions"]:

@@ -1,7 +1,7 @@
-"""Request bodies to objects: JSON or YAML to dicts, then dicts to what the kind's schema knows.
+"""Turn request bodies into objects: JSON or YAML into dicts, and those into what the schema knows.
 
-As in a real server a wrong type is a 400, and an unknown field is dropped; the caller decides by
-`fieldValidation` whether that is an error, a warning or nothing.
+As in kube-apiserver, a wrong type is a 400 and an unknown field is dropped. The caller decides by
+`fieldValidation` whether an unknown field is an error, a warning or ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from podium.apiserver.schemas import ANYTHING, Schema
 from podium.apiserver.statuses import Json
 from podium.errors import InvalidQuantity, InvalidTime, PodiumError
 
-# Far deeper than any object of Kubernetes; beyond it the walks below would run out of stack.
+# Far deeper than any Kubernetes object; deeper ones would exhaust the stack of the walks below.
 MAX_DEPTH = 150
 _UNKNOWN_SHOWN = 50
 
@@ -32,7 +32,7 @@ _INTEGERS = {"int32": range(-(2**31), 2**31)}
 _INT64 = range(-(2**63), 2**63)
 
 
-# What a server reads first of a body, as Go prints it.
+# The type that a server first decodes a body into, as Go prints it.
 _TYPE_ONLY = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -40,21 +40,21 @@ _TYPE_ONLY = (
 
 
 class _Mismatch(Exception):
-    """A value of the wrong type, told as Go's decoder tells it."""
+    """A value of the wrong type, described in the words of Go's decoder."""
 
     def __init__(self, message: str, path: Path = (), go_type: str = "") -> None:
         super().__init__(message)
         self._path = path
         self._type = go_type
 
-    def told(self, root: Schema) -> str:
+    def message(self, root: Schema) -> str:
         if not self._type:
             return str(self)
         return f"{self} into Go struct field {_go_field(root, self._path)} of type {self._type}"
 
 
 class NotJson(Exception):
-    """Text that is no JSON; what to say of it depends on what it was sent for."""
+    """The text is not JSON. The caller words the refusal."""
 
 
 def read_json(body: bytes) -> Any:
@@ -68,7 +68,7 @@ def read_json(body: bytes) -> Any:
 
 
 def parse_json(body: bytes, kind: str) -> Json:
-    """The body of a request as plain values; ``kind`` is what it should be."""
+    """Return the body of a request as plain values; ``kind`` is the expected kind, for messages."""
     try:
         value = read_json(body)
     except NotJson as error:
@@ -101,7 +101,7 @@ def _recognized(value: Any, kind: str, body: bytes) -> Json:
 
 
 def unrecognized(kind: str, why: str) -> statuses.Refusal:
-    if kind == "DeleteOptions":  # no object, so nothing that it must be of
+    if kind == "DeleteOptions":  # it has no kind that a message could name
         return statuses.bad_request(why)
     about = f"the object provided is unrecognized (must be of type {kind})"
     return statuses.bad_request(f"{about}: {why}")
@@ -111,7 +111,7 @@ YamlReader = Callable[[bytes], Any]
 
 
 class NotYaml(Exception):
-    """Text that is no YAML, or several documents of it."""
+    """The text is not YAML, or holds several documents."""
 
 
 def read_yaml(body: bytes) -> Any:
@@ -125,7 +125,7 @@ def read_yaml(body: bytes) -> Any:
 
 
 def check_depth(value: Any) -> None:
-    """Refuse what is nested too deep, level by level and without recursion."""
+    """Refuse a value that is nested too deep. Works level by level, without recursion."""
     level = [value]
     for _ in range(MAX_DEPTH):
         below: list[Any] = []
@@ -141,7 +141,7 @@ def check_depth(value: Any) -> None:
 
 
 def conform(kind: ApiKind, obj: Any) -> tuple[Json, list[str]]:
-    """The object with known fields only, each of its type, and the paths of the unknown ones."""
+    """Return the object with its known fields only, and the paths of the unknown ones."""
     if not isinstance(obj, dict):
         raise Undecodable(
             kind, f"json: cannot unmarshal {got(obj)} into Go value of type v1.{kind.kind}"
@@ -150,7 +150,7 @@ def conform(kind: ApiKind, obj: Any) -> tuple[Json, list[str]]:
     try:
         found = walk.object(kind.schema, obj, ())
     except _Mismatch as error:
-        raise Undecodable(kind, error.told(kind.schema)) from None
+        raise Undecodable(kind, error.message(kind.schema)) from None
     for name in ("apiVersion", "kind"):
         if name in obj:
             found[name] = obj[name]
@@ -158,15 +158,15 @@ def conform(kind: ApiKind, obj: Any) -> tuple[Json, list[str]]:
 
 
 def conform_options(schema: Schema, raw: Json) -> Json:
-    """Options in a request's body, each of its type; what is unknown is left out."""
+    """Return the options in a request's body with their types checked, without unknown ones."""
     try:
         return _Walk(lenient=False).object(schema, raw, ())
     except _Mismatch as error:
-        raise statuses.bad_request(error.told(schema)) from None
+        raise statuses.bad_request(error.message(schema)) from None
 
 
 class Undecodable(statuses.Refusal):
-    """An object that is none of its kind; ``why`` is what the decoder says."""
+    """The object does not fit its kind; ``why`` is the decoder's message."""
 
     def __init__(self, kind: ApiKind, why: str) -> None:
         message = (
@@ -177,10 +177,12 @@ class Undecodable(statuses.Refusal):
 
 
 class _Walk:
-    """One pass over an object: checks types, drops nulls and unknown fields."""
+    """One pass over an object that checks types and drops nulls and unknown fields."""
 
     def __init__(self, lenient: bool) -> None:
-        self._lenient = lenient  # types of custom objects are checked later, with their limits
+        self._lenient = (
+            lenient  # types of custom objects are checked later, together with their limits
+        )
         self.unknown: list[str] = []
 
     def value(self, schema: Schema, value: Any, path: Path) -> Any:
@@ -276,9 +278,9 @@ def _string(schema: Schema, value: Any, path: Path) -> str:
 
 
 def _quantity(value: Any) -> str:
-    """A quantity in the form the server stores: ``1000m`` is ``1``."""
+    """Return a quantity in the form in which a server stores it: ``1000m`` becomes ``1``."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        value = got(value)  # no quantity either: refused with the same words
+        value = got(value)  # not a quantity: refused with the same message
     try:
         return quantity.canonical(value)
     except InvalidQuantity as error:
@@ -286,7 +288,7 @@ def _quantity(value: Any) -> str:
 
 
 def _zero(schema: Schema) -> Any:
-    """What Go's decoder makes of a null inside a list or a map."""
+    """Return what Go's decoder makes of a null inside a list or a map."""
     return {"object": {}, "array": [], "string": "", "boolean": False}.get(schema.type, 0)
 
 
@@ -296,7 +298,7 @@ def _mismatch(schema: Schema, value: Any, path: Path) -> _Mismatch:
 
 
 def _go_field(root: Schema, path: Path) -> str:
-    """A field as Go names it: the type around it, then the names without indexes and keys."""
+    """Return a field as Go names it: its type, then the names without indexes and keys."""
     owner, names, schema = root, [], root
     for part in path:
         name = part.partition("[")[0]
@@ -309,7 +311,7 @@ def _go_field(root: Schema, path: Path) -> str:
 
 
 def got(value: Any) -> str:
-    """What a value is, in the words of Go's decoder."""
+    """Return the type of a value in the words of Go's decoder."""
     match value:
         case bool():
             return "bool"

@@ -1,4 +1,4 @@
-"""DeleteOptions, and what they mean for an object: its grace and its finalizers."""
+"""DeleteOptions, and what they mean for an object: its grace period and its finalizers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POLICIES = ("Background", "Foreground", "Orphan")
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """How a client wants something deleted; what it leaves out is the kind's to decide."""
+    """How a client wants an object deleted. The kind decides what the client leaves open."""
 
     grace_seconds: int | None = None
     propagation: str = ""
@@ -28,7 +28,7 @@ class DeleteOptions:
 
     @classmethod
     def read(cls, raw: Json) -> DeleteOptions:
-        """From options of the right types; raises the server's refusals."""
+        """Build the options from a body whose types are checked; raise the server's refusals."""
         grace, policy = raw.get("gracePeriodSeconds"), raw.get("propagationPolicy")
         if policy is not None and policy not in _POLICIES:
             cause = statuses.unsupported(
@@ -47,7 +47,7 @@ class DeleteOptions:
 
 
 def by_default(kind: ApiKind, options: DeleteOptions) -> DeleteOptions:
-    """What a client means that says nothing about dependents: older kinds leave them behind."""
+    """Fill in the propagation that older kinds have by default: they orphan dependents."""
     if options.propagation or not kind.orphans_dependents:
         return options
     return replace(options, propagation="Orphan")
@@ -59,7 +59,7 @@ def orphaning_warnings(kind: ApiKind, given: DeleteOptions) -> Iterator[str]:
 
 
 def typed_options(raw: Json) -> Json:
-    """The options in a body, each of its type."""
+    """Return the options in a body with their types checked."""
     kind = raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         scheme = '"pkg/apis/meta/internalversion/scheme/register.go:27"'

@@ -1,4 +1,4 @@
-"""Discovery: which groups, versions and resources there are, as lists and in one document."""
+"""Discovery documents: which groups, versions and resources the server has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERSION: Json = {
     "platform": "linux/amd64",
 }
 
-# What the kinds of subresources are called, and what can be done to them.
+# Subresources that have a kind of their own: its group, version and name, and the verbs.
 _SUBRESOURCES: dict[str, tuple[str, str, str, list[str]]] = {
     "scale": ("autoscaling", "v1", "Scale", ["get", "patch", "update"]),
     "binding": ("", "v1", "Binding", ["create"]),
@@ -68,7 +68,7 @@ _STAGES = {None: 0, "beta": 1, "alpha": 2}
 
 
 def _ordered(versions: Iterable[str]) -> list[str]:
-    """Stable versions before beta and alpha ones, newer before older, then other names."""
+    """Sort versions: stable before beta and alpha, newer before older, other names last."""
 
     def rank(version: str) -> tuple[int, int, int, str]:
         found = _VERSION.fullmatch(version)
@@ -91,7 +91,7 @@ def resource_list(kinds: KindTable, group: str, version: str) -> Json | None:
         found.append(_binding())
     return {
         "kind": "APIResourceList",
-        **({"apiVersion": "v1"} if group else {}),  # the oldest group was there before the field
+        **({"apiVersion": "v1"} if group else {}),  # the core group is older than this field
         "groupVersion": f"{group}/{version}" if group else version,
         "resources": sorted(found, key=lambda one: str(one["name"])),
     }
@@ -139,7 +139,7 @@ def _subresource(row: ApiKind, name: str) -> Json:
 
 
 def aggregated(kinds: KindTable, core: bool, version: str) -> Json:
-    """Every group in one document: what new clients read instead of the lists above."""
+    """Return all groups in one document, which newer clients read instead of the lists above."""
     items = [
         _aggregated_group(name, versions)
         for name, versions in kinds.groups().items()

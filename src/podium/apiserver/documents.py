@@ -1,4 +1,4 @@
-"""Everything that is no object: discovery, OpenAPI, version and health."""
+"""Answers for paths outside the objects: discovery, OpenAPI, version and health."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryL
 
 
 class Documents:
-    """Answers for paths that name no object."""
+    """Answers requests for discovery, OpenAPI, version and health."""
 
     def __init__(self, api: Api) -> None:
         self._kinds = api.kinds

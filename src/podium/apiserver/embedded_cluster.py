@@ -74,7 +74,7 @@ class ClusterOptions:
 
 
 class EmbeddedCluster:
-    """A running cluster; ``api`` and ``clock`` are for parts that run in the same process."""
+    """A running cluster. Code in the same process uses ``api`` and ``clock``."""
 
     def __init__(self, options: ClusterOptions, clock: Clock | None = None) -> None:
         self.clock = clock or LoopClock(options.speed)
@@ -89,7 +89,7 @@ class EmbeddedCluster:
         return self.server.url
 
     def _controllers(self) -> list[Controller]:
-        # Nodes first: a pod can start only where there is an address.
+        # Nodes first: a pod can start only on a node that has an address.
         agents: list[Controller] = [
             NodeAgent(self.cluster, self._options.speed),
             PodAgent(self.cluster),
@@ -101,7 +101,7 @@ class EmbeddedCluster:
         for group in self._options.node_groups:
             add_nodes(self.cluster, group)
         self._runner.start()
-        await self.settle()  # nodes are ready when clients come
+        await self.settle()  # so that nodes are ready before the first client connects
         try:
             await self.server.start()
         except OSError as error:

@@ -1,7 +1,8 @@
-"""Sets of fields, as managedFields write them: tries of ``f:name``, ``k:{keys}`` and ``v:value``.
+"""Sets of fields as managedFields write them: tries of ``f:name``, ``k:{keys}`` and ``v:value``.
 
-A trie is a dict; an empty one is a member without members below, and ``"."`` marks a member that
-has some. The schema decides what is one field: a scalar, an atomic list, a keyed list's element.
+A trie is a dict. An empty dict is a member with nothing below it; the key ``"."`` marks a member
+that has members below. The schema decides what counts as one field: a scalar, an atomic list, or an
+element of a list with keys.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ Fields = dict[str, Any]
 Path = tuple[str, ...]
 
 SELF = "."
-_ABSENT = object()  # unlike null, which is a value
+_ABSENT = object()  # no value at all, unlike null
 
-# What only the server writes, and what names the object, belongs to nobody.
+# Fields without an owner: those that only the server writes, and those that name the object.
 UNOWNED = {
     ("f:apiVersion",),
     ("f:kind",),
@@ -43,7 +44,7 @@ UNOWNED = {
 
 
 def fields_of(value: Any, schema: Schema) -> Fields:
-    """Every field that a value sets."""
+    """Return every field that a value sets."""
     return strip(_fields(value, schema))
 
 
@@ -67,7 +68,7 @@ def _fields(value: Any, schema: Schema) -> Fields:
 
 
 def _all(value: Any, schema: Schema) -> Fields:
-    """Every field of a value that comes or goes as a whole: what holds others is one itself."""
+    """Return every field of a value that is set or removed as a whole, containers included."""
     match value:
         case dict() if value and _is_granular(schema):
             below = {
@@ -105,7 +106,7 @@ def _text(value: Any) -> str:
 
 
 def strip(fields: Fields) -> Fields:
-    """Without what belongs to nobody."""
+    """Return the set without the fields that have no owner."""
     found = {key: below for key, below in fields.items() if (key,) not in UNOWNED}
     meta = found.get("f:metadata")
     if meta is not None:
@@ -117,13 +118,13 @@ def strip(fields: Fields) -> Fields:
 
 
 def changes(old: Any, new: Any, schema: Schema) -> tuple[Fields, Fields]:
-    """The fields that differ between two values: those set or changed, and those gone."""
+    """Return the fields that differ between two values: those set or changed, and those removed."""
     changed, gone = _changes(old, new, schema)
     return strip(changed or {}), strip(gone or {})
 
 
 def _changes(old: Any, new: Any, schema: Schema) -> tuple[Fields | None, Fields | None]:
-    """As `changes`; None where nothing differs, since an empty trie is a member."""
+    """Like `changes`, but None where nothing differs, since an empty trie is a member."""
     if old is _ABSENT:
         return _all(new, schema), None
     if new is _ABSENT:
@@ -194,7 +195,7 @@ def union(left: Fields, right: Fields) -> Fields:
 
 
 def closed(fields: Fields) -> Fields:
-    """The set with every member's holders: who owns a field owns what it is in."""
+    """Return the set with all parents of its members: the owner of a field owns its parents."""
     return {
         key: {SELF: {}, **closed(below)} if below else below
         for key, below in fields.items()
@@ -203,7 +204,7 @@ def closed(fields: Fields) -> Fields:
 
 
 def difference(left: Fields, right: Fields) -> Fields:
-    """The members of one set that the other has not."""
+    """Return the members of one set that the other does not have."""
     found: Fields = {}
     for key, below in left.items():
         if key not in right:
@@ -239,7 +240,7 @@ def members(fields: Fields, path: Path = ()) -> Iterator[Path]:
 
 
 def holds(fields: Fields, path: Path) -> bool:
-    """Whether a set has the field at a path, or any below it."""
+    """Return whether a set has the field at a path, or any field below it."""
     for part in path:
         if part not in fields:
             return False
@@ -248,7 +249,7 @@ def holds(fields: Fields, path: Path) -> bool:
 
 
 def shown(path: Path) -> str:
-    """A path as conflicts name it: ``.spec.containers[name="web"].image``."""
+    """Return a path in the words of conflicts: ``.spec.containers[name="web"].image``."""
     return "".join(map(_shown, path))
 
 

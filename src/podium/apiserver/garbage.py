@@ -1,7 +1,7 @@
-"""The garbage collector: what goes when its owner goes, by owner references.
+"""The garbage collector: deletes the dependents of an object that is deleted.
 
-It listens to the store and acts in the same turn, so that no request sees a deletion half done.
-Foreground deletion waits for the dependents, as it must.
+It listens to the store and acts within the same write, so that no request sees a half-done
+deletion. Foreground deletion waits for the dependents first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Ref = tuple[str, Key]  # a resource and the key of an object in it
 
 
 class GarbageCollector:
-    """Knows who depends on whom, by uid, and cleans up after deletions."""
+    """Knows by uid which objects depend on which, and cleans up after deletions."""
 
     def __init__(self, store: ObjectStore, kinds: KindTable) -> None:
         self._store = store
@@ -51,7 +51,7 @@ class GarbageCollector:
     def _after_removal(self, event: Event, owners: list[Json]) -> None:
         for dependent in sorted(self._dependents.get(event.new.meta.uid, ())):
             self._collect_orphan(dependent)
-        for owner in owners:  # the last dependent of an owner that waits for them lets it go
+        for owner in owners:  # it was the last dependent that its owner waited for
             found = self._owner(event.key[0], owner)
             if found is not None:
                 self._after_marking(found, self._store.item(*found))
@@ -87,7 +87,7 @@ class GarbageCollector:
         return any(owner.get("uid") == uid and owner.get("blockOwnerDeletion") for owner in owners)
 
     def _collect_orphan(self, ref: Ref) -> None:
-        """Delete an object none of whose owners is left."""
+        """Delete an object if none of its owners exists any more."""
         item = self._store.find(*ref)
         if item is None:
             return
@@ -101,7 +101,7 @@ class GarbageCollector:
             self._store.update(ref[0], obj)
 
     def _is_there(self, namespace: str, owner: Json) -> bool:
-        """Whether an owner exists; of a kind that is not served nobody can tell, so it stays."""
+        """Return whether an owner exists. An owner of an unknown kind counts as existing."""
         if self._kinds.of(owner.get("apiVersion", ""), owner.get("kind", "")) is None:
             return True
         return self._owner(namespace, owner) is not None
@@ -140,6 +140,8 @@ class GarbageCollector:
 
 
 def _owners(item: Item) -> list[Json]:
-    if b'"ownerReferences"' not in item.encoded:  # most objects have none: decoding costs more
+    if (
+        b'"ownerReferences"' not in item.encoded
+    ):  # most objects have no owner; this check is cheaper than decoding
         return []
     return item.decode()["metadata"].get("ownerReferences") or []

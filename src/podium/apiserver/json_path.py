@@ -1,4 +1,4 @@
-"""Values at a path: the simple JSON paths that printer columns use, and the simplest of all."""
+"""Values at a path in an object: dotted names, and the JSON paths that printer columns use."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _STEP = re.compile(
 
 
 def at(obj: Any, path: str) -> Any:
-    """The value at names joined by dots, such as ``spec.replicas``; None when there is none."""
+    """Return the value at a dotted path such as ``spec.replicas``; None if there is none."""
     for name in path.split("."):
         obj = obj.get(name) if isinstance(obj, dict) else None
     return obj
 
 
 def first_value(obj: Any, path: str) -> Any:
-    """The first value at ``.items[0].name`` and its like; None for a path beyond this subset."""
+    """Return the first value at a path such as ``.items[0].name``; None for other syntax."""
     text, at = path if path.startswith((".", "[")) else f".{path}", 0
     while at < len(text):
         step = _STEP.match(text.replace("\\.", "\0"), at)

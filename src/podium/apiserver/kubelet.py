@@ -1,11 +1,11 @@
-"""Simulated kubelets towards pods: admit, start, run, end and stop them, on the Clock's time.
+"""Simulated kubelets, the part that runs pods: admit, start, run, end and stop them by the Clock.
 
-No container is ever started. How long things take, pods may say themselves, in annotations:
+No container is ever started. Annotations of a pod say how long things take:
 
-    podium.dev/start-after   from admission to Running; 1s without it
-    podium.dev/duration      from Running to the end; without it a Job's run 5s, others on
-    podium.dev/exit-code     how it ends: 0 without it
-    podium.dev/stop-after    from a deletion to the end; 1s without it, and never beyond the grace
+    podium.dev/start-after   from admission to Running; 1s by default
+    podium.dev/duration      from Running to the end; by default a Job's pods run 5s, others forever
+    podium.dev/exit-code     the exit code at the end; 0 by default
+    podium.dev/stop-after    from deletion to the end; 1s by default, at most the grace period
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 
 from podium import durations
 from podium.api import objects
-from podium.apiserver import kubelet_status as stations
+from podium.apiserver import kubelet_status as stages
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.owners import controller_of
 from podium.apiserver.controllers.pods import FINISHED, seconds
 from podium.apiserver.controllers.runner import Change, Mapper
 from podium.apiserver.kubelet_admission import Need, Usage, reject
 from podium.apiserver.kubelet_nodes import is_simulated
-from podium.apiserver.kubelet_status import Place
+from podium.apiserver.kubelet_status import PodAddresses
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
@@ -32,15 +32,15 @@ EXIT_CODE, STOP = "podium.dev/exit-code", "podium.dev/stop-after"
 _START_SECONDS = 1.0
 _STOP_SECONDS = 1.0
 _JOB_SECONDS = 5.0
-_TERMINATED = 143  # the exit code of a program that a signal ended
-_RESTART_SECONDS = 10.0  # at least, between two starts of one container
+_TERMINATED = 143  # the exit code of a program that was ended by SIGKILL
+_RESTART_SECONDS = 10.0  # the least time between two starts of one container
 _LOOK_AGAIN = 1.0
-_FIRST_ADDRESS = 2  # before it are the network's own and its gateway's
+_FIRST_ADDRESS = 2  # the first two are those of the network and its gateway
 
 
 @dataclass(slots=True)
 class _Machine:
-    """What a kubelet keeps in mind of its node: who uses what, and which addresses are given."""
+    """What a kubelet knows of its node: which pods use what, and which addresses are taken."""
 
     usage: Usage = field(default_factory=Usage)
     addresses: dict[Key, int] = field(default_factory=dict)
@@ -57,22 +57,29 @@ class _Machine:
 
 
 class PodAgent:
-    """The part of all kubelets that runs pods."""
+    """The part of all simulated kubelets that runs pods.
+
+    It keeps three things in step: every pod in ``_known`` is counted in the machine of its node,
+    and its uid may have an entry in ``_since``. `_notice` removes a pod from all three when it is
+    gone or replaced.
+    """
 
     name = "kubelet"
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._machines: dict[str, _Machine] = {}
-        self._homes: dict[Key, tuple[str, str]] = {}  # uid and node of the pods it knows
-        self._since: dict[str, float] = {}  # uid to its last station; a status has whole seconds
+        self._known: dict[Key, tuple[str, str]] = {}  # uid and node of the known pods
+        self._since: dict[
+            str, float
+        ] = {}  # when a pod (by uid) entered its present stage; statuses have whole seconds
 
     @property
     def watches(self) -> Mapping[str, Mapper]:
         return {"pods": _bound, "nodes": self._on_node}
 
     def _on_node(self, change: Change) -> Iterator[Key]:
-        """Pods may wait for their node to be there and to have an address."""
+        """Yield the pods of a node: they may wait for it to exist and to have an address."""
         if change.is_gone:
             self._machines.pop(change.key[1], None)
         elif change.old is None or not _host_address(change.old):
@@ -104,19 +111,19 @@ class PodAgent:
         return node if ours else None
 
     def _notice(self, key: Key, pod: Json | None) -> None:
-        """Forget a pod that is gone, also when another one has its name by now."""
-        uid, name = self._homes.get(key, ("", ""))
+        """Forget a pod that is gone, even if another pod has its name by now."""
+        uid, name = self._known.get(key, ("", ""))
         if uid and (pod is None or pod["metadata"]["uid"] != uid):
             self._forget(key, name)
             self._since.pop(uid, None)
 
     def _forget(self, key: Key, node: str) -> None:
-        self._homes.pop(key, None)
+        self._known.pop(key, None)
         if node in self._machines:
             self._machines[node].forget(key)
 
     def _machine(self, node: Json) -> _Machine:
-        """What is known of a node; at first what its pods' statuses tell."""
+        """Return what is known of a node; at first it is read from the statuses of its pods."""
         name = node["metadata"]["name"]
         if name not in self._machines:
             self._machines[name] = _Machine()
@@ -129,7 +136,7 @@ class PodAgent:
         key, name = _key(pod), node["metadata"]["name"]
         machine = self._machines[name]
         machine.usage.needs[key] = Need.of(_typed(pod))
-        self._homes[key] = (pod["metadata"]["uid"], name)
+        self._known[key] = (pod["metadata"]["uid"], name)
         number = _number_of(pod["status"].get("podIP", ""), node)
         if number is not None:
             machine.addresses[key] = number
@@ -141,24 +148,24 @@ class PodAgent:
         need = Need.of(typed)
         rejection = reject(typed, need, _typed_node(node), machine.usage)
         if rejection is not None:
-            status = stations.rejected(pod, rejection, self._cluster.now)
+            status = stages.rejected(pod, rejection, self._cluster.now)
             self._cluster.set_status("pods", key, status)
-            self._cluster.tell(pod, rejection.reason, rejection.message, type_="Warning")
+            self._cluster.record_event(pod, rejection.reason, rejection.message, type_="Warning")
             return None
         machine.usage.needs[key] = need
-        self._homes[key] = (pod["metadata"]["uid"], name)
+        self._known[key] = (pod["metadata"]["uid"], name)
         self._since[pod["metadata"]["uid"]] = self._cluster.clock.now()
-        self._complain(pod)
-        status = stations.creating(pod, self._place(pod, node), self._cluster.now)
+        self._report_bad_annotations(pod)
+        status = stages.creating(pod, self._addresses(pod, node), self._cluster.now)
         self._cluster.set_status("pods", key, status)
         return self._start(self._cluster.store.get("pods", *key), node)
 
-    def _complain(self, pod: Json) -> None:
-        """Tell about annotations that cannot be read; their defaults apply."""
+    def _report_bad_annotations(self, pod: Json) -> None:
+        """Record an event about annotations that cannot be read; their defaults apply."""
         for name, text in (pod["metadata"].get("annotations") or {}).items():
             if name in (START, DURATION, STOP) and _parsed(text) is None:
                 message = f'annotation {name}: "{text}" is no duration such as "90s" or "5m"'
-                self._cluster.tell(pod, "InvalidAnnotation", message, type_="Warning")
+                self._cluster.record_event(pod, "InvalidAnnotation", message, type_="Warning")
 
     def _start(self, pod: Json, node: Json) -> float | None:
         left = self._left(pod, _seconds(pod, START, _START_SECONDS))
@@ -167,15 +174,15 @@ class PodAgent:
         if not self._volumes_ready(pod):
             return _LOOK_AGAIN
         key = _key(pod)
-        status = stations.running(pod, self._place(pod, node), self._cluster.now)
+        status = stages.running(pod, self._addresses(pod, node), self._cluster.now)
         self._since[pod["metadata"]["uid"]] = self._cluster.clock.now()
         self._cluster.set_status("pods", key, status)
         for container in pod["spec"]["containers"]:
-            self._cluster.tell(pod, "Started", f"Started container {container['name']}")
+            self._cluster.record_event(pod, "Started", f"Started container {container['name']}")
         return None
 
     def _run(self, pod: Json) -> float | None:
-        """A pod that has an end comes to it, and starts again if its policy says so."""
+        """End a pod when its time is over, and restart it if its restart policy says so."""
         is_job = (controller_of(pod) or {}).get("kind") == "Job"
         length = _seconds(pod, DURATION, _JOB_SECONDS if is_job else math.inf)
         if length == math.inf:
@@ -186,13 +193,13 @@ class PodAgent:
         left = self._left(pod, max(length, _RESTART_SECONDS) if restarts else length)
         if left > 0:
             return left
-        end = stations.restarted if restarts else stations.ended
+        end = stages.restarted if restarts else stages.ended
         self._since[pod["metadata"]["uid"]] = self._cluster.clock.now()
         self._cluster.set_status("pods", _key(pod), end(pod, code, self._cluster.now))
         return None
 
     def _stop(self, pod: Json) -> float | None:
-        """Wait for the containers to stop, at most for the grace; then the pod is gone."""
+        """Wait until the containers stop, at most for the grace period; then remove the pod."""
         meta = pod["metadata"]
         grace = float(meta.get("deletionGracePeriodSeconds", 0))
         asked = seconds(meta["deletionTimestamp"]) - grace
@@ -201,29 +208,29 @@ class PodAgent:
         if left > 0:
             return left
         if (pod.get("status") or {}).get("startTime"):
-            # A server stops when told to; work that is cut short has failed.
+            # A server exits cleanly when it is asked to stop; a job that is interrupted has failed.
             code = 0 if pod["spec"].get("restartPolicy", "Always") == "Always" else _TERMINATED
-            status = stations.ended(pod, code, self._cluster.now)
+            status = stages.ended(pod, code, self._cluster.now)
             self._cluster.set_status("pods", _key(pod), status)
         self._let_go(pod, is_deleting=True)
         return None
 
     def _let_go(self, pod: Json, is_deleting: bool) -> None:
         key = _key(pod)
-        if key in self._homes:
-            self._forget(key, self._homes[key][1])
+        if key in self._known:
+            self._forget(key, self._known[key][1])
         if is_deleting and self._cluster.store.find("pods", key) is not None:
             self._cluster.delete_at_once("pods", key)
 
-    def _place(self, pod: Json, node: Json) -> Place:
+    def _addresses(self, pod: Json, node: Json) -> PodAddresses:
         host = _host_address(node)
         if pod["spec"].get("hostNetwork"):
-            return Place(host, host)
+            return PodAddresses(host, host)
         machine = self._machine(node)
-        return Place(host, machine.address(_key(pod), node))
+        return PodAddresses(host, machine.address(_key(pod), node))
 
     def _volumes_ready(self, pod: Json) -> bool:
-        """Whether all claims of the pod are bound; a kubelet waits for that."""
+        """Return whether all claims of the pod are bound; a kubelet waits for that."""
         namespace, name = _key(pod)
         for volume in pod["spec"].get("volumes") or []:
             claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
@@ -235,19 +242,19 @@ class PodAgent:
         return True
 
     def _left(self, pod: Json, length: float) -> float:
-        """The seconds until a pod has been at its station for so long."""
+        """Return the seconds until a pod has been in its present stage for ``length`` seconds."""
         now = self._cluster.clock.now()
         return self._since.setdefault(pod["metadata"]["uid"], now) + length - now
 
 
 def _bound(change: Change) -> Iterator[Key]:
-    """A kubelet minds the pods of its node only."""
+    """Yield the pod if it has a node: kubelets look at bound pods only."""
     if change.pod.spec.node_name:
         yield change.key
 
 
 def _seconds(pod: Json, annotation: str, default: float) -> float:
-    """What a pod's annotation says, if it can be read."""
+    """Return the duration in a pod's annotation, or the default if it cannot be read."""
     text = (pod["metadata"].get("annotations") or {}).get(annotation)
     said = None if text is None else _parsed(text)
     return default if said is None else said
@@ -270,7 +277,7 @@ def _key(pod: Json) -> Key:
 
 
 def _typed(pod: Json) -> objects.Pod:
-    """Without its status, of which nothing is needed here: that is three times as fast."""
+    """Decode a pod without its status, which is not needed here: three times as fast."""
     return objects.decode(objects.Pod, {**pod, "status": {}})
 
 
@@ -287,14 +294,17 @@ def _host_address(node: Json) -> str:
 
 
 def _number_of(address: str, node: Json) -> int | None:
-    """The number behind an address of the node's own range."""
+    """Return the number of a pod's address within its node's range."""
     prefix, _, last = address.rpartition(".")
     inside = prefix and (node["spec"].get("podCIDR") or "").startswith(f"{prefix}.")
     return int(last) - _FIRST_ADDRESS if inside else None
 
 
 def _pod_address(cidr: str, number: int) -> str:
-    """The address with this number in a node's range; more pods than it has share 100.64.0.0/10."""
+    """Return the address with this number in a node's range.
+
+    Pods beyond the range share 100.64.0.0/10.
+    """
     number += _FIRST_ADDRESS
     if number < 255 and cidr.count(".") == 3:
         return f"{cidr.rpartition('.')[0]}.{number}"

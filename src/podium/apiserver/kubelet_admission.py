@@ -1,4 +1,4 @@
-"""What a kubelet checks once more before it starts a pod, with a kubelet's reasons and words."""
+"""The checks that a kubelet makes before it starts a pod, with a kubelet's reasons and messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANY_ADDRESS = "0.0.0.0"
 
 
 class Rejection(NamedTuple):
-    """Why a pod may not run: the status's reason and message."""
+    """Why a pod may not run: the reason and message for its status."""
 
     reason: str
     message: str
@@ -48,7 +48,7 @@ class Need:
 
 @dataclass(slots=True)
 class Usage:
-    """What the admitted pods of one node take, by their keys."""
+    """What the admitted pods of one node take, by key."""
 
     needs: dict[tuple[str, str], Need] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class Usage:
 
 
 def reject(pod: Pod, need: Need, node: Node, usage: Usage) -> Rejection | None:
-    """The first reason against a pod on this node, in a kubelet's order; None admits it."""
+    """Return the first reason against a pod, in a kubelet's order; None admits the pod."""
     return (
         _out_of(need, allocatable(node), usage)
         or _affinity(pod, node)
@@ -73,7 +73,7 @@ def _out_of(need: Need, offered: Mapping[str, int], usage: Usage) -> Rejection |
     for resource in _ordered(need.resources):
         wanted = need.resources[resource]
         if not wanted or (resource not in offered and is_extended(resource)):
-            continue  # a kubelet takes no notice of extended resources it does not know
+            continue  # a kubelet ignores extended resources that it does not know
         used, capacity = usage.total(resource), offered.get(resource, 0)
         if wanted > capacity - used:
             return Rejection(
@@ -109,7 +109,7 @@ def _clash(one: HostPort, other: HostPort) -> bool:
 
 
 def _taints(pod: Pod, node: Node) -> Rejection | None:
-    """A pod that is already bound minds only the taints that would evict it."""
+    """Reject a pod for NoExecute taints: a bound pod is affected by no others."""
     if find_untolerated(node.spec.taints, pod.spec.tolerations, ("NoExecute",)) is None:
         return None
     why = "node(s) had taints that the pod didn't tolerate"

@@ -1,6 +1,6 @@
-"""Simulated kubelets towards their nodes: registration, conditions, addresses and leases.
+"""Simulated kubelets, the part that reports on nodes: conditions, addresses and leases.
 
-Every node of the cluster gets one, unless it is annotated with ``podium.dev/kubelet: none``.
+Every node of the cluster gets a kubelet, unless it is annotated with ``podium.dev/kubelet: none``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from podium.apiserver.store import Key
 KUBELET = "podium.dev/kubelet"
 LEASES, LEASE_NAMESPACE = "leases.coordination.k8s.io", "kube-node-lease"
 _RENEW_SECONDS = 10.0
-_LEASE_TERMS = 4  # a lease outlives so many renewals
-_RENEWALS_PER_SECOND = 500  # beyond that many, kubelets renew less often: it is one process
+_LEASE_TERMS = 4  # missed renewals until a lease expires
+_RENEWALS_PER_SECOND = (
+    500  # with more nodes kubelets renew less often, since they share one process
+)
 _HEARTBEAT_SECONDS = 300.0
 _CAPACITY = {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
 _CONDITIONS = [
@@ -41,16 +43,21 @@ _REASONS = {reason for _, _, reason, _ in _CONDITIONS}
 
 
 class NodeAgent:
-    """The part of all kubelets that reports about nodes."""
+    """The part of all simulated kubelets that reports on nodes.
+
+    Each node has a number, which its addresses are made of. Every number below the largest one used
+    is either in ``_numbers`` or in ``_free``. ``_renewed`` has the time of the last lease renewal
+    of each node that has a lease.
+    """
 
     name = "kubelet-node"
 
     def __init__(self, cluster: Cluster, speed: float = 1.0) -> None:
-        """``speed`` is how fast the cluster's time passes: it is real time that renewals take."""
+        """``speed`` is how fast the cluster's time passes; renewals are limited by real time."""
         self._cluster = cluster
         self._most_renewals = _RENEWALS_PER_SECOND / speed
         self._numbers: dict[str, int] = {}
-        self._free: list[int] = []  # all numbers below the largest are in one of the two
+        self._free: list[int] = []
         self._renewed: dict[str, float] = {}
 
     @property
@@ -77,12 +84,12 @@ class NodeAgent:
         if (wanted["metadata"], wanted["spec"]) != (node["metadata"], node["spec"]):
             self._cluster.put("nodes", {**wanted, "status": node["status"]})
         wanted["metadata"].pop("resourceVersion")
-        # Through the API, for the taints that follow from conditions.
+        # Through the API, whose admission adds the taints that follow from conditions.
         call = Call(subresource="status")
         self._cluster.api.update(self._cluster.api.kind("nodes"), key, wanted, call)
 
     def _number(self, name: str) -> int:
-        """The node's number, for its addresses; those of nodes that left are used again."""
+        """Return the node's number, for its addresses; numbers of removed nodes are used again."""
         if name not in self._numbers:
             self._numbers[name] = heappop(self._free) if self._free else len(self._numbers)
         return self._numbers[name]
@@ -95,7 +102,7 @@ class NodeAgent:
             self._cluster.delete(LEASES, (LEASE_NAMESPACE, name))
 
     def _renew(self, node: Json) -> float:
-        """Renew the lease if it is time; the seconds until the next time."""
+        """Renew the lease if it is due. Return the seconds until the next renewal."""
         name, now = node["metadata"]["name"], self._cluster.clock.now()
         every = max(_RENEW_SECONDS, self._cluster.store.count("nodes") / self._most_renewals)
         left = self._renewed.get(name, 0.0) + every - now
@@ -135,7 +142,7 @@ def new_lease(node: Json, duration: int, now: float) -> Json:
 
 
 def completed(node: Json, number: int, now: str) -> Json:
-    """A node with all that its kubelet reports; what is there already stays as it is."""
+    """Return the node with all that its kubelet reports; existing values stay as they are."""
     node = copy.deepcopy(node)
     name = node["metadata"]["name"]
     labels = node["metadata"].get("labels") or {}
@@ -171,7 +178,7 @@ def _labels(name: str) -> dict[str, str]:
 
 
 def _add_resources(status: Json) -> None:
-    """A node that says nothing gets a usual size; one that does at least room for pods."""
+    """Give a node without capacity a usual size, and any node room for pods."""
     capacity = status.get("capacity") or {}
     allocatable = status.get("allocatable") or {}
     extra = {"pods": _CAPACITY["pods"]} if capacity or allocatable else _CAPACITY
@@ -192,7 +199,7 @@ def _condition(said: tuple[str, str, str, str], now: str) -> Json:
 
 
 def heartbeat(node: Json, now: float) -> None:
-    """Renew the times of our conditions when they are old; others' conditions are left alone."""
+    """Renew the times of our own conditions when they are old."""
     for one in node["status"]["conditions"]:
         last = one.get("lastHeartbeatTime")
         if one.get("reason") in _REASONS and last and now - seconds(last) >= _HEARTBEAT_SECONDS:
@@ -215,11 +222,11 @@ def _node_info(name: str) -> Json:
 
 
 def host_address(number: int) -> str:
-    """Addresses of nodes are from 172.16.0.0/12."""
+    """Return the address of a node, from 172.16.0.0/12."""
     number += 2
     return f"172.{16 + (number >> 16) % 16}.{number >> 8 & 255}.{number & 255}"
 
 
 def pod_range(number: int) -> str:
-    """Each node has 256 addresses for pods, from 10.0.0.0/8."""
+    """Return the 256 addresses for a node's pods, from 10.0.0.0/8."""
     return f"10.{number >> 8 & 255}.{number & 255}.0/24"

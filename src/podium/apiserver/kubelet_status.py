@@ -1,4 +1,4 @@
-"""A pod's status as a kubelet writes it, at each station of the pod's life: pure functions."""
+"""The status of a pod as a kubelet writes it at each stage of the pod's life: pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podium.apiserver.kubelet_admission import Rejection
 from podium.apiserver.statuses import Json
 
 _COMPLETED, _ERROR = "Completed", "Error"
-# In the order a kubelet writes them.
+# In the order in which a kubelet writes them.
 _CONDITIONS = (
     "PodReadyToStartContainers",
     "Initialized",
@@ -21,8 +21,8 @@ _CONDITIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a pod runs, and under which addresses."""
+class PodAddresses:
+    """The node that a pod runs on, and the addresses of both."""
 
     host_ip: str
     pod_ip: str
@@ -39,8 +39,8 @@ def rejected(pod: Json, why: Rejection, now: str) -> Json:
     }
 
 
-def creating(pod: Json, place: Place, now: str) -> Json:
-    """Admitted: containers are being made."""
+def creating(pod: Json, addresses: PodAddresses, now: str) -> Json:
+    """Return the status of an admitted pod whose containers are being created."""
     inits = pod["spec"].get("initContainers") or []
     lasting = [*filter(_is_sidecar, inits), *pod["spec"]["containers"]]
     unready = _false("ContainersNotReady", f"containers with unready status: {_names(lasting)}")
@@ -57,8 +57,8 @@ def creating(pod: Json, place: Place, now: str) -> Json:
     status = {
         "phase": "Pending",
         "startTime": now,
-        "hostIP": place.host_ip,
-        "hostIPs": [{"ip": place.host_ip}],
+        "hostIP": addresses.host_ip,
+        "hostIPs": [{"ip": addresses.host_ip}],
         "qosClass": qos_class(pod["spec"]),
         "conditions": _conditions(pod, now, said),
         "containerStatuses": [_container(one, waiting) for one in pod["spec"]["containers"]],
@@ -70,13 +70,13 @@ def creating(pod: Json, place: Place, now: str) -> Json:
     return _kept(pod, status)
 
 
-def running(pod: Json, place: Place, now: str) -> Json:
+def running(pod: Json, addresses: PodAddresses, now: str) -> Json:
     state = {"running": {"startedAt": now}}
     status = {
         **(pod.get("status") or {}),
         "phase": "Running",
-        "podIP": place.pod_ip,
-        "podIPs": [{"ip": place.pod_ip}],
+        "podIP": addresses.pod_ip,
+        "podIPs": [{"ip": addresses.pod_ip}],
         "conditions": _conditions(pod, now, {}),
         "containerStatuses": [
             _container(one, state, pod, is_up=True) for one in pod["spec"]["containers"]
@@ -91,7 +91,7 @@ def running(pod: Json, place: Place, now: str) -> Json:
 
 
 def ended(pod: Json, exit_code: int, now: str) -> Json:
-    """All containers have stopped: the pod succeeded or failed as a whole."""
+    """Return the status after all containers have stopped: succeeded or failed as a whole."""
     old = pod.get("status") or {}
     reason = _COMPLETED if exit_code == 0 else _ERROR
     started = _started_at(pod) or now
@@ -117,8 +117,8 @@ def ended(pod: Json, exit_code: int, now: str) -> Json:
 
 
 def restarted(pod: Json, exit_code: int, now: str) -> Json:
-    """Containers that ended and run again."""
-    status = running(pod, Place("", (pod.get("status") or {}).get("podIP", "")), now)
+    """Return the status of a pod whose containers ended and run again."""
+    status = running(pod, PodAddresses("", (pod.get("status") or {}).get("podIP", "")), now)
     before = {one["name"]: one for one in (pod["status"].get("containerStatuses") or [])}
     started = _started_at(pod) or now
     for one in status["containerStatuses"]:
@@ -141,9 +141,10 @@ def _false(reason: str = "", message: str = "") -> Json:
 
 
 def _conditions(pod: Json, now: str, said: dict[str, Json]) -> list[Json]:
-    """All five, true where nothing else is said; a condition that stays keeps its time.
+    """Return a pod's five conditions, true unless said otherwise.
 
-    Conditions of others, such as readiness gates or the scheduler's, follow unchanged.
+    A condition that does not change keeps its time. Conditions of others, such as readiness gates
+    or the scheduler's, follow unchanged.
     """
     old = {one["type"]: one for one in (pod.get("status") or {}).get("conditions") or []}
     found = []
@@ -182,7 +183,7 @@ def _container(
 
 
 def _initialized(container: Json, pod: Json, now: str) -> Json:
-    """A sidecar runs on; any other init container is over before the pod runs."""
+    """Return whether an init container is done: ended, or a running sidecar."""
     if _is_sidecar(container):
         return _container(container, {"running": {"startedAt": now}}, pod, is_up=True)
     over = {"exitCode": 0, "reason": _COMPLETED, "startedAt": now, "finishedAt": now}
@@ -191,7 +192,7 @@ def _initialized(container: Json, pod: Json, now: str) -> Json:
 
 
 def _kept(pod: Json, status: Json) -> Json:
-    """What others wrote into the status stays: the nominated node and their like."""
+    """Return what others wrote into the status, such as the nominated node."""
     return {**(pod.get("status") or {}), **status}
 
 

@@ -1,4 +1,4 @@
-"""Lists: which objects a request selects, page by page and as of which version."""
+"""Lists: which objects a request selects, in pages and at which version."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MATCHES = ("", "Exact", "NotOlderThan")
 
 
 class Page(NamedTuple):
-    """A list, or a part of one, and the metadata that goes with it."""
+    """A list, or a part of one, with its metadata."""
 
     items: list[Item]
     meta: Json
@@ -40,10 +40,10 @@ def selection_of(target: Target, query: Query) -> Selection:
 
 
 def list_page(api: Api, target: Target, query: Query) -> Page:
-    """The objects a request asks for; at most ``limit`` of them, with a token for the rest."""
+    """Return the objects that a request selects, at most ``limit``, with a token for the rest."""
     selection = selection_of(target, query)
     limit = max(number(query, "limit") or 0, 0)
-    number(query, "timeoutSeconds")  # nothing takes long here, but a word is no number
+    number(query, "timeoutSeconds")  # the value has no effect here, but must be a number
     listing, after = _listing(api, target, query)
     items = listing.items
     if after is not None:
@@ -60,8 +60,10 @@ def list_page(api: Api, target: Target, query: Query) -> Page:
 
 
 def _chosen(items: list[Item], selection: Selection, limit: int) -> tuple[list[Item], int]:
-    """At most ``limit`` of those selected, and how many objects come after the last of them:
-    whether one of these is selected too, the next page will tell."""
+    """Return at most ``limit`` selected objects, and how many objects come after the last.
+
+    Whether one of those is selected as well shows on the next page.
+    """
     if selection.is_everything:
         most = limit or len(items)
         return items[:most], max(0, len(items) - most)
@@ -82,7 +84,7 @@ def _listing(api: Api, target: Target, query: Query) -> tuple[Listing, tuple[str
     _check_match(wanted, match, query)
     if token := query.get("continue", ""):
         return _continued(api, target, Continue.decode(token), wanted)
-    # With a limit, a version means that version: how clients asked before there was a choice.
+    # With a limit, a version means exactly that version, as before resourceVersionMatch existed.
     if match == "Exact" or (wanted and not match and number(query, "limit")):
         return _exactly(api, target, wanted), None
     if wanted is not None and wanted > store.version:

@@ -1,4 +1,4 @@
-"""What every object's metadata must be: names, labels, annotations, owners."""
+"""Validation of metadata: names, labels, annotations, finalizers, owners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ANNOTATIONS_BYTES = 256 * 1024
 
 
 def metadata_causes(kind: ApiKind, meta: Json) -> Iterator[Cause]:
-    """Everything wrong with an object's metadata."""
+    """Return everything that is wrong with an object's metadata."""
     yield from _name_causes(kind, meta)
     yield from label_causes(meta.get("labels"), "metadata.labels")
     yield from _annotation_causes(meta.get("annotations") or {})
@@ -87,7 +87,7 @@ def _owner_causes(owners: list[Any]) -> Iterator[Cause]:
 
 
 def update_causes(old: Json, new: Json) -> Iterator[Cause]:
-    """What an update must not do to metadata."""
+    """Return what an update must not do to metadata."""
     if "deletionTimestamp" in old:
         added = [f for f in new.get("finalizers") or [] if f not in (old.get("finalizers") or [])]
         if added:

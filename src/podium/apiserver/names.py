@@ -1,4 +1,4 @@
-"""What names of objects must look like, with the server's words for what is wrong."""
+"""Rules for names of objects, with kube-apiserver's messages."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def subdomain_problems(name: str) -> list[str]:
 
 
 def subdomain_bytes_problems(name: str) -> list[str]:
-    """The rule of subdomains as kinds with newer validation word it."""
+    """Check a name like a subdomain, in the words of kinds with newer validation."""
     old, new = (f"no more than {_MAX_SUBDOMAIN} {unit}" for unit in ("characters", "bytes"))
     return [one.replace(old, new) for one in subdomain_problems(name)]
 
 
 def path_problems(name: str) -> list[str]:
-    """The rule of kinds whose names only must fit into a path."""
+    """Check a name of a kind whose names only have to fit into a path."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
     return [f"may not contain '{char}'" for char in "/%" if char in name]

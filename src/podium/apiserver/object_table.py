@@ -1,4 +1,4 @@
-"""One kind's objects in the store, and what must always be true of them."""
+"""The objects of one kind in the store, and their invariants."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ Key = tuple[str, str]  # namespace ("" for cluster-scoped kinds) and name
 
 @dataclass(slots=True)
 class ObjectTable:
-    """One kind's objects; the index by namespace keeps a list of one namespace short."""
+    """The objects of one kind.
+
+    Invariants: ``items`` and ``by_namespace`` hold the same objects, the latter grouped by
+    namespace so that a list of one namespace is short. ``_ordered`` is either None or all keys in
+    order; adding or removing a key resets it. `check_table` checks them, together with the history.
+    """
 
     history: History
     items: dict[Key, Item] = field(default_factory=dict)
     by_namespace: dict[str, dict[Key, Item]] = field(default_factory=dict)
-    _ordered: list[Key] | None = None  # sorted when first asked for, until a key comes or goes
+    _ordered: list[Key] | None = None  # all keys in order; None until they are needed
 
     def put(self, item: Item) -> None:
         if item.key not in self.items:
@@ -50,12 +55,12 @@ def by_key(item: Item) -> Key:
 
 
 def is_finished(obj: Json) -> bool:
-    """Whether nothing holds a deleted object any more: no finalizer, no grace."""
+    """Return whether nothing holds a deleted object any more: no finalizer, no grace period."""
     meta = obj["metadata"]
     if "deletionTimestamp" not in meta or meta.get("finalizers"):
         return False
     if obj.get("kind") == "Namespace" and (obj.get("spec") or {}).get("finalizers"):
-        return False  # a namespace is held from its spec as well, while something is in it
+        return False  # while a namespace is not empty, its spec holds it as well
     return not meta.get("deletionGracePeriodSeconds")
 
 

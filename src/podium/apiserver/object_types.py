@@ -1,4 +1,4 @@
-"""What a written object says it is, against what the path is for. `api.py` asks before decoding."""
+"""Checks that a written object is of the kind and version that the path asks for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_type(kind: ApiKind, raw: Any) -> None:
     if (version, name) == (kind.api_version, kind.kind):
         return
     group, _, short = str(version).rpartition("/")
-    is_definition = kind.resource == CRDS  # served by another server inside the server
+    is_definition = kind.resource == CRDS  # kube-apiserver serves these by another server inside it
     if not is_definition and definitions().name_of(group, short, str(name)) is not None:
         why = f"converting ({short}.{name}) to ({_internal(kind)}): unknown conversion"
     else:
@@ -42,7 +42,7 @@ def _internal(kind: ApiKind) -> str:
 
 
 def _check_custom_type(kind: ApiKind, raw: Json) -> None:
-    """Objects of definitions must say what they are; no Go type says it for them."""
+    """Refuse a custom object that does not state its kind and version."""
     version, name = raw.get("apiVersion") or "", raw.get("kind")
     if not name:
         body = msgspec.json.encode(raw).decode()
@@ -65,7 +65,7 @@ def untyped(raw: Json) -> str:
 
 
 def type_causes(kind: ApiKind, raw: Json) -> list[Cause]:
-    """What is wrong with what an object says it is."""
+    """Return what is wrong with the kind and version that an object states."""
     wanted = {"kind": kind.kind, "apiVersion": kind.api_version}
     return [
         statuses.bad_value(name, raw.get(name) or "", f"must be {right}")

@@ -1,7 +1,7 @@
-"""OpenAPI as far as kubectl reads it: definitions with their kinds, and the parameters of PATCH.
+"""OpenAPI documents, as far as kubectl reads them: definitions, and the parameters of PATCH.
 
-kubectl looks here for explain, for validation, for merge keys, and for whether the server checks
-unknown fields itself. Old ones read version 2 as protobuf, new ones version 3 as JSON.
+kubectl uses them for explain, validation and merge keys, and to find out whether the server checks
+unknown fields itself. Older versions read version 2 as protobuf, newer ones version 3 as JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from podium.apiserver.published import definitions
 from podium.apiserver.schemas import OBJECT_META
 from podium.apiserver.statuses import Json
 
-# Clients ask with an "@" that the answer must not have: it is no character of a media type.
+# Clients ask with an "@", which is not allowed in the media type of an answer.
 _ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 _PROTOBUF = _ASKED.replace("@", ".")
 _V2, _V3 = "#/definitions/", "#/components/schemas/"
@@ -29,7 +29,7 @@ _SHAPE = "x-kubernetes-group-version-kind"
 
 
 class OpenApi:
-    """The documents, kept until the table of kinds changes."""
+    """The documents, cached until the table of kinds changes."""
 
     def __init__(self, kinds: KindTable) -> None:
         self._kinds = kinds
@@ -114,7 +114,7 @@ def _name(kind: ApiKind) -> str:
 
 
 def _collect(name: str, found: Json) -> None:
-    """A definition and all it refers to."""
+    """Add a definition and all definitions that it refers to."""
     waiting = [name]
     while waiting:
         one = waiting.pop()
@@ -126,7 +126,7 @@ def _collect(name: str, found: Json) -> None:
 def _references(value: Any) -> list[str]:
     match value:
         case dict():
-            ref = value.get("$ref")  # JSON schemas as objects have a field of this name too
+            ref = value.get("$ref")  # the schema of JSON schemas has a field of this name, too
             mine = [ref.removeprefix("#/$defs/")] if isinstance(ref, str) else []
             return mine + [name for one in value.values() for name in _references(one)]
         case list():
@@ -136,7 +136,7 @@ def _references(value: Any) -> list[str]:
 
 
 def _plain(value: Any, prefix: str) -> Any:
-    """A schema in OpenAPI's dialect: one type instead of "or null", references by its own path."""
+    """Return a schema in OpenAPI's dialect: no "or null" types, references by the given prefix."""
     match value:
         case {"$ref": str(ref), **rest}:
             target = {"$ref": prefix + ref.removeprefix("#/$defs/")}
@@ -174,7 +174,7 @@ def _custom(kind: ApiKind) -> Json:
 
 
 def _paths(kind: ApiKind, is_v3: bool) -> list[tuple[str, Json]]:
-    """The path of one object with its PATCH, where kubectl looks for what the server supports."""
+    """Return the path of one object with its PATCH operation."""
     inside = "/namespaces/{namespace}" if kind.namespaced else ""
     path = f"{kind.prefix}{inside}/{kind.plural}/{{name}}"
     shape = {"group": kind.group, "kind": kind.kind, "version": kind.version}

@@ -1,6 +1,6 @@
-"""An OpenAPI 2 document as protobuf, the form that older kubectls ask for and cannot do without.
+"""An OpenAPI 2 document as protobuf, the only form that older versions of kubectl read.
 
-Field numbers are those of gnostic's OpenAPIv2.proto; only what such a document here has is encoded.
+Field numbers are those of gnostic's OpenAPIv2.proto. Only what our documents contain is encoded.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _named(field: int, name: str, value: bytes) -> bytes:
 
 
 def _any(value: Any) -> bytes:
-    """A free value travels as YAML, of which JSON is a part."""
+    """Encode a free-form value as YAML, of which JSON is a subset."""
     return _text(2, msgspec.json.encode(value).decode())
 
 

@@ -1,4 +1,4 @@
-"""Who set which field: managedFields kept up to date, and server-side apply on top of them."""
+"""Field owners: keep managedFields up to date, and carry out server-side apply."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from podium.apiserver.schemas import ANYTHING, Schema, blank
 from podium.apiserver.statuses import Json
 
 APPLY, UPDATE = "Apply", "Update"
-KUBECTL = "kubectl"  # who applies, unless told otherwise
+KUBECTL = "kubectl"  # the manager of an apply that names none
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class Manager(NamedTuple):
-    """Somebody who writes fields, and how."""
+    """A client that writes fields, and the operation by which it does."""
 
     name: str
     operation: str
@@ -47,14 +47,14 @@ class Manager(NamedTuple):
 
 @dataclass(slots=True)
 class Ownership:
-    """The managers of one object, with their fields and the time of their last change."""
+    """The managers of one object, with their fields and the times of their last changes."""
 
     fields: dict[Manager, Fields] = field(default_factory=dict)
     times: dict[Manager, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, entries: Any) -> Ownership:
-        """From managedFields; entries that make no sense are left out, as the server does."""
+        """Read managedFields. Entries that make no sense are left out, as kube-apiserver does."""
         found = cls()
         for entry in entries if isinstance(entries, list) else []:
             if not isinstance(entry, dict) or not isinstance(entry.get("fieldsV1"), dict):
@@ -81,7 +81,9 @@ class Ownership:
                 "fieldsV1": fields,
             }
             if manager.subresource == "scale" or not entry["time"]:
-                del entry["time"]  # a scale has no times of its own, nor who changed nothing
+                del entry[
+                    "time"
+                ]  # scale entries, and managers that changed nothing, get no new time
             if manager.subresource:
                 entry["subresource"] = manager.subresource
             entries.append(entry)
@@ -95,7 +97,7 @@ class Ownership:
             self.times[manager] = now
 
     def take(self, fields: Fields, manager: Manager) -> None:
-        """Nobody but the manager owns these any more."""
+        """Make the manager the only owner of these fields."""
         if not fields:
             return
         for other in list(self.fields):
@@ -119,14 +121,14 @@ def _rank(entry: Json) -> tuple[bool, str, str]:
 
 
 class Writer(NamedTuple):
-    """Who writes now, and when."""
+    """The manager that writes now, and the time."""
 
     manager: Manager
     now: str
 
 
 def track(old: Json | None, new: Json, schema: Schema, writer: Writer) -> None:
-    """Note in ``new`` who set what, after a write that was no apply."""
+    """Record in ``new`` who set which field, after a write that is not an apply."""
     meta = new["metadata"]
     before = (old or {}).get("metadata", {}).get("managedFields")
     entries = meta["managedFields"] if meta.get("managedFields") is not None else before
@@ -142,7 +144,7 @@ def track(old: Json | None, new: Json, schema: Schema, writer: Writer) -> None:
 
 
 def apply(live: Json, config: Json, schema: Schema, writer: Writer, force: bool) -> Json:
-    """The object after an apply; raises 409 where other managers hold other values."""
+    """Return the object after an apply; raise 409 where other managers own a different value."""
     ownership = Ownership.read(live.get("metadata", {}).get("managedFields"))
     wanted = fields_of(config, schema)
     merged: Json = merge(live, config, schema)
@@ -173,13 +175,15 @@ def _annotations(obj: Json) -> Json:
 
 
 def _noted(config: Json) -> str:
-    """What kubectl would note of a configuration, had it applied it by itself."""
+    """Return what kubectl would note of a configuration if it had applied it itself."""
     return msgspec.json.encode(config, order="sorted").decode() + "\n"
 
 
 def inherited(live: Json, schema: Schema) -> Fields:
-    """The fields that kubectl applied before servers could, and that nobody has changed since:
-    applied on the server now, they are its own all the same."""
+    """Return the fields that a client-side `kubectl apply` set and nobody has changed since.
+
+    When the same configuration is applied on the server, these fields count as applied before.
+    """
     try:
         last = msgspec.json.decode(_annotations(live).get(LAST_APPLIED, "{}"))
     except (msgspec.DecodeError, TypeError):
@@ -193,7 +197,7 @@ def inherited(live: Json, schema: Schema) -> Fields:
 def _settle_conflicts(
     ownership: Ownership, touched: Fields, free: Fields, manager: Manager | None
 ) -> None:
-    """Raise 409 where others own what is touched and not free; without a manager, force wins."""
+    """Raise 409 where others own a field that is being changed, unless forced."""
     if manager is None:
         return
     held = difference(touched, free)
@@ -224,7 +228,7 @@ def _conflicts(found: dict[Manager, list[str]]) -> statuses.Refusal:
 
 
 def merge(live: Any, config: Any, schema: Schema) -> Any:
-    """What is applied over what is there: maps and keyed lists merge, the rest is replaced."""
+    """Merge what is applied into what is there: maps and keyed lists merge, others are replaced."""
     match live, config:
         case dict(), dict() if not schema.atomic_map and schema.type in ("object", "any"):
             found = dict(live)
@@ -249,7 +253,7 @@ def _merge_elements(live: list[Any], config: list[Any], schema: Schema) -> list[
 
 
 def _without(value: Any, path: Path, schema: Schema) -> Any:
-    """The value without the field at a path; a container that gets empty goes too."""
+    """Return the value without the field at a path; containers that become empty are removed."""
     part, rest = path[0], path[1:]
     match value:
         case dict() if part.startswith("f:") and part[2:] in value:

@@ -16,7 +16,7 @@ _MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """Objects merge, null deletes, everything else replaces."""
+    """Apply a merge patch: objects merge, null deletes, everything else replaces."""
     if not isinstance(patch, dict):
         return patch
     result = dict(target) if isinstance(target, dict) else {}
@@ -29,7 +29,7 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 
 def json_patch(target: Json, operations: list[Any]) -> Json:
-    """Apply operations in order; a failing one refuses the whole patch."""
+    """Apply the operations in order; one that fails refuses the whole patch."""
     if len(operations) > _MAX_OPERATIONS:
         message = (
             f"The allowed maximum operations in a JSON patch is {_MAX_OPERATIONS}, "
@@ -44,7 +44,7 @@ def json_patch(target: Json, operations: list[Any]) -> Json:
             if left < 0:
                 raise _refused()
             document = _apply(document, operation)
-    except RecursionError:  # paths can lead deeper than any body is nested
+    except RecursionError:  # operations can nest deeper than a body may be
         raise _refused() from None
     check_depth(document)
     if not isinstance(document, dict):
@@ -53,7 +53,7 @@ def json_patch(target: Json, operations: list[Any]) -> Json:
 
 
 def _copied_bytes(document: Any, operation: Any) -> int:
-    """What an operation adds without having sent it: a map copied into itself doubles each time."""
+    """Return how much an operation copies. A map copied into itself doubles each time."""
     if not isinstance(operation, dict) or operation.get("op") != "copy":
         return 0
     source = operation.get("from")
@@ -63,7 +63,7 @@ def _copied_bytes(document: Any, operation: Any) -> int:
 
 
 def _refused() -> Refusal:
-    """422, as the server answers a patch that does not apply; it does not say why."""
+    """Return the 422 for a patch that does not apply; kube-apiserver does not say why either."""
     message = "the server rejected our request due to an error in our request"
     return Refusal(422, statuses.INVALID, message, {})
 
@@ -102,7 +102,7 @@ def _move(document: Any, operation: Json, path: list[str]) -> Any:
 
 
 def _replace(document: Any, path: list[str], value: Any) -> Any:
-    """Of a map it also adds what was not there, as Kubernetes' library does."""
+    """Replace a value. In a map it adds a missing one, as Kubernetes' library does."""
     _found(document, path)
     if path and isinstance(parent := _get(document, path[:-1]), list):
         parent[_index(parent, path[-1], len(parent) - 1)] = value
@@ -111,7 +111,7 @@ def _replace(document: Any, path: list[str], value: Any) -> Any:
 
 
 def _found(document: Any, path: list[str]) -> Any:
-    """What is at a path; a name that its map has not is null."""
+    """Return the value at a path; a missing name in a map is null."""
     parent = _get(document, path[:-1])
     if path and isinstance(parent, dict):
         return parent.get(path[-1])

@@ -1,4 +1,4 @@
-"""PATCH: the four content types, each to its way of changing an object."""
+"""PATCH requests: which content type changes an object in which way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 
 
 class Patch(NamedTuple):
-    """A patch as it came."""
+    """The body of a PATCH request, not yet parsed."""
 
     body: bytes
     content_type: str
@@ -46,7 +46,7 @@ class Patch(NamedTuple):
 
 
 def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
-    """Change an object in place, by the rules of the patch's type."""
+    """Change an object by the rules of the patch's content type."""
     accepted = tuple(one for one in _TYPES if not (target.kind.custom and one == STRATEGIC))
     if change.media not in accepted:
         raise statuses.unsupported_patch_type(accepted if target.kind.custom else ())
@@ -71,7 +71,7 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
 
 
 def _check_custom(kind: ApiKind, found: Json) -> None:
-    """A patch must leave an object of a definition what it is."""
+    """Refuse a patch that changes the kind or version of a custom object."""
     if not found.get("kind"):
         raise _unpatchable(untyped(found))
     causes = type_causes(kind, found)
@@ -82,14 +82,14 @@ def _check_custom(kind: ApiKind, found: Json) -> None:
 
 
 def _unpatchable(why: str) -> Refusal:
-    """422: the patch is in order, and what it makes of the object is not."""
+    """Return the 422 for a valid patch whose result is not a valid object."""
     cause = Cause("FieldValueInvalid", "patch", f'Invalid value: "{{}}": {why}')
     message = f' "" is invalid: {cause}'
     return Refusal(422, statuses.INVALID, message, {"causes": [cause.to_json()]})
 
 
 def patched(live: Json, change: Patch, schema: Schema = ANYTHING) -> Any:
-    """The object after a patch that is no apply."""
+    """Return the object after a patch that is not an apply."""
     match change.media:
         case "application/json-patch+json":
             found: Any = json_patch(live, _parsed(change, list, "[]handlers.jsonPatchOp"))
@@ -106,7 +106,7 @@ def patched(live: Json, change: Patch, schema: Schema = ANYTHING) -> Any:
 
 
 def _check_metadata(change: Json) -> None:
-    """A strategic merge goes by Go's types, and stops where one has nowhere to go."""
+    """Refuse metadata of a wrong type, as the Go types of a strategic merge do."""
     given = change.get("metadata")
     if given is not None and not isinstance(given, dict):
         raise _unpatchable(f"cannot restore struct from: {_RESTORED.get(type(given), 'float64')}")
@@ -116,7 +116,7 @@ _RESTORED = {bool: "bool", int: "int64", str: "string", list: "slice"}
 
 
 def _parsed(change: Patch, wanted: type, go_type: str) -> Any:
-    """The patch itself; refusals name the type it is read as."""
+    """Parse the patch; refusals name the type that it is read as."""
     prefix = "" if change.media == STRATEGIC else "error decoding patch: "
     try:
         parsed = read_json(change.body)

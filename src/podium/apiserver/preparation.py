@@ -1,4 +1,4 @@
-"""Which half of an object a write may set: its spec through itself, its status through /status."""
+"""Which part of an object a write may set: the object itself its spec, /status its status."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def strip_system_metadata(meta: Json) -> None:
 
 
 def drop_status(kind: ApiKind, obj: Json) -> None:
-    """A new object's status is not its creator's to say."""
+    """Remove the status from a new object: its creator may not set it."""
     if kind.has_status and not kind.created_with_status:
         obj.pop("status", None)
 
 
 def prepare_create(kind: ApiKind, obj: Json, now: str) -> None:
-    """What a new object of its kind starts with, owned by nobody."""
+    """Give a new object the status and fields that its kind starts with."""
     if not kind.custom and kind.has_status:
         schema = kind.schema.properties["status"]
         types = {one: schema.properties[one].type for one in schema.required}
@@ -38,7 +38,7 @@ def prepare_create(kind: ApiKind, obj: Json, now: str) -> None:
 
 
 def keep_status(kind: ApiKind, old: Json, new: Json) -> Json:
-    """A write of the object itself leaves its status alone."""
+    """Return the new object with the old status: a write of the object leaves it alone."""
     new = kind.keep_from_old(old, new)
     if not kind.has_status:
         return new
@@ -49,7 +49,7 @@ def keep_status(kind: ApiKind, old: Json, new: Json) -> Json:
 
 
 def only_status(kind: ApiKind, old: Json, new: Json) -> Json:
-    """A write of the status leaves all else alone, but for the version it was based on."""
+    """Return the old object with the new status, and with the version the write is based on."""
     meta = dict(old["metadata"])
     for name in ("resourceVersion", "uid"):
         if name in new["metadata"]:
@@ -69,7 +69,7 @@ def only_status(kind: ApiKind, old: Json, new: Json) -> Json:
 
 
 def keep_names(old: Json, new: Json) -> None:
-    """Metadata that no update changes."""
+    """Keep the metadata that no update changes."""
     for name in ("generateName", "generation", "selfLink"):
         if name in old:
             new[name] = old[name]
@@ -78,7 +78,7 @@ def keep_names(old: Json, new: Json) -> None:
 
 
 def count_generation(kind: ApiKind, old: Json, new: Json) -> None:
-    """Let the generation say whether the spec has changed."""
+    """Raise the generation if the spec has changed."""
     if not kind.counts_generations or kind.generation_stays:
         return
     hidden = ("metadata", "status")

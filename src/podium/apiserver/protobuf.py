@@ -1,7 +1,7 @@
-"""Requests in Kubernetes' protobuf form: what newer typed clients send unless told otherwise.
+"""Requests in Kubernetes' protobuf encoding, which newer typed clients send by default.
 
-Only requests: answers are JSON, which every such client accepts as well. Types come with the
-schema, field numbers from the Go types in `published`. A message that has none is refused with 415.
+Answers are JSON, which all these clients accept as well. Types come from the schema, field numbers
+from the Go types in `published`. A message without known numbers is refused with 415.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Wire = Iterator[tuple[int, int | bytes]]
 
 
 class _Unreadable(Exception):
-    """Bytes that are no message, or a message whose fields are not known here."""
+    """The bytes are not a message, or have fields that are not known here."""
 
 
 def decode(body: bytes, schema: Schema) -> Json:
-    """The object in a request's body."""
+    """Return the object in a request's body."""
     if not body.startswith(_MAGIC):
         prefix = " ".join(map(str, _MAGIC))
         why = f"does not appear to be a protobuf message, expected prefix [{prefix}]"
@@ -43,9 +43,11 @@ def decode(body: bytes, schema: Schema) -> Json:
         named = dict(_fields(kind))
         found = _message(raw, schema, 0)
     except _Unreadable as error:
-        message = f"the body of the request is no protobuf that can be read here: {error}"
+        message = f"cannot read the protobuf body of the request: {error}"
         raise statuses.Refusal(415, "UnsupportedMediaType", message) from None
-    drop_zeros(found, schema)  # every field that is no pointer is sent, also when nobody set it
+    drop_zeros(
+        found, schema
+    )  # Go sends every field that is not a pointer, even if it was never set
     for number, name in ((1, "apiVersion"), (2, "kind")):
         if isinstance(text := named.get(number), bytes) and text:
             found[name] = text.decode(errors="replace")
@@ -63,11 +65,11 @@ def _fields(data: bytes) -> Wire:
             case 2:
                 size, at = _varint(data, at)
                 if at + size > len(data):
-                    raise _Unreadable("it is cut short")
+                    raise _Unreadable("it ends too early")
                 yield tag >> 3, data[at : at + size]
                 at += size
             case other:
-                raise _Unreadable(f"wire type {other} is not used")
+                raise _Unreadable(f"wire type {other} is not supported")
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
@@ -91,7 +93,7 @@ def _read(found: Json, data: bytes, message: str, schema: Schema, depth: int) ->
     """Add the fields of a message to an object that has this schema."""
     known = go_type(message)
     if known is None or depth > _MAX_DEPTH:
-        raise _Unreadable(f"{message or 'this'} is not known in this form")
+        raise _Unreadable(f"the message {message or 'without a name'} is not supported")
     for number, raw in _fields(data):
         name = known.numbers.get(number, "")
         if name.startswith("~"):  # JSON has the fields of this message in place of the message
@@ -99,7 +101,7 @@ def _read(found: Json, data: bytes, message: str, schema: Schema, depth: int) ->
             continue
         below = schema.properties.get(name)
         if below is None:
-            raise _Unreadable(f"field {number} of {message} is not known in this form")
+            raise _Unreadable(f"field {number} of {message} is unknown")
         _put(found, name, raw, below, depth)
 
 
@@ -165,11 +167,11 @@ def _time(seconds: int, nanos: int, schema: Schema) -> str:
 
 def _bytes(raw: int | bytes) -> bytes:
     if not isinstance(raw, bytes):
-        raise _Unreadable("a number stands where text belongs")
+        raise _Unreadable("a number where text is expected")
     return raw
 
 
 def _signed(raw: int | bytes) -> int:
     if isinstance(raw, bytes):
-        raise _Unreadable("text stands where a number belongs")
+        raise _Unreadable("text where a number is expected")
     return raw - (1 << 64) if raw >= 1 << 63 else raw

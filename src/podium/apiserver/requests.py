@@ -1,4 +1,4 @@
-"""Requests taken apart: what a path names, what a client accepts, what query parameters say."""
+"""Parse requests: what a path names, what a client accepts, what query parameters mean."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Query = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a path names: a kind, and in it a namespace, an object, a part of the object."""
+    """What a path names: a kind, and possibly a namespace, an object and a subresource."""
 
     kind: ApiKind
     namespace: str | None = None
@@ -35,7 +35,7 @@ class Target:
 
 
 def find_target(kinds: KindTable, parts: list[str]) -> Target | None:
-    """``["api", "v1", "namespaces", "a", "pods", "b", "log"]`` to its meaning."""
+    """Find the target of a path given as its parts; None if the path names no kind."""
     if parts[0] == "api" and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]
     elif parts[0] == "apis" and len(parts) > 3:
@@ -45,18 +45,18 @@ def find_target(kinds: KindTable, parts: list[str]) -> Target | None:
     watch = rest[0] == "watch" and len(rest) > 1
     rest = rest[1:] if watch else rest
     namespace: str | None = None
-    # /namespaces/a/status is the namespace's own status; there is no kind of that name.
+    # /namespaces/a/status is the status of the namespace; no kind has that name.
     inside = len(rest) > 2 and (group or rest[2] not in ("status", "finalize"))
     if rest[0] == "namespaces" and inside:
         namespace, rest = rest[1], rest[2:]
     if (group, version, rest) == ("", "v1", ["bindings"]) and namespace is not None:
-        # The older way to bind: the pod is named in the body.
+        # The older way to bind a pod: the body names it.
         return Target(kinds.resource("pods"), namespace, "", "binding")
     kind = kinds.at(group, version, rest[0])
     if kind is None or (len(rest) > 3 and rest[2] not in ("proxy",)):
         return None
     if kind.namespaced != (namespace is not None) and (not kind.namespaced or len(rest) > 1):
-        return None  # an object of a namespaced kind is found in its namespace only
+        return None  # an object of a namespaced kind is found only in its namespace
     name, subresource = (*rest[1:3], "", "")[:2]
     if subresource and subresource not in kind.subresources:
         if kind.custom and subresource in ("scale", "status"):
@@ -66,7 +66,7 @@ def find_target(kinds: KindTable, parts: list[str]) -> Target | None:
 
 
 class Accept(NamedTuple):
-    """The form of the answer: JSON or YAML, of the object itself or a view of it."""
+    """The form of an answer: JSON or YAML, and the object itself or a view of it."""
 
     media: str = "application/json"
     view: str = ""  # Table, PartialObjectMetadata, PartialObjectMetadataList, APIGroupDiscoveryList
@@ -84,7 +84,7 @@ _YAML = ("application/yaml",)
 
 
 def accepted(header: str) -> Accept:
-    """The first form a client accepts that this server has; raises 406 when there is none."""
+    """Return the first accepted form that this server has; raise 406 if there is none."""
     for part in header.split(",") if header.strip() else ["*/*"]:
         media, *settings = (one.strip() for one in part.split(";"))
         if media not in (*_JSON, *_YAML):
@@ -101,11 +101,11 @@ def accepted(header: str) -> Accept:
 
 
 _INT64 = range(-(2**63), 2**63)
-_DIGITS = 100  # longer ones are out of range without reading them
+_DIGITS = 100  # longer ones are out of range anyway
 
 
 def flag(query: Query, name: str) -> bool:
-    """Whatever is there is true, but for two words."""
+    """Return whether a parameter is set to anything but "0" or "false"."""
     return name in query and query[name].lower() not in ("0", "false")
 
 
@@ -122,7 +122,7 @@ def number(query: Query, name: str) -> int | None:
 
 
 def version(query: Query, name: str = "resourceVersion") -> int | None:
-    """A resource version; None when none is asked for. They are numbers here as everywhere."""
+    """Return a resource version as a number; None if the request has none."""
     text = query.get(name, "")
     if not text:
         return None
@@ -138,7 +138,7 @@ _VALIDATIONS = ("Ignore", "Warn", "Strict")
 
 
 def call_of(query: Query, agent: str, options: str, subresource: str = "") -> Call:
-    """What a write brings along; ``options`` is the kind that a refusal names."""
+    """Return the options of a write; ``options`` is the kind that a refusal names."""
     dry_run = query.get("dryRun", "")
     causes = []
     if "dryRun" in query and dry_run != "All":
@@ -158,7 +158,7 @@ def call_of(query: Query, agent: str, options: str, subresource: str = "") -> Ca
 
 
 def _unprintable(manager: str) -> list[Cause]:
-    """The first character that nobody could see in a list of managers."""
+    """Return the first character of a manager's name that cannot be printed."""
     for at, char in enumerate(manager):
         if not char.isprintable():
             detail = f"invalid character U+{ord(char):04X} (at position {at})"
@@ -167,7 +167,7 @@ def _unprintable(manager: str) -> list[Cause]:
 
 
 class Continue(NamedTuple):
-    """Where a list goes on: after which key, as of which version (-1 is the present)."""
+    """Where a list continues: after which key, at which version (-1 is the present)."""
 
     version: int
     after: Key

@@ -1,4 +1,4 @@
-"""Required fields of the published schemas that an object lacks."""
+"""Find required fields of the published schemas that an object lacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NotRequired = Mapping[str, tuple[str, ...]]
 
 
 def missing_fields(obj: Json, kind: ApiKind) -> Causes:
-    """Return the required fields that are not there; of a status nothing is required."""
+    """Yield a cause for each required field that is missing, except in the status."""
     if not kind.checks_required:
         return
     schema, ignored = kind.schema, kind.not_required

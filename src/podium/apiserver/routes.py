@@ -1,4 +1,4 @@
-"""From a request to its answer, for every kind alike; no HTTP library in here."""
+"""From a parsed request to its answer, the same way for all kinds. Contains no HTTP library."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SIMULATED = ("log", "exec", "attach", "portforward")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, with its body read and its path understood."""
+    """One request whose body is read and whose path is parsed."""
 
     method: str
     target: Target
@@ -49,10 +49,10 @@ class Request:
     content_type: str = ""
     accept: str = ""
     agent: str = ""
-    read_yaml: YamlReader = read_yaml  # or one that has read it already
+    read_yaml: YamlReader = read_yaml  # or one that returns what was parsed in a thread
 
     def parsed(self, definition: str = "") -> Any:
-        """The body as plain values; ``definition`` names its type when the path does not."""
+        """Return the body as plain values; ``definition`` is its type, if not that of the path."""
         media = self.content_type.split(";")[0].strip().lower()
         kind = self._body_kind(definition)
         if media in ("", "application/json"):
@@ -77,14 +77,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Watching:
-    """An answer that is a stream."""
+    """An answer that is a stream of events."""
 
     request: WatchRequest
     view: View
 
 
 class Routes:
-    """The operations of the API by method and shape of the path."""
+    """The operations of the API, by method and form of the path."""
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -113,7 +113,7 @@ class Routes:
             return self._object(request)
         return self._collection(request)
 
-    # Shapes of paths
+    # Forms of paths
 
     def _collection(self, request: Request) -> Answer | Watching:
         match request.method:
@@ -175,7 +175,7 @@ class Routes:
 
     def _watch(self, request: Request) -> Watching:
         target, query = request.target, dict(request.query)
-        if target.name:  # one object: the same as a selector on its name
+        if target.name:  # a watch of one object is a watch with a selector on its name
             selector = query.get("fieldSelector", "")
             query["fieldSelector"] = ",".join(
                 filter(None, (selector, f"metadata.name={target.name}"))
@@ -190,7 +190,7 @@ class Routes:
         try:
             item = self.api.create(target.kind, target.namespace or "", request.parsed(), call)
         except Refusal as error:
-            if error.reason == statuses.ALREADY_EXISTS:  # all else was in order
+            if error.reason == statuses.ALREADY_EXISTS:  # the only problem was that it exists
                 error.warnings = tuple(call.warnings)
             raise
         return _warned(view.one(item, 201), call, target.kind, item)
@@ -210,7 +210,7 @@ class Routes:
         return _warned(view.one(item, 201 if is_new else 200), call, target.kind, item)
 
     def _delete(self, request: Request) -> Answer:
-        """One object or a whole collection; a warning comes with a refusal as well."""
+        """Delete one object or a collection. Warnings are part of a refusal as well."""
         target, view = request.target, self._view(request)
         if not target.name:
             self._check_collection(request)
@@ -320,7 +320,7 @@ class Routes:
     def _review(self, request: Request) -> Answer:
         if request.method != "POST" or request.target.name:
             raise statuses.method_not_allowed()
-        # Newer kubectls send these as protobuf. The answer depends on nothing inside.
+        # Newer versions of kubectl send protobuf. The answer does not depend on the body.
         is_opaque = "protobuf" in request.content_type
         found = review(request.target.kind, {} if is_opaque else request.parsed())
         return encode(found, accepted(request.accept), 201)
@@ -344,7 +344,7 @@ class Routes:
 
 
 def _is_unhandled(request: Request, error: Refusal) -> bool:
-    """Whether a real server refuses it before it looks at what is asked for."""
+    """Return whether a real server refuses the request before it looks at the kind."""
     return error.code in (405, 406) or (error.code == 415 and request.method == "PATCH")
 
 

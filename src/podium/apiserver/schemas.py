@@ -1,4 +1,4 @@
-"""The schemas of kinds, compiled: Kubernetes' published ones, and those that CRDs bring.
+"""Compiled schemas: the published ones of built-in kinds, and those of CustomResourceDefinitions.
 
 One compiled form serves decoding, strategic merge patches, field ownership and required fields.
 """
@@ -18,16 +18,16 @@ _INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _FIELDS = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
 _RAW = "io.k8s.apimachinery.pkg.runtime.RawExtension"
-RAW_JSON = (_FIELDS, _RAW)  # types that hold any JSON, in protobuf as text
+RAW_JSON = (_FIELDS, _RAW)  # types that hold any JSON; protobuf has it as text
 
 
 @dataclass(slots=True, eq=False)
 class Schema:
-    """What may stand at one place of an object."""
+    """What may appear at one place in an object."""
 
     type: str = "any"  # object, array, string, integer, number, boolean, quantity, int-or-string
     format: str = ""
-    name: str = ""  # of the published definition, "io.k8s.api.core.v1.Container"
+    name: str = ""  # of a published definition: "io.k8s.api.core.v1.Container"
     properties: dict[str, Schema] = field(default_factory=dict)
     additional: Schema | None = None
     items: Schema | None = None
@@ -38,14 +38,14 @@ class Schema:
     strategies: tuple[str, ...] = ()  # of strategic merge patches: merge, retainKeys, replace
     atomic_map: bool = False
     preserves_unknown: bool = False
-    embedded: bool = False  # a whole object of its own, with apiVersion, kind and metadata
+    embedded: bool = False  # a complete object with apiVersion, kind and metadata
     nullable: bool = False
-    limits: Json = field(default_factory=dict)  # enum, minimum, pattern …; CRDs only
+    limits: Json = field(default_factory=dict)  # enum, minimum, pattern …; custom kinds only
     default: Any = None
     key_defaults: dict[str, Any] = field(default_factory=dict)
 
     def child(self, name: str) -> Schema | None:
-        """The schema below a name; None when the name is unknown here."""
+        """Return the schema below a name; None if the name is unknown here."""
         found = self.properties.get(name) or self.additional
         if found is None and (self.type == "any" or self.preserves_unknown):
             return ANYTHING
@@ -61,7 +61,7 @@ ANYTHING = Schema(preserves_unknown=True)
 
 @cache  # asked for several times in each write
 def published(group: str, version: str, kind: str) -> Schema:
-    """The schema of a built-in kind, from the published ones."""
+    """Return the schema of a built-in kind."""
     name = definitions().name_of(group, version, kind)
     return named(name) if name else ANYTHING
 
@@ -72,7 +72,7 @@ _compiled: dict[str, Schema] = {}
 
 
 def named(name: str) -> Schema:
-    """A definition compiled; one object per name, since definitions refer to themselves."""
+    """Return a compiled definition: one object per name, since definitions refer to themselves."""
     if name not in _compiled:
         schema = _compiled[name] = Schema(name=name)
         if name == _QUANTITY:
@@ -81,16 +81,16 @@ def named(name: str) -> Schema:
             schema.type = "int-or-string"
         elif name in RAW_JSON:
             schema.preserves_unknown = True
-            schema.atomic_map = name == _RAW  # whoever sets it owns all of it
+            schema.atomic_map = name == _RAW  # whoever sets it owns it as a whole
         else:
             _fill(schema, definitions()[name])
             if schema.type == "object" and not schema.properties and schema.additional is None:
-                schema.preserves_unknown = True  # nothing is said about its fields
+                schema.preserves_unknown = True  # its fields are not described
     return _compiled[name]
 
 
 def compile_schema(raw: Mapping[str, Any]) -> Schema:
-    """A schema as a CRD writes it."""
+    """Compile the schema of a CustomResourceDefinition."""
     schema = Schema()
     _fill(schema, raw)
     schema.limits = {key: raw[key] for key in _LIMITS if raw.get(key) is not None}
@@ -126,7 +126,7 @@ def _fill(schema: Schema, raw: Mapping[str, Any]) -> None:
 
 
 def _listed(value: Any) -> list[Any]:
-    """A list, whatever a CRD has there: parts of its schema are free-form to its own schema."""
+    """Return the value if it is a list, else []: parts of a custom schema have any type."""
     return value if isinstance(value, list) else []
 
 
@@ -165,12 +165,12 @@ def _fill_merging(schema: Schema, raw: Mapping[str, Any]) -> None:
         schema.key_defaults = {
             key: one.default for key, one in found.items() if one and one.default is not None
         }
-        if "protocol" in schema.list_keys:  # the published schemas leave this default out
+        if "protocol" in schema.list_keys:  # the published schemas lack this default
             schema.key_defaults["protocol"] = "TCP"
 
 
 def _child(raw: Mapping[str, Any]) -> Schema:
-    """A referenced definition, shared unless the reference says more about merging."""
+    """Return the schema of a property: a shared definition, refined if the reference says more."""
     if not isinstance(raw, dict):
         return ANYTHING
     ref = raw.get("$ref")
@@ -185,12 +185,12 @@ def _child(raw: Mapping[str, Any]) -> Schema:
 
 
 def blank(schema: Schema) -> Json:
-    """Return a built-in object before anything is set: the objects and lists that are always in it.
+    """Return a built-in object before anything is set, with the parts that are always in it.
 
-    Nobody owns them as such, only what is in them.
+    Nobody owns these parts, only what is set inside them.
     """
     known = go_type(schema.name)
-    inside = known.embedded if known else {"metadata"} & schema.properties.keys()
+    inside = known.embedded if known else ("metadata",)
     found: Json = {
         name: blank(schema.properties[name])
         for name in inside
@@ -201,13 +201,13 @@ def blank(schema: Schema) -> Json:
 
 
 class _Refined(Schema):
-    """A definition with merging rules of the place that refers to it."""
+    """A definition with the merging rules of the property that refers to it."""
 
     def __init__(self, target: Schema, raw: Mapping[str, Any]) -> None:
         super().__init__()
         for name in Schema.__slots__:
             setattr(self, name, getattr(target, name))
-        # The target may still be filled while a definition refers to itself: share its parts.
+        # The target may still be incomplete while a definition refers to itself: share its parts.
         self.properties = target.properties
         if raw.get("default") is not None:
             self.default = raw["default"]

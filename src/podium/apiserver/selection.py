@@ -1,4 +1,4 @@
-"""Label and field selectors as query parameters write them, and what objects they choose."""
+"""Label and field selectors of query parameters, and which objects they select."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COMPARISONS = {"=": IN, "==": IN, "!=": NOT_IN, ">": GT, "<": LT}
 
 
 def parse_labels(text: str) -> Selector:
-    """``app=web,tier in (a, b),!old``; raises the server's 400."""
+    """Parse ``app=web,tier in (a, b),!old``; raise the server's 400."""
     try:
         return Selector(tuple(_Parser(text).requirements()))
     except ValueError as error:
@@ -28,7 +28,7 @@ def parse_labels(text: str) -> Selector:
 
 
 class _Parser:
-    """Reads requirements from left to right; every fault is a ValueError with its reason."""
+    """Reads requirements from left to right; every mistake is a ValueError with the reason."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
@@ -71,9 +71,9 @@ class _Parser:
 
     def _checked(self, requirement: Requirement) -> Requirement:
         if problems := problems_of(requirement):
-            # The server gives no name to the key's place.
-            told = (f"<nil>{one[3:]}" if one.startswith("key:") else one for one in problems)
-            raise ValueError("; ".join(told))
+            # kube-apiserver has no name for the path of the key here.
+            messages = (f"<nil>{one[3:]}" if one.startswith("key:") else one for one in problems)
+            raise ValueError("; ".join(messages))
         return requirement
 
     def _set(self) -> tuple[str, ...]:
@@ -94,10 +94,10 @@ class _Parser:
             raise ValueError(f"found '{token}', expected: identifier")
         return token
 
-    def _expect(self, wanted: str, told: str) -> None:
+    def _expect(self, wanted: str, expected: str) -> None:
         token = self._next()
         if token != wanted:
-            raise ValueError(f"found '{token}', expected: {told}")
+            raise ValueError(f"found '{token}', expected: {expected}")
 
     def _peek(self) -> str:
         return self._tokens[self._at] if self._at < len(self._tokens) else ""
@@ -128,7 +128,7 @@ def _tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class FieldTerm:
-    """One requirement on a field: it is, or is not, this text."""
+    """One requirement on a field: it equals this text, or it does not."""
 
     path: str
     equals: bool
@@ -139,7 +139,7 @@ _NOT_TEXT = {"spec.unschedulable": "false", "spec.hostNetwork": "false", "status
 
 
 def parse_fields(text: str, kind: ApiKind) -> tuple[FieldTerm, ...]:
-    """``status.phase!=Running,spec.nodeName=``; raises the server's 400."""
+    """Parse ``status.phase!=Running,spec.nodeName=``; raise the server's 400."""
     known = ("metadata.name", "metadata.namespace", *kind.selectable_fields)
     found = []
     for part in filter(None, text.split(",")):
@@ -154,7 +154,7 @@ def parse_fields(text: str, kind: ApiKind) -> tuple[FieldTerm, ...]:
 
 
 def field_text(obj: Json, path: str) -> str:
-    """A field as selectors compare it: text, with Go's zero value where it is missing."""
+    """Return a field as text for comparison, with Go's zero value where it is missing."""
     value: Any = obj
     for name in path.split("."):
         value = value.get(name) if isinstance(value, dict) else None
@@ -169,7 +169,7 @@ def field_text(obj: Json, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a list or a watch asks for; ``matches`` decides for one object."""
+    """What a list or watch selects; ``matches`` decides about one object."""
 
     namespace: str | None = None
     labels: Selector = EVERYTHING
@@ -185,7 +185,7 @@ class Selection:
 
     def _fields_match(self, item: Item) -> bool:
         by_key = {"metadata.name": item.key[1], "metadata.namespace": item.key[0]}
-        if all(term.path in by_key for term in self.fields):  # the usual case needs no decoding
+        if all(term.path in by_key for term in self.fields):  # the usual case, without decoding
             return all((by_key[t.path] == t.value) == t.equals for t in self.fields)
         obj = item.decode()
         obj = self.convert(obj) if self.convert else obj

@@ -1,6 +1,6 @@
-"""The API server on a port of this machine: aiohttp in front of `routes.py`.
+"""The API server on a local port: aiohttp in front of `routes.py`.
 
-Without TLS and tokens it listens on loopback only, and lets everybody do everything there.
+Without TLS and tokens it listens on loopback only, and everybody who can connect may do everything.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who may come in: nothing given is loopback only, without a password."""
+    """Who may connect. By default everybody on loopback, without a token."""
 
     tls: ssl.SSLContext | None = None
     tokens: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Access:
             )
 
     def check(self, headers: Mapping[str, str]) -> None:
-        """Raise 401 without a valid token, 403 when a web page of another host asks."""
+        """Raise 401 without a valid token, and 403 for requests from web pages of other hosts."""
         if self.tokens:
             given = headers.get("Authorization", "").removeprefix("Bearer ")
             if not any(hmac.compare_digest(given.encode(), one.encode()) for one in self.tokens):
@@ -80,7 +80,10 @@ def _is_loopback(host: str) -> bool:
 
 
 class EmbeddedServer:
-    """``async with EmbeddedServer(api) as server: … server.url``; port 0 takes any free one."""
+    """The server: ``async with EmbeddedServer(api) as server: … server.url``.
+
+    Port 0 takes any free port.
+    """
 
     def __init__(
         self,
@@ -113,8 +116,8 @@ class EmbeddedServer:
         server = web.Server(
             self._handle,
             access_log=None,
-            handler_cancellation=True,  # a watcher that vanished is noticed at once
-            auto_decompress=False,  # a real server reads no compressed bodies either
+            handler_cancellation=True,  # notices at once when a watcher disconnects
+            auto_decompress=False,  # kube-apiserver does not read compressed bodies either
             logger=_http_log(),
             max_line_size=_MAX_LINE_BYTES,
             max_field_size=_MAX_LINE_BYTES,
@@ -155,7 +158,7 @@ class EmbeddedServer:
             return _response(_refusal(error))
         except (ConnectionError, ClientError):
             raise
-        except Exception:  # the edge of a request: one fault must not end the server
+        except Exception:  # one failing request must not end the server
             log.error("request failed", method=request.method, path=request.path)
             fault = Refusal(500, "InternalError", "Internal error occurred: see podium's log", {})
             return _response(_refusal(fault))
@@ -183,7 +186,7 @@ class EmbeddedServer:
         )
 
     async def _yaml_reader(self, body: bytes, content_type: str) -> YamlReader:
-        """Much YAML takes seconds to read: beside the loop, one at a time, so that nobody waits."""
+        """Return a reader that parses large YAML in a thread, since it can take seconds."""
         media = content_type.split(";")[0].strip().lower()
         if len(body) < _MUCH_YAML or media not in (*YAML_MEDIA, APPLY):
             return read_yaml
@@ -200,6 +203,7 @@ class EmbeddedServer:
         return lambda _: value
 
     async def _body(self, request: web.BaseRequest) -> bytes:
+        """Read the whole body; raise 413 as soon as it is known to be too large."""
         timer = self._clock.call_later(STUCK_SECONDS, lambda: _abort(request))
         try:
             return await _body(request)
@@ -209,7 +213,9 @@ class EmbeddedServer:
     async def _stream(self, request: web.BaseRequest, watching: Watching) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         response.enable_chunked_encoding()
-        watch = WatchStream(watching.request, watching.view, _Wire(request, response), self._clock)
+        watch = WatchStream(
+            watching.request, watching.view, _ResponseStream(request, response), self._clock
+        )
         await response.prepare(request)
         task = asyncio.current_task()
         assert task is not None
@@ -229,8 +235,8 @@ def _reader() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "reading YAML")
 
 
-class _Wire:
-    """A watch's frames onto a connection."""
+class _ResponseStream:
+    """The frames of a watch, written to a connection."""
 
     def __init__(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
         self._request = request
@@ -249,7 +255,7 @@ def _abort(request: web.BaseRequest) -> None:
 
 
 def _http_log() -> logging.Logger:
-    """aiohttp's log without what clients send that is no HTTP: they are told, nobody else."""
+    """Return a logger for aiohttp that drops messages about requests that are not HTTP."""
     found = logging.getLogger(f"{__name__}.http")
     found.addFilter(_is_ours)
     return found
@@ -260,7 +266,7 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 
 def _headers(request: web.BaseRequest) -> dict[str, str]:
-    """The headers that are read, as text that can be sent back whatever bytes came."""
+    """Return the headers that are used, as text that can be sent back whatever the bytes are."""
     return {
         name: request.headers[name].encode(errors="replace").decode()
         for name in _HEADERS

@@ -1,6 +1,6 @@
-"""Every refusal of the API server: an exception that turns into a Kubernetes ``Status``.
+"""All refusals of the API server: exceptions that become a Kubernetes ``Status``.
 
-Codes, reasons and messages are those of kube-apiserver, since clients decide by them.
+Codes, reasons and messages are those of kube-apiserver, since clients rely on them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MODIFIED = (
 class Cause(NamedTuple):
     """One thing wrong with one field."""
 
-    reason: str  # FieldValueRequired and its like
+    reason: str  # FieldValueRequired, FieldValueInvalid, …
     field: str
     message: str
 
@@ -49,7 +49,7 @@ class Cause(NamedTuple):
 
 
 class Refusal(PodiumError):
-    """A request that is refused; ``to_json`` is the body of the answer."""
+    """A refused request; ``to_json`` is the body of the answer."""
 
     def __init__(self, code: int, reason: str, message: str, details: Json | None = None) -> None:
         self.code = code
@@ -80,9 +80,9 @@ class Refusal(PodiumError):
 
 
 class Subject(NamedTuple):
-    """What a refusal is about, as details name it."""
+    """The object that a refusal is about, as its details name it."""
 
-    resource: str  # "deployments.apps", as messages name it
+    resource: str  # as in messages: "deployments.apps"
     name: str
 
     def details(self) -> Json:
@@ -94,7 +94,7 @@ class Subject(NamedTuple):
 
 
 def success(details: Json) -> Json:
-    """The answer to a deletion that left no object to show."""
+    """Return the answer to a deletion after which there is no object to show."""
     return {
         "kind": "Status",
         "apiVersion": "v1",
@@ -130,7 +130,7 @@ def apply_conflict(message: str, causes: Sequence[Json]) -> Refusal:
 
 
 def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Refusal:
-    """422: the object is well formed, and what it says is not allowed."""
+    """Return the 422 for an object that is well formed and not allowed."""
     texts = [str(cause) for cause in causes]
     why = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     qualified = f"{kind}.{group}" if group else kind
@@ -156,7 +156,7 @@ def unauthorized() -> Refusal:
 
 
 def expired(message: str) -> Refusal:
-    """410: the version asked for has left the history; the client lists again."""
+    """Return the 410 for a version that has left the history; the client lists again."""
     return Refusal(410, EXPIRED, message)
 
 
@@ -165,7 +165,7 @@ def too_old(requested: int, oldest: int) -> Refusal:
 
 
 def too_new(requested: int, current: int) -> Refusal:
-    """504: a version this server has not reached; clients take it as a reason to retry."""
+    """Return the 504 for a version that does not exist yet; clients retry it."""
     message = f"Timeout: Too large resource version: {requested}, current: {current}"
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return Refusal(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})
@@ -240,7 +240,7 @@ def not_allowed(field: str, detail: str) -> Cause:
 
 
 def _shown(value: Any) -> str:
-    """A value as Go prints it in such messages: quoted text, lower-case booleans."""
+    """Return a value as Go prints it in messages: quoted text, lower-case booleans."""
     match value:
         case bool():
             return "true" if value else "false"

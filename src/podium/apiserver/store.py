@@ -1,8 +1,8 @@
-"""The versioned object store: objects as JSON, one version counter, bounded watch history.
+"""The versioned object store: objects as JSON, one version counter, a bounded history for watches.
 
-A pure state machine without HTTP: no sockets, no sleeping, time from the Clock. It knows what every
-kind shares (names, versions, uids, deletion with finalizers and grace); what a kind adds on top is
-`api.py`'s. Objects go in as plain dicts and come out as fresh ones.
+It is a state machine without HTTP: no sockets, no sleeping, time from the Clock. It knows what all
+kinds share: names, versions, uids, deletion with finalizers and grace periods. What a kind adds is
+in `api.py`. Objects go in as plain dicts and come out as new ones.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ log = get_logger(__name__)
 Names = list[str]
 Objects = list[Json]
 
-# Without vowels and look-alikes, so that a generated name is no word.
+# Without vowels and similar characters, so that generated names are not words.
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5
 _LONGEST_PREFIX = 63 - _SUFFIX_LENGTH
 _NAME_TRIES = 8
 
-FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # the garbage collector's own finalizers
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # finalizers of the garbage collector
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +64,18 @@ ALWAYS = Preconditions()
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """How to delete: after which grace, with which finalizers added, under which conditions."""
+    """How to delete: after which grace period, with which finalizers, under which preconditions."""
 
-    grace_seconds: int | None = 0  # None leaves it to the finalizers alone
+    grace_seconds: int | None = 0  # None: the object goes when its finalizers are gone
     finalizers: tuple[str, ...] = ()
     preconditions: Preconditions = ALWAYS
     dry_run: bool = False
-    graceful: bool = False  # of a kind with grace: also what goes at once is shown as going
+    graceful: bool = False  # an object that goes at once is shown as being deleted, too
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The objects of a kind at one version, in the order of their keys."""
+    """The objects of a kind at one version, ordered by key."""
 
     items: Items
     version: int
@@ -87,25 +87,30 @@ Listener = Callable[[str, Event], None]
 
 
 class ObjectStore:
-    """Objects by resource (``"pods"``, ``"deployments.apps"``), each with its latest version."""
+    """Objects by resource (``"pods"``, ``"deployments.apps"``), each at its latest version.
+
+    Every change raises ``version`` by one, becomes one event in the history of its resource, and is
+    then passed to the listeners. A listener may write: its changes wait in ``_unreported`` until
+    all listeners have seen the present one, so that all see the same order.
+    """
 
     def __init__(self, clock: Clock, *, history: int = 8192, seed: int | None = None) -> None:
         self.clock = clock
-        self.version = 1  # clients read 0 as "any version", so no state is called that
+        self.version = 1  # clients read 0 as "any version", so versions start at 1
         self._limit = history
         self._random = random.Random(seed)
         self._seeded = seed is not None
         self._tables: dict[str, ObjectTable] = {}
-        self.faults = 0  # of listeners; an invariant is that there are none
+        self.faults = 0  # exceptions in listeners; tests check that there are none
         self._listeners: list[Listener] = []
-        self._untold: deque[tuple[str, Event]] = deque()
+        self._unreported: deque[tuple[str, Event]] = deque()
 
     def listen(self, listener: Listener) -> None:
         """Call ``listener(resource, event)`` on each change, inside the write that makes it."""
         self._listeners.append(listener)
 
     def drop(self, resource: str) -> None:
-        """Forget a kind that no longer exists, and everything of it."""
+        """Remove all objects of a kind that no longer exists."""
         for key in list(self._table(resource).items):
             self._remove(resource, key)
 
@@ -124,7 +129,7 @@ class ObjectStore:
         return self.item(resource, (namespace, name)).decode()
 
     def list(self, resource: str, namespace: str | None = None, at: int | None = None) -> Listing:
-        """All objects, of one namespace or of all; ``at`` gives them as they were then."""
+        """Return all objects, of one namespace or of all; with ``at``, as of that version."""
         table = self._table(resource)
         if at is not None and at > self.version:
             raise statuses.too_new(at, self.version)
@@ -133,7 +138,7 @@ class ObjectStore:
         return Listing(self._as_of(table, namespace, at), at)
 
     def objects(self, resource: str, namespace: str | None = None) -> Objects:
-        """All objects as fresh dicts, for code in this process."""
+        """Return all objects as new dicts, for code in this process."""
         return [item.decode() for item in self.list(resource, namespace).items]
 
     def count(self, resource: str) -> int:
@@ -146,13 +151,13 @@ class ObjectStore:
         return sorted(self._tables)
 
     def watch(self, resource: str, since: int, notify: Callable[[], None]) -> Watch:
-        """Follow a kind from a version; the caller closes the watch."""
+        """Follow a kind from a version. The caller closes the watch."""
         return Watch(self._table(resource).history, since, notify)
 
     # Writing
 
     def create(self, resource: str, obj: Json, *, dry_run: bool = False) -> Item:
-        obj, meta = _own(obj)
+        obj, meta = _copied(obj)
         key = self._new_key(resource, meta)
         meta["uid"] = meta.get("uid") or self.new_uid()
         meta["creationTimestamp"] = time_text(self.clock.now())
@@ -161,8 +166,8 @@ class ObjectStore:
         return self._write(resource, key, obj, dry_run)
 
     def update(self, resource: str, obj: Json, *, dry_run: bool = False) -> Item:
-        """Replace an object; a version in it must be the current one."""
-        obj, meta = _own(obj)
+        """Replace an object. A version in it must be the current one."""
+        obj, meta = _copied(obj)
         key = (meta.get("namespace", ""), meta["name"])
         current = self.item(resource, key)
         check_current(resource, current, meta)
@@ -170,13 +175,13 @@ class ObjectStore:
         _keep_system_fields(old["metadata"], meta)
         meta["resourceVersion"] = old["metadata"]["resourceVersion"]
         if obj == old:
-            return current  # a write that changes nothing makes no version
+            return current  # a write that changes nothing creates no version
         if is_finished(obj):
             return self._remove(resource, key, obj, dry_run)
         return self._write(resource, key, obj, dry_run)
 
     def delete(self, resource: str, key: Key, how: Deletion = NOW) -> Item:
-        """Delete now, or mark as being deleted while grace or finalizers hold it."""
+        """Delete an object now, or mark it while its grace period or finalizers hold it."""
         current = self.item(resource, key)
         _check_preconditions(resource, current, how.preconditions)
         obj = current.decode()
@@ -190,11 +195,11 @@ class ObjectStore:
         return self._write(resource, key, obj, how.dry_run)
 
     def remove(self, resource: str, key: Key) -> None:
-        """Take an object away whatever holds it: for a whole kind that goes."""
+        """Remove an object whatever holds it, because its whole kind is removed."""
         self._remove(resource, key)
 
     def check_invariants(self) -> None:
-        """Raise AssertionError when the parts of the store contradict one another."""
+        """Raise AssertionError if the parts of the store contradict each other."""
         assert not self.faults, "a listener failed: see the log"
         for resource, table in self._tables.items():
             check_table(resource, table, self.version)
@@ -202,12 +207,12 @@ class ObjectStore:
     def _table(self, resource: str) -> ObjectTable:
         table = self._tables.get(resource)
         if table is None:
-            # A kind's history starts with the kind: what was before holds nothing of it.
+            # The history of a kind starts with the kind; there was nothing before.
             table = self._tables[resource] = ObjectTable(History(self._limit))
         return table
 
     def _as_of(self, table: ObjectTable, namespace: str | None, at: int) -> Items:
-        """The state at an earlier version: the present one with later events undone."""
+        """Return the state at an earlier version: the present state with later events undone."""
         later = table.history.since(at)
         if not later:
             return table.ordered(namespace)
@@ -231,7 +236,7 @@ class ObjectStore:
         return (namespace, meta["name"])
 
     def new_name(self, resource: str, meta: Json) -> str:
-        """A name that is free, made from the prefix in the metadata."""
+        """Return a free name that starts with the prefix in the metadata."""
         prefix = str(meta["generateName"])[:_LONGEST_PREFIX]
         for _ in range(_NAME_TRIES):
             letters = self._random.choices(_SUFFIX_LETTERS, k=_SUFFIX_LENGTH)
@@ -247,11 +252,11 @@ class ObjectStore:
 
     def _mark_deleted(self, meta: Json, how: Deletion) -> None:
         grace = how.grace_seconds or 0
-        if "deletionTimestamp" in meta:  # a second deletion can only shorten the grace
+        if "deletionTimestamp" in meta:  # a second deletion can only shorten the grace period
             grace = min(grace, meta.get("deletionGracePeriodSeconds", grace))
         if "deletionTimestamp" not in meta or grace < meta.get("deletionGracePeriodSeconds", 0):
             if "generation" in meta and "deletionTimestamp" not in meta:
-                meta["generation"] += 1  # to the kind's controller a deletion changes the spec
+                meta["generation"] += 1  # for controllers a deletion counts as a change of the spec
             meta["deletionTimestamp"] = time_text(self.clock.now() + grace)
             if how.grace_seconds is not None:
                 meta["deletionGracePeriodSeconds"] = grace
@@ -274,7 +279,7 @@ class ObjectStore:
     def _remove(
         self, resource: str, key: Key, obj: Json | None = None, dry_run: bool = False
     ) -> Item:
-        """Take an object away; its last state carries the version of its removal."""
+        """Remove an object. Its last state carries the version of the removal."""
         table = self._table(resource)
         old = table.items[key]
         version = self.version if dry_run else self.version + 1
@@ -288,24 +293,24 @@ class ObjectStore:
 
     def _commit(self, resource: str, event: Event) -> None:
         self._table(resource).history.append(event)
-        self._untold.append((resource, event))
-        if len(self._untold) > 1:
-            return  # a listener wrote: the call that is telling tells this too, in order
-        while self._untold:
-            self._tell(*self._untold[0])
-            self._untold.popleft()
+        self._unreported.append((resource, event))
+        if len(self._unreported) > 1:
+            return  # written by a listener: the outer call reports it next, in order
+        while self._unreported:
+            self._report(*self._unreported[0])
+            self._unreported.popleft()
 
-    def _tell(self, resource: str, event: Event) -> None:
+    def _report(self, resource: str, event: Event) -> None:
         for listener in self._listeners:
             try:
                 listener(resource, event)
-            except Exception:  # the write is done: its writer and the other listeners go on
+            except Exception:  # the write is done, so the writer and the other listeners continue
                 self.faults += 1
                 log.error("listener failed", resource=resource, key=event.key)
 
 
-def _own(obj: Json) -> tuple[Json, Json]:
-    """The object and its metadata as copies, since the caller's stay as they are."""
+def _copied(obj: Json) -> tuple[Json, Json]:
+    """Return a copy of the object and its metadata, so that the caller's stay unchanged."""
     meta = dict(obj.get("metadata") or {})
     return {**obj, "metadata": meta}, meta
 
@@ -314,25 +319,25 @@ def _item(key: Key, version: int, obj: Json) -> Item:
     obj["metadata"]["resourceVersion"] = str(version)
     for name in ("apiVersion", "kind"):
         if name in obj:
-            obj[name] = obj.pop(name)  # last, so that lists can cut them off unread
+            obj[name] = obj.pop(name)  # last, so that lists can cut them off without decoding
     return Item(key, version, msgspec.json.encode(obj))
 
 
 def _unversioned(item: Item) -> Item:
-    """An object that was only tried: it has no version."""
+    """Return the result of a dry run, which has no version."""
     obj = item.decode()
     del obj["metadata"]["resourceVersion"]
     return Item(item.key, item.version, msgspec.json.encode(obj))
 
 
 def _last_state(current: Item, marked: Json) -> Json:
-    """An object that goes at once is never seen as being deleted."""
+    """Return the last state of an object; one that goes at once never shows as being deleted."""
     obj = current.decode()
     return marked if "deletionTimestamp" in obj["metadata"] else obj
 
 
 def check_current(resource: str, current: Item, meta: Json) -> None:
-    """A version or a uid that somebody brings along must be that of the object."""
+    """Refuse a version or uid that is not that of the current object."""
     name, version, uid = current.key[1], meta.get("resourceVersion"), meta.get("uid")
     if version and version != str(current.version):
         raise statuses.conflict(resource, name)
@@ -357,7 +362,7 @@ def failed_precondition(what: str, want: str, have: str) -> str:
 
 
 def _keep_system_fields(old: Json, new: Json) -> None:
-    """What only the server writes stays as it was, whatever the client sent."""
+    """Keep the fields that only the server writes, whatever the client sent."""
     for name in ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
         if name in old:
             new[name] = old[name]

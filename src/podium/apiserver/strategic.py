@@ -1,6 +1,6 @@
-"""Strategic merge patch: a merge patch that knows which lists are maps by a key.
+"""Strategic merge patch: a merge patch that merges lists with keys element by element.
 
-Merge keys and strategies come with the schema. The directives are Kubernetes': ``$patch``,
+Merge keys and strategies come from the schema. The directives are Kubernetes': ``$patch``,
 ``$deleteFromPrimitiveList``, ``$setElementOrder`` and ``$retainKeys``.
 """
 
@@ -109,7 +109,7 @@ def _direct(result: Json, directive: str, value: Any, schema: Schema) -> None:
 
 
 def _ordered(merged: list[Any], order: list[Any], before: list[Any], key: str) -> list[Any]:
-    """What a patch names comes in its order; the rest goes where it was, new elements first."""
+    """Order a merged list: named elements in the patch's order, the rest as before."""
     wanted, known = ([_identity(one, key) for one in part] for part in (order, before))
     named = [one for one in merged if _identity(one, key) in wanted]
     named.sort(key=lambda one: wanted.index(_identity(one, key)))
@@ -127,7 +127,7 @@ def _identity(element: Any, key: str) -> Any:
 
 
 def _clean(value: Any) -> Any:
-    """A value without directives and nulls, as it goes into an object that has none of it yet."""
+    """Return a value without directives and nulls, for an object that did not have it."""
     match value:
         case dict():
             return {

@@ -1,4 +1,4 @@
-"""Subresources with rules of their own: scale, binding, eviction, finalize."""
+"""Subresources with their own rules: scale, binding, eviction, finalize."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUDGETS = "poddisruptionbudgets.policy"
 
 
 def scale_of(kind: ApiKind, obj: Json) -> Json:
-    """An object's size as autoscaling/v1 Scale."""
+    """Return an object's size as an autoscaling/v1 Scale."""
     meta = obj["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     paths = _scale_paths(kind)
@@ -69,7 +69,7 @@ def _selector_text(kind: ApiKind, obj: Json, path: str) -> str:
 
 
 def _read_scale(scale: Any, key: Key) -> tuple[int, str]:
-    """The size that a Scale asks for, and the version it is based on."""
+    """Return the size that a Scale asks for, and the version that it is based on."""
     parts = (
         [scale.get(name) or {} for name in ("spec", "metadata")] if isinstance(scale, dict) else []
     )
@@ -103,7 +103,7 @@ def set_scale(api: Api, kind: ApiKind, key: Key, scale: Any, call: Call) -> Json
 
 
 def bind(api: Api, key: Key, binding: Any, call: Call) -> Json:
-    """Assign a pod to a node, once; later bindings conflict."""
+    """Assign a pod to a node. A pod that has a node is a conflict."""
     pods = api.kind("pods")
     node = _target(binding, key)
     now = time_text(api.store.clock.now())
@@ -168,11 +168,11 @@ def _scheduled(pod: Json, now: str) -> None:
         "lastTransitionTime": now,
     }
     pod["status"]["conditions"] = [*kept, bound]
-    pod["status"].pop("nominatedNodeName", None)  # it has served its purpose
+    pod["status"].pop("nominatedNodeName", None)  # it has no use any more
 
 
 def evict(api: Api, key: Key, eviction: Any, call: Call) -> Json:
-    """Delete a pod if its disruption budget allows it; 429 when it does not."""
+    """Delete a pod if its disruption budget allows it; raise 429 if it does not."""
     pods = api.kind("pods")
     given = eviction if isinstance(eviction, dict) else {}
     _check_name(given.get("metadata") or {}, key, "Eviction")
@@ -191,7 +191,7 @@ def evict(api: Api, key: Key, eviction: Any, call: Call) -> Json:
 
 
 def _note_disruption(api: Api, pod: Json) -> None:
-    """Say in the pod's status who ends it, before it ends."""
+    """Add a condition to the pod's status that names the reason of its end."""
     condition = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -237,7 +237,7 @@ def _take_from(api: Api, budget: Json, pod: Json, dry_run: bool) -> None:
     status, name = budget.setdefault("status", {}), budget["metadata"]["name"]
     allowed = status.get("disruptionsAllowed", 0)
     if not _is_ready(pod) and _spares_unhealthy(budget):
-        return  # it does not count as available, so nothing is lost
+        return  # the pod does not count as available
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
         message = "Cannot evict pod as it would violate the pod's disruption budget."
         cause = f"The disruption budget {name} is still being processed by the server."
@@ -261,7 +261,7 @@ def _is_ready(pod: Json) -> bool:
 
 
 def _spares_unhealthy(budget: Json) -> bool:
-    """Whether pods that are not ready may go freely: always, or while enough others are."""
+    """Return whether pods that are not ready may be evicted regardless of the budget."""
     policy = (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy")
     healthy, wanted = (budget["status"].get(f"{one}Healthy", 0) for one in ("current", "desired"))
     return policy == "AlwaysAllow" or (healthy >= wanted > 0)
@@ -272,7 +272,7 @@ def _budget_cause(message: str) -> Json:
 
 
 def finalize(api: Api, key: Key, raw: Any, call: Call) -> Json:
-    """Set the finalizers of a namespace's spec; the last one gone, the namespace goes."""
+    """Set the finalizers in a namespace's spec. Without any, the namespace is removed."""
     kind = api.kind("namespaces")
     spec = raw.get("spec") if isinstance(raw, dict) else None
     finalizers = (spec or {}).get("finalizers") if isinstance(spec or {}, dict) else None

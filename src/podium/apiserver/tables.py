@@ -1,4 +1,4 @@
-"""Objects as Tables: what `kubectl get` asks for instead of the objects."""
+"""Tables: what `kubectl get` asks for in place of objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podium.apiserver.kinds.columns import NAME, UNKNOWN, Column, age
 from podium.apiserver.statuses import Json
 from podium.clock import Clock
 
-# A field of daemon sets in disguise: the object shows it, its metadata alone does not.
+# An annotation that kube-apiserver keeps as a field of daemon sets: metadata alone lacks it.
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
@@ -20,7 +20,7 @@ def columns(kind: ApiKind) -> tuple[Column, ...]:
 
 
 def table(kind: ApiKind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:
-    """A Table of objects; rows carry the object, its metadata or nothing of it."""
+    """Return a Table of objects. Its rows carry the object, its metadata or neither."""
     shown, now = columns(kind), how.clock.now()
     rows = [
         {"cells": [_cell(one, stored, now) for one in shown], **_attached(obj, how)}
@@ -39,7 +39,7 @@ def _cell(one: Column, obj: Json, now: float) -> Any:
     try:
         return one.cell(obj, now)
     except (TypeError, AttributeError, KeyError, ValueError):
-        return UNKNOWN  # a custom object, or a status, of a shape the column does not expect
+        return UNKNOWN  # a custom object or a status that the column does not expect
 
 
 def _attached(obj: Json, how: TableOptions) -> Json:
@@ -91,7 +91,7 @@ def _custom(raw: Json) -> Column:
 
 
 class TableOptions:
-    """What a client wants of a Table; a watch makes many, each with the ages of its moment."""
+    """How a client wants a Table. A watch makes many, each with the ages of its moment."""
 
     def __init__(self, clock: Clock, version: str = "v1", include: str = "Metadata") -> None:
         self.clock = clock

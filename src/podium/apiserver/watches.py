@@ -1,7 +1,7 @@
 """The bounded history of one kind, and watches as positions in it.
 
-A watch owns no queue: it remembers a version and reads the history from there. A watcher that is
-too slow finds its version gone and gets 410, so nobody's memory grows by somebody else's patience.
+A watch has no queue: it remembers a version and reads the history from there. A watcher that is too
+slow gets a 410 when its version is gone, so that slow watchers cost no memory.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from podium.apiserver.statuses import Json
 ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
 
 
-# Of one kind's history: large objects that change often are remembered for a shorter time.
+# Of the history of one kind: large objects that change often are kept for a shorter time.
 MAX_BYTES = 64 * 1024 * 1024
 
 
 class Meta(msgspec.Struct, gc=False):
-    """The part of metadata that the store itself looks at."""
+    """The part of the metadata that the store itself reads."""
 
     name: str = ""
     namespace: str = ""
@@ -39,8 +39,11 @@ _PARTIAL = msgspec.json.Decoder(_Partial)
 
 
 class Item:
-    """One version of one object, kept as JSON: a quarter of what dicts take, and nobody can
-    change it by accident. ``decode`` hands out a fresh dict each time."""
+    """One version of one object, kept as JSON.
+
+    That takes a quarter of the memory of dicts, and nobody can change it by accident. ``decode``
+    returns a new dict each time.
+    """
 
     __slots__ = ("encoded", "key", "version")
 
@@ -64,9 +67,9 @@ class Item:
 
 @dataclass(slots=True)
 class Event:
-    """One change: what was there before, and what is there now.
+    """One change: the object before and after.
 
-    A deletion's ``new`` is the object as it was last, with the version of its deletion.
+    For a deletion ``new`` is the last state, with the version of the deletion.
     """
 
     version: int
@@ -81,13 +84,18 @@ class Event:
 
 @dataclass(slots=True)
 class History:
-    """The last changes of one kind, oldest first; ``start`` is the version before the oldest."""
+    """The latest changes of one kind.
+
+    Invariants: ``events`` are ordered by version, all later than ``start``; every event after
+    ``start`` is there. ``size`` is the sum of the encoded sizes of the events' new objects. At most
+    ``2 * limit`` events are kept.
+    """
 
     limit: int
     start: int = 0
     events: list[Event] = field(default_factory=list)
     watches: list[Watch] = field(default_factory=list)
-    size: int = 0  # of the events' objects, in bytes
+    size: int = 0  # bytes of the events' new objects
 
     def append(self, event: Event) -> None:
         self.events.append(event)
@@ -98,7 +106,7 @@ class History:
             watch.notify()
 
     def _forget(self) -> None:
-        """Drop the older part: half at once, so that an append costs a constant on average."""
+        """Drop the older half, so that an append takes constant time on average."""
         cut = max(0, len(self.events) - self.limit)
         left = self.size - sum(len(event.new.encoded) for event in self.events[:cut])
         while left > MAX_BYTES // 2 and cut < len(self.events) - 1:
@@ -110,7 +118,7 @@ class History:
             self.size = left
 
     def since(self, version: int) -> list[Event]:
-        """Every event after a version; raises 410 when some of them are forgotten."""
+        """Return all events after a version; raise 410 if some of them are gone."""
         if version < self.start:
             raise statuses.too_old(version, self.start)
         if not self.events or self.events[-1].version <= version:
@@ -119,17 +127,17 @@ class History:
 
 
 class Watch:
-    """A position in a kind's history; ``notify`` is called inside the write of each change."""
+    """A position in the history of a kind; ``notify`` is called inside each write."""
 
     def __init__(self, history: History, version: int, notify: Callable[[], None]) -> None:
         self._history = history
         self.version = version
         self.notify = notify
-        history.since(version)  # too old is told at once
+        history.since(version)  # raises 410 at once if the version is too old
         history.watches.append(self)
 
     def poll(self, limit: int = 1000) -> list[Event]:
-        """The next events, at most ``limit``; raises 410 when the history has moved on."""
+        """Return the next events, at most ``limit``; raise 410 if the history has moved on."""
         events = self._history.since(self.version)[:limit]
         if events:
             self.version = events[-1].version

@@ -1,4 +1,4 @@
-"""Watches over HTTP: a stream of events that ends, one way or another, and holds nobody up."""
+"""Watches over HTTP: streams of events that end after a timeout and never block a write."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from podium.apiserver.statuses import Refusal
 from podium.apiserver.watches import ADDED, BOOKMARK, DELETED, MODIFIED, Event, Item
 from podium.clock import Clock
 
-# A client must not wait for these in vain: podium's own gives a connection up after 90 seconds.
+# Clients rely on bookmarks: podium's own closes a silent connection after 90 seconds.
 BOOKMARK_SECONDS = 60
-# The last one comes so long before the end that the next watch can start from it.
+# The last bookmark comes this long before the end, so that the next watch can start from it.
 _LAST_BOOKMARK_SECONDS = 2
-# A write that takes longer is to somebody who is not reading; a body, from one who is not sending.
+# A client that does not read or send for this long is disconnected.
 STUCK_SECONDS = 60
 _BATCH = 500
-# Per write: what a client that stopped reading can make this process hold for it.
+# Bytes per write: the most that a client that stopped reading can make this process keep.
 _WRITE_BYTES = 256 * 1024
 _DEFAULT_SECONDS = 1800
 
 
 class Stream(Protocol):
-    """Where frames go; ``write`` waits while the client does not read."""
+    """The connection of a watch; ``write`` waits while the client does not read."""
 
     async def write(self, data: bytes) -> None: ...
 
@@ -41,7 +41,7 @@ class Stream(Protocol):
 
 
 class WatchRequest:
-    """What a client wants to follow, checked; raises its refusals before anything is sent."""
+    """A parsed watch request; raises the refusals before anything is sent."""
 
     def __init__(self, api: Api, target: Target, query: Query) -> None:
         self.api = api
@@ -58,7 +58,7 @@ class WatchRequest:
 
 
 def _initial(query: Query) -> bool | None:
-    """``sendInitialEvents``, with what must come along with it."""
+    """Check ``sendInitialEvents`` and the parameters that it requires."""
     match, name = query.get("resourceVersionMatch", ""), "resourceVersionMatch"
     given = "sendInitialEvents" in query
     causes = []
@@ -76,24 +76,24 @@ def _initial(query: Query) -> bool | None:
 
 
 class WatchStream:
-    """One client's watch from its first frame to its last."""
+    """The watch of one client, from the first frame to the last."""
 
     def __init__(self, request: WatchRequest, view: View, stream: Stream, clock: Clock) -> None:
         self._request = request
         self._view = view
         self._stream = stream
-        self._clock = clock  # the client's time, not the cluster's, which may run faster
+        self._clock = clock  # real time, while the cluster's time may pass faster
         self._wake = asyncio.Event()
         store, storage = request.api.store, request.kind.storage
         self._fault: Refusal | None = None
-        # Listed and followed in one turn, so that no change falls between.
+        # Listed and watched without a break, so that no change is missed.
         self._first = store.list(storage, request.selection.namespace) if request.initial else None
         since = store.version if self._first else (request.since or store.version)
         if self._first and (request.since or 0) > store.version:
             self._fault = statuses.too_new(request.since or 0, store.version)
         try:
             self._watch = store.watch(storage, since, self._wake.set)
-        except Refusal as error:  # told in the stream, as everything that ends a watch
+        except Refusal as error:  # reported inside the stream, like everything that ends a watch
             self._fault = _too_old(request.kind, error)
             self._watch = store.watch(storage, store.version, self._wake.set)
 
@@ -107,12 +107,12 @@ class WatchStream:
                 await self._send_initial(self._first.items)
                 self._first = None
             while (now := self._clock.now()) < ends:
-                if now >= bookmark_at:  # however much there is to send, and to leave out
+                if now >= bookmark_at:  # however much there is to send or to skip
                     await self._write(self._bookmark({}))
                     bookmark_at = self._next_bookmark(ends)
                 if not await self._send_events():
                     await self._wait(min(ends, bookmark_at))
-        except Refusal as error:  # left behind: the client lists again
+        except Refusal as error:  # too far behind: the client lists again
             frame = msgspec.json.encode({"type": "ERROR", "object": error.to_json()})
             await self._write(frame + b"\n")
         finally:
@@ -128,7 +128,7 @@ class WatchStream:
             await self._write(self._bookmark({"k8s.io/initial-events-end": "true"}))
 
     async def _send_events(self) -> bool:
-        """Send what is there; False when there is nothing new."""
+        """Send the next events; return False if there are none."""
         self._wake.clear()
         events = self._watch.poll(_BATCH)
         await self._write_all(self._frames(events))
@@ -157,13 +157,13 @@ class WatchStream:
         return b'{"type":"%s","object":%s}\n' % (kind.encode(), self._view.event(item))
 
     def _next_bookmark(self, ends: float) -> float:
-        """When the next one is due; never, for who wants none and after the last."""
+        """Return when the next bookmark is due; infinity for none."""
         now = self._clock.now()
         at = min(now + BOOKMARK_SECONDS, ends - _LAST_BOOKMARK_SECONDS)
         return at if self._request.bookmarks and at > now else math.inf
 
     async def _wait(self, until: float) -> None:
-        """Wait for something to send, or until then."""
+        """Wait for events, or until the given time."""
         timer = self._clock.call_later(until - self._clock.now(), self._wake.set)
         try:
             await self._wake.wait()
@@ -172,7 +172,7 @@ class WatchStream:
 
     def _bookmark(self, annotations: dict[str, str]) -> bytes:
         kind = self._request.kind
-        # With nothing left to send, the watch is as far as the whole store.
+        # With nothing left to send, the bookmark carries the version of the whole store.
         if not self._watch.has_more:
             self._watch.version = max(self._watch.version, self._request.api.store.version)
         at = self._watch.version
@@ -191,21 +191,21 @@ class WatchStream:
 
 
 def _too_old(kind: ApiKind, error: Refusal) -> Refusal:
-    """Events are watched where they are stored, all else in a cache with words of its own."""
+    """Return the 410 in the words of the kind: events have no watch cache."""
     if kind.is_cached:
         return error
     return statuses.expired("The resourceVersion for the provided watch is too old.")
 
 
 def _last_seen(old: Item, version: int) -> Item:
-    """What a watcher gets of an object that it selects no more: the last state that it saw."""
+    """Return the last state that a watcher saw of an object that it no longer selects."""
     obj = old.decode()
     obj["metadata"]["resourceVersion"] = str(version)
     return Item(old.key, version, msgspec.json.encode(obj))
 
 
 def change_of(event: Event, selection: Selection) -> str:
-    """What an event is to somebody who sees only what is selected; empty when it is nothing."""
+    """Return the type of an event for a selection; empty if the event is outside of it."""
     if selection.namespace is not None and event.key[0] != selection.namespace:
         return ""
     if selection.is_everything:

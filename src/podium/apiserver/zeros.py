@@ -1,6 +1,8 @@
-"""Values that say nothing: empty texts, lists and maps, zero and false, where leaving a field out
-means the same. A real server drops them when it stores an object, so `api.py` and the decoder of
-protobuf, which carries them all, do so too: two clients that mean the same write the same.
+"""Leave out values that mean the same as no value: empty texts, lists and maps, zero and false.
+
+A real server drops them when it stores an object. `api.py` does so as well, and so does the
+protobuf decoder, since protobuf carries all of them: two clients that mean the same then write the
+same.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ _SCALARS = frozenset({"string", "integer", "boolean", "number"})
 
 
 def drop_zeros(value: Any, schema: Schema) -> None:
-    """Take out of an object, in place, what its type would not write."""
+    """Remove from an object, in place, the fields that its Go type leaves out."""
     if schema.preserves_unknown:
         return
     if isinstance(value, dict):
@@ -27,21 +29,21 @@ def drop_zeros(value: Any, schema: Schema) -> None:
     elif isinstance(value, list) and (element := schema.items) is not None:
         for one in value:
             if not isinstance(one, dict | list):
-                return  # a list is of one type, and scalars in it stay
+                return  # a list has one type, and its scalars stay
             drop_zeros(one, element)
 
 
 def _drop(obj: Json, schema: Schema) -> None:
     if not schema.name:
         return
-    silent = _silent(schema.name)
+    silent = _omitted(schema.name)
     for name in [name for name, value in obj.items() if not value and name in silent]:
         del obj[name]
 
 
 @cache
-def _silent(definition: str) -> frozenset[str]:
-    """The fields of a published type that are not written while they are zero or empty."""
+def _omitted(definition: str) -> frozenset[str]:
+    """Return the fields of a published type that are left out while they are zero or empty."""
     known = go_type(definition)
     if known is None:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Admission: what happens to an object between its decoding and its validation, one file each."""
+"""Admission: changes and checks between decoding and validation, one file each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from podium.apiserver.watches import Item
 
 
 class Reader(Protocol):
-    """What admission may look up; the store is one."""
+    """What an admission may look up; the store implements it."""
 
     def find(self, resource: str, key: tuple[str, str]) -> Item | None: ...
 
     def objects(self, resource: str) -> list[Json]: ...
 
 
-# Called with the new object, the old one (None on creation) and what it may read.
+# Called with the new object, the old one (None on creation) and a reader.
 Admission = Callable[[Json, Json | None, Reader], None]

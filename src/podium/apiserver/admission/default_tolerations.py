@@ -1,4 +1,4 @@
-"""DefaultTolerationSeconds: a pod stays five minutes on a node that is lost."""
+"""DefaultTolerationSeconds: pods stay on a lost node for five minutes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Taints that follow from a node's state: not ready at first, then by its conditions.
 
-A real cluster has the node lifecycle controller for the latter; done at the write it is never late.
+In a real cluster the node lifecycle controller sets the latter. Here they are set by the write that
+changes a condition.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ _NOT_READY = "node.kubernetes.io/not-ready"
 _UNREACHABLE = "node.kubernetes.io/unreachable"
 _UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 
-# A condition and its status, and the taint they stand for.
+# The taint for a condition with a status.
 _BY_CONDITION = {
     ("Ready", "False"): _NOT_READY,
     ("Ready", "Unknown"): _UNREACHABLE,
@@ -25,7 +26,7 @@ _OURS = {*_BY_CONDITION.values(), _UNSCHEDULABLE}
 
 
 def taint_new_node(node: Json, old: Json | None, reader: Reader) -> None:
-    """A node without a word about its readiness is not ready."""
+    """Taint a new node without conditions as not ready."""
     if old is None and not _conditions(node):
         _replace(node, {_NOT_READY, *_present(node)})
 
@@ -55,7 +56,7 @@ def _present(node: Json) -> set[str]:
 
 
 def _replace(node: Json, wanted: set[str]) -> None:
-    """Our NoSchedule taints become exactly these; everybody else's stay, in their order."""
+    """Set our own NoSchedule taints to exactly these; other taints stay, in their order."""
     spec = node.setdefault("spec", {})
     taints = spec.get("taints") or []
     kept = [

@@ -1,4 +1,4 @@
-"""Priority: a pod's class becomes its priority and its preemption policy."""
+"""Priority: the class of a pod decides its priority and preemption policy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _LOWER = "PreemptLowerPriority"
 
 
 def resolve_priority(pod: Json, old: Json | None, reader: Reader) -> None:
-    """Set priority, its class and preemptionPolicy; a priority that contradicts them is refused."""
+    """Set the priority, its class and preemptionPolicy; refuse a contradicting priority."""
     spec = pod.setdefault("spec", {})
-    if old is not None:  # decided when the pod was created
+    if old is not None:  # it was decided when the pod was created
         for field in ("priority", "preemptionPolicy"):
             if field in old.get("spec", {}):
                 spec.setdefault(field, old["spec"][field])
@@ -39,7 +39,7 @@ def _class(name: str, reader: Reader, pod: Json) -> Json:
 
 
 def _default_class(reader: Reader) -> Json | None:
-    """Of several defaults the lowest counts."""
+    """Return the default class; of several the one with the lowest value."""
     defaults = [one for one in reader.objects(CLASSES) if one.get("globalDefault")]
     return min(defaults, key=lambda one: one["value"], default=None)
 
@@ -55,7 +55,7 @@ def _agree(pod: Json, field: str, value: object, what: str) -> None:
 
 
 def check_priority_class(new: Json, old: Json | None, reader: Reader) -> None:
-    """There is one default at most."""
+    """Refuse a second default class."""
     if not new.get("globalDefault"):
         return
     name = new["metadata"].get("name", "")

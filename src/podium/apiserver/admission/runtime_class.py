@@ -1,4 +1,4 @@
-"""RuntimeClass: what a pod's runtime costs, and where it can run, come from its class."""
+"""RuntimeClass: the class of a pod sets its overhead, and restricts the nodes it can run on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CLASSES = "runtimeclasses.node.k8s.io"
 
 
 def apply_runtime_class(pod: Json, old: Json | None, reader: Reader) -> None:
-    """Set the overhead, and add the selector and tolerations of the class, once."""
+    """Set the overhead, selector and tolerations of the class on a new pod."""
     spec = pod.setdefault("spec", {})
     name = spec.get("runtimeClassName")
     if old is not None:

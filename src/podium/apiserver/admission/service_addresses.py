@@ -1,4 +1,4 @@
-"""Addresses of services: a cluster IP for each that wants one, and node ports."""
+"""Addresses of services: a cluster IP for each service that wants one, and node ports."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ _FIRST_PORT, _LAST_PORT = 30000, 32767
 
 
 def assign_addresses(service: Json, old: Json | None, reader: Reader) -> None:
-    """Fill in what is not given; an update keeps what was assigned."""
+    """Fill in missing addresses and ports; an update keeps what was assigned."""
     spec = service.setdefault("spec", {})
     if spec.get("type") == "ExternalName":
         return
     is_headless = spec.get("clusterIP") == "None"
-    both = is_headless and not spec.get("selector")  # whoever adds endpoints may use either
+    both = is_headless and not spec.get(
+        "selector"
+    )  # endpoints that somebody adds can be of either family
     spec.setdefault("ipFamilyPolicy", "RequireDualStack" if both else "SingleStack")
     spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
     before = (old or {}).get("spec", {})

@@ -1,4 +1,4 @@
-"""The controllers of the embedded cluster, one file each; all are clients of the store."""
+"""The controllers of the embedded cluster, one file each; all of them are clients of the store."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What controllers and kubelets work with: the API in this process, and an index of the pods.
 
-Reading and writing happen in one turn of the loop, so nothing can change between a look at the
-cluster and the write that follows from it.
+A controller reads and writes within one turn of the event loop, so that nothing changes in between.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _AT_ONCE = Deletion()
 
 
 class Cluster:
-    """One API, as a client without HTTP."""
+    """The API of this process, as a client without HTTP."""
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -40,20 +39,20 @@ class Cluster:
         return item.decode() if item else None
 
     def create(self, resource: str, obj: Json) -> Json:
-        """Through defaulting, admission and validation, as any client's object."""
+        """Create an object, with defaults, admission and validation."""
         namespace = obj["metadata"].get("namespace", "")
         return self.api.create(self._kind(resource), namespace, obj, Call()).decode()
 
     def modify(self, resource: str, key: Key, change: Callable[[Json], Json]) -> Json:
-        """Change an object but for its status, with all checks."""
+        """Change an object except for its status, with all checks."""
         return self.api.modify(self._kind(resource), key, change, Call()).decode()
 
     def put(self, resource: str, obj: Json) -> Json:
-        """Write what a client may not: fields that are the server's or cannot change otherwise."""
+        """Write an object without checks: for fields that only the server sets."""
         return self.store.update(resource, obj).decode()
 
     def set_status(self, resource: str, key: Key, status: Json) -> None:
-        """Replace the status, if that changes it."""
+        """Replace the status if it differs."""
         item = self.store.find(resource, key)
         if item is None:
             return
@@ -63,15 +62,17 @@ class Cluster:
             self.store.update(resource, obj)
 
     def delete(self, resource: str, key: Key) -> None:
-        """With the grace and the dependents' fate that are the kind's defaults."""
+        """Delete an object with the default grace period and propagation of its kind."""
         if self.store.find(resource, key) is not None:
             self.api.delete(self._kind(resource), key, DeleteOptions())
 
     def delete_at_once(self, resource: str, key: Key) -> None:
         self.store.delete(resource, key, _AT_ONCE)
 
-    def tell(self, about: Json, reason: str, message: str, *, type_: str = "Normal") -> None:
-        """Record an event; ``about`` is the object it is about."""
+    def record_event(
+        self, about: Json, reason: str, message: str, *, type_: str = "Normal"
+    ) -> None:
+        """Record an event about the object ``about``."""
         meta = about["metadata"]
         namespace = meta.get("namespace") or "default"
         around = self.find("namespaces", ("", namespace))

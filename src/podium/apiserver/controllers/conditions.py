@@ -1,4 +1,4 @@
-"""Conditions of a status: set one, and the time of its last change follows by itself."""
+"""Conditions of a status: set one, and its transition time follows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from podium.apiserver.statuses import Json
 
 
-class Said(NamedTuple):
+class Condition(NamedTuple):
     """What a condition says."""
 
     type: str
@@ -20,18 +20,18 @@ def find_condition(conditions: list[Json], type_: str) -> Json | None:
     return next((one for one in conditions if one.get("type") == type_), None)
 
 
-def set_condition(conditions: list[Json], said: Said, now: str, **times: str) -> list[Json]:
-    """The conditions with this one in its place; an unchanged one stays as it is.
+def set_condition(conditions: list[Json], wanted: Condition, now: str, **times: str) -> list[Json]:
+    """Return the conditions with this one set; an equal condition stays unchanged.
 
-    ``times`` names fields that get ``now`` on every change, besides lastTransitionTime.
+    ``times`` are fields that get a new value on every change, besides lastTransitionTime.
     """
-    old = find_condition(conditions, said.type)
-    new = {name: value for name, value in said._asdict().items() if value}
+    old = find_condition(conditions, wanted.type)
+    new = {name: value for name, value in wanted._asdict().items() if value}
     if old is not None and all(
-        old.get(name, "") == getattr(said, name) for name in ("status", "reason", "message")
+        old.get(name, "") == getattr(wanted, name) for name in ("status", "reason", "message")
     ):
         return conditions
-    moved = old is None or old.get("status") != said.status
+    moved = old is None or old.get("status") != wanted.status
     new["lastTransitionTime"] = now if moved or old is None else old["lastTransitionTime"]
     new |= times
     if old is None:

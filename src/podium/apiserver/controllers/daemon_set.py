@@ -1,4 +1,4 @@
-"""DaemonSet: one pod on each node that its template may run on; the scheduler binds them."""
+"""DaemonSet: one pod on each node that its template may run on. The scheduler binds the pods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from podium.apiserver.store import Key
 
 SETS = "daemonsets.apps"
 _ANY_TAINT = "node.kubernetes.io/"
-# What happens to a node is no reason for its daemons to leave.
+# Daemons stay on a node whatever happens to it.
 _TOLERATED = [
     ("not-ready", "NoExecute"),
     ("unreachable", "NoExecute"),
@@ -32,8 +32,8 @@ _TOLERATED = [
 
 
 @dataclass(slots=True)
-class _Look:
-    """One look at a set: its nodes with the pods they have, and which nodes should have one."""
+class _Snapshot:
+    """A set at one moment: the pods on each node, and which nodes should have one."""
 
     owner: Json
     revision: Revision
@@ -52,11 +52,11 @@ class _Look:
         return share_of(self.rolling.get("maxSurge", 0), len(self.wanted), round_up=True)
 
     def live(self, node: str) -> list[PodView]:
-        """The pods of a node that are neither done nor on their way out, oldest first."""
+        """Return the pods of a node that are neither finished nor being deleted, oldest first."""
         return sorted((pod for pod in self.pods.get(node, []) if pod.is_active), key=_by_age)
 
     def new_and_old(self, node: str) -> tuple[list[PodView], list[PodView]]:
-        """The same, those of the present template apart from the others."""
+        """Return the live pods of a node, split into those of the present template and others."""
         found: tuple[list[PodView], list[PodView]] = ([], [])
         for pod in self.live(node):
             found[pod.labels.get(HASH) != self.revision.hash].append(pod)
@@ -68,7 +68,7 @@ class DaemonSetController:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._nodes: dict[str, tuple[int, objects.Node]] = {}  # decoded, with their versions
+        self._nodes: dict[str, tuple[int, objects.Node]] = {}  # decoded nodes with their versions
 
     @property
     def watches(self) -> Mapping[str, Mapper]:
@@ -87,15 +87,15 @@ class DaemonSetController:
         look = self._look(owner)
         created = 0
         if "deletionTimestamp" not in owner["metadata"]:
-            self._place(look)
+            self._place_pods(look)
             self._update(look)
             created = look.created
             look = self._look(owner)
         again = self._report(look)
         return again if created < BURST else 0.0
 
-    def _look(self, owner: Json) -> _Look:
-        look = _Look(owner, current_revision(self._cluster, owner))
+    def _look(self, owner: Json) -> _Snapshot:
+        look = _Snapshot(owner, current_revision(self._cluster, owner))
         sample = decode_pod(new_pod(owner, "", look.revision))
         for node in self._all_nodes():
             wanted, allowed = should_run(sample, node)
@@ -108,7 +108,7 @@ class DaemonSetController:
         return look
 
     def _all_nodes(self) -> list[objects.Node]:
-        """Decoded once per version: thousands of nodes change far less often than pods."""
+        """Return all nodes. Each version is decoded once: nodes change far less often than pods."""
         before, self._nodes = self._nodes, {}
         for item in self._cluster.store.list("nodes").items:
             known = before.get(item.key[1])
@@ -122,8 +122,8 @@ class DaemonSetController:
             return pod.spec.node_name
         return target_of(self._cluster.store.get("pods", *pod.key))
 
-    def _place(self, look: _Look) -> None:
-        """Give each node its pod, and take away what is one too many or failed."""
+    def _place_pods(self, look: _Snapshot) -> None:
+        """Create missing pods, and delete surplus and failed ones."""
         for node in sorted(look.wanted):
             pods = look.pods.get(node, [])
             for pod in pods:
@@ -138,18 +138,23 @@ class DaemonSetController:
                 if not pod.is_deleting:
                     self._delete(look.owner, pod)
 
-    def _surplus(self, look: _Look, node: str) -> list[PodView]:
-        """What a node has too much: all but its oldest pod, and while it surges, the oldest of
-        each template until the new one is available."""
+    def _surplus(self, look: _Snapshot, node: str) -> list[PodView]:
+        """Return the pods to delete from a node: all but the oldest.
+
+        During a surge the oldest of each template stays until the new one is available.
+        """
         new, old = look.new_and_old(node)
         if not look.surge:
             return sorted([*new, *old], key=_by_age)[1:]
         is_replaced = bool(new) and self._is_available(look.owner, new[0])
         return [*new[1:], *(old if is_replaced else old[1:])]
 
-    def _update(self, look: _Look) -> None:
-        """Replace pods of old templates: first the new pod, where the strategy allows a surge, or
-        else first the end of the old one."""
+    def _update(self, look: _Snapshot) -> None:
+        """Replace pods of old templates.
+
+        Where the strategy allows a surge the new pod starts first, else the old pod is deleted
+        first.
+        """
         strategy = look.owner["spec"].get("updateStrategy") or {}
         if strategy.get("type", "RollingUpdate") != "RollingUpdate":
             return
@@ -158,7 +163,7 @@ class DaemonSetController:
         else:
             self._make_room(look)
 
-    def _make_room(self, look: _Look) -> None:
+    def _make_room(self, look: _Snapshot) -> None:
         """Delete pods of old templates, as many at once as may be unavailable."""
         most = look.rolling.get("maxUnavailable", 1)
         room = max(1, share_of(most, len(look.wanted), round_up=True))
@@ -174,9 +179,11 @@ class DaemonSetController:
         for pod in waiting[: max(0, room)]:
             self._delete(look.owner, pod)
 
-    def _surge(self, look: _Look) -> None:
-        """Add pods of the new template beside old ones that work, as many at once as allowed; one
-        that does not work is no loss, and replaced at once."""
+    def _surge(self, look: _Snapshot) -> None:
+        """Add pods of the new template beside old ones that work, as many at once as allowed.
+
+        An old pod that does not work is replaced at once.
+        """
         room, waiting = look.surge, []
         for node in sorted(look.wanted):
             new, old = look.new_and_old(node)
@@ -196,18 +203,18 @@ class DaemonSetController:
         min_ready = owner["spec"].get("minReadySeconds", 0)
         return available_in(pod, min_ready, self._cluster.clock.now())
 
-    def _create(self, look: _Look, node: str) -> None:
+    def _create(self, look: _Snapshot, node: str) -> None:
         look.created += 1
         made = self._cluster.create("pods", new_pod(look.owner, node, look.revision))
-        self._cluster.tell(
+        self._cluster.record_event(
             look.owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}"
         )
 
     def _delete(self, owner: Json, pod: PodView) -> None:
         self._cluster.delete("pods", pod.key)
-        self._cluster.tell(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
+        self._cluster.record_event(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
-    def _report(self, look: _Look) -> float | None:
+    def _report(self, look: _Snapshot) -> float | None:
         meta = look.owner["metadata"]
         on_nodes = [live[0] for node in look.wanted if (live := look.live(node))]
         waits = [wait for pod in on_nodes if (wait := self._wait(look.owner, pod)) is not None]
@@ -232,7 +239,7 @@ class DaemonSetController:
 
 
 def should_run(pod: objects.Pod, node: objects.Node) -> tuple[bool, bool]:
-    """Whether a node should get the pod, and whether a pod that is there may stay."""
+    """Return whether a node should get the pod, and whether an existing pod may stay."""
     affinity = RequiredNodeAffinity.of(pod)
     if not affinity.matches(node.metadata.labels, node.name):
         return False, False
@@ -243,7 +250,7 @@ def should_run(pod: objects.Pod, node: objects.Node) -> tuple[bool, bool]:
 
 
 def new_pod(owner: Json, node: str, revision: Revision) -> Json:
-    """A daemon's pod; without a node it is what any node is tried with."""
+    """Return a pod of the set for a node; without a node, the pod that nodes are tested with."""
     pod = pod_from(owner, owner["spec"]["template"])
     pod["metadata"]["generateName"] = f"{owner['metadata']['name']}-"
     set_label(pod, HASH, revision.hash)
@@ -265,7 +272,7 @@ def _tolerations(spec: Json) -> Iterator[Json]:
 
 
 def _pin(spec: Json, node: str) -> None:
-    """Each term of the required affinity becomes this node's, and what else it asked for stays."""
+    """Restrict each required affinity term to this node, and keep its other requirements."""
     required = {
         "nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
@@ -278,7 +285,7 @@ def _pin(spec: Json, node: str) -> None:
 
 
 def target_of(pod: Json) -> str:
-    """The node that a pod not yet bound is made for."""
+    """Return the node that an unbound pod was created for."""
     affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
     required = affinity.get(REQUIRED) or {}
     for term in required.get("nodeSelectorTerms") or []:
@@ -293,7 +300,7 @@ def decode_pod(pod: Json) -> objects.Pod:
 
 
 def _placement(node: Json) -> tuple[object, object]:
-    """What of a node decides whether daemons run on it."""
+    """Return the parts of a node that decide whether daemons run on it."""
     return (node["metadata"].get("labels"), (node.get("spec") or {}).get("taints"))
 
 

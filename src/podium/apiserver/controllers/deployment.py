@@ -1,6 +1,6 @@
-"""Deployment: one ReplicaSet per template, and a rolling update from the old ones to the new.
+"""Deployment: one ReplicaSet per template, and rolling updates from old sets to the new one.
 
-`rollout.py` decides how many pods each set should have; this writes it down.
+`rollout.py` decides how many pods each set should have; this module writes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DeploymentController:
         return {DEPLOYMENTS: itself, SETS: _owners, "pods": self._on_pod}
 
     def _on_pod(self, change: Change) -> Iterator[Key]:
-        """The last old pod gone is what a deployment that recreates waits for; no set tells it."""
+        """Yield the deployment of a deleted pod: Recreate waits until the last old pod is gone."""
         owner = change.pod.controller
         if change.is_gone and owner is not None and owner.kind == "ReplicaSet":
             found = self._cluster.find(SETS, (change.key[0], owner.name))
@@ -67,7 +67,7 @@ class DeploymentController:
         return again
 
     def _sets(self, deployment: Json) -> list[Json]:
-        """The sets it controls, oldest first; what matches and nobody controls is adopted."""
+        """Return the sets that a deployment controls, oldest first, after adopting orphans."""
         meta, selector = deployment["metadata"], selector_of(deployment)
         found = []
         for item in self._cluster.store.list(SETS, meta["namespace"]).items:
@@ -81,7 +81,7 @@ class DeploymentController:
         return sorted(found, key=_by_age)
 
     def _newest(self, deployment: Json, sets: list[Json], new: Json | None) -> Json:
-        """The set of the present template, made if it is missing, numbered as the latest."""
+        """Return the set of the present template, created if missing, with the latest revision."""
         others = [one for one in sets if new is None or _name(one) != _name(new)]
         revision = str(max((_revision(one) for one in others), default=0) + 1)
         if new is None:
@@ -127,7 +127,9 @@ class DeploymentController:
         try:
             return self._cluster.create(SETS, wanted)
         except Refusal as error:
-            if error.reason == ALREADY_EXISTS:  # another's, of that very name: hash differently
+            if (
+                error.reason == ALREADY_EXISTS
+            ):  # the name is taken by another object: use another hash
                 status = deployment.get("status") or {}
                 count = status.get("collisionCount", 0) + 1
                 meta = deployment["metadata"]
@@ -149,12 +151,12 @@ class DeploymentController:
             if size == before and marks.items() <= annotations.items():
                 continue
             if size == 0 and before == 0 and _name(one) != _name(new):
-                continue  # a set of the past is left alone
+                continue  # old sets keep their annotations
             self._write_size(one, size, marks)
             if size != before:
                 verb = "up" if size > before else "down"
                 message = f"Scaled {verb} replica set {_name(one)} from {before} to {size}"
-                self._cluster.tell(deployment, "ScalingReplicaSet", message)
+                self._cluster.record_event(deployment, "ScalingReplicaSet", message)
 
     def _size(self, one: Json, newest: str) -> Size:
         pods = self._cluster.pods.owned_by(one["metadata"]["uid"])
@@ -174,7 +176,7 @@ class DeploymentController:
         self._cluster.modify(SETS, (one["metadata"]["namespace"], _name(one)), change)
 
     def _forget_old(self, deployment: Json, new: Json | None) -> None:
-        """Delete the oldest empty sets beyond what the history may hold."""
+        """Delete the oldest empty sets beyond the revision history limit."""
         empty = [
             one
             for one in self._sets(deployment)
@@ -189,7 +191,7 @@ class DeploymentController:
 
 
 def same_template(deployment: Json, one: Json) -> bool:
-    """Whether a set makes the pods that the deployment wants, its hash label apart."""
+    """Return whether a set has the deployment's template, apart from the hash label."""
     template = copy.deepcopy(one["spec"]["template"])
     labels = (template.get("metadata") or {}).get("labels") or {}
     labels.pop(HASH, None)

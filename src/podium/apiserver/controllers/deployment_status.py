@@ -1,4 +1,4 @@
-"""A Deployment's status: its counts, and the conditions Available and Progressing."""
+"""The status of a Deployment: counts, and the conditions Available and Progressing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from podium.api.times import time_text
-from podium.apiserver.controllers.conditions import Said, find_condition, set_condition
+from podium.apiserver.controllers.conditions import Condition, find_condition, set_condition
 from podium.apiserver.controllers.pods import seconds
 from podium.apiserver.controllers.rollout import surge_and_unavailable
 from podium.apiserver.statuses import Json
@@ -42,7 +42,7 @@ class _Sums:
 def status_of(
     deployment: Json, sets: Sequence[Json], newest: str, now: float
 ) -> tuple[Json, float | None]:
-    """The status, and the seconds until its deadline when it may pass unnoticed."""
+    """Return the status, and the seconds until the progress deadline if it must be checked."""
     old = deployment.get("status") or {}
     sums = _Sums.of(deployment, sets, newest)
     told = sum(one["spec"].get("replicas", 1) for one in sets)
@@ -57,53 +57,53 @@ def status_of(
     status: Json = {name: value for name, value in counts.items() if value}
     status["observedGeneration"] = deployment["metadata"].get("generation", 0)
     conditions = _available(deployment, old.get("conditions") or [], sums, now)
-    said = _progress(deployment, sums, newest, now)
-    status["conditions"] = _with_progress(conditions, said, time_text(now))
+    wanted = _progress(deployment, sums, newest, now)
+    status["conditions"] = _with_progress(conditions, wanted, time_text(now))
     return status, _until_deadline(deployment, status["conditions"], now)
 
 
 def _available(deployment: Json, conditions: list[Json], sums: _Sums, now: float) -> list[Json]:
     _, unavailable = surge_and_unavailable(deployment["spec"])
     enough = sums.available >= sums.wanted - unavailable
-    said = Said(
+    wanted = Condition(
         "Available",
         "True" if enough else "False",
         "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable",
         f"Deployment {'has' if enough else 'does not have'} minimum availability.",
     )
     stamp = time_text(now)
-    return set_condition(conditions, said, stamp, lastUpdateTime=stamp)
+    return set_condition(conditions, wanted, stamp, lastUpdateTime=stamp)
 
 
-def _progress(deployment: Json, sums: _Sums, newest: str, now: float) -> Said | None:
-    """What Progressing should say; None leaves it as it is."""
+def _progress(deployment: Json, sums: _Sums, newest: str, now: float) -> Condition | None:
+    """Return the Progressing condition; None leaves it unchanged."""
     old = deployment.get("status") or {}
     before = find_condition(old.get("conditions") or [], "Progressing") or {}
     subject = f'ReplicaSet "{newest}"'
     if deployment["spec"].get("paused"):
-        return Said("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused")
+        return Condition("Progressing", "Unknown", "DeploymentPaused", "Deployment is paused")
     if sums.is_complete:
         message = f"{subject} has successfully progressed."
-        return Said("Progressing", "True", "NewReplicaSetAvailable", message)
+        return Condition("Progressing", "True", "NewReplicaSetAvailable", message)
     if f'"{newest}"' not in before.get("message", ""):
         message = f'Created new replica set "{newest}"'
-        return Said("Progressing", "True", "NewReplicaSetCreated", message)
+        return Condition("Progressing", "True", "NewReplicaSetCreated", message)
     if _has_moved(old, sums):
-        return Said("Progressing", "True", "ReplicaSetUpdated", f"{subject} is progressing.")
+        return Condition("Progressing", "True", "ReplicaSetUpdated", f"{subject} is progressing.")
     ended = before.get("reason") in ("NewReplicaSetAvailable", "ProgressDeadlineExceeded")
     if not ended and _deadline(deployment, before) <= now:
         message = f"{subject} has timed out progressing."
-        return Said("Progressing", "False", "ProgressDeadlineExceeded", message)
+        return Condition("Progressing", "False", "ProgressDeadlineExceeded", message)
     return None
 
 
-def _with_progress(conditions: list[Json], said: Said | None, stamp: str) -> list[Json]:
-    if said is None:
+def _with_progress(conditions: list[Json], wanted: Condition | None, stamp: str) -> list[Json]:
+    if wanted is None:
         return conditions
-    found = set_condition(conditions, said, stamp, lastUpdateTime=stamp)
-    if said.reason != "ReplicaSetUpdated":
+    found = set_condition(conditions, wanted, stamp, lastUpdateTime=stamp)
+    if wanted.reason != "ReplicaSetUpdated":
         return found
-    # Each step of progress puts the deadline off.
+    # Each step of progress postpones the deadline.
     return [
         {**one, "lastUpdateTime": stamp} if one["type"] == "Progressing" else one for one in found
     ]

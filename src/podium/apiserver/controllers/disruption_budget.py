@@ -1,11 +1,11 @@
-"""PodDisruptionBudget: how many pods are healthy, and how many may be disturbed."""
+"""PodDisruptionBudget: how many pods are healthy, and how many may be disrupted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from podium.apiserver.controllers.cluster import Cluster
-from podium.apiserver.controllers.conditions import Said, set_condition
+from podium.apiserver.controllers.conditions import Condition, set_condition
 from podium.apiserver.controllers.owners import compile_selector, controller_of
 from podium.apiserver.controllers.pods import PodView, seconds
 from podium.apiserver.controllers.runner import Change, Mapper, itself
@@ -14,7 +14,7 @@ from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
 BUDGETS = "poddisruptionbudgets.policy"
-_EVICTION_SECONDS = 120.0  # after which an eviction that nobody carried out counts no more
+_EVICTION_SECONDS = 120.0  # until a granted eviction that did not happen is forgotten
 _SCALED = {
     "ReplicaSet": "replicasets.apps",
     "ReplicationController": "replicationcontrollers",
@@ -35,7 +35,7 @@ class DisruptionBudgetController:
         return {BUDGETS: itself, "pods": self._on_pod, **scaled}
 
     def _on_pod(self, change: Change) -> Iterator[Key]:
-        """Only what a budget counts: not every write of a pod is news to it."""
+        """Yield the budgets that count a pod, if the change matters to them."""
         old, new = change.old_pod, change.pod
         if old is None or _counted(old) != _counted(new):
             yield from self._inside(change)
@@ -50,7 +50,7 @@ class DisruptionBudgetController:
             return None
         selector = compile_selector(budget["spec"].get("selector"))
         inside = self._cluster.pods.inside(key[0])
-        pods = [pod for pod in inside if selector.matches(pod.labels)]  # finished ones, too
+        pods = [pod for pod in inside if selector.matches(pod.labels)]  # including finished ones
         expected = self._expected(budget["spec"], pods)
         evicted = self._evicted(budget, pods)
         healthy = sum(
@@ -70,7 +70,7 @@ class DisruptionBudgetController:
 
     def _status(self, budget: Json, allowed: int, evicted: Json) -> Json:
         before = (budget.get("status") or {}).get("conditions") or []
-        said = Said(
+        said = Condition(
             "DisruptionAllowed",
             "True" if allowed else "False",
             "SufficientPods" if allowed else "InsufficientPods",
@@ -92,7 +92,7 @@ class DisruptionBudgetController:
         return status
 
     def _evicted(self, budget: Json, pods: Sequence[PodView]) -> Json:
-        """Evictions that were granted and not seen yet."""
+        """Return granted evictions whose pods are still there."""
         now = self._cluster.clock.now()
         there = {pod.name for pod in pods if not pod.is_deleting}
         granted = (budget.get("status") or {}).get("disruptedPods") or {}
@@ -108,7 +108,7 @@ class DisruptionBudgetController:
         return None if first is None else max(0.0, first - self._cluster.clock.now())
 
     def _expected(self, spec: Json, pods: Sequence[PodView]) -> int:
-        """The number of pods the budget is a share of: what their controllers are told to have."""
+        """Return the number of pods that the budget refers to: the sizes of their controllers."""
         if "maxUnavailable" not in spec and isinstance(spec.get("minAvailable", 0), int):
             return len(pods)
         scales = {}
@@ -119,7 +119,7 @@ class DisruptionBudgetController:
         return sum(scales.values())
 
     def _scale(self, pod: PodView) -> tuple[str, int] | None:
-        """The uid and size of what controls a pod: of a deployment rather than of its set."""
+        """Return the uid and size of a pod's controller: the deployment rather than its set."""
         owner = pod.controller
         if owner is None or owner.kind not in _SCALED:
             return None

@@ -1,4 +1,4 @@
-"""Generic ephemeral volumes: a claim for each, made for its pod and owned by it."""
+"""Generic ephemeral volumes: creates a claim for each, owned by its pod."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EphemeralVolumeController:
         return {"pods": _on_pod, CLAIMS: self._on_claim}
 
     def _on_claim(self, change: Change) -> Keys:
-        """A claim that is gone is made again, or its name is free for the pod that waits."""
+        """Yield the pod of a deleted claim: it needs a new claim, or waited for the name."""
         if not change.is_gone:
             return ()
         namespace, name = change.key
@@ -54,7 +54,7 @@ class EphemeralVolumeController:
                 f"ephemeral volume {volume['name']}: PVC {claim} was not created for pod {of} "
                 "(pod is not owner)"
             )
-            self._cluster.tell(pod, "FailedBinding", message, type_="Warning")
+            self._cluster.record_event(pod, "FailedBinding", message, type_="Warning")
 
 
 def _on_pod(change: Change) -> Keys:

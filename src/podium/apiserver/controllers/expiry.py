@@ -51,13 +51,15 @@ class PodGarbageController:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._missed: dict[str, float] = {}  # nodes that pods name, and since when they are gone
+        self._missing_since: dict[
+            str, float
+        ] = {}  # nodes that pods are bound to, and when they were found missing
 
     @property
     def watches(self) -> Mapping[str, Mapper]:
-        return {"nodes": _removed, "pods": self._homeless}
+        return {"nodes": _removed, "pods": self._on_pod}
 
-    def _homeless(self, change: Change) -> Iterator[Key]:
+    def _on_pod(self, change: Change) -> Iterator[Key]:
         node = change.pod.spec.node_name
         if change.is_gone or not node or (change.old_pod and change.old_pod.spec.node_name):
             return
@@ -67,12 +69,12 @@ class PodGarbageController:
     def reconcile(self, key: Key) -> float | None:
         name, now = key[1], self._cluster.clock.now()
         if self._cluster.store.find("nodes", key) is not None:
-            self._missed.pop(name, None)
+            self._missing_since.pop(name, None)
             return None
-        left = self._missed.setdefault(name, now) + _POD_SECONDS - now
+        left = self._missing_since.setdefault(name, now) + _POD_SECONDS - now
         if left > 0:
             return left
-        del self._missed[name]
+        del self._missing_since[name]
         for pod in self._cluster.pods.on_node(name):
             self._cluster.delete_at_once("pods", pod.key)
         return None

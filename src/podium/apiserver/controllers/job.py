@@ -1,6 +1,7 @@
-"""Job: pods until enough of them have succeeded, or too many have failed.
+"""Job: runs pods until enough of them have succeeded, or too many have failed.
 
-A pod carries a finalizer until it is counted, so that one deleted in between is not run again.
+A pod carries a finalizer until it is counted, so that a pod that is deleted in between is not run
+again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from dataclasses import dataclass
 import msgspec
 
 from podium.apiserver.controllers.cluster import Cluster
-from podium.apiserver.controllers.conditions import Said, find_condition, is_true, set_condition
+from podium.apiserver.controllers.conditions import (
+    Condition,
+    find_condition,
+    is_true,
+    set_condition,
+)
 from podium.apiserver.controllers.job_pods import (
     FAIL_INDEX,
     FAIL_JOB,
@@ -38,17 +44,17 @@ _FIRST_BACKOFF, _LAST_BACKOFF = 10.0, 600.0
 
 
 @dataclass(slots=True)
-class _Look:
-    """One look at a job: its status so far and the pods that still run."""
+class _Snapshot:
+    """A job at one moment: its status so far, and the pods that still run."""
 
     job: Json
     status: Json
     active: list[PodView]
-    gives_up: str = ""  # why a failed pod ends the whole job
+    gives_up: str = ""  # the failure-policy message if a failed pod ends the whole job
 
     @property
     def index_limit(self) -> int | None:
-        """How many failures of one index are forgiven, where each has a budget of its own."""
+        """Return how often one index may fail, if each index has its own limit."""
         limit = self.spec.get("backoffLimitPerIndex") if self.is_indexed else None
         return None if limit is None else int(limit)
 
@@ -85,7 +91,7 @@ class JobController:
         job = self._cluster.find(JOBS, key)
         if job is None:
             return None
-        look = _Look(job, dict(job.get("status") or {}), [])
+        look = _Snapshot(job, dict(job.get("status") or {}), [])
         self._count(look)
         again = None
         if "deletionTimestamp" not in job["metadata"]:
@@ -93,8 +99,8 @@ class JobController:
         self._write(look)
         return again
 
-    def _count(self, look: _Look) -> None:
-        """Add finished pods to the status and let them go; the others are active."""
+    def _count(self, look: _Snapshot) -> None:
+        """Add finished pods to the status and remove their finalizers; the others are active."""
         status, indexes = look.status, parse_indexes(look.status.get("completedIndexes", ""))
         for pod in self._cluster.pods.owned_by(look.job["metadata"]["uid"]):
             if pod.is_active:
@@ -105,13 +111,13 @@ class JobController:
             if TRACKING not in (pod.metadata.finalizers or []):
                 continue
             if pod.is_deleting and not pod.is_finished and pod.spec.node_name:
-                continue  # it may still succeed while it is being stopped
+                continue  # it may still succeed while it stops
             self._count_one(look, pod, indexes)
         if look.is_indexed and indexes:
             status["completedIndexes"] = format_indexes(indexes)
             status["succeeded"] = len(indexes)
 
-    def _count_one(self, look: _Look, pod: PodView, indexes: set[int]) -> None:
+    def _count_one(self, look: _Snapshot, pod: PodView, indexes: set[int]) -> None:
         index = index_of(pod)
         if pod.status.phase == "Succeeded":
             if look.is_indexed and index is not None:
@@ -122,7 +128,7 @@ class JobController:
             self._count_failure(look, pod)
         self._let_go(pod)
 
-    def _count_failure(self, look: _Look, pod: PodView) -> None:
+    def _count_failure(self, look: _Snapshot, pod: PodView) -> None:
         policy = look.spec.get("podFailurePolicy")
         verdict = judge(self._cluster.store.get("pods", *pod.key), policy) if policy else Verdict()
         if verdict.action == FAIL_JOB:
@@ -144,7 +150,7 @@ class JobController:
             del obj["metadata"]["finalizers"]
         self._cluster.put("pods", obj)
 
-    def _work(self, look: _Look) -> float | None:
+    def _work(self, look: _Snapshot) -> float | None:
         spec, status = look.spec, look.status
         if spec.get("suspend"):
             self._suspend(look)
@@ -170,8 +176,8 @@ class JobController:
             return min(waits, default=None)
         return self._after_end(look)
 
-    def _failed_indexes(self, look: _Look) -> tuple[str, str] | None:
-        """The reason and message when indexes have failed, and too many of them or all is over."""
+    def _failed_indexes(self, look: _Snapshot) -> tuple[str, str] | None:
+        """Return the reason and message if failed indexes fail the whole job."""
         failed, most = len(look.failed_indexes), look.spec.get("maxFailedIndexes")
         if most is not None and failed > most:
             message = "Job has exceeded the specified maximal number of failed indexes"
@@ -179,15 +185,15 @@ class JobController:
         over = look.status.get("succeeded", 0) + failed >= (look.spec.get("completions") or 0)
         return ("FailedIndexes", "Job has failed indexes") if failed and over else None
 
-    def _is_complete(self, look: _Look) -> bool:
+    def _is_complete(self, look: _Snapshot) -> bool:
         completions = look.spec.get("completions")
         succeeded = look.status.get("succeeded", 0)
-        if completions is None:  # a work queue: one success, and nobody works any more
+        if completions is None:  # a work queue is done after one success when no pod runs any more
             return bool(succeeded and not look.active)
         return bool(succeeded >= completions)
 
-    def _fill(self, look: _Look) -> float | None:
-        """Make or delete pods; the seconds to wait when failures ask for patience."""
+    def _fill(self, look: _Snapshot) -> float | None:
+        """Create or delete pods. Return how long to back off after failures, if at all."""
         done = look.status.get("succeeded", 0) + len(look.failed_indexes)
         wanted = wanted_active(look.spec, done, len(look.active))
         if wanted <= len(look.active):
@@ -204,10 +210,10 @@ class JobController:
             made = self._cluster.create("pods", wanted_pod)
             look.active.append(msgspec.convert(made, PodView))
             message = f"Created pod: {made['metadata']['name']}"
-            self._cluster.tell(look.job, "SuccessfulCreate", message)
+            self._cluster.record_event(look.job, "SuccessfulCreate", message)
         return 0.0 if missing > BURST else None
 
-    def _backoff(self, look: _Look) -> float | None:
+    def _backoff(self, look: _Snapshot) -> float | None:
         failures = [
             pod
             for pod in self._cluster.pods.owned_by(look.job["metadata"]["uid"])
@@ -220,7 +226,7 @@ class JobController:
         left = last + delay - self._cluster.clock.now()
         return left if left > 0 else None
 
-    def _free_indexes(self, look: _Look, count: int) -> list[int | None]:
+    def _free_indexes(self, look: _Snapshot, count: int) -> list[int | None]:
         if not look.is_indexed:
             return [None] * count
         taken = parse_indexes(look.status.get("completedIndexes", ""))
@@ -229,8 +235,8 @@ class JobController:
         free = (index for index in range(look.spec.get("completions") or 0) if index not in taken)
         return [index for index, _ in zip(free, range(count), strict=False)]
 
-    def _failures(self, look: _Look, index: int | None) -> int:
-        """How often an index has failed so far: its last failed pod knows of those before it."""
+    def _failures(self, look: _Snapshot, index: int | None) -> int:
+        """Return how often an index has failed; its last failed pod has the count before it."""
         pods = self._cluster.pods.owned_by(look.job["metadata"]["uid"])
         failed = [one for one in pods if one.status.phase == "Failed" and index_of(one) == index]
         policy = look.spec.get("podFailurePolicy") or {}
@@ -241,44 +247,44 @@ class JobController:
         ]
         return max(counts, default=0)
 
-    def _stop(self, look: _Look, count: int) -> None:
+    def _stop(self, look: _Snapshot, count: int) -> None:
         newest = sorted(look.active, key=lambda pod: pod.metadata.creation_timestamp, reverse=True)
         for pod in newest[:count]:
-            self._let_go(pod)  # not wanted any more is neither success nor failure
+            self._let_go(pod)  # surplus pods count neither as success nor as failure
             self._cluster.delete("pods", pod.key)
             look.active.remove(pod)
-            self._cluster.tell(look.job, "SuccessfulDelete", f"Deleted pod: {pod.name}")
+            self._cluster.record_event(look.job, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
-    def _say(self, look: _Look, said: Said) -> None:
+    def _say(self, look: _Snapshot, said: Condition) -> None:
         stamp = self._cluster.now
         conditions = look.status.get("conditions") or []
         look.status["conditions"] = set_condition(conditions, said, stamp, lastProbeTime=stamp)
 
-    def _suspend(self, look: _Look) -> None:
+    def _suspend(self, look: _Snapshot) -> None:
         self._stop(look, len(look.active))
         look.status.pop("startTime", None)
-        self._say(look, Said("Suspended", "True", "JobSuspended", "Job suspended"))
+        self._say(look, Condition("Suspended", "True", "JobSuspended", "Job suspended"))
 
-    def _resume(self, look: _Look) -> None:
+    def _resume(self, look: _Snapshot) -> None:
         if is_true(look.status.get("conditions") or [], "Suspended"):
-            self._say(look, Said("Suspended", "False", "JobResumed", "Job resumed"))
+            self._say(look, Condition("Suspended", "False", "JobResumed", "Job resumed"))
 
-    def _complete(self, look: _Look) -> None:
+    def _complete(self, look: _Snapshot) -> None:
         self._stop(look, len(look.active))
         message = "Reached expected number of succeeded pods"
         for type_ in ("SuccessCriteriaMet", "Complete"):
-            self._say(look, Said(type_, "True", "CompletionsReached", message))
+            self._say(look, Condition(type_, "True", "CompletionsReached", message))
         look.status["completionTime"] = self._cluster.now
-        self._cluster.tell(look.job, "Completed", "Job completed")
+        self._cluster.record_event(look.job, "Completed", "Job completed")
 
-    def _fail(self, look: _Look, reason: str, message: str) -> None:
+    def _fail(self, look: _Snapshot, reason: str, message: str) -> None:
         self._stop(look, len(look.active))
         for type_ in ("FailureTarget", "Failed"):
-            self._say(look, Said(type_, "True", reason, message))
-        self._cluster.tell(look.job, reason, message, type_="Warning")
+            self._say(look, Condition(type_, "True", reason, message))
+        self._cluster.record_event(look.job, reason, message, type_="Warning")
 
-    def _after_end(self, look: _Look) -> float | None:
-        """Delete a finished job when its time is over."""
+    def _after_end(self, look: _Snapshot) -> float | None:
+        """Delete a finished job when its time to live is over."""
         ttl = look.spec.get("ttlSecondsAfterFinished")
         if ttl is None:
             return None
@@ -289,7 +295,7 @@ class JobController:
             self._cluster.delete(JOBS, _key(look.job))
         return max(0.0, left) or None
 
-    def _write(self, look: _Look) -> None:
+    def _write(self, look: _Snapshot) -> None:
         ready = sum(pod.ready is not None for pod in look.active)
         counts = {"active": len(look.active), "ready": ready, "terminating": 0}
         for name, value in counts.items():
@@ -302,7 +308,7 @@ class JobController:
 
 
 def wanted_active(spec: Json, succeeded: int, active: int) -> int:
-    """How many pods should run now."""
+    """Return how many pods should run now."""
     parallelism = int(spec.get("parallelism", 1))
     completions = spec.get("completions")
     if completions is None:

@@ -14,14 +14,14 @@ COUNT, IGNORE, FAIL_INDEX, FAIL_JOB = "Count", "Ignore", "FailIndex", "FailJob"
 
 
 class Verdict(NamedTuple):
-    """What to do about a failure, and why."""
+    """What to do about a failed pod, and why."""
 
     action: str = COUNT
     message: str = ""
 
 
 def judge(pod: Json, policy: Json) -> Verdict:
-    """The first rule that fits decides; a failure without one counts."""
+    """Return the verdict of the first rule that matches; without one the failure counts."""
     for index, rule in enumerate(policy.get("rules") or []):
         why = _exit_code(pod, rule.get("onExitCodes")) or _condition(
             pod, rule.get("onPodConditions")
@@ -70,13 +70,13 @@ def index_of(pod: PodView) -> int | None:
 
 
 def failures_of(pod: PodView) -> int:
-    """How often its index had failed before this pod was made."""
+    """Return how often the pod's index had failed before the pod was created."""
     text = (pod.metadata.annotations or {}).get(FAILURES, "")
     return int(text) if text.isdigit() else 0
 
 
 def parse_indexes(text: str) -> set[int]:
-    """``"1,3-5"`` as numbers."""
+    """Parse ``"1,3-5"`` into numbers."""
     found: set[int] = set()
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
@@ -85,7 +85,7 @@ def parse_indexes(text: str) -> set[int]:
 
 
 def format_indexes(indexes: Iterable[int]) -> str:
-    """Numbers as ``"1,3-5"``; two in a row are written one by one, as upstream does."""
+    """Format numbers as ``"1,3-5"``; two in a row are listed one by one, as upstream does."""
     runs: list[list[int]] = []
     for index in sorted(indexes):
         if runs and runs[-1][1] == index - 1:

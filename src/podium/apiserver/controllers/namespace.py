@@ -1,4 +1,4 @@
-"""Namespace deletion: everything inside goes first, then the namespace."""
+"""Namespace deletion: first everything inside is deleted, then the namespace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from podium.apiserver.controllers.runner import Mapper, itself
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
-_LOOK_AGAIN = 1.0  # seconds; pods take their grace, and finalizers their time
+_LOOK_AGAIN = 1.0  # seconds between two looks at what is left
 
 
 class NamespaceController:

@@ -1,4 +1,4 @@
-"""Who controls which pods: owner references, adoption of orphans, release of strangers."""
+"""Which object controls which pods: owner references, adoption and release of pods."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def controller_of(obj: Json) -> Json | None:
 
 
 def selector_of(obj: Json) -> Selector:
-    """A workload's selector; one that cannot be read selects nothing."""
+    """Return a workload's selector; one that cannot be parsed selects nothing."""
     return compile_selector((obj.get("spec") or {}).get("selector"))
 
 
@@ -44,14 +44,14 @@ def compile_selector(raw: Any) -> Selector:
         return NOTHING
     try:
         if raw and not raw.keys() & {"matchLabels", "matchExpressions"}:
-            return from_map(raw)  # a replication controller's selector is the map itself
+            return from_map(raw)  # the selector of a replication controller is a plain map
         return label_selector(msgspec.convert(raw, LabelSelector))
     except (InvalidSelector, msgspec.ValidationError):
         return NOTHING
 
 
 def pods_of(kind: str) -> Callable[[Change], Keys]:
-    """From a pod to the object of this kind that controls it, now or before."""
+    """Return a mapper from a pod to the object of this kind that controls it, now or before."""
 
     def keys(change: Change) -> Iterator[Key]:
         for pod in filter(None, (change.pod, change.old_pod)):
@@ -63,7 +63,7 @@ def pods_of(kind: str) -> Callable[[Change], Keys]:
 
 
 def pods_or_orphans_of(cluster: Cluster, resource: str, kind: str) -> Callable[[Change], Keys]:
-    """The same, and for a pod nobody controls every object that may want it."""
+    """Like `pods_of`; an orphan is mapped to every object that may adopt it."""
     owned = pods_of(kind)
 
     def keys(change: Change) -> Iterator[Key]:
@@ -72,7 +72,7 @@ def pods_or_orphans_of(cluster: Cluster, resource: str, kind: str) -> Callable[[
             return
         old = change.old_pod
         if old is not None and old.controller is None and old.labels == change.pod.labels:
-            return  # it was an orphan before, and as wanted or unwanted as now
+            return  # it was an orphan before, with the same labels
         for item in cluster.store.list(resource, change.pod.metadata.namespace).items:
             yield item.key
 
@@ -80,7 +80,7 @@ def pods_or_orphans_of(cluster: Cluster, resource: str, kind: str) -> Callable[[
 
 
 def claim_pods(cluster: Cluster, resource: str, owner: Json) -> list[PodView]:
-    """The pods an object controls, after adopting what it selects and releasing the rest."""
+    """Return the pods that an object controls, after adopting and releasing pods."""
     selector = selector_of(owner)
     uid, namespace = owner["metadata"]["uid"], owner["metadata"]["namespace"]
     kept = []

@@ -1,4 +1,4 @@
-"""Pods as controllers see them: the few fields they decide by, indexed by owner and namespace.
+"""Pods as controllers see them: the few fields they use, indexed by owner, namespace and node.
 
 A controller with thousands of pods looks at all of them each time, so they are decoded once per
 change and not once per look.
@@ -56,7 +56,7 @@ class PodStatus(msgspec.Struct, rename="camel", gc=False):
 
 
 class PodView(msgspec.Struct, gc=False):
-    """One pod; the property names say what controllers ask."""
+    """The fields of a pod that controllers use."""
 
     metadata: PodMeta = msgspec.field(default_factory=PodMeta)
     spec: PodSpec = msgspec.field(default_factory=PodSpec)
@@ -93,7 +93,7 @@ class PodView(msgspec.Struct, gc=False):
 
     @property
     def ready(self) -> Condition | None:
-        """The Ready condition when it is true."""
+        """Return the Ready condition if it is true."""
         for condition in self.status.conditions or []:
             if condition.type == "Ready":
                 return condition if condition.status == "True" else None
@@ -108,12 +108,15 @@ class PodView(msgspec.Struct, gc=False):
 
 
 def seconds(text: str) -> float:
-    """A time of the API as the clock counts it."""
+    """Return a time of the API in seconds, as the clock counts."""
     return parse_time(text) / NANOSECONDS
 
 
 def available_in(pod: PodView, min_ready: int, now: float) -> float | None:
-    """Seconds until a ready pod counts as available: 0 when it does, None when it is not ready."""
+    """Return the seconds until a ready pod counts as available.
+
+    0 if it is available, None if it is not ready.
+    """
     since = pod.ready_since
     if since is None:
         return None
@@ -131,7 +134,11 @@ Group = dict[Key, PodView]
 
 
 class PodIndex:
-    """All pods, as the store has them at each look."""
+    """All pods of the store by owner, namespace and node.
+
+    The four dicts hold the same pods. They are brought up to date by reading the watch at each
+    look, so that a look always shows the present state.
+    """
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -142,12 +149,12 @@ class PodIndex:
         return self._all.get(key)
 
     def owned_by(self, uid: str) -> Collection[PodView]:
-        """The pods that an object controls."""
+        """Return the pods that an object controls."""
         self._follow()
         return list(self._by_owner.get(uid, {}).values())
 
     def orphans(self, namespace: str) -> Collection[PodView]:
-        """The pods of a namespace that nobody controls."""
+        """Return the pods of a namespace that no object controls."""
         self._follow()
         return list(self._by_owner.get(_nobody(namespace), {}).values())
 
@@ -176,24 +183,24 @@ class PodIndex:
                     self._take(event.key)
                     if event.type != DELETED:
                         self._put(view(event.new))
-        except Refusal:  # 410: more happened between two looks than the history holds
+        except Refusal:  # 410: more changes between two looks than the history holds
             self._watch.close()
             self._list()
 
     def _put(self, pod: PodView) -> None:
         self._all[pod.key] = pod
-        for groups, name in self._places(pod):
+        for groups, name in self._groups_of(pod):
             groups.setdefault(name, {})[pod.key] = pod
 
     def _take(self, key: Key) -> None:
         pod = self._all.pop(key, None)
-        for groups, name in self._places(pod) if pod else ():
+        for groups, name in self._groups_of(pod) if pod else ():
             group = groups[name]
             del group[key]
             if not group:
                 del groups[name]
 
-    def _places(self, pod: PodView) -> list[tuple[dict[str, Group], str]]:
+    def _groups_of(self, pod: PodView) -> list[tuple[dict[str, Group], str]]:
         owner = pod.controller
         namespace = pod.metadata.namespace
         return [
@@ -204,8 +211,8 @@ class PodIndex:
 
 
 def _nobody(namespace: str) -> str:
-    return f"nobody in {namespace}"  # no uid has a blank
+    return f"nobody in {namespace}"  # unlike any uid, it has spaces
 
 
 def _nothing() -> None:
-    """The index looks for itself."""
+    """Ignore the notification: the index reads its watch at each look."""

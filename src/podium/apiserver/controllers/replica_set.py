@@ -1,4 +1,4 @@
-"""ReplicaSet and ReplicationController: as many pods of a template as wanted."""
+"""ReplicaSet and ReplicationController: keep a number of pods of a template."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from podium.apiserver.controllers.cluster import Cluster
-from podium.apiserver.controllers.conditions import Said, set_condition
+from podium.apiserver.controllers.conditions import Condition, set_condition
 from podium.apiserver.controllers.owners import claim_pods, pods_or_orphans_of
 from podium.apiserver.controllers.pods import PodView, available_in
 from podium.apiserver.controllers.runner import Mapper, itself
@@ -19,7 +19,7 @@ _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 class ReplicaSetController:
-    """One class for both kinds; they differ in name and in how a selector is written."""
+    """The controller of both kinds, which differ in name and form of the selector."""
 
     def __init__(self, cluster: Cluster, resource: str, kind: str) -> None:
         self.name = kind.lower()
@@ -49,7 +49,7 @@ class ReplicaSetController:
         return claim_pods(self._cluster, self._resource, owner)
 
     def _create(self, owner: Json, count: int) -> str:
-        """Make pods; why the API refused one, if it did."""
+        """Create pods. Return why the API refused one, if it did."""
         name = owner["metadata"]["name"]
         for _ in range(count):
             pod = pod_from(owner, owner["spec"]["template"])
@@ -57,11 +57,11 @@ class ReplicaSetController:
             try:
                 made = self._cluster.create("pods", pod)
             except Refusal as error:
-                self._cluster.tell(
+                self._cluster.record_event(
                     owner, "FailedCreate", f"Error creating: {error}", type_="Warning"
                 )
                 return str(error)
-            self._cluster.tell(
+            self._cluster.record_event(
                 owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}"
             )
         return ""
@@ -69,10 +69,10 @@ class ReplicaSetController:
     def _delete(self, owner: Json, active: Sequence[PodView], count: int) -> None:
         for pod in first_to_go(active)[: max(0, count)]:
             self._cluster.delete("pods", pod.key)
-            self._cluster.tell(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
+            self._cluster.record_event(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     def _report(self, owner: Json, refused: str) -> float | None:
-        """Write the status; the seconds until one more pod counts as available."""
+        """Write the status. Return the seconds until one more pod counts as available."""
         active = [pod for pod in self._claimed(owner) if pod.is_active]
         spec = owner["spec"]
         found = count_pods(active, spec.get("minReadySeconds", 0), self._cluster.clock.now())
@@ -91,7 +91,7 @@ class ReplicaSetController:
         meta = owner["metadata"]
         self._cluster.set_status(self._resource, (meta["namespace"], meta["name"]), status)
         if refused:
-            raise _CreationRefused(refused)  # tried again later, and later each time
+            raise _CreationRefused(refused)  # retried with growing delays
         return found.next_available
 
     def _conditions(self, owner: Json, refused: str) -> list[Json]:
@@ -99,19 +99,19 @@ class ReplicaSetController:
         others = [one for one in before if one.get("type") != "ReplicaFailure"]
         if not refused:
             return others
-        said = Said("ReplicaFailure", "True", "FailedCreate", refused)
+        said = Condition("ReplicaFailure", "True", "FailedCreate", refused)
         return set_condition(before, said, self._cluster.now)
 
 
 class _CreationRefused(Refusal):
-    """A creation that was refused, told to the runner so that it tries again."""
+    """The API refused a pod; raised so that the runner tries again."""
 
     def __init__(self, why: str) -> None:
         super().__init__(403, "Forbidden", why)
 
 
 class Counts(NamedTuple):
-    """How far pods are; ``next_available`` is when one more will be available."""
+    """Numbers of pods by state; ``next_available`` is the seconds until one more is available."""
 
     ready: int
     available: int
@@ -128,7 +128,7 @@ _PHASES = {"Pending": 0, "": 0, "Unknown": 1}
 
 
 def first_to_go(pods: Sequence[PodView]) -> list[PodView]:
-    """Pods in the order in which a shrinking set gives them up."""
+    """Sort pods by the order in which a shrinking set deletes them."""
     crowd = Counter(pod.spec.node_name for pod in pods)
 
     def rank(pod: PodView) -> tuple[object, ...]:
@@ -142,7 +142,7 @@ def first_to_go(pods: Sequence[PodView]) -> list[PodView]:
             -(since or 0.0),
         )
 
-    # Of equal ones the youngest goes; sorting is stable, so that comes first.
+    # Of equal pods the youngest goes first; sorting is stable, so sort by age first.
     return sorted(sorted(pods, key=_age, reverse=True), key=rank)
 
 

@@ -1,4 +1,4 @@
-"""ControllerRevisions: the templates a StatefulSet or DaemonSet has had, each under its hash."""
+"""ControllerRevisions: the templates that a StatefulSet or DaemonSet has had, by hash."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HASH = "controller-revision-hash"
 
 
 class Revision(NamedTuple):
-    """One template of the past or present."""
+    """One template, past or present."""
 
     name: str
     hash: str
@@ -24,7 +24,7 @@ class Revision(NamedTuple):
 
 
 def current_revision(cluster: Cluster, owner: Json) -> Revision:
-    """The revision of the owner's present template, which is made or becomes the latest."""
+    """Return the revision of the present template; create it or make it the latest."""
     known = revisions_of(cluster, owner)
     template = copy.deepcopy(owner["spec"]["template"])
     text = hash_of(template)
@@ -33,7 +33,7 @@ def current_revision(cluster: Cluster, owner: Json) -> Revision:
     if found is not None and found.number == latest:
         return found
     namespace, name = owner["metadata"]["namespace"], f"{owner['metadata']['name']}-{text}"
-    if found is not None:  # an old template came back
+    if found is not None:  # an old template is used again
         stored = cluster.store.get(REVISIONS, namespace, found.name)
         cluster.put(REVISIONS, {**stored, "revision": latest + 1})
         return found._replace(number=latest + 1)
@@ -77,7 +77,7 @@ def _read(obj: Json) -> Revision:
 
 
 def _forget(cluster: Cluster, owner: Json, known: list[Revision]) -> None:
-    """Delete the oldest beyond the history's limit, but none that a pod still runs."""
+    """Delete the oldest revisions beyond the limit, except those that pods still use."""
     used = {pod.labels.get(HASH) for pod in cluster.pods.owned_by(owner["metadata"]["uid"])}
     idle = [one for one in known if not {one.hash, one.name} & used]
     limit = owner["spec"].get("revisionHistoryLimit", 10)

@@ -1,7 +1,7 @@
-"""Runs controllers: watch events to keys, keys to reconcile calls, with the Clock for all timing.
+"""Runs controllers: maps watch events to keys and calls reconcile, with all timing by the Clock.
 
 Everything happens in calls that the clock makes. With a FakeClock ``clock.advance(0)`` therefore
-runs all controllers until nothing is left to do, and a test needs no loop and no waiting.
+runs all controllers until nothing is left to do, and a test needs no event loop and no waiting.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from podium.apiserver.watches import ADDED, DELETED, MODIFIED, Event, Item, Watc
 from podium.clock import Timer
 from podium.logs import get_logger
 
-_SLICE = 32  # calls of reconcile before others get their turn
+_SLICE = 32  # calls of reconcile before other work gets its turn
 _FIRST_RETRY, _LAST_RETRY = 0.1, 60.0
 
 log = get_logger(__name__)
 
 
 class Change:
-    """A watch event, decoded at most once however many controllers look at it."""
+    """A watch event, decoded at most once for all controllers."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
@@ -61,30 +61,34 @@ Mapper = Callable[[Change], Keys]
 
 
 class Controller(Protocol):
-    """Brings what is closer to what is wanted, one key at a time, from any state."""
+    """Moves one object at a time from its present state towards the wanted one."""
 
     name: str
 
     @property
     def watches(self) -> Mapping[str, Mapper]:
-        """Which kinds it follows, and which keys a change of one concerns."""
+        """The resources to follow, each with a function from a change to the keys it affects."""
 
     def reconcile(self, key: Key) -> float | None:
-        """Act on one key; a number asks for another call after so many seconds."""
+        """Act on one key. A returned number asks for another call after that many seconds."""
 
 
 def itself(change: Change) -> Keys:
     return (change.key,)
 
 
-Work = tuple[int, Key]  # the number of a controller, and a key of its own
+Work = tuple[int, Key]  # the number of a controller, and a key
 
 
 class Runner:
-    """All controllers of one cluster.
+    """Runs all controllers of one cluster.
 
-    It works in rounds: what changed meanwhile is read when a round is done. So a controller with a
-    thousand pods is called once after all of them changed, and not a thousand times.
+    It works in rounds: changes are read between two rounds. So a controller with a thousand pods is
+    called once after all of them changed, and not a thousand times.
+
+    Work is in at most one of ``_due`` (this round) and ``_coming`` (the next), and may have a timer
+    that adds it later. ``_known`` holds each object as it was last passed to the controllers, so
+    that a new list after a 410 is passed on as differences.
     """
 
     def __init__(self, store: ObjectStore, controllers: Sequence[Controller]) -> None:
@@ -93,17 +97,17 @@ class Runner:
         self._controllers = list(controllers)
         self._followers: dict[str, list[tuple[int, Mapper]]] = {}
         self._watches: dict[str, Watch] = {}
-        self._known: dict[str, dict[Key, Item]] = {}  # by resource, as controllers were told
-        self._changed: dict[str, None] = {}  # kinds with news, in order
-        self._due: dict[Work, None] = {}  # this round
-        self._coming: dict[Work, None] = {}  # the next one
+        self._known: dict[str, dict[Key, Item]] = {}  # by resource, as passed to controllers
+        self._changed: dict[str, None] = {}  # resources with unread changes, in order
+        self._due: dict[Work, None] = {}  # work of this round
+        self._coming: dict[Work, None] = {}  # work of the next round
         self._timers: dict[Work, Timer] = {}
         self._failures: dict[Work, int] = {}
         self._next: Timer | None = None
         self._running = False
 
     def start(self) -> None:
-        """Look at everything there is, then follow the changes."""
+        """List everything, then follow changes."""
         self._running = True
         for number, controller in enumerate(self._controllers):
             for resource, mapper in controller.watches.items():
@@ -121,11 +125,11 @@ class Runner:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is to be done now; what waits for its time does not count."""
+        """Whether nothing is left to do now; timers do not count."""
         return not (self._due or self._coming or self._changed)
 
     def _list(self, resource: str) -> None:
-        """Tell the difference between what was known and what there is."""
+        """Pass on the differences between the known and the present objects, then watch."""
         listing = self._store.list(resource)
         gone = dict(self._known[resource])
         for item in listing.items:
@@ -134,8 +138,8 @@ class Runner:
                 self._take(resource, Event(item.version, MODIFIED if old else ADDED, old, item))
         for item in gone.values():
             self._take(resource, Event(listing.version, DELETED, item, item))
-        news = partial(self._on_news, resource)
-        self._watches[resource] = self._store.watch(resource, listing.version, news)
+        notify = partial(self._on_change, resource)
+        self._watches[resource] = self._store.watch(resource, listing.version, notify)
         self._wake()
 
     def _take(self, resource: str, event: Event) -> None:
@@ -145,7 +149,7 @@ class Runner:
             self._known[resource][event.key] = event.new
         self._concern(resource, Change(event))
 
-    def _on_news(self, resource: str) -> None:
+    def _on_change(self, resource: str) -> None:
         self._changed[resource] = None
         self._wake()
 
@@ -154,12 +158,12 @@ class Runner:
             self._next = self._clock.call_later(0, self._step)
 
     def _step(self) -> None:
-        """A slice of a round; the rest follows when others had their turn."""
+        """Do a part of a round; the rest follows after other work had its turn."""
         self._next = None
         if not self._running:
             return
         if not self._due:
-            self._read_news()
+            self._read_changes()
             self._due, self._coming = self._coming, {}
         for _ in range(min(_SLICE, len(self._due))):
             work = next(iter(self._due))
@@ -168,14 +172,14 @@ class Runner:
         if not self.is_idle:
             self._wake()
 
-    def _read_news(self) -> None:
+    def _read_changes(self) -> None:
         changed, self._changed = self._changed, {}
         for resource in changed:
             try:
                 while events := self._watches[resource].poll():
                     for event in events:
                         self._take(resource, event)
-            except Refusal:  # 410: more happened in a round than the history holds
+            except Refusal:  # 410: more changes in a round than the history holds
                 self._watches[resource].close()
                 self._list(resource)
 
@@ -183,9 +187,9 @@ class Runner:
         for number, mapper in self._followers[resource]:
             try:
                 self._coming.update(((number, key), None) for key in mapper(change))
-            except Exception:  # an object that one controller cannot read is others' all the same
+            except Exception:  # an object that one controller cannot read must not affect others
                 name = self._controllers[number].name
-                log.error("change not understood", controller=name, key=change.key)
+                log.error("a controller failed to read a change", controller=name, key=change.key)
 
     def _run(self, work: Work) -> None:
         number, key = work
@@ -193,12 +197,17 @@ class Runner:
         controller = self._controllers[number]
         try:
             again = controller.reconcile(key)
-        except Exception as error:  # one object's fault must not stop the others
+        except Exception as error:  # one failing object must not stop the others
             again = self._failed(work)
             if not isinstance(error, Refusal):
-                log.error("reconcile failed", controller=controller.name, key=key)
+                log.error("reconcile failed, retrying", controller=controller.name, key=key)
             else:
-                log.info("write refused", controller=controller.name, key=key, why=str(error))
+                log.info(
+                    "the API refused a controller's write, retrying",
+                    controller=controller.name,
+                    key=key,
+                    why=str(error),
+                )
         else:
             self._failures.pop(work, None)
         if again is not None:

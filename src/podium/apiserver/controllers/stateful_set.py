@@ -1,4 +1,4 @@
-"""StatefulSet: pods with lasting names and claims, started and stopped in order."""
+"""StatefulSet: pods with stable names and claims, started and stopped in order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POLICY = "persistentVolumeClaimRetentionPolicy"
 
 @dataclass(slots=True)
 class _Plan:
-    """One look at a set: what it wants and what there is."""
+    """A set at one moment: what it should have, and what it has."""
 
     owner: Json
     pods: dict[int, PodView]  # by ordinal
@@ -47,7 +47,7 @@ class _Plan:
         return _partition(self.owner["spec"])
 
     def revision_for(self, ordinal: int) -> Revision:
-        """A pod that is made anew below the partition comes back as it was."""
+        """Return the revision of a new pod; below the partition it is the current one."""
         below = ordinal < self.ordinals.start + self.partition
         on_delete = (self.owner["spec"].get("updateStrategy") or {}).get("type") == "OnDelete"
         return self.current if below and not on_delete else self.update
@@ -84,8 +84,11 @@ class StatefulSetController:
         return {ordinal: pod for ordinal, pod in numbered if ordinal is not None}
 
     def _act(self, plan: _Plan) -> None:
-        """Fill up from below, then shrink from above, then update from above; one step at a time
-        where order matters."""
+        """Create missing pods, then delete surplus ones, then update.
+
+        In order: from the lowest ordinal up when creating, from the highest down otherwise, one
+        step at a time.
+        """
         self._own_claims(plan)
         for ordinal in plan.ordinals:
             pod = plan.pods.get(ordinal)
@@ -122,7 +125,7 @@ class StatefulSetController:
             f"create Pod {pod['metadata']['name']} in StatefulSet "
             f"{owner['metadata']['name']} successful"
         )
-        self._cluster.tell(owner, "SuccessfulCreate", message)
+        self._cluster.record_event(owner, "SuccessfulCreate", message)
 
     def _delete(self, plan: _Plan, pod: PodView) -> None:
         if pod.is_deleting:
@@ -130,7 +133,7 @@ class StatefulSetController:
         self._cluster.delete("pods", pod.key)
         name = plan.owner["metadata"]["name"]
         message = f"delete Pod {pod.name} in StatefulSet {name} successful"
-        self._cluster.tell(plan.owner, "SuccessfulDelete", message)
+        self._cluster.record_event(plan.owner, "SuccessfulDelete", message)
 
     def _create_claims(self, owner: Json, ordinal: int) -> None:
         namespace = owner["metadata"]["namespace"]
@@ -140,7 +143,7 @@ class StatefulSetController:
                 self._cluster.create(CLAIMS, _new_claim(owner, claim, name))
 
     def _own_claims(self, plan: _Plan) -> None:
-        """Let claims go with the set or with their pod, as its policy says by now."""
+        """Set the owners of claims as the retention policy asks."""
         namespace = plan.owner["metadata"]["namespace"]
         for template in plan.owner["spec"].get("volumeClaimTemplates") or []:
             for ordinal, pod in plan.pods.items():
@@ -185,7 +188,7 @@ def _partition(spec: Json) -> int:
 
 
 def is_settled(pod: PodView | None) -> bool:
-    """Whether the next pod in order may follow this one."""
+    """Return whether the next pod in order may follow this one."""
     return pod is not None and pod.is_active and pod.ready is not None
 
 
@@ -200,7 +203,7 @@ def new_pod(owner: Json, ordinal: int, revision: Revision) -> Json:
     name = f"{owner['metadata']['name']}-{ordinal}"
     pod = pod_from(owner, revision.template)
     pod["metadata"]["name"] = name
-    set_label(pod, HASH, revision.name)  # as upstream: here the name, not the hash
+    set_label(pod, HASH, revision.name)  # upstream uses the name here, not the hash
     set_label(pod, "statefulset.kubernetes.io/pod-name", name)
     set_label(pod, "apps.kubernetes.io/pod-index", str(ordinal))
     spec = pod["spec"]
@@ -244,8 +247,10 @@ def _new_claim(owner: Json, template: Json, name: str) -> Json:
 
 
 def _owners_of_claim(owner: Json, surplus: PodView | None) -> list[Json]:
-    """Whose end is a claim's end, too; ``surplus`` is its pod when the set has become too small
-    for it."""
+    """Return the owners whose deletion deletes a claim.
+
+    ``surplus`` is the claim's pod if the set has become too small for it.
+    """
     policy = owner["spec"].get(_POLICY) or {}
     if surplus is not None and policy.get("whenScaled") == "Delete":
         meta = {"name": surplus.name, "uid": surplus.metadata.uid}
@@ -254,7 +259,7 @@ def _owners_of_claim(owner: Json, surplus: PodView | None) -> list[Json]:
 
 
 def _with_owners(claim: Json, ours: set[tuple[str, str]], owners: list[Json]) -> Json:
-    """The claim with these owners; of those it has, the kinds and names in ``ours`` go."""
+    """Return the claim with these owners in place of those that are in ``ours``."""
     meta = dict(claim["metadata"])
     listed = meta.pop("ownerReferences", None) or []
     others = [one for one in listed if (one["kind"], one["name"]) not in ours]

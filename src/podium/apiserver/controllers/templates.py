@@ -1,4 +1,4 @@
-"""From a workload's template to a pod, and the hash that tells templates apart."""
+"""From a workload's template to a pod, and the hash that identifies a template."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from podium.apiserver.statuses import Json
 
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH = 10
-BURST = 100  # pods made or deleted in one turn: some 50 ms, in which nothing else happens
+BURST = 100  # pods created or deleted in one turn: about 50 ms in which nothing else runs
 
 
 def pod_from(owner: Json, template: Json) -> Json:
-    """A new pod of this owner, still without a name."""
+    """Return a new pod of this owner, without a name."""
     given = template.get("metadata") or {}
     meta: Json = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
     if given.get("finalizers"):
@@ -34,7 +34,7 @@ def pod_from(owner: Json, template: Json) -> Json:
 
 
 def copied(value: Json) -> Json:
-    """A copy of JSON all the way down; deepcopy takes ten times as long."""
+    """Return a deep copy of JSON; copy.deepcopy takes ten times as long."""
     found: Json = msgspec.json.decode(msgspec.json.encode(value))
     return found
 
@@ -45,7 +45,7 @@ def set_label(obj: Json, key: str, value: str) -> None:
 
 
 def hash_of(value: object, collisions: int = 0) -> str:
-    """A short text without vowels; ``collisions`` gives another one for the same value."""
+    """Return a short hash without vowels; ``collisions`` changes it for the same value."""
     encoded = msgspec.json.encode([value, collisions], order="deterministic")
     number = int.from_bytes(hashlib.sha256(encoded).digest()[:8], "big")
     letters = []
@@ -56,7 +56,7 @@ def hash_of(value: object, collisions: int = 0) -> str:
 
 
 def share_of(value: str | int, total: int, *, round_up: bool) -> int:
-    """``"25%"`` of a total, or the number itself."""
+    """Return a percentage such as ``"25%"`` of a total, or the number itself."""
     if isinstance(value, int):
         return value
     text = value.strip()
@@ -67,5 +67,5 @@ def share_of(value: str | int, total: int, *, round_up: bool) -> int:
 
 
 def storage_of(spec: Json) -> int:
-    """What a claim asks for, in nano units of a byte."""
+    """Return the storage that a claim requests, in nano units of a byte."""
     return quantity.parse(((spec.get("resources") or {}).get("requests") or {}).get("storage", 0))

@@ -1,4 +1,4 @@
-"""Which volume a claim gets: pure rules over the JSON of claims, volumes and classes."""
+"""Which volume a claim gets: pure functions of claims, volumes and classes as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 def is_wanted_by(volume: Json, claim: Json) -> bool:
-    """Whether a volume is reserved for this very claim."""
+    """Return whether a volume is reserved for this claim."""
     ref = (volume.get("spec") or {}).get("claimRef") or {}
     meta = claim["metadata"]
     same = (ref.get("namespace"), ref.get("name")) == (meta["namespace"], meta["name"])
@@ -22,7 +22,7 @@ def is_wanted_by(volume: Json, claim: Json) -> bool:
 
 
 def best_volume(claim: Json, volumes: Iterable[Json], *, only_reserved: bool) -> Json | None:
-    """The volume reserved for the claim, else the smallest that fits; None without one."""
+    """Return the volume reserved for the claim, or the smallest that fits, if any."""
     candidates = []
     for volume in volumes:
         if "deletionTimestamp" in volume["metadata"]:
@@ -56,7 +56,7 @@ def capacity_of(volume: Json) -> int:
 
 
 def default_class(classes: Sequence[Json]) -> Json | None:
-    """The newest class marked as the default."""
+    """Return the newest class that is marked as the default."""
     marked = [
         one
         for one in classes
@@ -70,7 +70,7 @@ def _age(obj: Json) -> tuple[str, str]:
 
 
 def provisioned(claim: Json, class_: Json, node: Json | None) -> Json:
-    """A new volume for a claim, made by a simulated driver; near the node, if one is given."""
+    """Return a new volume for a claim, as a simulated driver creates it for a node if given."""
     meta, spec = claim["metadata"], claim["spec"]
     name = f"pvc-{meta['uid']}"
     made: Json = {
@@ -97,7 +97,7 @@ def provisioned(claim: Json, class_: Json, node: Json | None) -> Json:
 
 
 def _topology(class_: Json, node: Json | None) -> list[Json]:
-    """Where a new volume can be used: the node's part of what the class allows, or its zone."""
+    """Return where a new volume can be used: at the node if given, within what the class allows."""
     labels = ((node or {}).get("metadata") or {}).get("labels") or {}
     allowed = class_.get("allowedTopologies") or []
     for term in allowed:
@@ -105,7 +105,7 @@ def _topology(class_: Json, node: Json | None) -> list[Json]:
             one["key"]: list(one.get("values") or [])
             for one in term.get("matchLabelExpressions") or []
         }
-        if node is None:  # nobody waits for it: the first place will do
+        if node is None:  # no pod waits for it: take the first topology
             return [_term({key: values[:1] for key, values in pairs.items()})]
         if pairs and all(labels.get(key) in values for key, values in pairs.items()):
             return [_term({key: [labels[key]] for key in pairs})]

@@ -1,4 +1,4 @@
-"""Claims and volumes: binding, simulated provisioning, and what becomes of released volumes."""
+"""Claims and volumes: binding, simulated provisioning, and reclaiming of released volumes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 class ClaimController:
-    """Binds claims: to the volume reserved for them, a fitting one, or a new one."""
+    """Binds claims to the volume reserved for them, to a matching one, or to a new one."""
 
     name = "persistentvolumeclaim"
 
@@ -66,7 +66,7 @@ class ClaimController:
         return None
 
     def _follow_volume(self, claim: Json) -> None:
-        """A claim that names its volume: bind it to that one, or tell that it is lost."""
+        """Bind a claim to the volume that it names, or mark it as lost."""
         volume = self._cluster.find(VOLUMES, ("", claim["spec"]["volumeName"]))
         bound = BIND_COMPLETED in (claim["metadata"].get("annotations") or {})
         if volume is not None and (
@@ -77,7 +77,7 @@ class ClaimController:
             self._set_phase(claim, "Lost")
 
     def _with_class(self, claim: Json) -> Json:
-        """A claim that leaves its class open gets the default one, as soon as there is one."""
+        """Give a claim without a class the default one, as soon as there is one."""
         if claim["spec"].get("storageClassName") is not None:
             return claim
         found = default_class(self._cluster.store.objects(CLASSES))
@@ -97,15 +97,15 @@ class ClaimController:
             self._bind(claim, volume)
         elif waits and not node:
             message = "waiting for first consumer to be created before binding"
-            self._tell_once(claim, "WaitForFirstConsumer", message)
+            self._record_once(claim, "WaitForFirstConsumer", message)
         elif class_ is not None and class_["provisioner"] != _NO_PROVISIONER:
             self._provision(claim, class_, self._cluster.find("nodes", ("", node)))
 
-    def _tell_once(self, claim: Json, reason: str, message: str) -> None:
-        told = self._cluster.store.objects("events", claim["metadata"]["namespace"])
+    def _record_once(self, claim: Json, reason: str, message: str) -> None:
+        events = self._cluster.store.objects("events", claim["metadata"]["namespace"])
         uid = claim["metadata"]["uid"]
-        if not any(e["reason"] == reason and e["involvedObject"].get("uid") == uid for e in told):
-            self._cluster.tell(claim, reason, message)
+        if not any(e["reason"] == reason and e["involvedObject"].get("uid") == uid for e in events):
+            self._cluster.record_event(claim, reason, message)
 
     def _provision(self, claim: Json, class_: Json, node: Json | None) -> None:
         annotations = claim["metadata"].get("annotations") or {}
@@ -118,13 +118,13 @@ class ClaimController:
         if volume is None:
             volume = self._cluster.create(VOLUMES, wanted)
         name = volume["metadata"]["name"]
-        self._cluster.tell(
+        self._cluster.record_event(
             claim, "ProvisioningSucceeded", f"Successfully provisioned volume {name}"
         )
         self._bind(claim, volume)
 
     def _bind(self, claim: Json, volume: Json) -> None:
-        """Write both sides, volume first: that is what makes it nobody else's."""
+        """Bind both sides. The volume comes first, so that no other claim can take it."""
         self._bind_volume(claim, volume)
         name = volume["metadata"]["name"]
         if claim["spec"].get("volumeName") != name:
@@ -155,7 +155,7 @@ class ClaimController:
 
 
 class VolumeController:
-    """The phase of volumes; one that its claim has left is kept or deleted, as it says."""
+    """Sets the phase of volumes; deletes or keeps one whose claim is gone."""
 
     name = "persistentvolume"
 

@@ -31,11 +31,11 @@ Causes = Iterable[Cause]
 
 
 def _do_nothing(obj: Json) -> None:
-    """The hook of a kind that has nothing to do here."""
+    """Do nothing: the default of hooks that change an object."""
 
 
 def _start_empty(obj: Json, now: str) -> None:
-    """The start of a kind whose objects begin as they were written."""
+    """Leave a new object as it was written."""
 
 
 def _no_causes(*objects: Json) -> Causes:
@@ -71,7 +71,7 @@ class ApiKind:
     per served version.
     """
 
-    # Names, and what can be done with them.
+    # Names, verbs and subresources.
     group: str
     version: str
     kind: str
@@ -82,7 +82,7 @@ class ApiKind:
     namespaced: bool = True
     verbs: tuple[str, ...] = ALL_VERBS
     subresources: tuple[str, ...] = ()
-    deprecation: str = ""  # the warning that every answer carries
+    deprecation: str = ""  # a warning in every answer
 
     # Custom kinds only.
     custom: bool = False
@@ -90,18 +90,18 @@ class ApiKind:
     details: Json = field(default_factory=dict, repr=False)  # the version in the definition
 
     # Storage: two kinds, or two versions of one, can share their objects.
-    stored_as: str = ""  # the resource under which it is stored, when that is another's
-    stored_version: str = ""  # the apiVersion it is stored with, when that is another one
+    stored_as: str = ""  # the resource whose storage it shares, if it does
+    stored_version: str = ""  # the apiVersion it is stored with, if not its own
     convert_to_stored: Callable[[Json], Json] = field(default=_unchanged, repr=False)
     convert_from_stored: Callable[[Json], Json] = field(default=_unchanged, repr=False)
-    is_cached: bool = True  # watches are served from a cache, and refused in its words
+    is_cached: bool = True  # watches are served from a cache, with its error messages
 
     # Metadata.
     name_problems: Callable[[str], list[str]] = field(default=subdomain_problems, repr=False)
-    checks_name_prefix: bool = True  # generateName must be the start of a valid name
+    checks_name_prefix: bool = True  # generateName must be a valid start of a name
     named_by_uid: bool = False  # an object without a name gets a uid for one
     counts_generations: bool = False  # metadata.generation is 1 and goes up with the spec
-    generation_stays: bool = False  # it stays at 1
+    generation_stays: bool = False  # metadata.generation stays at 1
     generation_counts: tuple[str, ...] = ()  # metadata that counts as part of the spec
 
     # Writing: hooks in the order in which a write calls them.
@@ -120,7 +120,7 @@ class ApiKind:
     check_update: Callable[[Json, Json], Causes] = field(default=_no_causes, repr=False)
     checked_first: str = ""  # causes about fields that start with this come first
     metadata_checked_last: bool = False  # and only if nothing else is wrong
-    checks_required: bool = True  # the required fields of the schema, but for those of:
+    checks_required: bool = True  # check required fields, except those of:
     not_required: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)  # by type
     creation_warnings: Callable[[Json], Iterable[str]] = field(default=_no_warnings, repr=False)
     warnings: Callable[[Item], Iterable[str]] = field(default=_no_warnings, repr=False)
@@ -134,16 +134,16 @@ class ApiKind:
 
     # Deletion.
     deletion_refusal: Callable[[str], str] = field(default=_may_be_deleted, repr=False)
-    store_checks_preconditions: bool = False  # and refuses in other words
+    store_checks_preconditions: bool = False  # with other messages than the API
     grace: Callable[[Json, int | None], int | None] = field(default=_at_once, repr=False)
-    is_graceful: bool = False  # also an object that goes at once is shown as going
+    is_graceful: bool = False  # an object that goes at once is shown as being deleted, too
     mark_deleted: Callable[[Json], None] | None = field(
         default=None, repr=False
-    )  # while it is held
+    )  # while finalizers hold it
     has_dependents: bool = True
     orphans_dependents: bool = False  # unless a client says otherwise
     orphaning_warning: str = ""
-    shown_when_deleted: bool = False  # the answer is the object, gone or not
+    shown_when_deleted: bool = False  # the answer is the object, even if it is gone
 
     @property
     def singular(self) -> str:

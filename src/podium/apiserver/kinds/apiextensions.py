@@ -26,7 +26,7 @@ _DNS_LABEL_RULE = (
 _RULES = "x-kubernetes-validations"
 _LISTS = ("allOf", "anyOf", "oneOf")
 _MAPS = ("properties", "patternProperties", "definitions")
-# Below `items` and the like the published schema of schemas says nothing about types.
+# Below `items` and similar fields the published schema does not describe types.
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("type", "format", "pattern", "x-kubernetes-list-type"), ("string", (str,))),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), ("int64", (int,))),
@@ -54,7 +54,7 @@ def _start(definition: Json, now: str) -> None:
 
 
 def _check(crd: Json) -> Iterator[Cause]:
-    """What makes a definition unusable."""
+    """Yield everything that makes a definition unusable."""
     spec = crd.get("spec") or {}
     names = spec.get("names") or {}
     plural, group = names.get("plural", ""), spec.get("group", "")
@@ -92,7 +92,7 @@ def _version_causes(versions: list[Json]) -> Iterator[Cause]:
         yield statuses.bad_value("status.storedVersions", None, detail)
     for index, version in enumerate(versions):
         yield from _dns_label(version.get("name") or "", f"spec.versions[{index}].name")
-        if index == 0:  # an older field of the definition that is kept the same
+        if index == 0:  # an older field of the definition that follows the first version
             yield from _dns_label(version.get("name") or "", "spec.version")
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
             yield statuses.required(f"spec.versions[{index}].schema.openAPIV3Schema")
@@ -137,7 +137,7 @@ def _nodes_of(crd: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _nodes(raw: Any, path: str) -> Iterator[tuple[str, Json]]:
-    """A schema and every schema in it, each with its path."""
+    """Yield a schema and every schema inside it, each with its path."""
     if not isinstance(raw, dict):
         return
     yield path, raw

@@ -17,7 +17,7 @@ Causes = Iterator[Cause]
 
 
 def _set_defaults(obj: Json) -> None:
-    """Either version: with nothing to go by it keeps the CPU at 80 % of what is requested."""
+    """Set the defaults of either version; without a metric the target is 80 % of the CPU."""
     spec = spec_of(obj)
     set_missing(spec, minReplicas=1)
     if obj["apiVersion"] == "autoscaling/v1":
@@ -55,7 +55,7 @@ def _reference(scaler: Json) -> str:
 
 
 def _targets(scaler: Json) -> str:
-    """Nothing measures anything here, so what is there now is unknown."""
+    """Show the targets. Nothing is measured here, so present values are unknown."""
     resources = [one.get("resource") or {} for one in at(scaler, "spec.metrics") or []]
     shown = [f"{one.get('name')}: <unknown>/{_target(one)}" for one in resources if one]
     return first_of(shown, 2, ", ") or NONE
@@ -94,7 +94,7 @@ SCALER = ApiKind(
 
 
 def _from_older(obj: Json) -> Json:
-    """autoscaling/v1 knows one metric, the CPU in percent of what is requested."""
+    """Convert from autoscaling/v1, whose only metric is the CPU in percent of the request."""
     spec = dict(obj.get("spec") or {})
     percent = spec.pop("targetCPUUtilizationPercentage", None)
     if percent is not None:

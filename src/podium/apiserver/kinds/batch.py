@@ -52,7 +52,7 @@ def _set_job_defaults(obj: Json) -> None:
 
 
 def _start_job(job: Json, now: str) -> None:
-    """A job without a selector of its own selects by its uid."""
+    """Give a job without a selector one that selects by its uid."""
     meta, spec = job["metadata"], job["spec"]
     if spec.get("manualSelector") or spec.get("selector"):
         return
@@ -135,7 +135,7 @@ JOB = ApiKind(
     ),
 )
 
-_CRON_NAME_LENGTH = 52  # what a job adds to the name must fit too
+_CRON_NAME_LENGTH = 52  # the names of its jobs are longer and must fit as well
 
 
 def _set_cron_job_defaults(obj: Json) -> None:

@@ -76,7 +76,7 @@ def first_of(texts: list[str], count: int, separator: str = ",") -> str:
 
 
 def age(time: str | None, now: float, missing: str = UNKNOWN) -> str:
-    """How long ago a time was, as kubectl shows it."""
+    """Return how long ago a time was, as kubectl shows it."""
     if not time:
         return missing
     try:
@@ -86,7 +86,7 @@ def age(time: str | None, now: float, missing: str = UNKNOWN) -> str:
 
 
 def human_duration(seconds: float) -> str:
-    """Two units at most, the second only while it matters: ``3m20s``, ``5h``, ``2y30d``."""
+    """Format a duration with at most two units: ``3m20s``, ``5h``, ``2y30d``."""
     whole = int(seconds)
     if whole < -1:
         return "<invalid>"

@@ -49,7 +49,7 @@ USER: Json = {"username": "podium-admin", "groups": ["system:masters", "system:a
 
 
 def review(kind: ApiKind, raw: Any) -> Json:
-    """The review with its status filled in."""
+    """Return the review with its status filled in."""
     if not isinstance(raw, dict):
         raise statuses.bad_request(f"{kind.kind}: the body must be an object")
     spec = raw.get("spec") if isinstance(raw.get("spec"), dict) else {}

@@ -40,10 +40,11 @@ def immutable(*paths: str) -> Callable[[Json, Json], Causes]:
 
 
 def workload_causes(obj: Json) -> Causes:
+    """Check the selector, counts and template of a workload."""
     spec = obj.get("spec") or {}
     for name in ("replicas", "minReadySeconds", "revisionHistoryLimit"):
         yield from not_negative_causes(spec, name)
-    if spec.get("template") is None:  # only a replication controller can be without
+    if spec.get("template") is None:  # only a replication controller may have no template
         if not spec.get("selector"):
             yield statuses.required("spec.selector")
         yield statuses.required("spec.template")
@@ -82,7 +83,7 @@ def not_negative_causes(spec: Json, name: str) -> Causes:
 
 
 def amount_causes(value: Any, path: str, most: bool = True) -> Causes:
-    """A number of pods, or a part of them in percent; ``most``: of no more than all."""
+    """Check a number or percentage of pods; with ``most`` it is at most 100 %."""
     if isinstance(value, int) and value < 0:
         yield statuses.bad_value(path, value, "must be greater than or equal to 0")
     if not isinstance(value, str):

@@ -1,7 +1,8 @@
-"""What Kubernetes publishes about its types, as data of one release; nothing here is by hand.
+"""What Kubernetes publishes about its types, as generated data of one release.
 
-``schemas-*.json.gz`` has the published JSON schemas (`make schemas` writes it), ``go-types-*.txt``
-has what only the Go types know (`make go-types`). docs/upgrading.md says when to write them anew.
+``schemas-*.json.gz`` has the published JSON schemas (`make schemas` writes it). ``go-types-*.txt``
+has what only the Go types know (`make go-types` writes it). docs/upgrading.md explains when to
+write them anew.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-# The release whose schemas are served; behaviour follows it too.
+# The release whose schemas are served and whose behaviour is followed.
 RELEASE = "1.36.0"
 
 _MINOR = RELEASE.rpartition(".")[0]
@@ -29,16 +30,16 @@ class _Definition(msgspec.Struct):
 
 
 class Definitions(Mapping[str, Any]):
-    """The published schemas by name. A schema is decoded when it is asked for, and not kept.
+    """The published schemas by name. A schema is decoded on each access and not kept.
 
-    Decoding all 771 at once takes 16 ms and 9 MB; a server that is asked for pods needs few.
+    Decoding all 771 at once takes 16 ms; most servers are asked for few of them.
     """
 
     def __init__(self, encoded: bytes) -> None:
         self._raw = msgspec.json.decode(encoded, type=dict[str, msgspec.Raw])
         self._names: dict[tuple[str, str, str], str] = {}
         for name, one in msgspec.json.decode(encoded, type=dict[str, _Definition]).items():
-            if len(one.kinds) == 1:  # options such as DeleteOptions belong to every group
+            if len(one.kinds) == 1:  # options such as DeleteOptions belong to all groups
                 kind = one.kinds[0]
                 self._names[kind["group"], kind["version"], kind["kind"]] = name
 
@@ -65,11 +66,11 @@ def definitions() -> Definitions:
 
 
 class GoType(NamedTuple):
-    """The fields of a Go struct by their names in JSON."""
+    """The fields of a Go struct by their names in JSON, in the order of their declaration."""
 
-    numbers: dict[int, str]  # in protobuf; ``~type`` is a message whose fields JSON has in place
-    omitted: frozenset[str]  # not written while they are zero or empty
-    embedded: frozenset[str]  # structs that are part of every value, set or not
+    numbers: dict[int, str]  # in protobuf; ``~type`` is a message whose fields JSON has directly
+    omitted: tuple[str, ...]  # left out while they are zero or empty
+    embedded: tuple[str, ...]  # structs that are always there
 
 
 @cache
@@ -80,22 +81,23 @@ def _go_lines() -> dict[str, str]:
 
 @cache
 def go_type(definition: str) -> GoType | None:
-    """Return what Go knows of a type: ``io.k8s.api.core.v1.Pod``; None for one it does not have."""
+    """Return what Go knows about a type such as ``io.k8s.api.core.v1.Pod``, if it has that type."""
     line = _go_lines().get(definition.removeprefix("io.k8s."))
     if line is None:
         return None
-    fields = [(int(number), name) for number, _, name in (p.partition(":") for p in line.split())]
-    return GoType(
-        {number: name.rstrip("?{}") for number, name in fields if number},
-        _inherited(fields, "?"),
-        _inherited(fields, "{}"),
-    )
-
-
-def _inherited(fields: list[tuple[int, str]], mark: str) -> frozenset[str]:
-    """Return the fields with a mark, with those of messages whose fields JSON has in place."""
-    own = {name.removesuffix(mark) for _, name in fields if name.endswith(mark)}
-    for _, name in fields:
-        if name.startswith("~") and (inner := go_type(name[1:])):
-            own |= inner.omitted if mark == "?" else inner.embedded
-    return frozenset(own)
+    numbers: dict[int, str] = {}
+    omitted: list[str] = []
+    embedded: list[str] = []
+    for part in line.split():
+        number, _, field = part.partition(":")
+        name = field.rstrip("?{}")
+        if int(number):
+            numbers[int(number)] = name
+        if field.endswith("?"):
+            omitted.append(name)
+        elif field.endswith("{}"):
+            embedded.append(name)
+        elif name.startswith("~") and (inner := go_type(name[1:])):
+            omitted += inner.omitted
+            embedded += inner.embedded
+    return GoType(numbers, tuple(omitted), tuple(embedded))

@@ -1,4 +1,4 @@
-"""Events: one store, two shapes. What writes one of them is seen through the other."""
+"""Events in two versions that share one store: what is written as one is read as the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Causes = Iterator[Cause]
 
 
 def _complete(event: Json) -> None:
-    """Times and sources are always there; the newer version has its own names for them."""
+    """Fill in times and sources, which are always there, by the names of either version."""
     is_newer = event["apiVersion"] != "v1"
     times = ("firstTimestamp", "lastTimestamp")
     for name in times:
@@ -28,7 +28,7 @@ def _complete(event: Json) -> None:
 
 
 def _check(event: Json) -> Causes:
-    """Of either version; the newer one also says when and what."""
+    """Check an event of either version; the newer one requires more fields."""
     is_newer = event["apiVersion"] != "v1"
     about = (event.get("regarding") if is_newer else event.get("involvedObject")) or {}
     inside, given = event["metadata"].get("namespace", ""), about.get("namespace", "")
@@ -107,7 +107,7 @@ EVENT = ApiKind(
     has_dependents=False,
 )
 
-# events.k8s.io/v1 and what v1 calls the same field.
+# Fields of events.k8s.io/v1, and their names in v1.
 _OLD_NAMES = {
     "regarding": "involvedObject",
     "note": "message",

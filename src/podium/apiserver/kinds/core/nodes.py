@@ -55,7 +55,7 @@ def _start_node(node: Json, now: str) -> None:
 def _check_node(obj: Json) -> Causes:
     seen = set()
     for index, taint in enumerate((obj.get("spec") or {}).get("taints") or []):
-        path = f"metadata.taints[{index}]"  # where the server looks for them
+        path = f"metadata.taints[{index}]"  # kube-apiserver's path in messages
         yield from _taint(taint, path)
         pair = (taint.get("key"), taint.get("effect"))
         if pair in seen:
@@ -124,14 +124,14 @@ NODE = ApiKind(
     short_names=("no",),
     namespaced=False,
     subresources=("status",),
-    created_with_status=True,  # a node reports its status when it registers, in one go
+    created_with_status=True,  # a node registers together with its status
     status_sets_metadata=True,
     set_defaults=_set_node_defaults,
     admissions=(taint_new_node, taint_by_condition),
     start=_start_node,
     check=_check_node,
     check_update=_check_node_update,
-    checks_required=False,  # the check above names all of them, at other places
+    checks_required=False,  # the check above reports them by other paths
     columns=(
         NAME,
         column("Status", _node_status),
@@ -163,7 +163,7 @@ def _start_namespace(namespace: Json, now: str) -> None:
 
 
 def _keep_finalizers(old: Json, new: Json) -> Json:
-    """Keep what holds a namespace: only /finalize changes it."""
+    """Keep the finalizers in the spec: only /finalize changes them."""
     kept = old["spec"].get("finalizers")
     return {**new, "spec": {**(new.get("spec") or {}), "finalizers": kept}}
 
@@ -174,7 +174,7 @@ def _namespace_deletion_refusal(name: str) -> str:
 
 
 def _until_empty(namespace: Json, asked: int | None) -> None:
-    """A namespace has no grace: it goes when nothing is left in it."""
+    """Return no grace period: a namespace is removed when it is empty."""
 
 
 def _mark_terminating(namespace: Json) -> None:

@@ -1,4 +1,4 @@
-"""Pods: what a new one starts with, and what `kubectl get pods` makes of a status."""
+"""Pods: defaults, the status of a new pod, and the columns of `kubectl get pods`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _set_defaults(pod: Json) -> None:
 
 
 def set_condition_times(status: Json, *names: str) -> None:
-    """Times of conditions are always there, null when nobody said when."""
+    """Set missing times of conditions to null."""
     for condition in status.get("conditions") or []:
         for name in names:
             condition.setdefault(name, None)
@@ -49,11 +49,11 @@ _COUNTED = ("cpu", "memory")
 
 
 def qos_class(spec: Json) -> str:
-    """Guaranteed, Burstable or BestEffort, by what the containers request and are limited to."""
+    """Return Guaranteed, Burstable or BestEffort, by requests and limits of the containers."""
     containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
     amounts = [container.get("resources") or {} for container in containers]
     if of_pod := spec.get("resources"):
-        amounts = [of_pod]  # said for the pod as a whole, it is no question of its containers
+        amounts = [of_pod]  # resources of the pod as a whole decide instead of the containers'
     if not any(_positive(one.get(group)) for one in amounts for group in ("requests", "limits")):
         return "BestEffort"
     return "Guaranteed" if all(map(_is_guaranteed, amounts)) else "Burstable"
@@ -78,7 +78,7 @@ def _check(pod: Json) -> Iterator[Cause]:
 
 
 def pod_grace(pod: Json, asked: int | None = None) -> int:
-    """A pod that never ran or runs no more needs none."""
+    """Return the grace period of a pod; 0 if it never ran or has finished."""
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
         return 0
@@ -87,7 +87,7 @@ def pod_grace(pod: Json, asked: int | None = None) -> int:
 
 
 def pod_status(pod: Json) -> str:
-    """One word for a pod's state: the most telling reason, else its phase."""
+    """Return one word for a pod's state: the most specific reason, or its phase."""
     status = pod.get("status") or {}
     reason = status.get("reason") or status.get("phase") or ""
     for condition in status.get("conditions") or []:

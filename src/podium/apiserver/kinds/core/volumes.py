@@ -122,7 +122,7 @@ def _check_claim(obj: Json) -> Causes:
 
 
 def _check_claim_update(old: Json, new: Json) -> Causes:
-    """Bound claims may grow; others may be bound, and given a class when they have none."""
+    """Check an update: bound claims may grow, others may get a volume or a class."""
     before, after = dict(old["spec"]), dict(new["spec"])
     free = (
         ["resources", "volumeAttributesClassName"] if before.get("volumeName") else ["volumeName"]

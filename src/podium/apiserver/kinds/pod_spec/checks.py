@@ -1,4 +1,4 @@
-"""Semantic checks of pods and pod templates, and what an update of a pod may change."""
+"""Checks of pod specs in pods and templates, and of what an update of a pod may change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEADLINE = "activeDeadlineSeconds"
 
 
 def pod_spec_causes(spec: Json, path: str) -> Causes:
-    """Everything wrong with a pod's spec, wherever it stands."""
+    """Yield every validation error in a pod spec, including those in templates."""
     yield from volume_causes(spec.get("volumes") or [], f"{path}.volumes")
     volumes = {volume.get("name") for volume in spec.get("volumes") or []}
     if not spec.get("containers"):
@@ -93,7 +93,10 @@ def _placement(spec: Json, path: str) -> Causes:
 
 
 def pod_update_causes(old: Json, new: Json) -> Causes:
-    """A pod's spec stays as it is, but for images, deadlines, more tolerations and fewer gates."""
+    """Check an update of a pod.
+
+    Only images, deadlines, additional tolerations and fewer scheduling gates are allowed.
+    """
     before, after = old.get("spec") or {}, new.get("spec") or {}
     gates = [gate.get("name") for gate in before.get("schedulingGates") or []]
     for index, gate in enumerate(after.get("schedulingGates") or []):
@@ -133,7 +136,7 @@ def _deadline_update(before: Json, after: Json) -> Causes:
 
 
 def _narrowed(before: Json, after: Json) -> Causes:
-    """A gated pod may still be restricted to fewer nodes, never allowed on others."""
+    """Check that a gated pod is only restricted to fewer nodes."""
     old, new = before.get("nodeSelector") or {}, after.get("nodeSelector") or {}
     if any(new.get(key) != value for key, value in old.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
@@ -141,7 +144,7 @@ def _narrowed(before: Json, after: Json) -> Causes:
 
 
 def _fixed(spec: Json, gated: bool) -> Json:
-    """The part of a spec that no update may change; a gated pod may still narrow its nodes."""
+    """Return the part of a spec that no update may change; a gated pod may restrict its nodes."""
     fixed = copy.deepcopy(spec)
     free = ["activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers"]
     for name in [*free, "nodeSelector", "affinity"] if gated else free:

@@ -1,4 +1,4 @@
-"""Semantic checks of a pod's containers and volumes."""
+"""Checks of a pod's containers and volumes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 
 
 def container_causes(container: Json, path: str, volumes: set[Any]) -> Causes:
-    """Everything wrong with one container; ``volumes`` are the names it may mount."""
+    """Yield every validation error of one container; ``volumes`` are mountable names."""
     yield from _name_and_image(container, path)
     for name, choices in _CHOICES.items():
         if container.get(name) is not None and container[name] not in choices:
@@ -139,7 +139,7 @@ def _probe(probe: Json, path: str) -> Causes:
 
 
 def volume_causes(volumes: list[Any], path: str) -> Causes:
-    """Everything wrong with a pod's volumes, but for what single types of them say."""
+    """Yield validation errors of a pod's volumes, except those of single volume types."""
     names = [volume.get("name") for volume in volumes]
     for index, volume in enumerate(volumes):
         where, name = f"{path}[{index}]", names[index]

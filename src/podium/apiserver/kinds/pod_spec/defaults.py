@@ -1,4 +1,4 @@
-"""What a client leaves out of a pod and the server fills in, wherever the pod's spec stands."""
+"""Defaults of pod specs, in pods and in templates."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from podium.apiserver.statuses import Json
 
 
 def set_missing(target: Json, **values: Any) -> None:
+    """Set fields that are missing or null."""
     for name, value in values.items():
         if target.get(name) is None:
             target[name] = value
 
 
 def set_pod_defaults(spec: Json) -> None:
-    """The defaults of a pod, wherever its spec stands."""
+    """Fill in the defaults of a pod spec, in place."""
     set_missing(
         spec,
         restartPolicy="Always",
@@ -65,7 +66,7 @@ def _container(container: Json) -> None:
 
 
 def _request_limits(resources: Json) -> None:
-    """What is limited and not requested is requested up to the limit."""
+    """Set missing requests to the limits."""
     if resources.get("limits"):
         requests = resources.setdefault("requests", {})
         for name, amount in resources["limits"].items():

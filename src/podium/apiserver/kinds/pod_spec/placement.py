@@ -1,4 +1,4 @@
-"""Semantic checks of where a pod may run: tolerations, spreading, affinity and their selectors."""
+"""Checks of where a pod may run: tolerations, topology spread, affinity and their selectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_OPERATOR = "not a valid selector operator"
 
 
 def placement_causes(spec: Json, path: str) -> Causes:
-    """Everything wrong with where a pod's spec wants to be."""
+    """Yield every validation error in the scheduling constraints of a pod spec."""
     for key, value in (spec.get("nodeSelector") or {}).items():
         yield from _label(key, value, f"{path}.nodeSelector")
     for index, one in enumerate(spec.get("tolerations") or []):
@@ -74,7 +74,7 @@ def _toleration_operator(operator: str, value: str, path: str) -> Causes:
             if value:
                 detail = "value must be empty when `operator` is 'Exists'"
                 yield statuses.bad_value(path, value, detail)
-        case "Lt" | "Gt":  # behind a gate that is off
+        case "Lt" | "Gt":  # behind a feature gate that is off
             yield statuses.unsupported(path, operator, ["Equal", "Exists", "Lt", "Gt"])
         case _:
             yield statuses.unsupported(path, operator, ["Equal", "Exists"])
@@ -124,7 +124,7 @@ def _match_label_keys(holder: Json, path: str) -> Causes:
 
 
 def selector_causes(selector: Json, path: str) -> Causes:
-    """Everything wrong with a label selector."""
+    """Yield every validation error of a label selector."""
     for key, value in (selector.get("matchLabels") or {}).items():
         yield from _label(key, value, f"{path}.matchLabels")
     for index, one in enumerate(selector.get("matchExpressions") or []):
@@ -134,7 +134,7 @@ def selector_causes(selector: Json, path: str) -> Causes:
 
 
 def _values(expression: Json, path: str, single: str) -> Causes:
-    """Values as the operator wants them; ``single`` names operators that want exactly one."""
+    """Check the number of values; ``single`` lists operators that take exactly one."""
     operator, values = expression.get("operator"), expression.get("values") or []
     if operator in ("In", "NotIn"):
         if not values:
