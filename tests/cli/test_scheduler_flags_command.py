@@ -14,8 +14,7 @@ from podium.cli.arguments.scheduler_flags import Given
 from podium.cli.scheduler_configuration import check, configure
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError
-from podium.live.binding import Binder
-from podium.live.quiet_binding import QuietBinder
+from podium.live.binding import Binder, QuietBinder
 from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import SchedulingQueue

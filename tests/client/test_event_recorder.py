@@ -9,13 +9,15 @@ import pytest
 from podium.api.objects import ObjectMeta, Pod
 from podium.client import event_recorder
 from podium.client.event_recorder import (
+    IDLE_SECONDS,
+    MOST_REMEMBERED,
     RETRY_SECONDS,
     TRIES,
     ApiEventRecorder,
     EventSender,
+    EventSeries,
     cut,
 )
-from podium.client.event_series import IDLE_SECONDS, MOST_REMEMBERED, EventSeries
 from podium.clock import FakeClock
 from podium.framework.handle import EventNote
 from tests.support.client import with_world
@@ -216,7 +218,7 @@ async def test_but_not_for_ever(world, caplog):
     await written(world, sender)
 
     assert len(world.front.requests) == TRIES
-    assert caplog.text.count("event given up") == 1
+    assert caplog.text.count("dropped an event after 12 failed attempts") == 1
 
 
 @with_world
@@ -241,7 +243,8 @@ async def test_a_missing_right_is_one_warning(world, caplog):
 
     (warning,) = caplog.records
     assert warning.getMessage() == (
-        "no right to write events why='events is forbidden' without='reasons in events'"
+        "cannot write events: forbidden (grant create and patch on events); "
+        "continuing without events server='events is forbidden'"
     )
 
 
@@ -254,7 +257,7 @@ async def test_recording_never_waits(world, monkeypatch, caplog):
         events.record(subject(f"p{number}"), None, SCHEDULED)
 
     assert sender.dropped == 2
-    assert caplog.text.count("events are being dropped") == 1
+    assert caplog.text.count("dropping events: ") == 1
 
 
 @with_world
@@ -268,7 +271,7 @@ async def test_the_end_does_not_wait_for_ever(world, caplog):
     await world.in_time(task.done)
 
     assert world.clock.now() == begun + 5
-    assert "events not written count=1" in caplog.text
+    assert "1 events were not written before the end" in caplog.text
 
 
 @pytest.mark.parametrize(

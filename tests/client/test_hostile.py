@@ -6,8 +6,8 @@ import random
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 
-from podium.client.backoff import MOST_SECONDS
 from podium.client.http import RECONNECT_TRIES
+from podium.client.pacing import MOST_SECONDS
 from podium.client.resources import PODS
 from tests.support.client import pod, with_world
 from tests.support.faulty_proxy import EVIL

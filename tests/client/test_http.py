@@ -20,7 +20,7 @@ from podium.client.http import (
     Request,
 )
 from podium.client.kubeconfig import endpoint_of, load
-from podium.client.token_file import TokenFile
+from podium.client.logins import TokenFile
 from podium.clock import FakeClock, sleep
 from podium.errors import (
     ApiError,

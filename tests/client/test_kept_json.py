@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from podium.api.objects import Pod
-from podium.client.kept_json import keeping_json
-from podium.client.resources import NODES, PODS
+from podium.client.resources import NODES, PODS, keeping_json
 
 MANAGED = [{"manager": "kubectl", "operation": "Update"}]
 WEB = {

@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from podium.client.endpoint import FixedLogin
-from podium.client.exec_login import ExecLogin
 from podium.client.kubeconfig import endpoint_of, load
-from podium.client.token_file import TokenFile
+from podium.client.logins import ExecLogin, TokenFile
 from podium.clock import FakeClock
 from podium.errors import CredentialsError
 from podium.tls import Certificate

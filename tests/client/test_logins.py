@@ -7,9 +7,15 @@ import sys
 
 import pytest
 
-from podium.client.exec_login import GROUP, TIMEOUT_SECONDS, ExecLogin, Program
-from podium.client.in_cluster import in_cluster
-from podium.client.token_file import REREAD_SECONDS, TokenFile
+from podium.client.endpoints import in_cluster
+from podium.client.logins import (
+    GROUP,
+    REREAD_SECONDS,
+    TIMEOUT_SECONDS,
+    ExecLogin,
+    Program,
+    TokenFile,
+)
 from podium.clock import FakeClock
 from podium.errors import CredentialsError
 from podium.tls import Certificate

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from podium.client import reflector
-from podium.client.backoff import FIRST_SECONDS
+from podium.client.pacing import FIRST_SECONDS
 from podium.client.resources import CLAIMS, NODES, PODS
 from podium.errors import Forbidden, Unreachable
 from tests.support.client import node, pod, with_world

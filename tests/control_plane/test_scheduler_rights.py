@@ -145,7 +145,7 @@ def test_events_it_may_not_write_are_one_warning(audited, stage, tmp_path):
         stage.nodes("a", "b", "c")
 
     (warning,) = scheduler.complaints
-    assert "no right to write events" in warning
+    assert "cannot write events: forbidden (grant create and patch on events)" in warning
     assert 'cannot create resource "events"' in warning
 
 

@@ -5,8 +5,8 @@ import gc
 import pytest
 
 from podium.clock import FakeClock
-from podium.live import collector
-from podium.live.collector import Collector
+from podium.live import slices
+from podium.live.slices import Collector
 
 
 @pytest.fixture
@@ -41,22 +41,22 @@ def test_it_collects_when_enough_was_allocated(collections):
     ours.between_slices()
     assert collections == [2]
 
-    kept = [[] for _ in range(collector._MANY)]
+    kept = [[] for _ in range(slices._MANY)]
     ours.between_slices()
     ours.between_slices()
     ours.stop()
     assert collections == [2, 0]
-    assert len(kept) == collector._MANY
+    assert len(kept) == slices._MANY
 
 
 def test_garbage_goes_also_while_no_pod_is_scheduled(collections):
     clock = FakeClock()
     ours = Collector(clock)
     ours.start()
-    kept = [[] for _ in range(collector._MANY)]
+    kept = [[] for _ in range(slices._MANY)]
     clock.advance(1)
     ours.stop()
     clock.advance(10)
 
     assert collections == [2, 0]
-    assert len(kept) == collector._MANY
+    assert len(kept) == slices._MANY

@@ -15,9 +15,9 @@ from podium.clock import FakeClock, LoopClock
 from podium.config import LeaderElection as Settings
 from podium.errors import ApiError
 from podium.live.election import Create, Elector, Get, Leading, Lost, Stopped, Update, Wait
+from podium.live.event_loop import SideThread
 from podium.live.leader_election import Callbacks, LeaderElection
 from podium.live.lease_lock import LeaseLock
-from podium.live.side_thread import SideThread
 from podium.metrics import Metrics
 
 NAMESPACE, NAME = "kube-system", "kube-scheduler"

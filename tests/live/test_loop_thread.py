@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 from podium.clock import give_way
-from podium.live.loop_thread import LoopThread
+from podium.live.event_loop import LoopThread
 
 
 def test_a_call_on_the_loop_is_made_at_once():

@@ -3,7 +3,7 @@
 import pytest
 
 from podium import framework as fwk
-from podium.live.quiet_binding import QuietBinder
+from podium.live.binding import QuietBinder
 from tests.support import toys
 from tests.support.builders import pod
 from tests.support.live import Desk, play

@@ -7,10 +7,9 @@ import threading
 import pytest
 
 from podium.clock import LoopClock, give_way
-from podium.live.health import Health
+from podium.live.event_loop import SideThread
+from podium.live.health import Health, Watchdog
 from podium.live.serving import Server
-from podium.live.side_thread import SideThread
-from podium.live.watchdog import Watchdog
 from podium.metrics import Metrics
 
 SOON = 30  # seconds until a test that hangs is ended

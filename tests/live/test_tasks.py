@@ -66,12 +66,12 @@ def test_a_slice_ends_when_its_time_is_used_up():
 
         task = asyncio.ensure_future(other())
         now = 4.9
-        await slices.breathe()
+        await slices.yield_to_io()
         assert story == []
         now = 5
-        await slices.breathe()
+        await slices.yield_to_io()
         assert story == ["between", "other"]
-        await slices.breathe()
+        await slices.yield_to_io()
         assert story == ["between", "other"]
         await task
 

@@ -7,7 +7,7 @@ from podium.cycle.cycle import Cycle
 from podium.cycle.record import Record
 from podium.framework.calls import Call
 from podium.framework.status import Code
-from podium.live.trace import trace
+from podium.live.attempt import trace
 from podium.logs import level_of
 from tests.live.test_scheduler import Filter
 from tests.support import toys

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from podium.clock import FakeClock, give_way
-from podium.live.watchdog import Watchdog, stack_of
+from podium.live.health import Watchdog, stack_of
 
 
 class Loop:

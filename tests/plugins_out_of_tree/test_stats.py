@@ -9,7 +9,7 @@ from podium import framework as fwk
 from podium.app import plugin_loading
 from podium.cli import plugin_text
 from podium.cycle.services import ProfileHandle
-from podium.live.plugin_stats import stats
+from podium.live.serving import stats
 from tests.support.builders import node, pod
 
 

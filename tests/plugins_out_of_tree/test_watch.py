@@ -8,7 +8,7 @@ import pytest
 
 from podium import config
 from podium.app.embedded import Schedule
-from podium.app.plugin_watch import POLL_SECONDS, PluginWatch, files_of
+from podium.app.plugin_reloading import POLL_SECONDS, PluginWatch, files_of
 from podium.errors import PluginError
 from podium.framework.plugin import Point
 from podium.testing import SimulatedCluster

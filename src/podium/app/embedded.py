@@ -10,15 +10,14 @@ from typing import NamedTuple
 from podium.app import plugin_loading
 from podium.app.gated import LiveOptions
 from podium.app.live import build_live, embedded_connection
-from podium.app.plugin_watch import PluginWatch, files_of
+from podium.app.plugin_reloading import PluginWatch, files_of
 from podium.clock import Clock, LoopClock
 from podium.config.export import effective
 from podium.config.model import Configuration
 from podium.framework.registry import Registry
 from podium.live.health import Health
-from podium.live.plugin_stats import stats
 from podium.live.running import RunningScheduler
-from podium.live.serving import Server
+from podium.live.serving import Server, stats
 from podium.metrics import Metrics
 
 

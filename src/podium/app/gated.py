@@ -11,8 +11,7 @@ from podium.config.upstream import GATED_PLUGINS
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
-from podium.live.binding import Binder
-from podium.live.quiet_binding import QuietBinder
+from podium.live.binding import Binder, QuietBinder
 from podium.plugins import IN_TREE
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.queue.patient_queue import PatientQueue

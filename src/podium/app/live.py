@@ -8,15 +8,14 @@ from collections.abc import Iterable, Mapping
 from podium import extender
 from podium.api.objects import Node, Pod
 from podium.app.core import Core, in_tree_with_legacy
-from podium.app.exchange import Exchange, rules_of, watched
 from podium.app.gated import USUAL, LiveOptions
+from podium.app.plugin_reloading import Exchange, rules_of, watched
 from podium.app.profiles import ProfileBuilder
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
 from podium.client.http import Connection, Options
-from podium.client.kept_json import keeping_json
-from podium.client.resources import NODES, PODS, Resource
+from podium.client.resources import NODES, PODS, Resource, keeping_json
 from podium.clock import Clock
 from podium.config.model import Configuration
 from podium.cycle.extenders import Extenders
@@ -27,10 +26,10 @@ from podium.framework.registry import Registry
 from podium.framework.waiting_pods import WaitingPods
 from podium.live.debugger import Debugger
 from podium.live.event_handlers import EventHandlers
+from podium.live.event_loop import LoopThread
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
 from podium.live.gauges import Gauges
-from podium.live.loop_thread import LoopThread
 from podium.live.pod_status import PodStatuses
 from podium.live.running import RunningScheduler
 from podium.live.scheduler import Scheduler

@@ -71,10 +71,7 @@ def registry(
 def add(text: str, to: Registry) -> None:
     """Load what ``--plugin`` names, and register it."""
     for plugin in load(text):
-        try:
-            to.register(plugin, origin=f"{OPTION} {text}", enable=True)
-        except PluginError as error:
-            raise PluginError(str(error)) from error
+        to.register(plugin, origin=f"{OPTION} {text}", enable=True)
 
 
 def load(text: str) -> list[object]:

@@ -28,17 +28,14 @@ from podium.clock import LoopClock
 from podium.config import Configuration
 from podium.framework.registry import Registry
 from podium.live import event_loop
-from podium.live.collector import Collector
 from podium.live.election import Elector
-from podium.live.health import Health
+from podium.live.event_loop import SideThread
+from podium.live.health import Health, Watchdog
 from podium.live.leader_election import Callbacks, LeaderElection, new_identity
 from podium.live.lease_lock import LeaseLock
-from podium.live.plugin_stats import stats
 from podium.live.running import DRAIN_SECONDS, RunningScheduler
-from podium.live.serving import Server
-from podium.live.side_thread import SideThread
-from podium.live.slices import Slices
-from podium.live.watchdog import Watchdog
+from podium.live.serving import Server, stats
+from podium.live.slices import Collector, Slices
 from podium.logs import get_logger
 from podium.metrics import Metrics
 

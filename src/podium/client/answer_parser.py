@@ -1,4 +1,4 @@
-"""HTTP/1.1 answers out of bytes as they arrive; no I/O. `wire.py` feeds it."""
+"""Reads HTTP/1.1 answers from bytes as they arrive; no I/O. `wire.py` feeds it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LENGTH: Final = re.compile(rb"[0-9]{1,18}")
 
 
 class BadAnswer(Exception):
-    """What came is no HTTP/1.1, or broke off."""
+    """The answer is not HTTP/1.1, or broke off."""
 
 
 class Answer(NamedTuple):
@@ -28,7 +28,10 @@ class Answer(NamedTuple):
 
 
 class AnswerParser:
-    """One answer: ``feed`` returns it once it is whole, ``end`` when only the end was missing."""
+    """Reads one answer: ``feed`` returns it once it is complete.
+
+    ``end`` is called when the server hangs up: that completes an answer without a length.
+    """
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -52,14 +55,14 @@ class AnswerParser:
         return None
 
     def end(self) -> Answer:
-        """The server hung up: that ends an answer which does not say how long it is."""
+        """Return the answer that the end of the connection completes, or raise ``BadAnswer``."""
         if not self._code or self._is_chunked or self._length is not None:
             raise BadAnswer("the server hung up in the middle of an answer")
         return self._answer(bytes(self._data))
 
     @property
-    def may_go_on(self) -> bool:
-        """Whether the connection is fit for another request after this answer."""
+    def is_reusable(self) -> bool:
+        """Whether the connection can carry another request after this answer."""
         closes = self._headers.get(b"connection", b"").lower() == b"close"
         return not closes and not self._data and (self._is_chunked or self._length is not None)
 
@@ -70,19 +73,19 @@ class AnswerParser:
         end = self._data.find(_END)
         if end < 0:
             if len(self._data) > MOST_HEAD_BYTES:
-                raise BadAnswer("an answer begins without an end of its headers")
+                raise BadAnswer("the headers of an answer do not end")
             return False
         first, *lines = bytes(self._data[:end]).split(b"\r\n")
         del self._data[: end + len(_END)]
         self._headers = dict(_header(line) for line in lines)
         code = _code(first)
-        if code >= 200:  # others announce the one to come
+        if code >= 200:  # 1xx only announces the real answer
             self._code = code
             self._measure()
         return True
 
     def _measure(self) -> None:
-        """Find out how the end of the body is told."""
+        """Find out from the headers where the body ends."""
         length = self._headers.get(b"content-length")
         if self._code in _BODILESS:
             self._length = 0
@@ -90,25 +93,25 @@ class AnswerParser:
             self._is_chunked = True
         elif length is not None:
             if not _LENGTH.fullmatch(length):
-                raise BadAnswer(f"an answer of {length[:20]!r} bytes")
+                raise BadAnswer(f"the length of an answer is not a number: {length[:20]!r}")
             self._length = int(length)
 
     def _read_chunks(self) -> Answer | None:
-        place = 0  # up to where the body has been taken over
-        while (end := self._data.find(b"\r\n", place)) >= 0:
-            size = _chunk_size(self._data[place:end])
+        taken = 0  # how far the body has been read
+        while (end := self._data.find(b"\r\n", taken)) >= 0:
+            size = _chunk_size(self._data[taken:end])
             begin = end + 2
             if size == 0 or len(self._data) < begin + size + 2:
                 break
             self._body += self._data[begin : begin + size]
-            place = begin + size + 2
-        del self._data[:place]
+            taken = begin + size + 2
+        del self._data[:taken]
         if end < 0 and len(self._data) > _MOST_CHUNK_LINE_BYTES:
-            raise BadAnswer("a chunk does not say how long it is")
+            raise BadAnswer("a chunk has no size")
         return self._read_trailer() if end >= 0 and size == 0 else None
 
     def _read_trailer(self) -> Answer | None:
-        """After the last chunk, an empty line; headers before it would be for nobody."""
+        """Skip what follows the last chunk: headers that nothing reads, and an empty line."""
         end = self._data.find(_END)
         if end < 0:
             return None
@@ -119,20 +122,20 @@ class AnswerParser:
 def _code(line: bytes) -> int:
     version, _, rest = line.partition(b" ")
     if version != b"HTTP/1.1" or not rest[:3].isdigit():
-        hint = "is the address right, does it begin with https:// where it should?"
-        raise BadAnswer(f"no answer of HTTP/1.1: {line[:60]!r}; {hint}")
+        hint = "is the address right, and should it begin with https://?"
+        raise BadAnswer(f"the answer is not HTTP/1.1: {line[:60]!r}; {hint}")
     return int(rest[:3])
 
 
 def _header(line: bytes) -> tuple[bytes, bytes]:
     name, colon, value = line.partition(b":")
     if not colon:
-        raise BadAnswer(f"no header: {line[:60]!r}")
+        raise BadAnswer(f"not a header: {line[:60]!r}")
     return name.lower(), value.strip()
 
 
 def _chunk_size(line: bytearray) -> int:
     digits = bytes(line.partition(b";")[0]).strip()
     if not _CHUNK_SIZE.fullmatch(digits):
-        raise BadAnswer(f"a chunk of {digits[:20]!r} bytes")
+        raise BadAnswer(f"the size of a chunk is not a number: {digits[:20]!r}")
     return int(digits, 16)

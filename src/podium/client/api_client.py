@@ -1,6 +1,6 @@
-"""What the scheduler asks of the API one request at a time, nearly all of it writes.
+"""Single requests to the API, nearly all of them writes.
 
-It is what plugins get as `Handle.client`; the event recorder and leader election use it, too.
+Plugins get it as `Handle.client`; the event recorder and leader election use it, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from podium.api.objects import (
 )
 from podium.api.times import time_text
 from podium.client.http import Connection, Request
-from podium.client.pod_status import status_patch
 from podium.client.resources import CLAIMS, LEASES, PODS, VOLUMES, Resource, resource_of
 from podium.clock import Clock, sleep
 from podium.errors import ApiError, Conflict, InvalidObject, Unreachable
@@ -179,3 +178,60 @@ def _lease_json(lease: Lease) -> Json:
     }
     kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
     return {**kind, "metadata": lease.metadata, "spec": spec}
+
+
+def status_patch(
+    pod: Pod, condition: Condition | None, nominated_node_name: str | None, now: str
+) -> Json | None:
+    """A strategic merge patch; None when nothing is to change.
+
+    A name of None leaves the nomination alone, "" takes it away.
+    """
+    status: Json = {}
+    if condition is not None:
+        status |= _conditions(pod.status.conditions, condition, now)
+    if nominated_node_name not in (None, pod.status.nominated_node_name):
+        status["nominatedNodeName"] = nominated_node_name or None
+    return {"status": status} if status else None
+
+
+def _conditions(before: tuple[Condition, ...], wanted: Condition, now: str) -> Json:
+    old = next((one for one in before if one.type == wanted.type), None)
+    if old is None:
+        change = {"lastProbeTime": None, "lastTransitionTime": now, **_words(wanted)}
+    elif _is_said(old, wanted):
+        return {}
+    else:
+        change = _difference(old, wanted, now)
+    change["type"] = wanted.type
+    found: Json = {"conditions": [dict(sorted(change.items()))]}
+    if before:
+        types = [one.type for one in before] + ([wanted.type] if old is None else [])
+        found = {"$setElementOrder/conditions": [{"type": one} for one in types], **found}
+    return found
+
+
+def _is_said(old: Condition, wanted: Condition) -> bool:
+    """As upstream compares: a new observedGeneration alone is not worth a write."""
+    return (old.status, old.reason, old.message) == (wanted.status, wanted.reason, wanted.message)
+
+
+def _difference(old: Condition, wanted: Condition, now: str) -> Json:
+    was, is_now = _words(old), _words(wanted)
+    change = {key: is_now.get(key) for key in was | is_now if was.get(key) != is_now.get(key)}
+    if old.last_probe_time:
+        change["lastProbeTime"] = None
+    if old.status != wanted.status:  # only then is it a transition
+        change["lastTransitionTime"] = now
+    return change
+
+
+def _words(condition: Condition) -> Json:
+    """The fields that have something to say, as they are written."""
+    fields = {
+        "message": condition.message,
+        "observedGeneration": condition.observed_generation,
+        "reason": condition.reason,
+        "status": condition.status,
+    }
+    return {key: value for key, value in fields.items() if value}

@@ -1,14 +1,21 @@
-"""Which API server a process is to talk to, by a kubeconfig or an address; the commands call it."""
+"""Which API server a process talks to: that of a kubeconfig, of an address, or of its own pod.
+
+Commands call `find_endpoint`.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from podium.client.endpoint import Endpoint, server_address
-from podium.client.in_cluster import in_cluster
 from podium.client.kubeconfig import endpoint_of, load
+from podium.client.logins import TokenFile
 from podium.clock import Clock
+from podium.errors import CredentialsError
+from podium.tls import Tls
 
 
 def find_endpoint(
@@ -24,3 +31,43 @@ def find_endpoint(
         return Endpoint(server_address(master, "--master"), "--master")
     found = endpoint_of(load(kubeconfig), clock, context)
     return replace(found, server=server_address(master, "--master")) if master else found
+
+
+MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_SOURCE = "the service account of this pod"
+_HINT = "give a kubeconfig with --kubeconfig, or run in a pod with a service account"
+
+
+def in_cluster(
+    clock: Clock, environment: Mapping[str, str] = os.environ, mount: Path = MOUNT
+) -> Endpoint:
+    """``CredentialsError`` when this process does not run in a pod."""
+    host = environment.get("KUBERNETES_SERVICE_HOST", "")
+    port = environment.get("KUBERNETES_SERVICE_PORT", "")
+    if not host or not port:
+        raise CredentialsError(
+            "there is no kubeconfig, and this is no pod: KUBERNETES_SERVICE_HOST and "
+            f"KUBERNETES_SERVICE_PORT are not set; {_HINT}"
+        )
+    address = f"https://{f'[{host}]' if ':' in host else host}:{port}"
+    return Endpoint(
+        server=server_address(address, _SOURCE),
+        source=_SOURCE,
+        tls=Tls(ca=_read(mount / "ca.crt")),
+        login=TokenFile(mount / "token", clock, _SOURCE),
+        namespace=_namespace(mount / "namespace"),
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CredentialsError(f"{_SOURCE}: cannot be read: {error}; {_HINT}") from error
+
+
+def _namespace(path: Path) -> str:
+    try:
+        return path.read_text().strip() or "default"
+    except OSError:
+        return "default"

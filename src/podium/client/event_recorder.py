@@ -1,7 +1,8 @@
 """Kubernetes events, events.k8s.io/v1: recorded at once, written in the background.
 
-One `EventSender` serves a process; each profile records through an `ApiEventRecorder` of its own,
-under its own name.
+Repeats of an event are counted in a series: the second occurrence is written at once, later ones
+now and then. One `EventSender` serves a process; each profile records through its own
+`ApiEventRecorder`, under its own name.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
+from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from podium.api.objects import Pod
 from podium.api.times import micro_time_text
 from podium.client.api_client import ApiClient
-from podium.client.event_series import IDLE_SECONDS, EventSeries, Occurrence
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, Conflict, Forbidden, NotFound, Unreachable
 from podium.framework.handle import EventNote
@@ -22,6 +24,8 @@ from podium.logs import get_logger
 
 Json = dict[str, Any]
 
+IDLE_SECONDS: Final = 360.0  # after this time a repeat is a new event
+MOST_REMEMBERED: Final = 20_000
 MOST_WAITING: Final = 10_000
 WRITERS: Final = 16
 TRIES: Final = 12
@@ -33,6 +37,60 @@ _CUT: Final = " ..."
 log = get_logger(__name__)
 
 
+@dataclass(slots=True)
+class Occurrence:
+    """An event and how often it was seen."""
+
+    namespace: str
+    body: Json  # as it is created
+    seen_at: float
+    count: int = 1
+    written: int = 0  # the count that the API has
+    is_waiting: bool = False  # to be written, or being written
+
+    @property
+    def name(self) -> str:
+        return str(self.body["metadata"]["name"])
+
+    @property
+    def series(self) -> Json:
+        return {"count": self.count, "lastObservedTime": micro_time_text(self.seen_at)}
+
+
+class EventSeries:
+    """The events of the last minutes, by the fields that make two events the same."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._recent: dict[Hashable, Occurrence] = {}
+
+    def __len__(self) -> int:
+        return len(self._recent)
+
+    def see(self, key: Hashable, namespace: str, body: Json) -> Occurrence | None:
+        """Count the event; return it if it is to be written now, None if it is only counted."""
+        known = self._recent.get(key)
+        if known is None:
+            known = self._recent[key] = Occurrence(namespace, body, self._clock.now())
+            if len(self._recent) > MOST_REMEMBERED:
+                del self._recent[next(iter(self._recent))]
+            return known
+        known.count += 1
+        known.seen_at = self._clock.now()
+        return known if known.count == 2 else None
+
+    def counted(self) -> list[Occurrence]:
+        """Return the events that were repeated since they were last written."""
+        return [one for one in self._recent.values() if one.count > max(one.written, 1)]
+
+    def end_idle(self) -> list[Occurrence]:
+        """Forget events not seen for a while; return those whose last count is not written."""
+        since = self._clock.now() - IDLE_SECONDS
+        idle = [key for key, one in self._recent.items() if one.seen_at <= since]
+        ended = [self._recent.pop(key) for key in idle]
+        return [one for one in ended if one.count > max(one.written, 1)]
+
+
 class EventSender:
     """A bounded queue of events, and writers that empty it while ``run`` runs."""
 
@@ -41,19 +99,19 @@ class EventSender:
         self._clock = clock
         self._series = EventSeries(clock)
         self._waiting: asyncio.Queue[Occurrence] = asyncio.Queue(MOST_WAITING)
-        self._unwritten = 0  # waiting, or on their way
+        self._unwritten = 0  # waiting, or being written
         self._nanoseconds = 0
         self._is_forbidden = False
         self.dropped = 0
 
     def stamp(self) -> tuple[str, str]:
-        """A moment for a new event: its time, and a hexadecimal number that no other one has."""
+        """Return the time of a new event, and a unique hexadecimal number for its name."""
         now = self._clock.now()
         self._nanoseconds = max(self._nanoseconds + 1, int(now * 1e9))
         return micro_time_text(now), f"{self._nanoseconds:x}"
 
     def send(self, key: tuple[object, ...], namespace: str, body: Json) -> None:
-        """Never waits: when the API is too slow for too long, events are lost."""
+        """Queue the event without waiting: while the API is too slow, events are dropped."""
         if occurrence := self._series.see(key, namespace, body):
             self._enqueue(occurrence)
 
@@ -66,7 +124,7 @@ class EventSender:
             self._unwritten += 1
         except asyncio.QueueFull:
             if not self.dropped:
-                log.warning("events are being dropped", waiting=MOST_WAITING)
+                log.warning(f"dropping events: {MOST_WAITING} wait to be written already")
             self.dropped += 1
 
     async def run(self) -> None:
@@ -77,12 +135,12 @@ class EventSender:
             group.create_task(self._keep_series())
 
     async def flush(self, seconds: float) -> None:
-        """Wait until everything is written, but no longer than this; for the end of a process."""
+        """Wait until all events are written, but no longer than this."""
         try:
             async with Deadline(self._clock, seconds):
                 await self._waiting.join()
         except TimeoutError:
-            log.warning("events not written", count=self._unwritten)
+            log.warning(f"{self._unwritten} events were not written before the end")
 
     async def _write_all(self) -> None:
         while True:
@@ -90,7 +148,7 @@ class EventSender:
             try:
                 await self._deliver(occurrence)
             except Exception:  # a task boundary: one event must not end the writer
-                log.error("event not written", name=occurrence.name)
+                log.error("writing an event failed", name=occurrence.name)
             finally:
                 self._done(occurrence)
 
@@ -102,14 +160,18 @@ class EventSender:
         self._waiting.task_done()
 
     async def _deliver(self, occurrence: Occurrence) -> None:
-        """Only a failing connection is a reason to try again; a refusal is final."""
-        seconds = RETRY_SECONDS * random.random()  # at first, so that not all come back at once
+        """Write the event. A connection that fails is tried again; a refusal is final."""
+        seconds = RETRY_SECONDS * random.random()  # the first time, so that not all retry at once
         for left in reversed(range(TRIES)):
             try:
                 await self._write(occurrence)
             except Unreachable as error:
                 if not left:
-                    log.warning("event given up", name=occurrence.name, why=str(error))
+                    log.warning(
+                        f"dropped an event after {TRIES} failed attempts",
+                        name=occurrence.name,
+                        why=str(error),
+                    )
                     return
                 await sleep(self._clock, seconds)
                 seconds = RETRY_SECONDS
@@ -120,10 +182,12 @@ class EventSender:
                 return
 
     def _on_refusal(self, occurrence: Occurrence, refusal: ApiError) -> None:
-        """A missing right is told once: it will be missing for the next event as well."""
+        """Log a missing right once: it will be missing for the next event as well."""
         if isinstance(refusal, Forbidden) and not self._is_forbidden:
             self._is_forbidden = True
-            log.warning("no right to write events", why=str(refusal), without="reasons in events")
+            reason = "forbidden (grant create and patch on events)"
+            what = f"cannot write events: {reason}; continuing without events"
+            log.warning(what, server=str(refusal))
         else:
             log.debug("event refused", name=occurrence.name, why=str(refusal))
 
@@ -139,14 +203,14 @@ class EventSender:
         series = {"series": occurrence.series} if occurrence.count > 1 else {}
         try:
             await self._client.create_event(occurrence.namespace, occurrence.body | series)
-        except Conflict:  # by an attempt whose answer was lost
+        except Conflict:  # an earlier attempt succeeded and its answer was lost
             log.debug("event is there already", name=occurrence.name)
 
     async def _count(self, occurrence: Occurrence) -> None:
         patch = {"series": occurrence.series}
         try:
             await self._client.patch_event(occurrence.namespace, occurrence.name, patch)
-        except NotFound:  # events do not live long
+        except NotFound:  # the API server deletes events after a while
             await self._create(occurrence)
 
     async def _keep_series(self) -> None:
@@ -170,7 +234,7 @@ class ApiEventRecorder:
         self._instance = f"{profile_name}-{host or socket.gethostname()}"
 
     def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None:
-        """As v1.36 writes them, without ``related``: there the field cannot be filled."""
+        """Record an event as kube-scheduler v1.36 writes it: ``related`` stays empty there."""
         about = {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -201,7 +265,7 @@ class ApiEventRecorder:
 
 
 def cut(note: str) -> str:
-    """A note that the API takes: 1024 bytes at most."""
+    """Shorten a note to the 1024 bytes that the API accepts."""
     data = note.encode()
     if len(data) <= NOTE_BYTES:
         return note

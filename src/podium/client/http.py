@@ -21,7 +21,7 @@ from yarl import URL
 from podium.client.answer_parser import Answer, BadAnswer
 from podium.client.answers import error_of
 from podium.client.endpoint import Endpoint
-from podium.client.rate_limit import TokenBucket
+from podium.client.pacing import TokenBucket
 from podium.client.trouble import Troubles
 from podium.client.wire import CannotConnect, Wires
 from podium.clock import Clock, Deadline, sleep

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from podium.client.http import Connection
+from podium.client.known_objects import Handler, KnownObjects
 from podium.client.reflector import Reflector
 from podium.client.resources import Resource
-from podium.client.store import Handler, Store
 from podium.errors import PodiumError
 
 T = TypeVar("T")
@@ -26,21 +26,21 @@ class Informer(Generic[T]):
     def __init__(self, connection: Connection, resource: Resource[T]) -> None:
         self.resource = resource
         self._clock = connection.clock
-        self._store = Store(resource)
-        self._reflector = Reflector(connection, resource, self._store)
+        self._known = KnownObjects(resource)
+        self._reflector = Reflector(connection, resource, self._known)
 
     def subscribe(self, handler: Handler[T]) -> None:
         """What is known already comes as additions, before this returns."""
-        self._store.subscribe(handler)
+        self._known.subscribe(handler)
 
     def get(self, key: str) -> T | None:
-        return self._store.get(key)
+        return self._known.get(key)
 
     def objects(self) -> Iterator[T]:
-        return iter(self._store)
+        return iter(self._known)
 
     def __len__(self) -> int:
-        return len(self._store)
+        return len(self._known)
 
     @property
     def has_synced(self) -> bool:

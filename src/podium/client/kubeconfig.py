@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from podium.client.endpoint import Endpoint, FixedLogin, Login, is_host, server_address
-from podium.client.exec_login import VERSIONS, ExecLogin, Program
 from podium.client.kubeconfig_file import Cluster, Context, Exec, User, read
-from podium.client.token_file import TokenFile
+from podium.client.logins import VERSIONS, ExecLogin, Program, TokenFile
 from podium.clock import Clock
 from podium.errors import CredentialsError
 from podium.tls import Certificate, Tls

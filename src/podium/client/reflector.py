@@ -1,4 +1,4 @@
-"""Keeps a store equal to what the API server has: a list, then a watch from its version.
+"""Keeps known objects equal to what the API server has: a list, then a watch from its version.
 
 A server that can streams the list at the beginning of the watch (``sendInitialEvents``), so that
 list and watch are one request; from any other the list comes in pages, before the watch. A kind is
@@ -20,10 +20,10 @@ import msgspec
 
 from podium.api.codec import UNREADABLE
 from podium.client.answers import of_status, read_status
-from podium.client.backoff import Backoff
 from podium.client.http import Connection
+from podium.client.known_objects import KnownObjects, meta_of
+from podium.client.pacing import Backoff
 from podium.client.resources import Resource
-from podium.client.store import Store, meta_of
 from podium.client.trouble import Trouble
 from podium.client.watch_events import (
     ADDED,
@@ -93,11 +93,13 @@ class Reflector(Generic[T]):
     due. ``_listed`` holds the keys of a list that is being streamed, and None at any other time.
     """
 
-    def __init__(self, connection: Connection, resource: Resource[T], store: Store[T]) -> None:
+    def __init__(
+        self, connection: Connection, resource: Resource[T], known: KnownObjects[T]
+    ) -> None:
         self._connection = connection
         self._clock = connection.clock
         self._resource = resource
-        self._store = store
+        self._known = known
         self._decode = EventDecoder(resource)
         self._backoff = Backoff()
         self._can_stream = True  # until the server says otherwise
@@ -197,7 +199,7 @@ class Reflector(Generic[T]):
         while token := page.metadata.continue_:
             page = await self._page(f"{limit}&continue={quote(token, safe='')}")
             self._take_in(page, keys)
-        self._store.retain(keys)
+        self._known.retain(keys)
         return page.metadata.resource_version
 
     async def _page(self, query: str) -> _Page:
@@ -207,7 +209,7 @@ class Reflector(Generic[T]):
         for raw in page.items or ():
             meta = meta_of(raw)
             keys.add(meta.key)
-            self._store.put(meta, raw)
+            self._known.put(meta, raw)
 
     # --- watch -----------------------------------------------------------------------------------
 
@@ -258,31 +260,31 @@ class Reflector(Generic[T]):
     def _on_line(self, line: bytes) -> None:
         is_listing = self._listed is not None
         # What is known in the same version need not be decoded when it is listed again.
-        event = self._decode(line, may_be_known=is_listing and len(self._store) > 0)
+        event = self._decode(line, may_be_known=is_listing and len(self._known) > 0)
         if event.type == ERROR:
             raise of_status(read_status(event.raw))
         if self._listed is not None:
             self._on_listed(event, self._listed)
         elif self._is_newer(event.meta.resource_version):  # versions only ever grow in a watch
             if event.is_change:
-                self._suspect(event.type, self._store.holds(event.meta))
+                self._suspect(event.type, self._known.holds(event.meta))
                 self._apply(event)
             self._version = event.meta.resource_version
 
     def _apply(self, event: WatchEvent[T]) -> None:
         if event.type == DELETED:
-            self._store.drop(event.meta)
+            self._known.drop(event.meta)
         elif event.obj is not None:
-            self._store.put_object(event.meta, event.obj)
+            self._known.put_object(event.meta, event.obj)
         else:
-            self._store.put(event.meta, event.raw)
+            self._known.put(event.meta, event.raw)
 
     def _on_listed(self, event: WatchEvent[T], listed: set[str]) -> None:
         """An event of a streamed list; a marked bookmark ends the list."""
         if event.type == BOOKMARK:
             raise _CannotStream("a bookmark came before the end of the list")
         if event.type == LIST_END:
-            self._store.retain(listed)
+            self._known.retain(listed)
             self._listed = None
             self._version = event.meta.resource_version
             self.listed_at = self._clock.now()

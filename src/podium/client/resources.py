@@ -1,16 +1,16 @@
-"""The kinds of the API that the scheduler reads: where they are served, how they are decoded, and
-what is lost without them."""
+"""The kinds that the scheduler reads: where they are served, how they are decoded, and what podium
+cannot do without them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
 from podium.api.codec import UNREADABLE
-from podium.api.meta import ApiObject
+from podium.api.meta import ApiObject, KeptJson, RawObject
 from podium.api.objects import (
     CSIDriver,
     CSINode,
@@ -227,3 +227,33 @@ def custom_resource(name: str) -> Resource[dict[str, Any]]:
         version,
         without="waking pods whose plugins wait for it",
     )
+
+
+R = TypeVar("R", bound=RawObject)
+
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def keeping_json(
+    resource: Resource[R], wanted: Callable[[R], bool] = lambda _: True
+) -> Resource[R]:
+    """The same kind; objects that are ``wanted`` keep their JSON."""
+
+    def decode_and_keep(raw: bytes, known: R | None) -> R:
+        decoded = resource.decode(raw, known)
+        if not wanted(decoded):
+            return decoded
+        return msgspec.structs.replace(decoded, _raw=KeptJson(_trimmed(raw)))
+
+    return replace(resource, decode=decode_and_keep, struct=None)
+
+
+def _trimmed(raw: bytes) -> bytes:
+    """Without kind and version, which lists leave out anyhow, and without who wrote which field."""
+    members = _MEMBERS.decode(raw)
+    metadata = _MEMBERS.decode(members["metadata"])
+    metadata.pop("managedFields", None)
+    members["metadata"] = msgspec.Raw(msgspec.json.encode(metadata))
+    members.pop("kind", None)
+    members.pop("apiVersion", None)
+    return msgspec.json.encode(members)

@@ -8,8 +8,8 @@ import msgspec
 
 from podium.api.codec import UNREADABLE
 from podium.api.meta import ApiObject
+from podium.client.known_objects import Meta, meta_of
 from podium.client.resources import Resource, without_usual_null
-from podium.client.store import Meta, meta_of
 
 T = TypeVar("T")
 

@@ -1,7 +1,8 @@
-"""Requests and answers over connections that are kept: the path of every bind and every event.
+"""Requests and answers over connections that are kept open: every bind and every event.
 
-Hand-made, since it is what the scheduler spends most of its time on: a request takes 45 µs of CPU
-here and 220 in aiohttp, which still carries the watches. `http.py` calls it.
+Written by hand because the scheduler spends most of its time outside cycles here; a request costs
+about half of what it does in aiohttp, which still carries the watches. Decision 0006 has the
+figures. `http.py` calls it.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from urllib.parse import urlsplit
 from podium.client.answer_parser import Answer, AnswerParser, BadAnswer
 from podium.clock import Clock, give_way
 
-# Well before servers hang up on their side: a request must not meet that.
+# Less than servers wait before they hang up: no request may be sent just then.
 IDLE_SECONDS: Final = 15.0
 
 
 class CannotConnect(Exception):
-    """No connection came about, so nothing was sent; the cause says why."""
+    """No connection could be made, so nothing was sent; the cause says why."""
 
 
 class Wire(asyncio.Protocol):
@@ -32,7 +33,7 @@ class Wire(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._parser = AnswerParser()
         self._waiter: asyncio.Future[Answer] | None = None
-        self._is_fit = True  # for another request
+        self._is_reusable = True
         self.used_at = 0.0
 
     async def exchange(self, request: bytes) -> Answer:
@@ -43,21 +44,22 @@ class Wire(asyncio.Protocol):
         return await self._waiter
 
     @property
-    def is_fit(self) -> bool:
-        return self._is_fit
+    def is_reusable(self) -> bool:
+        """Whether another request can be sent over it."""
+        return self._is_reusable
 
     def close(self) -> None:
-        self._is_fit = False
+        self._is_reusable = False
         if self._transport is not None:
             self._transport.abort()
 
     # --- what the event loop calls ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by their class
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's have another base class
 
     def data_received(self, data: bytes) -> None:
-        if self._waiter is None:  # nobody has asked for anything
+        if self._waiter is None:  # the server speaks without being asked
             self.close()
             return
         try:
@@ -67,11 +69,11 @@ class Wire(asyncio.Protocol):
             self.close()
             return
         if answer is not None:
-            self._is_fit = self._is_fit and self._parser.may_go_on
+            self._is_reusable = self._is_reusable and self._parser.is_reusable
             self._succeed(answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._is_fit = False
+        self._is_reusable = False
         if self._waiter is None:
             return
         try:
@@ -91,7 +93,7 @@ class Wire(asyncio.Protocol):
 
 
 class Wires:
-    """The connections to one server, kept while they are used."""
+    """The connections to one server, kept open while they are used."""
 
     def __init__(
         self, server: str, tls: ssl.SSLContext | None, server_name: str, clock: Clock
@@ -102,17 +104,17 @@ class Wires:
         self._tls = tls
         self._server_name = server_name
         self._clock = clock
-        self._idle: list[Wire] = []  # the one used last is used next, and the others grow old
+        self._idle: list[Wire] = []  # the one used last is used next, so that others expire
 
     async def exchange(self, request: bytes) -> Answer:
-        """``CannotConnect``, ``BadAnswer`` or an ``OSError`` when it fails."""
+        """Send a request; raise ``CannotConnect``, ``BadAnswer`` or ``OSError`` if that fails."""
         wire = self._take() or await self._connect()
         try:
             answer = await wire.exchange(request)
         except BaseException:
-            wire.close()  # an answer may still come, to nobody
+            wire.close()  # its answer may still come, and must not reach another request
             raise
-        if wire.is_fit:
+        if wire.is_reusable:
             wire.used_at = self._clock.now()
             self._idle.append(wire)
         else:
@@ -122,7 +124,7 @@ class Wires:
     async def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
-        await give_way()  # the loop takes the sockets down in its next turn
+        await give_way()  # the loop closes the sockets in its next turn
 
     def _take(self) -> Wire | None:
         oldest = self._clock.now() - IDLE_SECONDS
@@ -130,7 +132,7 @@ class Wires:
             self._idle.pop(0).close()
         while self._idle:
             wire = self._idle.pop()
-            if wire.is_fit:
+            if wire.is_reusable:
                 return wire
         return None
 
@@ -145,8 +147,11 @@ class Wires:
             raise CannotConnect(str(error)) from error
 
     async def _addresses(self) -> list[str]:
-        """Looked up first: who is cancelled while the loop's own connecting looks them up leaves
-        faults to nobody, which the loop then logs."""
+        """Look up the addresses of the server.
+
+        ``create_connection`` would do that, too; but a task that is cancelled during its lookup
+        leaves an exception that nothing retrieves, and the loop logs it.
+        """
         if _is_ip(self._host):
             return [self._host]
         found = await asyncio.get_running_loop().getaddrinfo(

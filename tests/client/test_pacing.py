@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.client.rate_limit import TokenBucket
+from podium.client.pacing import TokenBucket
 from podium.clock import FakeClock, give_way
 
 

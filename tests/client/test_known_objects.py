@@ -6,8 +6,8 @@ import json
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from podium.client.known_objects import KnownObjects, Meta
 from podium.client.resources import Resource
-from podium.client.store import Meta, Store
 from podium.errors import InvalidObject, Problem
 
 NAMES = st.sampled_from("abc")
@@ -30,7 +30,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.told = {}
         self.model = {}
         self.left_out = {}  # uids of what could not be read, by name
-        self.store = Store(Resource("Thing", "things", self.decode))
+        self.store = KnownObjects(Resource("Thing", "things", self.decode))
         self.store.subscribe(self.hear)
 
     def decode(self, data, known):

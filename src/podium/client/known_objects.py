@@ -55,7 +55,7 @@ class _Known(Generic[T]):
     obj: T
 
 
-class Store(Generic[T]):
+class KnownObjects(Generic[T]):
     """The objects of one kind; handlers hear of each change before the next one is made.
 
     ``_unreadable`` holds the versions that could not be decoded: each is logged once, and the
