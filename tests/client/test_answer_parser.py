@@ -36,7 +36,7 @@ def test_a_body_of_known_length(body, cuts):
     answer, parser = fed(by_length(body), cuts)
 
     assert (answer.code, answer.body, answer.headers[b"x"]) == (200, body, b"y")
-    assert parser.may_go_on
+    assert parser.is_reusable
 
 
 @given(
@@ -48,7 +48,7 @@ def test_a_body_in_chunks(pieces, cuts, trailer):
     answer, parser = fed(chunked(pieces, trailer), cuts)
 
     assert answer.body == b"".join(pieces)
-    assert parser.may_go_on
+    assert parser.is_reusable
 
 
 @given(st.one_of(bodies.map(by_length), st.lists(bodies, max_size=3).map(chunked)), st.data())
@@ -67,7 +67,7 @@ def test_a_body_up_to_the_end():
     assert parser.feed(HEAD + b"\r\nall there") is None
     assert parser.feed(b" is") is None
     assert parser.end().body == b"all there is"
-    assert not parser.may_go_on
+    assert not parser.is_reusable
 
 
 def test_an_answer_that_is_announced():
@@ -83,7 +83,7 @@ def test_codes_without_a_body(code):
     answer, parser = fed(b"HTTP/1.1 %d Nothing\r\n\r\n" % code)
 
     assert (answer.code, answer.body) == (code, b"")
-    assert parser.may_go_on
+    assert parser.is_reusable
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_no_second_request_after(data):
     answer, parser = fed(data)
 
     assert answer is not None
-    assert not parser.may_go_on
+    assert not parser.is_reusable
 
 
 @pytest.mark.parametrize(
