@@ -18,8 +18,8 @@ ODD = [
     ("no-profile-for-a-hint", HINT, "pod.spec.schedulerName", "other", NO_PROFILE),
     ("a-pod-twice", PLACED, "cluster.pods", TWICE, "pod uid-first(default/first) was already"),
     ("deleted-and-not-there", SEQUENCE, "steps.4.pod", "default/nobody", "default/nobody is"),
-    ("deleted-by-an-object", SEQUENCE, "steps.4.pod", {}, "no name of an object"),
-    ("unknown-step", SEQUENCE, "steps.4.op", "rename", "no known kind of step: rename"),
+    ("deleted-by-an-object", SEQUENCE, "steps.4.pod", {}, "not the name of an object"),
+    ("unknown-step", SEQUENCE, "steps.4.op", "rename", "unknown kind of step: rename"),
     ("step-expects-nothing", SEQUENCE, "steps.0.expect", None, "not a recorded case: `schedule`"),
     ("wrong-step-expects", SEQUENCE, "steps.0.op", "addPod", "not a recorded case: `schedule`"),
 ]

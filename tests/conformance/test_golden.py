@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.cli.conformance import workshop
+from podium.cli.conformance import builder
 from podium.conformance import Report, read, replay_all
 from tests.support.search import is_fast
 
@@ -25,7 +25,7 @@ def test_there_are_recordings():
 def test_no_difference(path):
     cases = read([path])[::EVERY]
 
-    report = Report.of(replay_all(cases, workshop()))
+    report = Report.of(replay_all(cases, builder()))
 
     assert not report.differences, report.text()
     assert report.left_out == len(cases) - report.passed

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from podium.conformance import Workshop, replay
+from podium.conformance import CoreBuilder, replay
 from podium.conformance.reader import parse_line
 from podium.framework.registry import Registry
 from podium.plugins import IN_TREE
@@ -145,7 +145,7 @@ def test_fault_of_the_core_is_a_difference():
         raise RuntimeError("no core today")
 
     case = parse_line(json.dumps(PLACED).encode(), "a.jsonl:1")
-    outcome = replay(case, Workshop(Registry(IN_TREE), broken))
+    outcome = replay(case, CoreBuilder(Registry(IN_TREE), broken))
 
     assert [(found.field, found.got) for found in outcome.differences] == [
         ("replay", "RuntimeError: no core today")
@@ -169,7 +169,7 @@ def test_absent_plugins_leave_out_what_depends_on_them(without):
 
     assert outcome.differences == []
     assert not outcome.passed
-    assert {gap.reason for gap in outcome.left_out} == {f"{without} is not built yet"}
+    assert {gap.reason for gap in outcome.left_out} == {f"{without} is not implemented"}
     assert {"scores", "total", "best"} <= {gap.field for gap in outcome.left_out}
 
 

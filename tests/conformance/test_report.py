@@ -12,13 +12,13 @@ FAILED = Outcome(
         Difference("a/two-0", "n1", "filter", {"code": "Success"}, {"code": "Error"}),
         Difference("a/two-0", "", "best", ["n1"], None),
     ],
-    {LeftOut("total", "X is not built yet")},
+    {LeftOut("total", "X is not implemented")},
 )
 PARTLY = Outcome(
     "b/three-0",
     "b",
     [],
-    {LeftOut("total", "X is not built yet"), LeftOut("best", "X is not built yet")},
+    {LeftOut("total", "X is not implemented"), LeftOut("best", "X is not implemented")},
 )
 
 
@@ -29,8 +29,8 @@ def test_text():
         'a/two-0: node n1: filter: expected {"code":"Success"}, got {"code":"Error"}',
         'a/two-0: best: expected ["n1"], got null',
         "",
-        "LEFT OUT  CASES  WHY                 NOT COMPARED",
-        "b         1      X is not built yet  best, total",
+        "LEFT OUT  CASES  WHY                   NOT COMPARED",
+        "b         1      X is not implemented  best, total",
         "",
         "1 passed, 1 failed, 1 left out",
     ]
@@ -52,7 +52,7 @@ def test_json():
         "got": None,
     }
     assert value["gaps"] == [
-        {"family": "b", "reason": "X is not built yet", "fields": ["best", "total"], "cases": 1}
+        {"family": "b", "reason": "X is not implemented", "fields": ["best", "total"], "cases": 1}
     ]
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from podium import app
-from podium.conformance import Outcome, Workshop, replay
+from podium.conformance import CoreBuilder, Outcome, replay
 from podium.conformance.reader import parse_line
 from podium.framework.registry import Registry
 from podium.plugins import IN_TREE
@@ -23,8 +23,8 @@ PLUGINS = (
 def replayed(case: Json, *, without: tuple[str, ...] = ()) -> Outcome:
     """The outcome of a case, as if the plugins in ``without`` were not built yet."""
     registry = Registry(plugin for plugin in IN_TREE if plugin.name not in without)
-    workshop = Workshop(registry, lambda wanted: app.build(wanted, registry=registry))
-    return replay(parse_line(json.dumps(case).encode(), "a.jsonl:1"), workshop)
+    builder = CoreBuilder(registry, lambda wanted: app.build(wanted, registry=registry))
+    return replay(parse_line(json.dumps(case).encode(), "a.jsonl:1"), builder)
 
 
 def changed(case: Json, path: str, value: Any) -> Json:

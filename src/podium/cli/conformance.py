@@ -12,7 +12,7 @@ from podium import app
 from podium.cli.arguments.parser import BAD_INPUT
 from podium.cli.messages import print_error
 from podium.cli.terminal import console
-from podium.conformance import Outcome, Report, Workshop, read, replay_all, select
+from podium.conformance import CoreBuilder, Outcome, Report, read, replay_all, select
 from podium.conformance.cases import AnyCase
 from podium.errors import InvalidRecording
 
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     logging.getLogger("podium").addHandler(logging.NullHandler())
     try:
         cases = _chosen(args.files, args.family, args.name)
-        report = Report.of(_with_progress(replay_all(cases, workshop()), len(cases)))
+        report = Report.of(_with_progress(replay_all(cases, builder()), len(cases)))
     except InvalidRecording as error:
         print_error(error)
         return BAD_INPUT
@@ -32,10 +32,10 @@ def run(args: argparse.Namespace) -> int:
     return 0 if report.ok else DIFFERENT
 
 
-def workshop() -> Workshop:
+def builder() -> CoreBuilder:
     """Build cores with the plugins that come with podium."""
     registry = app.in_tree()
-    return Workshop(registry, lambda configuration: app.build(configuration, registry=registry))
+    return CoreBuilder(registry, lambda configuration: app.build(configuration, registry=registry))
 
 
 def _chosen(files: Sequence[str], families: Sequence[str], names: Sequence[str]) -> list[AnyCase]:

@@ -1,45 +1,44 @@
-"""Replays one attempt of one pod against one fixed cluster, stage by stage, then at one go."""
+"""Replays one attempt of a pod on a fixed cluster, stage by stage, and then as a whole."""
 
 from __future__ import annotations
 
 from podium.api.objects import Pod
-from podium.conformance import filtering, post_filter, ranking, verdicts
-from podium.conformance.absence import Absence
+from podium.conformance import filtering, post_filter, ranking
 from podium.conformance.cases import AttemptCase, Verdict
-from podium.conformance.core import Workshop, check_profile, parse
+from podium.conformance.core import CoreBuilder, check_profile, parse
 from podium.conformance.outcome import Comparison
-from podium.conformance.trial import Trial
+from podium.conformance.trial import ERROR, SUCCESS, AbsentPlugins, Trial, ours, recorded
 from podium.cycle.outcome import Placed, Rejected
 from podium.framework.answers import AttemptFailed
 
 
-def replay_attempt(case: AttemptCase, workshop: Workshop, compare: Comparison) -> None:
+def replay_attempt(case: AttemptCase, builder: CoreBuilder, compare: Comparison) -> None:
     pod = parse(Pod, case.pod)
-    core = workshop.filled(case.config, case.cluster)
+    core = builder.filled(case.config, case.cluster)
     check_profile(core, pod)
-    trial = Trial(core, pod, case.expect, Absence(core, pod), compare)
+    trial = Trial(core, pod, case.expect, AbsentPlugins(core, pod), compare)
     if not _enters_queue(trial):
         return
     try:
         _compare_stages(trial)
     except AttemptFailed as failure:
-        if case.expect.error is None:  # that it fails is compared, not the words
+        if case.expect.error is None:  # only that it fails is compared, not the message
             compare.differ("error", None, str(failure))
     finally:
-        core.background.run()  # a pod's next attempt does not begin before its evictions are done
+        core.background.run()  # finish evictions before the next attempt of the pod
     if compare.outcome.passed:
         _compare_whole(trial)
         core.background.run()
 
 
 def _enters_queue(trial: Trial) -> bool:
-    recorded = trial.expect.pre_enqueue
-    if recorded is not None and recorded.plugin in trial.absence:
-        trial.compare.wait_for(["preEnqueue"], [recorded.plugin])
+    verdict = trial.expect.pre_enqueue
+    if verdict is not None and verdict.plugin in trial.absent:
+        trial.compare.needs(["preEnqueue"], [verdict.plugin])
         return False
     status = trial.profile.run_pre_enqueue(trial.pod)
-    expected = verdicts.recorded(recorded or Verdict(verdicts.SUCCESS))
-    return trial.compare.equal("preEnqueue", expected, verdicts.ours(status)) and status.ok
+    expected = recorded(verdict or Verdict(SUCCESS))
+    return trial.compare.equal("preEnqueue", expected, ours(status)) and status.ok
 
 
 def _compare_stages(trial: Trial) -> None:
@@ -59,19 +58,19 @@ def _compare_stages(trial: Trial) -> None:
 
 
 def _fails_in_absent_plugin(trial: Trial, *, at_filter: bool) -> bool:
-    """Whether the recorded fault is of a plugin that is not built yet, in Filter or after it."""
+    """Whether the recorded error is of an absent plugin, in Filter or after it."""
     text = trial.expect.error
-    in_filter = any(v.code == verdicts.ERROR for v in (trial.expect.filter or {}).values())
+    in_filter = any(v.code == ERROR for v in (trial.expect.filter or {}).values())
     if text is None or in_filter != at_filter:
         return False
-    blamed = [name for name in trial.absence if f'"{name}"' in text]
+    blamed = [name for name in trial.absent if f'"{name}"' in text]
     if blamed:
-        trial.compare.wait_for(["error"], blamed)
+        trial.compare.needs(["error"], blamed)
     return bool(blamed)
 
 
 def _compare_whole(trial: Trial) -> None:
-    """The cycle at one go must come to what its stages came to."""
+    """Run the whole cycle at once; its outcome must be that of its stages."""
     expect, compare = trial.expect, trial.compare
     match trial.start().run():
         case Placed(node=node):

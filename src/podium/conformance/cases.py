@@ -1,6 +1,6 @@
-"""Recorded cases as typed values: one class per kind of case, told apart by their keys.
+"""Recorded cases as typed values: one class per kind of case, distinguished by its keys.
 
-API objects stay JSON until a case is replayed: thousands of cases are read, few are wrong.
+API objects stay JSON until their case is replayed, so that reading thousands of cases is fast.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import msgspec
 from msgspec import Raw, field
 
 Cluster = dict[str, tuple[Raw, ...]]
-"""The objects that exist, by kind in the plural, such as ``nodes`` or ``pvcs``."""
+"""The objects of a cluster by plural kind, such as ``nodes`` or ``pvcs``."""
 
-ABSENT = Raw()  # where an object may be missing; it is false
+ABSENT = Raw()  # an optional object that is missing; it is false
 
 
 class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """Base of everything in a file of cases: a key that we do not compare is an error."""
+    """Base of everything in a file of cases. Unknown keys, which nothing compares, are errors."""
 
 
 class Verdict(Recorded, frozen=True):
-    """What an extension point answered, for the pod or for one node."""
+    """The answer of an extension point, for the pod or for one node."""
 
     code: str
     plugin: str = ""
@@ -41,7 +41,7 @@ class Candidate(Recorded, frozen=True):
 
 
 class Preemption(Recorded, frozen=True):
-    """What PostFilter did; ``tied_nodes`` stands for the node when several were equally good."""
+    """What PostFilter did; ``tied_nodes`` are the possible nodes if several are equally good."""
 
     code: str
     message: str = ""
@@ -52,7 +52,7 @@ class Preemption(Recorded, frozen=True):
 
 
 class AttemptResult(Recorded, frozen=True):
-    """What one attempt came to; a field is ``None`` where the attempt did not get that far."""
+    """The result of one attempt; a field is ``None`` if the attempt did not get that far."""
 
     feasible: tuple[str, ...]
     pre_enqueue: Verdict | None = None
@@ -68,7 +68,7 @@ class AttemptResult(Recorded, frozen=True):
 
 
 class StepResult(Recorded, frozen=True):
-    """What one attempt of a sequence came to; the sequence goes on with ``chosen``."""
+    """The result of one attempt in a sequence, which continues with ``chosen``."""
 
     feasible: tuple[str, ...]
     total: dict[str, int] | None = None
@@ -79,7 +79,7 @@ class StepResult(Recorded, frozen=True):
 
 
 class Step(Recorded, frozen=True):
-    """One thing that happens in a sequence; only a ``schedule`` step expects something."""
+    """One step of a sequence; only a ``schedule`` step has an expected result."""
 
     op: str
     pod: Raw = ABSENT
@@ -99,7 +99,7 @@ class Event(Recorded, frozen=True):
 
 
 class RegisteredEvent(Recorded, frozen=True):
-    """``hint`` tells whether there is a function; ``implicit`` that the scheduler added it."""
+    """``hint``: whether there is a hint function; ``implicit``: the scheduler added the event."""
 
     resource: str
     actions: tuple[str, ...]
@@ -108,7 +108,7 @@ class RegisteredEvent(Recorded, frozen=True):
 
 
 class Case(Recorded, frozen=True):
-    """What all kinds share. ``source`` is the file and line, filled in by the reader."""
+    """Base of all kinds of cases. ``source`` is the file and line, set by the reader."""
 
     name: str = ""
     tags: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ class HintCase(Case, frozen=True, kw_only=True):
 
 
 class UpdateCase(Case, frozen=True, kw_only=True):
-    """The events that an update of a node or a pod stands for."""
+    """The events that an update of a node or a pod results in."""
 
     kind: str
     old: Raw
@@ -181,5 +181,5 @@ _KINDS: tuple[tuple[frozenset[str], type[AnyCase]], ...] = (
 
 
 def kind_of(keys: Collection[str]) -> type[AnyCase] | None:
-    """The kind of case that a line with these keys holds."""
+    """Return the kind of case that a line with these keys is, if any."""
     return next((kind for needed, kind in _KINDS if needed.issubset(keys)), None)

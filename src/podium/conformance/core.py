@@ -1,4 +1,4 @@
-"""What a replay needs of the scheduler: a fresh core per case, filled with the case's objects."""
+"""Builds a core for each case and fills it with the objects of the case."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from podium.state.pod_info import PodInfo
 
 T = TypeVar("T", bound=ApiObject)
 
-# The kinds that recordings hold, by their key there, and by their name in events.
+# The kinds that podium reads, by their key in recordings, and by their name in events.
 KINDS: Mapping[str, type[ApiObject]] = {
     "nodes": Node,
     "pods": Pod,
@@ -64,14 +64,14 @@ _ENDED = ("Succeeded", "Failed")
 
 
 class Core(OfflineCore, Protocol):
-    """A core that tells which plugins its configuration names."""
+    """A core with its configuration, which names the plugins it should have."""
 
     @property
     def configuration(self) -> Configuration: ...
 
 
-class Workshop:
-    """Builds a core for each case; equal configurations are read once."""
+class CoreBuilder:
+    """Builds cores; equal configurations are read only once."""
 
     def __init__(self, registry: Registry, build: Callable[[Configuration], Core]) -> None:
         self._registry = registry
@@ -82,7 +82,7 @@ class Workshop:
         return self._build(self._configuration(config))
 
     def filled(self, config: Mapping[str, Any] | None, cluster: Cluster) -> Core:
-        """A core that knows these objects; kinds that podium does not read are left out."""
+        """Build a core with these objects; kinds that podium does not read are left out."""
         core = self.core(config)
         for obj in objects_of(cluster):
             feed(core, obj)
@@ -102,12 +102,12 @@ class Workshop:
 
 
 def unknown_kinds(cluster: Cluster) -> list[str]:
-    """The kinds of objects in a recorded cluster that podium does not read."""
+    """Return the kinds of objects in a recorded cluster that podium does not read."""
     return [kind for kind in cluster if kind not in KINDS]
 
 
 def resource_kind(resource: str) -> type[ApiObject] | None:
-    """The kind behind an event's resource, such as ``storage.k8s.io/CSINode``."""
+    """Return the kind of an event's resource, such as ``storage.k8s.io/CSINode``."""
     return RESOURCES.get(resource.rpartition("/")[2])
 
 
@@ -123,27 +123,27 @@ def check_profile(core: Core, pod: Pod) -> None:
 
 
 def feed(core: Core, obj: ApiObject) -> None:
-    """Tell the core of one object, as its watch would."""
+    """Add or update one object, as a watch event would."""
     if isinstance(obj, Node):
         core.cluster.set_node(obj)
     elif not isinstance(obj, Pod):
         core.cluster.set_object(obj)
     elif obj.status.phase in _ENDED:
-        return  # the scheduler does not see it
+        return  # the scheduler does not watch it
     elif obj.node_name:
         core.cluster.add_pod(obj)
-    elif obj.scheduler_name in core.profiles:  # nominations of others are not known
+    elif obj.scheduler_name in core.profiles:  # nominations of other schedulers do not count
         core.nominator.add(PodInfo(obj))
 
 
 def profile_config(core: Core, pod: Pod) -> ProfileConfig:
-    """The configured profile that schedules this pod, with the plugins that are absent from it."""
+    """Return the configured profile that schedules this pod, with its absent plugins."""
     profiles = core.configuration.profiles
     return next(found for found in profiles if found.scheduler_name == pod.scheduler_name)
 
 
 def objects_of(cluster: Cluster) -> Iterator[ApiObject]:
-    """The objects of the kinds that podium reads."""
+    """Yield the objects of the kinds that podium reads."""
     for key, kind in KINDS.items():
         for raw in cluster.get(key, ()):
             yield parse(kind, raw)

@@ -1,4 +1,4 @@
-"""Replays hints, the events that plugins register, and the events that updates stand for."""
+"""Replays hints, the events that plugins register, and the events that updates result in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podium.api.objects import Node, Pod
 from podium.conformance.cases import HintCase, RegistrationCase, UpdateCase
 from podium.conformance.core import (
     Core,
-    Workshop,
+    CoreBuilder,
     check_profile,
     parse,
     resource_kind,
@@ -34,7 +34,7 @@ from podium.logs import get_logger
 log = get_logger(__name__)
 
 
-def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None:
+def replay_hint(case: HintCase, builder: CoreBuilder, compare: Comparison) -> None:
     kind = resource_kind(case.event.resource)
     unread = unknown_kinds(case.cluster) + ([] if kind else [f"changes of {case.event.resource}"])
     if kind is None or unread:
@@ -42,13 +42,13 @@ def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None
             compare.leave_out(["expect"], f"{what} are not read yet")
         return
     if case.event.action not in ACTIONS:
-        raise InvalidRecording(case.source, f"no known action: {case.event.action}")
+        raise InvalidRecording(case.source, f"unknown action: {case.event.action}")
     pod = parse(Pod, case.pod)
-    core = workshop.filled(case.config, case.cluster)
+    core = builder.filled(case.config, case.cluster)
     check_profile(core, pod)
     plugin = _plugin(core, pod.scheduler_name, case.plugin)
     if plugin is None:
-        compare.wait_for(["expect"], [case.plugin])
+        compare.needs(["expect"], [case.plugin])
         return
     old, new = _parse(kind, case.old), _parse(kind, case.new)
     event = ClusterEvent.named(case.event.resource, case.event.action)
@@ -57,12 +57,12 @@ def replay_hint(case: HintCase, workshop: Workshop, compare: Comparison) -> None
     compare.equal("expect", case.expect, _combined(answers))
 
 
-def replay_registrations(case: RegistrationCase, workshop: Workshop, compare: Comparison) -> None:
-    """Only the default profile's registrations are recorded."""
-    core = workshop.core(None)
+def replay_registrations(case: RegistrationCase, builder: CoreBuilder, compare: Comparison) -> None:
+    """Compare a plugin's registrations; they are recorded for the default profile only."""
+    core = builder.core(None)
     plugin = _plugin(core, next(iter(core.profiles)), case.plugin)
     if plugin is None:
-        compare.wait_for(["events"], [case.plugin])
+        compare.needs(["events"], [case.plugin])
         return
     own = _registrations(plugin)
     ours = [_form(r, implicit=at >= len(own)) for at, r in enumerate(with_implicit(own))]
@@ -79,7 +79,7 @@ def replay_update(case: UpdateCase, compare: Comparison) -> None:
         case "Pod":
             events = pod_events(parse(Pod, case.old), parse(Pod, case.new))
         case _:
-            raise InvalidRecording(case.source, f"updates of this kind are not known: {case.kind}")
+            raise InvalidRecording(case.source, f"unknown kind of updated object: {case.kind}")
     names = [name for event in events for name in action_names(event)]
     compare.equal("expect", list(case.expect), names)
     resources = sorted({event.resource for event in events})
@@ -107,12 +107,12 @@ def _answer(
     try:
         return "Queue" if registration.hint(pod, old, new) else "QueueSkip"
     except Exception:
-        log.error("hint failed", pod=pod.key, resource=registration.event.resource)
+        log.error("queueing hint raised", pod=pod.key, resource=registration.event.resource)
         return "Error"
 
 
 def _combined(answers: list[str]) -> str | None:
-    """One that wants the pod back is enough; ``None`` when nobody was asked."""
+    """Combine answers as the queue does; ``None`` if no hint was asked."""
     return next((a for a in ("Error", "Queue", "QueueSkip") if a in answers), None)
 
 

@@ -1,4 +1,4 @@
-"""What replaying a case came to: its differences, and what could not be compared."""
+"""The outcome of replaying a case: its differences, and what could not be compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as recorded. ``node`` is empty for what is about the pod."""
+    """One value that is not as recorded. ``node`` is empty if it is about the pod."""
 
     case: str
     node: str
@@ -20,7 +20,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, order=True)
 class LeftOut:
-    """A field that was not compared, and what it waits for."""
+    """A field that was not compared, and why."""
 
     field: str
     reason: str
@@ -41,12 +41,12 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Compared in everything, without a difference."""
+        """Whether everything was compared and nothing differs."""
         return not self.differences and not self.left_out
 
 
 class Comparison:
-    """Writes one case's outcome; ``where`` goes before each field, such as the step."""
+    """Records the outcome of one case; ``where``, such as the step, precedes each field."""
 
     def __init__(self, outcome: Outcome, where: str = "") -> None:
         self.outcome = outcome
@@ -56,7 +56,7 @@ class Comparison:
         return Comparison(self.outcome, f"{self._where}{where} ")
 
     def equal(self, what: str, expected: Any, got: Any, *, node: str = "") -> bool:
-        """Note a difference unless both are equal."""
+        """Whether both are equal; if not, record a difference."""
         if expected == got:
             return True
         self.differ(what, expected, got, node=node)
@@ -69,7 +69,7 @@ class Comparison:
     def leave_out(self, fields: Iterable[str], reason: str) -> None:
         self.outcome.left_out |= {LeftOut(name, reason) for name in fields}
 
-    def wait_for(self, fields: Collection[str], plugins: Iterable[str]) -> None:
-        """Leave fields out because these plugins are not built yet."""
+    def needs(self, fields: Collection[str], plugins: Iterable[str]) -> None:
+        """Leave fields out because these plugins are absent."""
         for plugin in plugins:
-            self.leave_out(fields, f"{plugin} is not built yet")
+            self.leave_out(fields, f"{plugin} is not implemented")

@@ -1,14 +1,13 @@
-"""Compares what happens when no node fits: the messages, and preemption."""
+"""Compares the messages and the preemption of an attempt for which no node fits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from podium.conformance import verdicts
 from podium.conformance.cases import Preemption
 from podium.conformance.outcome import Comparison
-from podium.conformance.trial import Trial
+from podium.conformance.trial import ERROR, Trial, status_of
 from podium.cycle.cycle import Cycle
 from podium.cycle.found import Found
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
@@ -22,35 +21,37 @@ from podium.state.column import Column
 def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
     expect = trial.expect
     if trial.pod.nominated_node_name:
-        found = cycle.find_feasible()  # the nominated node is tried first, and may be told apart
+        found = (
+            cycle.find_feasible()
+        )  # tries the nominated node first, which may change the message
     diagnosis = _diagnosis(trial, cycle, found)
     base = expect.fit_error if expect.fit_error_base is None else expect.fit_error_base
     trial.compare.equal("fitErrorBase", base, diagnosis.base_message)
-    if missing := _meddlers(trial, diagnosis.statuses):
-        trial.compare.wait_for(("fitError", "preemption"), missing)
+    if missing := _absent_plugins_asked(trial, diagnosis.statuses):
+        trial.compare.needs(("fitError", "preemption"), missing)
         return
     _compare_preemption(trial, cycle, diagnosis)
     trial.compare.equal("fitError", expect.fit_error, diagnosis.message)
 
 
 def _diagnosis(trial: Trial, cycle: Cycle, found: Found) -> Diagnosis:
-    """Ours, with the given refusals in their places."""
-    given = trial.given()
-    if not given:
+    """Return podium's diagnosis, with the recorded refusals of absent plugins."""
+    trusted = trial.trusted()
+    if not trusted:
         return cycle.diagnose(found)
     nodes = trial.core.cluster.rows()
     statuses = [
-        verdicts.status_of(given[name]) if name in given else found.status_of(name)
+        status_of(trusted[name]) if name in trusted else found.status_of(name)
         for name in nodes.names
     ]
     return Diagnosis(len(nodes), NodeStatuses(nodes, Column.of(statuses)))
 
 
-def _meddlers(trial: Trial, statuses: NodeStatuses) -> frozenset[str]:
-    """The absent plugins that PostFilter may have asked about a node."""
-    missing = trial.absence.at(Point.POST_FILTER)
+def _absent_plugins_asked(trial: Trial, statuses: NodeStatuses) -> frozenset[str]:
+    """Return the absent plugins that PostFilter may have asked about a node."""
+    missing = trial.absent.at(Point.POST_FILTER)
     if len(statuses.rows_with(Code.UNSCHEDULABLE)):
-        missing |= trial.absence.at(Point.FILTER)
+        missing |= trial.absent.at(Point.FILTER)
     return missing
 
 
@@ -62,7 +63,7 @@ def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> Non
         compare.equal("preemption", [] if expected is None else expected.message, ran)
         return
     for plugin in plugins:
-        if isinstance(plugin, DefaultPreemption) and expected.code != verdicts.ERROR:
+        if isinstance(plugin, DefaultPreemption) and expected.code != ERROR:
             found = plugin.evaluator.evaluate(cycle.state, trial.pod, diagnosis.statuses).candidates
             _compare_candidates(compare, expected, found, plugin.evaluator.best(found))
     nominate, status = trial.profile.run_post_filters(cycle.state, trial.pod, diagnosis.statuses)
@@ -95,7 +96,7 @@ def _compare_candidates(
 
 
 def _wanted(expected: Preemption) -> list[str]:
-    """The nodes that preemption may choose."""
+    """Return the nodes that preemption may choose."""
     return list(expected.tied_nodes) or [name for name in [expected.nominated_node] if name]
 
 

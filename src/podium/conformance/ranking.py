@@ -11,15 +11,15 @@ from podium.cycle.found import Found
 from podium.cycle.ranking import Ranking
 from podium.cycle.verdicts import UNTRACKED
 
-# Recordings leave it out: it gives 0 to every node as long as no pod has claims.
+# Recordings leave it out: without claims it gives 0 to every node.
 _UNRECORDED = "DynamicResources"
 
 
 def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
-    """The choice among the feasible nodes; for a nominated pod by the short way."""
-    nominated, given = trial.pod.nominated_node_name, trial.given()
-    if nominated in given:
-        trial.compare.wait_for(["best"], [given[nominated].plugin])
+    """Compare the choice among feasible nodes; a nominated node is tried first."""
+    nominated, trusted = trial.pod.nominated_node_name, trial.trusted()
+    if nominated in trusted:
+        trial.compare.needs(["best"], [trusted[nominated].plugin])
     elif nominated:
         cycle = trial.start()
         found = cycle.find_feasible()
@@ -30,10 +30,10 @@ def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
         return
     scored = cycle.score(nodes, found.version if nodes is found.feasible else UNTRACKED)
     expected = trial.expect.scores or {}
-    present = {name: by_node for name, by_node in expected.items() if name not in trial.absence}
+    present = {name: by_node for name, by_node in expected.items() if name not in trial.absent}
     _compare_scores(trial.compare, present, scored)
     if missing := expected.keys() - present.keys():
-        trial.compare.wait_for(("scores", "total", "best"), missing)
+        trial.compare.needs(("scores", "total", "best"), missing)
     else:
         compare_totals(trial.compare, trial.expect.total, trial.expect.best, scored)
 

@@ -1,7 +1,7 @@
-"""Files of recorded cases, plain or gzip-compressed, into typed cases.
+"""Read files of recorded cases, plain or gzip-compressed, into typed cases.
 
-What a file is follows from its content, never from its name. Everything is read before anything is
-replayed, so a bad file ends the run before it starts.
+The kind of a file follows from its content, not from its name. Everything is read before anything
+is replayed, so a bad file ends the run before it starts.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _REGISTRATIONS = "registered-events"
 
 
 def read(paths: Iterable[str | PathLike[str]]) -> list[AnyCase]:
-    """All cases of these files, in order; ``InvalidRecording`` names the file and the line.
+    """Return all cases of these files, in order; ``InvalidRecording`` names file and line.
 
-    A folder stands for the recordings in it.
+    A folder means all recordings in it.
     """
     return [case for path in paths for file in _files(fspath(path)) for case in _cases(file)]
 
@@ -50,7 +50,7 @@ def _files(path: str) -> list[str]:
 def select(
     cases: Iterable[AnyCase], families: Iterable[str] = (), names: Iterable[str] = ()
 ) -> list[AnyCase]:
-    """The cases of any of these families and with any of these names; none given means all."""
+    """Return the cases of these families whose names match; without criteria, all cases."""
     wanted, globs = frozenset(families), tuple(names)
     return [
         case
@@ -77,7 +77,7 @@ def _content(path: str) -> bytes:
         data = Path(path).read_bytes()
         return gzip.decompress(data) if data.startswith(_GZIP) else data
     except EOFError as error:
-        raise InvalidRecording(path, "the compressed data end too early") from error
+        raise InvalidRecording(path, "the compressed data are cut short") from error
     except (gzip.BadGzipFile, zlib.error) as error:
         raise InvalidRecording(path, f"not readable as gzip: {error}") from error
     except OSError as error:
@@ -85,7 +85,7 @@ def _content(path: str) -> bytes:
 
 
 def _registrations(path: str, data: bytes) -> list[AnyCase] | None:
-    """The cases of the one file that is a single object; ``None`` for every other file."""
+    """Return the cases of a file that is one JSON object; ``None`` for any other file."""
     try:
         whole = msgspec.json.decode(data, type=dict[str, Raw])
     except UNREADABLE:
@@ -100,17 +100,17 @@ def _registrations(path: str, data: bytes) -> list[AnyCase] | None:
 
 
 def parse_line(line: bytes, source: str = "") -> AnyCase:
-    """The case on one line of a file; ``source`` names the line in errors."""
+    """Return the case on one line of a file; ``source`` names the line in errors."""
     try:
         keys = msgspec.json.decode(line, type=dict[str, Raw])
     except msgspec.ValidationError as error:
-        raise InvalidRecording(source, "not a recorded case: a line is no object") from error
+        raise InvalidRecording(source, "not a recorded case: a line is not an object") from error
     except UNREADABLE as error:
         raise InvalidRecording(source, f"not valid JSON: {error}") from error
     kind = kind_of(keys)
     if kind is None:
         listed = ", ".join(keys) or "no keys"
-        raise InvalidRecording(source, f"no known kind of recorded case has only: {listed}")
+        raise InvalidRecording(source, f"unknown kind of recorded case, with the keys: {listed}")
     return msgspec.structs.replace(_typed(source, line, kind), source=source)
 
 

@@ -1,4 +1,4 @@
-"""Replays cases through the real core, each on a core of its own."""
+"""Replays cases through the real core, with a new core for each case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from podium.conformance.cases import (
     SequenceCase,
     UpdateCase,
 )
-from podium.conformance.core import Workshop, objects_of, parse
+from podium.conformance.core import CoreBuilder, objects_of, parse
 from podium.conformance.events import replay_hint, replay_registrations, replay_update
 from podium.conformance.outcome import Comparison, Outcome
 from podium.conformance.sequence import replay_sequence
@@ -24,16 +24,16 @@ from podium.logs import get_logger
 log = get_logger(__name__)
 
 
-def replay_all(cases: Iterable[AnyCase], workshop: Workshop) -> Iterator[Outcome]:
-    return (replay(case, workshop) for case in cases)
+def replay_all(cases: Iterable[AnyCase], builder: CoreBuilder) -> Iterator[Outcome]:
+    return (replay(case, builder) for case in cases)
 
 
-def replay(case: AnyCase, workshop: Workshop) -> Outcome:
-    """Replay one case. What breaks on the way is a difference; what cannot be read is raised."""
+def replay(case: AnyCase, builder: CoreBuilder) -> Outcome:
+    """Replay one case. An exception on the way is a difference; invalid input is raised."""
     outcome = Outcome(case.name, case.family)
     compare = Comparison(outcome)
     try:
-        _replay(case, workshop, compare)
+        _replay(case, builder, compare)
         if outcome.failed:
             _explain(case, compare)
     except InvalidRecording:
@@ -47,9 +47,9 @@ def replay(case: AnyCase, workshop: Workshop) -> Outcome:
 
 
 def _explain(case: AnyCase, compare: Comparison) -> None:
-    """Tell of objects that no API server would store: they may be why something differs.
+    """Report objects that no API server would store, as they may explain a difference.
 
-    A case that agrees is not looked at: kube-scheduler takes objects as they come, too.
+    Cases that agree are not checked, because kube-scheduler does not validate objects either.
     """
     match case:
         case AttemptCase() | HintCase():
@@ -65,15 +65,15 @@ def _explain(case: AnyCase, compare: Comparison) -> None:
             compare.differ("objects", "what an API server stores", str(error))
 
 
-def _replay(case: AnyCase, workshop: Workshop, compare: Comparison) -> None:
+def _replay(case: AnyCase, builder: CoreBuilder, compare: Comparison) -> None:
     match case:
         case AttemptCase():
-            replay_attempt(case, workshop, compare)
+            replay_attempt(case, builder, compare)
         case SequenceCase():
-            replay_sequence(case, workshop, compare)
+            replay_sequence(case, builder, compare)
         case HintCase():
-            replay_hint(case, workshop, compare)
+            replay_hint(case, builder, compare)
         case UpdateCase():
             replay_update(case, compare)
         case RegistrationCase():
-            replay_registrations(case, workshop, compare)
+            replay_registrations(case, builder, compare)

@@ -1,4 +1,4 @@
-"""What a run came to, as text for people and pipes, or as JSON."""
+"""The result of a run, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLUMNS = ("LEFT OUT", "CASES", "WHY", "NOT COMPARED")
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The cases of one family that are left out for one reason, and the fields that this costs."""
+    """The cases of one family that are left out for one reason, and the fields not compared."""
 
     family: str
     reason: str
@@ -26,7 +26,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``left_out`` counts the cases compared in part, as far as compared without a difference."""
+    """``left_out`` counts the cases that were compared only in part, without a difference."""
 
     passed: int
     failed: int
@@ -48,22 +48,22 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether everything that was compared agrees, and something was."""
+        """Whether nothing differs and at least one case was compared in full."""
         return not self.failed and self.passed > 0
 
     def text(self) -> str:
-        """Differences, what was left out and why, and the sum as the last line."""
+        """Return the differences, what was left out and why, and the totals as the last line."""
         blocks = ["\n".join(map(_line, self.differences)), "\n".join(_table(self.gaps))]
         total = f"{self.passed} passed, {self.failed} failed, {self.left_out} left out"
         return "\n\n".join([block for block in blocks if block] + [total])
 
     def json(self) -> str:
-        """The report's fields, by their names here."""
+        """Return the fields of this class as JSON."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2).decode()
 
 
 def _gaps(outcomes: Iterable[Outcome]) -> tuple[Gap, ...]:
-    """By family and reason; a case with several reasons counts under each."""
+    """Group by family and reason; a case with several reasons counts for each."""
     fields: dict[tuple[str, str], set[str]] = {}
     cases: Counter[tuple[str, str]] = Counter()
     for outcome in outcomes:
@@ -71,7 +71,7 @@ def _gaps(outcomes: Iterable[Outcome]) -> tuple[Gap, ...]:
             fields.setdefault((outcome.family, gap.reason), set()).add(gap.field)
         cases.update({(outcome.family, gap.reason) for gap in outcome.left_out})
     return tuple(
-        Gap(*place, tuple(sorted(names)), cases[place]) for place, names in sorted(fields.items())
+        Gap(*group, tuple(sorted(names)), cases[group]) for group, names in sorted(fields.items())
     )
 
 

@@ -1,4 +1,4 @@
-"""Replays many attempts in a row on one core, so that what it keeps between pods is tested too."""
+"""Replays many attempts in a row on one core, which also tests what it keeps between pods."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import msgspec
 from msgspec import Raw
 
 from podium.api.objects import Namespace, Node, Pod, Service
-from podium.conformance.absence import Absence
 from podium.conformance.cases import SequenceCase, Step, StepResult
-from podium.conformance.core import Core, Workshop, check_profile, feed, parse
+from podium.conformance.core import Core, CoreBuilder, check_profile, feed, parse
 from podium.conformance.outcome import Comparison
 from podium.conformance.ranking import compare_totals
-from podium.conformance.trial import without
+from podium.conformance.trial import AbsentPlugins, without
 from podium.cycle.cycle import Cycle
 from podium.cycle.verdicts import UNTRACKED
 from podium.errors import InvalidRecording
@@ -22,8 +21,8 @@ from podium.framework.plugin import Point
 from podium.framework.queued_pod import QueuedPod
 
 
-def replay_sequence(case: SequenceCase, workshop: Workshop, compare: Comparison) -> None:
-    sequence = Sequence(workshop.filled(case.config, case.cluster), case)
+def replay_sequence(case: SequenceCase, builder: CoreBuilder, compare: Comparison) -> None:
+    sequence = Sequence(builder.filled(case.config, case.cluster), case)
     for number, step in enumerate(case.steps):
         sequence.take(step, compare.at(f"step {number}"))
 
@@ -48,14 +47,14 @@ class Sequence:
         }
 
     def take(self, step: Step, compare: Comparison) -> None:
-        if step.expect is not None:  # the reader leaves no other step with it
+        if step.expect is not None:  # the reader made sure that it is a `schedule` step
             self._schedule(parse(Pod, step.pod), step.expect, compare)
         elif step.op in self._changes:
             self._changes[step.op](step)
         else:
-            raise InvalidRecording(self._case.source, f"no known kind of step: {step.op}")
+            raise InvalidRecording(self._case.source, f"unknown kind of step: {step.op}")
 
-    # --- one attempt -----------------------------------------------------------------------------
+    # --- one attempt ------------------------------------------------------------------------------
 
     def _schedule(self, pod: Pod, expect: StepResult, compare: Comparison) -> None:
         check_profile(self._core, pod)
@@ -65,59 +64,59 @@ class Sequence:
             self._compare(self._core.cycle(queued), expect, compare)
         except AttemptFailed as failure:
             error = str(failure)
-        if (error is None) != (expect.error is None):  # the words may differ
+        if (error is None) != (expect.error is None):  # the messages may differ
             compare.differ("error", expect.error, error)
         if expect.chosen:
             self._place(queued, expect.chosen)
 
     def _compare(self, cycle: Cycle, expect: StepResult, compare: Comparison) -> None:
         found = cycle.find_feasible()
-        absence = Absence(self._core, cycle.pod)
-        doubtful = self._doubtful(absence, expect)
+        absent = AbsentPlugins(self._core, cycle.pod)
+        doubtful = self._doubtful(absent, expect)
         nodes = without(found.feasible, doubtful)
-        whose = frozenset[str]().union(*doubtful.values())
-        if whose:
-            compare.wait_for(["feasible"], whose)
+        refusing = absent.at(Point.FILTER) if doubtful else frozenset()
+        if refusing:
+            compare.needs(["feasible"], refusing)
         if not compare.equal("feasible", list(expect.feasible), sorted(nodes.names)):
             return
         if len(nodes) > 1:
             scored = cycle.score(nodes, found.version if nodes is found.feasible else UNTRACKED)
-            if missing := absence.at(Point.SCORE):
-                compare.wait_for(("total", "best"), missing)
+            if missing := absent.at(Point.SCORE):
+                compare.needs(("total", "best"), missing)
             else:
                 compare_totals(compare, expect.total, expect.best, scored)
         elif len(nodes) == 1:
             compare.equal("best", list(expect.best or ()), nodes.names)
-        elif whose:
-            compare.wait_for(["fitError"], whose)
+        elif refusing:
+            compare.needs(["fitError"], refusing)
         else:
             compare.equal("fitError", expect.fit_error, cycle.diagnose(found).base_message)
 
-    def _doubtful(self, absence: Absence, expect: StepResult) -> dict[str, frozenset[str]]:
-        """Infeasible nodes that plugins that are not built yet may have refused, with whose."""
-        whose = absence.at(Point.FILTER)
-        if not whose:
-            return {}
-        feasible = frozenset(expect.feasible)
-        return {name: whose for name in self._core.cluster.rows().names if name not in feasible}
+    def _doubtful(self, absent: AbsentPlugins, expect: StepResult) -> set[str]:
+        """Return the infeasible nodes, if absent plugins may have refused them."""
+        if not absent.at(Point.FILTER):
+            return set()
+        return set(self._core.cluster.rows().names).difference(expect.feasible)
 
     def _place(self, queued: QueuedPod, node: str) -> None:
-        """Count the pod on its node, then see it there, as a scheduler does."""
+        """Assume the pod on its node, then confirm it, as a scheduler does."""
         cluster, pod = self._core.cluster, queued.pod
         row = cluster.table.live_row(node)
         if row is None:
-            raise InvalidRecording(self._case.source, f"{pod.key} goes to {node}, which is no node")
+            raise InvalidRecording(
+                self._case.source, f"{pod.key} goes to {node}, which is not a node"
+            )
         cluster.assume(queued.info, row)
         bound = pod.bound_to(node)
         cluster.add_pod(bound)
         self._placed[pod.key] = bound
 
-    # --- everything else -------------------------------------------------------------------------
+    # --- changes of the cluster -------------------------------------------------------------------
 
     def _delete(self, step: Step) -> None:
         key = self._name(step.pod)
         if key not in self._placed:
-            raise InvalidRecording(self._case.source, f"{key} is deleted, and no such pod is there")
+            raise InvalidRecording(self._case.source, f"{key} is deleted, but there is no such pod")
         self._core.cluster.remove_pod(self._placed.pop(key))
 
     def _add_pod(self, step: Step) -> None:
@@ -137,4 +136,6 @@ class Sequence:
         try:
             return msgspec.json.decode(raw, type=str)
         except msgspec.MsgspecError as error:
-            raise InvalidRecording(self._case.source, f"no name of an object: {error}") from error
+            raise InvalidRecording(
+                self._case.source, f"not the name of an object: {error}"
+            ) from error
