@@ -24,7 +24,7 @@ from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.client.endpoint import Endpoint
 from podium.client.endpoints import find_endpoint
 from podium.client.http import Connection, Request
-from podium.client.lines import Lines
+from podium.client.watch_events import Lines
 from podium.clock import LoopClock
 from podium.errors import ApiError, NotFound, PodiumError
 
