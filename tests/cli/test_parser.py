@@ -1,14 +1,18 @@
 """Commands that are mistyped."""
 
+import argparse
 import platform
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from podium import __main__
-from podium.cli import COMMANDS, main
+from podium.cli import COMMANDS, build_parser, main
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.mark.parametrize(
@@ -103,3 +107,26 @@ def test_version(capsys):
         "Kubernetes  1.36 (behaves as kube-scheduler v1.36)",
         f"Python      {platform.python_version()}",
     ]
+
+
+def options_of(command):
+    subcommands = next(action for action in build_parser()._actions if action.dest == "command")
+    return [
+        name
+        for name, action in subcommands.choices[command]._option_string_actions.items()
+        if name.startswith("--") and action.help != argparse.SUPPRESS
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_pages_name_every_command(command):
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+
+    assert any(f"podium {command}" in page.read_text() for page in pages)
+
+
+@pytest.mark.parametrize("option", options_of("up"))
+def test_the_page_of_the_embedded_cluster_has_every_option_of_up(option):
+    page = (ROOT / "docs" / "embedded-cluster.md").read_text()
+
+    assert option in ("--help", "--detach") or f"| `{option}" in page
