@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import urllib.request
+from itertools import takewhile
 
 import pytest
 import yaml
@@ -174,18 +175,25 @@ def test_watch_prints_objects_and_then_each_change(shell, output, first, second)
 def test_watch_of_one_object_ends_with_the_cluster(tmp_path):
     shell = Shell(tmp_path)
     shell.process("up", "--detach", "--nodes", "2", "--no-scheduler")
-    process = shell.start("get", "node", "node-1", "-w", "-o", "yaml")
+    labelled = "{apiVersion: v1, kind: Node, metadata: {name: node-1, labels: {a: b}}}"
+    process = shell.start("get", "node", "node-1", "-w", "-o", "json")
     try:
-        assert process.stdout.readline() == "---\n"
+        assert read_object(process.stdout)["metadata"]["name"] == "node-1"
+        shell.out("apply", "-f", "-", stdin=labelled)
+        assert read_object(process.stdout)["metadata"]["labels"]["a"] == "b"
         shell.out("down")
-        out, err = process.stdout.read(), process.stderr.read()
+        err = process.stderr.read()
     finally:
         process.kill()
         process.communicate()
 
     assert err.startswith("podium: http://127.0.0.1:")
     assert err.endswith(" has ended the watch\n")
-    assert yaml.safe_load(out)["metadata"]["name"] == "node-1"
+
+
+def read_object(stream):
+    """The next one of several JSON objects, each printed with indentation."""
+    return json.loads("".join(takewhile(lambda line: line != "}\n", stream)) + "}")
 
 
 @pytest.mark.parametrize(
