@@ -178,7 +178,7 @@ def test_a_hanging_extender_that_matters_fails_the_attempt(server):
         await until(cluster, told, lambda: cluster.why_pending("web"))
         url = f"{told.url}/filter"
         assert cluster.why_pending("web") == (
-            f"failed filter with extender at URL {url}: no answer within 5 s"
+            f"failed filter with extender at URL {url}: no reply within 5 s"
         )
         told.changes(filter={"keep": ["n1"]})
         await cluster.wait(2)

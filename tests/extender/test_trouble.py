@@ -43,7 +43,7 @@ def test_a_call_takes_its_timeout_and_no_longer(server, how):
             await call
         await extender.close()
         assert str(error.value) == (
-            f"failed filter with extender at URL {told.url}/filter: no answer within 2.5 s"
+            f"failed filter with extender at URL {told.url}/filter: no reply within 2.5 s"
         )
 
     asyncio.run(scene())
@@ -58,7 +58,7 @@ def test_after_a_timeout_the_next_call_is_made_anew(server):
         call = asyncio.ensure_future(extender.filter(WEB, some_nodes()))
         await told.called()
         clock.advance(5)
-        with pytest.raises(ExtenderError, match="no answer within 5 s"):
+        with pytest.raises(ExtenderError, match="no reply within 5 s"):
             await call
         await extender.bind(WEB, "a")
         await extender.close()
@@ -135,11 +135,11 @@ def test_an_address_that_is_none(prefix):
 def test_a_flood_is_cut_off(server):
     told = server.told(filter="flood")
 
-    with pytest.raises(ExtenderError, match=f"its answer has more than {LEAST_LIMIT} bytes$"):
+    with pytest.raises(ExtenderError, match=f"its reply has more than {LEAST_LIMIT} bytes$"):
         ask(told.extender(filter_verb="filter"), "filter", WEB, some_nodes())
 
 
-UNREADABLE = "the extender's answer cannot be read: "
+UNREADABLE = "the extender's reply cannot be read: "
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_prioritizer_that_answers_nonsense(server, text):
 def test_a_score_that_no_machine_has_room_for(server, score):
     told = server.told(prioritize={"reply": [{"Host": "a", "Score": score}]})
 
-    with pytest.raises(ExtenderError, match=r'score of node "a" is no 64-bit number$'):
+    with pytest.raises(ExtenderError, match=r'score of node "a" is not a 64-bit integer$'):
         ask(told.extender(prioritize_verb="prioritize"), "prioritize", WEB, some_nodes())
 
 

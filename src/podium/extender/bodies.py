@@ -1,7 +1,7 @@
-"""What extenders are sent: JSON with the keys of kube-scheduler's Go structs, in their case.
+"""The bodies of requests to extenders: JSON with the keys of kube-scheduler's Go structs.
 
-Objects go out as the API has them. Bodies are put together from bytes: a filter is told about
-thousands of nodes, none of which has to be taken apart for it.
+Objects are sent as the API wrote them. Bodies are joined from bytes, because a filter request may
+contain thousands of nodes, and none of them has to be decoded for it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from podium.state.rows import Rows
 _NULL = b"null"
 
 
-def judging(pod: Pod, nodes: Rows, names_only: bool) -> bytes:
-    """For filter and prioritize: the nodes, or their names for an extender that knows the nodes."""
+def node_request(pod: Pod, nodes: Rows, names_only: bool) -> bytes:
+    """The body for filter and prioritize: nodes, or only names if the extender caches nodes."""
     whole, names = _NULL, _NULL
     if names_only:
         names = msgspec.json.encode(nodes.names)
@@ -29,19 +29,19 @@ def judging(pod: Pod, nodes: Rows, names_only: bool) -> bytes:
     return _object(Pod=_json(pod), Nodes=whole, NodeNames=names)
 
 
-def preempting(pod: Pod, candidates: Candidates, names_only: bool) -> bytes:
-    """For preempt: the victims by node, whole, or their uids for an extender that knows them."""
-    show = _uid if names_only else _victim
+def preemption_request(pod: Pod, candidates: Candidates, names_only: bool) -> bytes:
+    """The body for preempt: victims by node, or only uids if the extender caches pods."""
+    form = _uid if names_only else _victim
     by_node = b",".join(
-        msgspec.json.encode(candidate.node) + b":" + _victims(candidate, show)
+        msgspec.json.encode(candidate.node) + b":" + _victims(candidate, form)
         for candidate in candidates
     )
-    shown = b"{" + by_node + b"}"
-    whole, uids = (_NULL, shown) if names_only else (shown, _NULL)
+    victims = b"{" + by_node + b"}"
+    whole, uids = (_NULL, victims) if names_only else (victims, _NULL)
     return _object(Pod=_json(pod), NodeNameToVictims=whole, NodeNameToMetaVictims=uids)
 
 
-def binding(pod: Pod, node_name: str) -> bytes:
+def binding_request(pod: Pod, node_name: str) -> bytes:
     wanted = {
         "PodName": pod.name,
         "PodNamespace": pod.namespace,
@@ -51,8 +51,8 @@ def binding(pod: Pod, node_name: str) -> bytes:
     return msgspec.json.encode(wanted)
 
 
-def _victims(candidate: Candidate, show: Callable[[PodInfo, str], bytes]) -> bytes:
-    pods = _list(show(info, candidate.node) for info in candidate.victims)
+def _victims(candidate: Candidate, form: Callable[[PodInfo, str], bytes]) -> bytes:
+    pods = _list(form(info, candidate.node) for info in candidate.victims)
     return _object(Pods=pods, NumPDBViolations=msgspec.json.encode(candidate.violations))
 
 
@@ -61,7 +61,7 @@ def _uid(victim: PodInfo, node_name: str) -> bytes:
 
 
 def _victim(victim: PodInfo, node_name: str) -> bytes:
-    """A pod that is only assumed on its node does not say so itself yet."""
+    """Return the victim's JSON, with its node even if it is only assumed there."""
     if victim.pod.node_name:
         return _json(victim.pod)
     plain = msgspec.json.decode(_json(victim.pod))
@@ -70,7 +70,7 @@ def _victim(victim: PodInfo, node_name: str) -> bytes:
 
 
 def _json(obj: RawObject) -> bytes:
-    """The object's own JSON; where it was not kept, the fields that podium knows."""
+    """Return the object's own JSON, or the fields that podium knows if it was not kept."""
     return obj.raw_json if obj.has_raw else encode(obj)
 
 

@@ -1,4 +1,4 @@
-"""HttpExtender: one entry of ``extenders`` in a configuration, asked over HTTP."""
+"""HttpExtender: one entry of ``extenders`` in a configuration, called over HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = get_logger(__name__)
 
 
 class HttpExtender(Extender):
-    """An empty verb is one that the extender does not serve."""
+    """Calls an extender. An empty verb means that the extender does not implement that call."""
 
     def __init__(self, settings: config.Extender, clock: Clock) -> None:
         self.name = settings.url_prefix
@@ -35,7 +35,7 @@ class HttpExtender(Extender):
         self._transport = Transport(settings, clock)
 
     def is_interested(self, pod: Pod) -> bool:
-        """In every pod, or in those that ask for a resource that the extender manages."""
+        """Whether the pod requests a managed resource; always, if the extender manages none."""
         if not self._managed:
             return True
         spec = pod.spec
@@ -47,25 +47,25 @@ class HttpExtender(Extender):
 
     async def filter(self, pod: Pod, nodes: Rows) -> Filtered:
         names_only = self._settings.node_cache_capable
-        body = bodies.judging(pod, nodes, names_only)
+        body = bodies.node_request(pod, nodes, names_only)
         reply = await self._transport.post(self._settings.filter_verb, body)
         return replies.filtered(reply, names_only)
 
     async def prioritize(self, pod: Pod, nodes: Rows) -> Mapping[str, int]:
         if not self.is_prioritizer:
             return await super().prioritize(pod, nodes)
-        body = bodies.judging(pod, nodes, self._settings.node_cache_capable)
+        body = bodies.node_request(pod, nodes, self._settings.node_cache_capable)
         return replies.scores(await self._transport.post(self._settings.prioritize_verb, body))
 
     async def process_preemption(
         self, pod: Pod, candidates: Candidates, cluster: ClusterState
     ) -> Candidates:
-        body = bodies.preempting(pod, candidates, self._settings.node_cache_capable)
+        body = bodies.preemption_request(pod, candidates, self._settings.node_cache_capable)
         reply = await self._transport.post(self._settings.preempt_verb, body)
         return replies.candidates(reply, self.name, cluster)
 
     async def bind(self, pod: Pod, node_name: str) -> None:
-        body = bodies.binding(pod, node_name)
+        body = bodies.binding_request(pod, node_name)
         error = replies.error(await self._transport.post(self._settings.bind_verb, body))
         if error:
             raise ExtenderError(error)
@@ -75,7 +75,7 @@ class HttpExtender(Extender):
 
 
 def build(extenders: Iterable[config.Extender], clock: Clock) -> list[HttpExtender]:
-    """``CredentialsError`` when the TLS settings of one cannot be used."""
+    """Build all extenders; raise ``CredentialsError`` if TLS settings cannot be used."""
     built = []
     for settings in extenders:
         log.v(2, "Creating extender", extender=settings.url_prefix)

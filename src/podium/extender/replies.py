@@ -1,4 +1,4 @@
-"""What extenders answer, read as Go reads it: keys in any case, null and missing mean nothing."""
+"""Read the replies of extenders as Go does: keys in any case; null means not given."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class _Scored(msgspec.Struct):
 
 
 def _readable(read: Callable[P, T]) -> Callable[P, T]:
-    """What cannot be read is the extender's error."""
+    """Decorate a function to report a reply that cannot be read as an ``ExtenderError``."""
 
     def reading(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return read(*args, **kwargs)
         except UNREADABLE as fault:
-            raise ExtenderError(f"the extender's answer cannot be read: {fault}") from fault
+            raise ExtenderError(f"the extender's reply cannot be read: {fault}") from fault
 
     return reading
 
 
 class _Members:
-    """The members of a JSON object, by their names in any case."""
+    """The members of a JSON object, found by name without regard to case."""
 
     def __init__(self, data: bytes | msgspec.Raw) -> None:
         found = msgspec.json.decode(data, type=dict[str, msgspec.Raw] | None) or {}
@@ -58,7 +58,7 @@ class _Members:
 
     def get(self, name: str, kind: type[T]) -> T | None:
         value = self._found.get(name.lower())
-        # mypy knows no type for "T or null" that could be handed over.
+        # mypy has no type for a value such as `kind | None`.
         wanted: Any = kind | None
         return None if value is None else msgspec.json.decode(value, type=wanted)
 
@@ -85,22 +85,22 @@ def _passed(members: _Members, names_only: bool) -> list[str]:
 
 @_readable
 def scores(reply: bytes) -> dict[str, int]:
-    """By node; a node that is listed twice has the sum."""
+    """Return scores by node; a node that is listed twice gets the sum."""
     total: dict[str, int] = {}
     entries = msgspec.json.decode(reply, type=list[dict[str, Any] | None] | None) or ()
-    # All at once: there may be thousands, and looking at each alone takes ten times as long.
+    # Converted all at once: there may be thousands, and one at a time takes ten times as long.
     folded = [{key.lower(): value for key, value in (entry or {}).items()} for entry in entries]
     for scored in msgspec.convert(folded, list[_Scored]):
         name, score = scored.host or "", scored.score or 0
         if score not in _INT64:
-            raise ExtenderError(f'the extender\'s score of node "{name}" is no 64-bit number')
+            raise ExtenderError(f'the extender\'s score of node "{name}" is not a 64-bit integer')
         total[name] = total.get(name, 0) + score
     return total
 
 
 @_readable
 def candidates(reply: bytes, extender: str, cluster: ClusterState) -> Candidates:
-    """The nodes to free. The answer names pods by uid: they must be on these nodes."""
+    """Return the candidates. The reply names victims by uid: they must be on these nodes."""
     by_node = _Members(reply).get("NodeNameToMetaVictims", dict[str, msgspec.Raw]) or {}
     found = []
     for node, victims in by_node.items():
@@ -116,18 +116,18 @@ def _victims(
     row = cluster.table.live_row(node)
     if row is None:
         raise ExtenderError(f'nodeinfo not found for node name "{node}"')
-    there = cluster.table.pods[row]
+    on_node = cluster.table.pods[row]
     for pod in members.get("Pods", list[msgspec.Raw]) or ():
         uid = _Members(pod).get("UID", str) or ""
-        if uid not in there:
+        if uid not in on_node:
             raise ExtenderError(
                 f"extender: {extender} claims to preempt pod (UID: &{{{uid}}}) on node: {node}, "
                 "but the pod is not found on that node"
             )
-        yield there[uid]
+        yield on_node[uid]
 
 
 @_readable
 def error(reply: bytes) -> str:
-    """What went wrong; empty when nothing did."""
+    """Return the error in the reply; empty if there is none."""
     return _Members(reply).get("Error", str) or ""

@@ -1,4 +1,4 @@
-"""Calls to one extender: a POST with JSON, an answer within its time and of a bearable size."""
+"""Posts JSON to one extender, with limits on the time and size of its reply."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from podium.clock import Clock, Deadline
 from podium.errors import CredentialsError, ExtenderError
 from podium.tls import Certificate, Tls
 
-_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # time is the clock's
-# An answer repeats at most the nodes it was asked about, and says something about each.
+_NO_TIMEOUT = aiohttp.ClientTimeout(
+    total=None, sock_connect=None
+)  # Deadline limits the time, by our clock
+# A reply repeats at most the nodes of the request, with a message for each.
 LEAST_LIMIT: Final = 16 << 20
 _PER_BYTE_SENT: Final = 2
 
 
 class Transport:
-    """A pool of connections to one extender; built anywhere, used on one event loop."""
+    """A pool of connections to one extender; it may be built anywhere, but has one event loop."""
 
     def __init__(self, settings: config.Extender, clock: Clock) -> None:
         self._url = settings.url_prefix.rstrip("/")
@@ -31,13 +33,13 @@ class Transport:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, verb: str, body: bytes) -> bytes:
-        """The body of a successful answer; everything else is an ``ExtenderError``."""
+        """Return the body of a successful reply; raise ``ExtenderError`` for anything else."""
         url = f"{self._url}/{verb}"
         try:
             async with Deadline(self._clock, self._seconds):
                 return await self._exchange(verb, url, body)
         except TimeoutError as error:
-            why = f"no answer within {self._seconds:g} s"
+            why = f"no reply within {self._seconds:g} s"
             raise _failed(verb, url, why) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _failed(verb, url, str(error) or type(error).__name__) from error
@@ -52,11 +54,11 @@ class Transport:
             async for chunk in answer.content.iter_any():
                 received += chunk
                 if len(received) > most:
-                    raise _failed(verb, url, f"its answer has more than {most} bytes")
+                    raise _failed(verb, url, f"its reply has more than {most} bytes")
             return bytes(received)
 
     def _open(self) -> aiohttp.ClientSession:
-        """Made at the first call: a session belongs to the loop that runs then."""
+        """Create the session at the first call, because it belongs to the running event loop."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ssl=self._context),
@@ -77,7 +79,7 @@ class Transport:
 
 
 def tls_of(settings: config.Extender) -> Tls:
-    """``enableHTTPS`` without an authority means that any certificate will do, as upstream."""
+    """Return TLS settings; as upstream, ``enableHTTPS`` without a CA accepts any certificate."""
     given = settings.tls or config.TLSConfig()
     authority = given.ca_data or _read(settings, given.ca_file)
     chain = given.cert_data or _read(settings, given.cert_file)
