@@ -14,7 +14,7 @@ from podium.tls import Certificate, Tls
 
 _NO_TIMEOUT = aiohttp.ClientTimeout(
     total=None, sock_connect=None
-)  # Deadline limits the time, by our clock
+)  # Deadline does it, by our clock
 # A reply repeats at most the nodes of the request, with a message for each.
 LEAST_LIMIT: Final = 16 << 20
 _PER_BYTE_SENT: Final = 2
