@@ -90,8 +90,8 @@ def test_a_cluster_is_left_as_it_was(file, side, capsys):
     out, err = capsys.readouterr()
     assert status == 1
     assert [line.split()[0] for line in out.splitlines()] == ["workload", "Case/Small"]
-    assert "podium: the cluster has 1 nodes of its own" in err
-    assert "podium: Case/Taken: the cluster has a Namespace default already" in err
+    assert "podium: the cluster already has 1 nodes" in err
+    assert "podium: Case/Taken: the cluster already has a Namespace default" in err
     assert standing(side) == before
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim, decode
+from podium.bench.objects import PodMaker, bound_pair, in_turn
 from podium.bench.ops import CreatePods
-from podium.bench.pods import PodMaker, bound_pair, in_turn
 from podium.bench.templates import Template, Templates
 
 POD = """

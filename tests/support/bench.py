@@ -6,7 +6,7 @@ from podium.api.objects import Condition, Pod
 from podium.bench.live.children import TimedScheduler
 from podium.bench.live.cleanup import tidied
 from podium.bench.live.manifests import Marking
-from podium.bench.live.operations import Operations, Scene
+from podium.bench.live.operations import LiveContext, Operations
 from podium.bench.live.timing import Times
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer
@@ -70,7 +70,7 @@ class Played:
 
     async def run(self, path):
         (workload,) = load_file(path)
-        scene = Scene(
+        scene = LiveContext(
             workload.templates, self.writer, Marking(RUN), self.watch, self.world.clock, TIMEOUT
         )
         operations = Operations(scene, TimedScheduler(), self.times, self.told.append)

@@ -1,5 +1,5 @@
-"""``podium bench``: workloads in scheduler_perf's shape, run through the real core in one process.
+"""``podium bench``: runs workloads in the format of scheduler_perf through the real core.
 
-``load`` reads workloads, ``run`` runs one once, ``repeat`` does so in several processes, ``report``
-prints. The command hands in how a core is built.
+``load`` reads workloads, ``run`` runs one once in this process, ``repeat`` runs it in several
+processes, and ``report`` prints. The command hands in a function that builds a core.
 """

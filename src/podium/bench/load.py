@@ -1,6 +1,6 @@
-"""Reading workload files: everything that is wrong is found before anything runs.
+"""Read workload files; all mistakes are found before anything runs.
 
-A file is a list of test cases; each of a case's workloads fills the parameters of its template.
+A file is a list of test cases. Each workload of a case fills in the parameters of its template.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from podium.errors import ConfigError, PodiumError, Problem
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """One workload, ready to run: its operations and the templates they name."""
+    """One workload, ready to run: its operations and the templates that they use."""
 
     name: str
     ops: tuple[Op, ...]
@@ -50,7 +50,7 @@ class Workload:
 
 
 class _WorkloadText(msgspec.Struct, frozen=True, rename="camel"):
-    """``labels``, ``threshold`` and ``feature_gates`` steer upstream's CI: read, and ignored."""
+    """``labels``, ``threshold`` and ``feature_gates`` are for upstream's CI and are ignored."""
 
     name: str
     params: dict[str, Any] = {}
@@ -69,7 +69,7 @@ class _CaseText(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def load_file(path: str | PathLike[str]) -> list[Workload]:
-    """The workloads of a file, in its order; ``ConfigError`` lists all that is wrong with it."""
+    """Return the workloads of a file, in order; ``ConfigError`` lists all its problems."""
     source = fspath(path)
     try:
         text = read_text(Path(path))
@@ -84,7 +84,7 @@ def load_file(path: str | PathLike[str]) -> list[Workload]:
 
 
 def _by_case_name(problems: list[Problem], value: Any) -> Iterator[Problem]:
-    """``[2].workloads`` reads ``Basic.workloads``: a case is known by its name."""
+    """Replace the index of a case by its name: ``[2].workloads`` becomes ``Basic.workloads``."""
     for problem in problems:
         place, bracket, rest = problem.path[1:].partition("]")
         name = None
@@ -150,7 +150,7 @@ class _Reader:
             return None
         found = Problems()
         op = decode(filled, OPCODES[opcode], path, found)
-        for problem in found.found:  # a bad value is shown where it stands: at its parameter
+        for problem in found.found:  # a bad value is reported at its parameter
             self.problems.add(params.origin.get(problem.path, problem.path), problem.message)
         return self._checked(op, path) if op is not None and not found else None
 
@@ -189,17 +189,17 @@ class _Reader:
 
 
 class _Params:
-    """A workload's parameters; ``origin`` maps a filled field to the parameter behind it."""
+    """A workload's parameters; ``origin`` maps a filled-in field to its parameter."""
 
     def __init__(self, values: Mapping[str, Any], path: str, problems: Problems) -> None:
         self.values = values
         self.path = path
         self.problems = problems
         self.origin: dict[str, str] = {}
-        self.are_complete = True  # so far; what is missing is a problem
+        self.are_complete = True  # missing ones are problems
 
     def fill(self, value: Any, path: str) -> Any:
-        """The value with each ``fooParam: $name`` in it replaced by ``foo`` and name's value."""
+        """Replace each ``fooParam: $name`` in a value by ``foo`` with the value of ``name``."""
         match value:
             case dict():
                 return self._filled(value, path)
@@ -217,7 +217,7 @@ class _Params:
                 filled[field] = self._value(value, where)
                 self.origin[child(path, field)] = f"{self.path}.{str(value)[1:]}"
             else:
-                # A parameter beats a value beside it.
+                # A parameter takes precedence over a value of the same field.
                 filled.setdefault(key, self.fill(value, where))
         return filled
 
@@ -236,7 +236,7 @@ class _Params:
 
 
 def _contradiction(op: CreatePods) -> str:
-    """Which fields of the operation cannot stand together; "" when all can."""
+    """Return which fields of the operation exclude one another; "" if none do."""
     if op.collect_metrics and op.skip_wait_to_completion:
         return "collectMetrics and skipWaitToCompletion exclude one another"
     if op.bind_in_turn and (op.collect_metrics or op.pin_in_turn):
@@ -254,7 +254,7 @@ def _contradiction_in_mix(op: CreatePods) -> str:
 
 
 def _completed(op: Op, place: int, pod_template: str) -> Op:
-    """With the case's default template and the op's own namespace where the file names none."""
+    """Fill in the case's default template and the operation's namespace where not given."""
     match op:
         case CreatePods():
             return msgspec.structs.replace(
@@ -275,7 +275,7 @@ def _completed(op: Op, place: int, pod_template: str) -> Op:
 
 
 def _named_templates(op: Op) -> list[tuple[str, type[ApiObject], int]]:
-    """The templates an operation names, the kind each must have, and how many it makes of it."""
+    """Yield the templates of an operation, the kind of each, and how many objects it makes."""
     named: list[tuple[str, type[ApiObject], int]] = []
     match op:
         case CreateNodes():

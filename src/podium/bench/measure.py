@@ -1,7 +1,7 @@
-"""What a run measures: the time of cycles, the pauses of the collector, memory, and a yardstick.
+"""What a run measures: the time of cycles, garbage collection, memory, and a reference time.
 
-The collector works as in the scheduler: what set-up made is frozen, and nothing is collected inside
-a cycle, only between slices of work.
+The garbage collector is used as in the scheduler: objects from the setup are frozen, and it runs
+between slices of work, never inside a cycle.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from time import perf_counter_ns
 import numpy as np
 
 _SLICE_NS = 5_000_000
-_OLDER_EVERY = 10  # slices per collection of the next older generation, as the default thresholds
+_OLDER_EVERY = 10  # slices per collection of the next older generation, as Python's default
 _REPEATS = 200
 
 
 class Meter:
     """The cycles of the measured operations, in nanoseconds, and the time around them.
 
-    An attempt that evicts pods counts together with the attempt that then places its pod: half of
-    all cycles would otherwise be of one sort and half of the other.
+    An attempt that evicts pods counts together with the attempt that places its pod afterwards.
+    Otherwise half of the cycles would be of one kind and half of the other.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Meter:
 
     @contextmanager
     def measuring(self, pods: int) -> Iterator[None]:
-        """Count this block, in which so many pods are placed."""
+        """Measure this block, in which ``pods`` pods are placed."""
         with self.collector.between_slices():
             self.pods += pods
             self.is_on = True
@@ -51,7 +51,7 @@ class Meter:
                 self.is_on = False
 
     def attempt(self, uid: str, nanoseconds: int, *, unfinished: bool) -> None:
-        """Note one cycle, if this is the time to measure."""
+        """Record one cycle, if it is being measured."""
         if not self.is_on:
             return
         nanoseconds += self._unfinished.pop(uid, 0)
@@ -63,7 +63,7 @@ class Meter:
 
 
 class Collector:
-    """Runs the garbage collector between slices and times what it does."""
+    """Runs the garbage collector between slices of work and times it."""
 
     def __init__(self, pauses: array[int]) -> None:
         self._pauses = pauses
@@ -73,7 +73,7 @@ class Collector:
 
     @contextmanager
     def between_slices(self) -> Iterator[None]:
-        """In this block collect only when ``spent`` says so, and never what was there before."""
+        """In this block, collect only when ``spent`` does so, and never objects from before."""
         gc.collect()
         gc.freeze()
         gc.disable()
@@ -86,7 +86,7 @@ class Collector:
             gc.unfreeze()
 
     def spent(self, nanoseconds: int) -> None:
-        """Account for work done; at the end of a slice, collect."""
+        """Count time spent on work; at the end of a slice, collect."""
         self._used_ns += nanoseconds
         if self._used_ns < _SLICE_NS:
             return
@@ -103,10 +103,10 @@ class Collector:
 
 
 class Reference:
-    """A fixed computation over as many nodes, timed in the same process as the workload.
+    """A fixed computation on the same number of nodes, timed in the process of the workload.
 
-    Filter, score and choose in plain numpy: dividing by it makes figures of different machines
-    comparable.
+    It filters, scores and chooses in plain numpy. Times divided by it can be compared between
+    machines.
     """
 
     def __init__(self, nodes: int) -> None:
@@ -131,6 +131,6 @@ class Reference:
 
 
 def peak_memory_bytes() -> int:
-    """The most memory this process ever had resident."""
+    """Return the peak resident memory of this process."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

@@ -1,7 +1,7 @@
-"""The operations of a workload as their file writes them, their parameters filled in.
+"""The types of the operations of a workload, with parameters filled in.
 
-Field names, defaults and meaning are scheduler_perf's; what a benchmark without an API server has
-no use for is left out and therefore an unknown field.
+Field names, defaults and meanings are those of scheduler_perf. Fields that a benchmark without an
+API server cannot use are left out, and using them is an error.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ Interval = Annotated[int, Meta(ge=1, le=86_400_000)]
 
 
 class Op(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Base of all operations; a path of "" stands for the built-in template."""
+    """Base of all operations; an empty path means the built-in template."""
 
     opcode: str
 
 
 class DriverLimit(msgspec.Struct, frozen=True, rename="camel"):
-    """How many volumes of a CSI driver a node may hold; without a count, any number."""
+    """The limit of volumes of a CSI driver on a node; without a count there is no limit."""
 
     count: Count | None = None
 
@@ -49,7 +49,7 @@ class NodeLabel(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class UniqueLabel(msgspec.Struct, frozen=True, rename="camel"):
-    """Label each node with a value of its own."""
+    """Label each node with a different value."""
 
     label_key: str
 
@@ -73,10 +73,10 @@ class CreateNamespaces(Op, frozen=True, kw_only=True):
 class CreatePods(Op, frozen=True, kw_only=True):
     """Pods to be scheduled, by default in ``namespace-N``, N being the operation's index.
 
-    With templates of a volume and a claim each pod gets one of both, bound to one another.
-    Two fields are podium's own. ``bind_in_turn``: the pods are put onto the nodes one after the
-    other instead, which fills a large cluster in seconds. ``pin_in_turn``: each pod may run on one
-    node only, as the pods of a DaemonSet.
+    With templates of a volume and a claim, each pod gets one of each, bound to each other.
+    Two fields are additions of podium. With ``bind_in_turn`` the pods are placed on the nodes one
+    after the other without scheduling, which fills a large cluster in seconds. With
+    ``pin_in_turn`` each pod may run on one node only, like the pods of a DaemonSet.
     """
 
     count: Count
@@ -91,7 +91,7 @@ class CreatePods(Op, frozen=True, kw_only=True):
 
 
 class CreatePodSets(Op, frozen=True, kw_only=True):
-    """The same pods in each of the namespaces ``prefix-0`` to ``prefix-(count - 1)``."""
+    """Creates the same pods in each of the namespaces ``prefix-0`` to ``prefix-(count - 1)``."""
 
     count: Count
     namespace_prefix: str
@@ -99,7 +99,7 @@ class CreatePodSets(Op, frozen=True, kw_only=True):
 
 
 class CreateMixedPods(Op, frozen=True, kw_only=True):
-    """podium's own: the pods of several operations, one of each in turn."""
+    """Creates the pods of several operations, one of each in turn; an addition of podium."""
 
     create_pods_ops: list[CreatePods]
     collect_metrics: bool = False
@@ -112,7 +112,7 @@ class CreateAny(Op, frozen=True, kw_only=True):
 
 
 class Churn(Op, frozen=True, kw_only=True):
-    """From now on an object of each template per interval; ``recreate`` also deletes them."""
+    """Creates an object of each template per interval from now on; may also delete them."""
 
     mode: Literal["create", "recreate"]
     template_paths: list[str]
@@ -122,7 +122,7 @@ class Churn(Op, frozen=True, kw_only=True):
 
 
 class Barrier(Op, frozen=True, kw_only=True):
-    """Until the pods of these namespaces, or all, are placed or at least tried."""
+    """Waits until the pods of these namespaces, or all pods, are placed or at least tried."""
 
     namespaces: list[str] = []
     label_selector: dict[str, str] = {}

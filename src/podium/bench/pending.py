@@ -1,7 +1,7 @@
-"""The pods of a run that wait: a priority queue, and beside it those gated or taken by no node.
+"""The pending pods of a run: a priority queue, and the pods that are gated or were rejected.
 
-A stand-in for the scheduling queue. It knows neither backoff nor hints: what may have made room
-returns every rejected pod.
+It replaces the scheduling queue, without backoff and hints: any change that may have made room
+brings all rejected pods back.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class Pending:
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, QueuedPod]] = []
-        self._rejected: dict[str, tuple[QueuedPod, str]] = {}  # with the reason, by uid
-        self._gated: dict[str, tuple[Pod, str]] = {}  # likewise
+        self._rejected: dict[str, tuple[QueuedPod, str]] = {}  # by uid, with the reason
+        self._gated: dict[str, tuple[Pod, str]] = {}  # by uid, with the reason
         self._gone: set[str] = set()
         self._order = itertools.count()
         self._front = itertools.count(-1, -1)
@@ -28,11 +28,11 @@ class Pending:
         heapq.heappush(self._heap, (-queued.pod.priority, next(self._order), queued))
 
     def push_first(self, queued: QueuedPod) -> None:
-        """Before all others of its priority: room was just made for it."""
+        """Add a pod before others of its priority, because preemption made room for it."""
         heapq.heappush(self._heap, (-queued.pod.priority, next(self._front), queued))
 
     def pop(self) -> QueuedPod | None:
-        """The next pod; ``None`` when only rejected pods are left."""
+        """Remove and return the next pod; ``None`` if only rejected pods are left."""
         while self._heap:
             queued = heapq.heappop(self._heap)[2]
             if queued.pod.uid not in self._gone:
@@ -49,17 +49,17 @@ class Pending:
         self._gated[pod.uid] = pod, why
 
     def wake(self) -> None:
-        """Something may have made room: every rejected pod is tried again."""
+        """Try all rejected pods again, because something may have made room."""
         woken, self._rejected = self._rejected, {}
         for queued, _ in woken.values():
             self.push(queued)
 
     def discard(self, uid: str) -> None:
-        """The pod was deleted before it found a node."""
+        """Remove a pod that was deleted before it found a node."""
         if self._rejected.pop(uid, None) is None and self._gated.pop(uid, None) is None:
             self._gone.add(uid)
 
     def rejected(self) -> list[tuple[Pod, str]]:
-        """The pods that no node took, then the gated ones, each with the reason."""
+        """Return the rejected pods, then the gated ones, each with the reason."""
         tried = [(queued.pod, why) for queued, why in self._rejected.values()]
         return tried + list(self._gated.values())

@@ -1,6 +1,6 @@
-"""Several runs of a workload, each in a process of its own.
+"""Runs a workload several times, each time in a new process.
 
-Peak memory belongs to a process, and a run must not inherit another's heap or warmed-up caches.
+Peak memory is per process, and a run must not inherit the heap or the caches of another.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from podium.bench.result import Result, median_of
 from podium.errors import WorkloadFailed
 
 RUN_ONCE = "--run-once"
-_SIGNED = "podium: "  # how a command begins what it tells of
+_PREFIX = "podium: "  # of the error messages of the command
 
 
 def repeat(name: str, path: str, runs: int, on_run: Callable[[str], None]) -> Result:
-    """The median of so many runs of a file's workload; ``on_run`` is told of each beforehand."""
+    """Return the median of several runs of a workload; ``on_run`` is called before each."""
     argv = [sys.executable, "-m", "podium", "bench", RUN_ONCE, name, path]
     results = []
     for number in range(runs):
@@ -31,6 +31,6 @@ def repeat(name: str, path: str, runs: int, on_run: Callable[[str], None]) -> Re
 def _once(argv: Sequence[str]) -> Result:
     done = subprocess.run(argv, capture_output=True, check=False)
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().removeprefix(_SIGNED)
+        said = done.stderr.decode(errors="replace").strip().removeprefix(_PREFIX)
         raise WorkloadFailed(said or f"the run ended with status {done.returncode}")
     return msgspec.json.decode(done.stdout, type=Result)

@@ -1,4 +1,4 @@
-"""The figures of a workload: of one run, and the median of several."""
+"""The figures of a workload: those of one run, and the median of several runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from podium.bench.measure import Meter, Reference, peak_memory_bytes
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """What every run tells. One line of output; the fields are the JSON's."""
+    """What every run reports: one line of output, or the fields of the JSON."""
 
     name: str
     nodes: int
     pods: int
     pods_per_second: float
     reference_us: float
-    peak_memory_bytes: int | None  # of the scheduler's process; None when nobody knows it
+    peak_memory_bytes: int | None  # of the scheduler's process; None if unknown
 
 
 class Result(Figures, frozen=True, kw_only=True):
-    """Of a run in this process."""
+    """The figures of a run in this process."""
 
     cycle_p50_us: float
     cycle_p99_us: float
@@ -33,17 +33,17 @@ class Result(Figures, frozen=True, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """The mean cycle in units of the reference."""
+        """Return the mean cycle in units of the reference time."""
         return self.cycle_mean_us / self.reference_us
 
 
 class LiveResult(Figures, frozen=True, kw_only=True):
-    """Of a run on a cluster, timed from outside."""
+    """The figures of a run on a cluster, timed from outside."""
 
     steady_pods_per_second: float
     bind_p50_ms: float
     bind_p99_ms: float
-    watch_breaks: int  # of the watch that times pods; unless 0, times are not exact
+    watch_breaks: int  # of the watch that times pods; times are exact only if it is 0
     scheduler_cpu_seconds: float | None
 
 
@@ -74,14 +74,14 @@ def median_us(nanoseconds: Sequence[int]) -> float:
 
 
 def median_of(results: Sequence[F]) -> F:
-    """Field by field, so no field depends on which run another was typical of."""
+    """Return the median of each field separately."""
     fields = [name for name in results[0].__struct_fields__ if name not in _SAME_IN_ALL_RUNS]
     values = {name: [getattr(result, name) for result in results] for name in fields}
-    # A figure that one run could not tell is told by none.
+    # A figure that is unknown in one run is unknown in the result.
     middle = {name: None if None in found else median(found) for name, found in values.items()}
     if middle["peak_memory_bytes"] is not None:
         middle["peak_memory_bytes"] = int(middle["peak_memory_bytes"])
     breaks = [result.watch_breaks for result in results if isinstance(result, LiveResult)]
-    if breaks:  # one inexact run is worth knowing of
+    if breaks:  # one inexact run makes the result inexact
         middle["watch_breaks"] = max(breaks)
     return msgspec.structs.replace(results[0], **middle)

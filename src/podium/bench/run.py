@@ -1,7 +1,7 @@
-"""One run of one workload: its operations in order, each pod through a real scheduling cycle.
+"""Runs one workload once: its operations in order, each pod through a real scheduling cycle.
 
-Nothing waits: ``sleep`` moves the clock, and churn comes between two cycles, at the same places in
-every run.
+Nothing waits: ``sleep`` moves the clock, and churn happens between two cycles, at the same points
+in every run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from podium.api.objects import ApiObject, Namespace, Node, Pod, decode
 from podium.bench.load import Workload
 from podium.bench.measure import Reference
-from podium.bench.nodes import csi_node, prepared
+from podium.bench.objects import PodMaker, csi_node, in_turn, prepared
 from podium.bench.ops import (
     Barrier,
     Churn,
@@ -28,7 +28,6 @@ from podium.bench.ops import (
     Op,
     Sleep,
 )
-from podium.bench.pods import PodMaker, in_turn
 from podium.bench.result import Result, of_run
 from podium.bench.scheduling import BuildCore, Scheduling
 from podium.bench.templates import Template
@@ -36,7 +35,7 @@ from podium.errors import WorkloadFailed
 
 
 def run(workload: Workload, build: BuildCore) -> Result:
-    """Run the workload once in this process; ``WorkloadFailed`` when a pod finds no node."""
+    """Run the workload once in this process; ``WorkloadFailed`` if a pod finds no node."""
     return _Run(workload, build).result()
 
 
@@ -94,7 +93,7 @@ class _Run:
             self.create_namespace(f"{op.prefix}-{place}", template)
 
     def create_namespace(self, name: str, template: Template | None = None) -> None:
-        """An existing namespace is left as it is."""
+        """Create a namespace, unless it exists."""
         if self.scheduling.cluster.objects(Namespace).get(name) is None:
             template = template or self.templates.get("", Namespace)
             self.scheduling.put(template.build(next(self.serials), name=name))
@@ -156,7 +155,7 @@ class _Run:
         self.finish(opcode)
 
     def measure_pods(self, opcode: str, arriving: Sequence[bytes]) -> None:
-        """Each pod arrives as JSON, and the next one after a cycle."""
+        """Create pods from JSON, as a watch delivers them, with a cycle after each."""
         scheduling = self.scheduling
         with scheduling.meter.measuring(len(arriving)):
             for data in arriving:
@@ -194,14 +193,14 @@ class _Run:
 
 
 class _Churning:
-    """Makes an object of each template per interval; ``recreate`` deletes in the same order."""
+    """Creates an object of each template per interval; ``recreate`` also deletes them in turn."""
 
     def __init__(self, run: _Run, op: Churn) -> None:
         self.run = run
         self.op = op
         self.templates = [run.templates.get(path, ApiObject) for path in op.template_paths]
         self.ticks = 0
-        self.standing: dict[int, list[ApiObject]] = {}  # by place, for ``recreate``
+        self.standing: dict[int, list[ApiObject]] = {}  # by index, for ``recreate``
 
     def start(self) -> None:
         self.run.scheduling.clock.call_later(self.op.interval_milliseconds / 1_000, self.tick)

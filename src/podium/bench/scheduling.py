@@ -1,7 +1,8 @@
-"""The scheduler's loop without its API server: a pod, a cycle, what follows from the outcome.
+"""The scheduling loop without an API server: take a pod, run a cycle, apply the outcome.
 
-A placed pod is confirmed as a watch would; evicted pods are gone at once and their preemptor is
-tried again with its nomination; other rejected pods wait until something may have made room.
+A placed pod is confirmed as a watch would do. Evicted pods are removed at once, and their
+preemptor is tried again with its nomination. Other rejected pods wait until a change may have made
+room.
 """
 
 from __future__ import annotations
@@ -32,25 +33,25 @@ class Evictions(OfflineClient):
     """A client that remembers which pods preemption deletes."""
 
     def take(self) -> list[Pod]:
-        """The pods deleted since the last call."""
+        """Return the pods deleted since the last call."""
         taken, self.deleted = self.deleted, []
         return taken
 
 
 class Scheduling:
-    """Places pods one at a time. Time moves with every placed pod, and never by itself."""
+    """Places pods one at a time. Time moves only when a pod is placed."""
 
     def __init__(self, build: BuildCore) -> None:
         self.clock = FakeClock()
         self.meter = Meter()
         self.pending = Pending()
-        self.unplaced: set[str] = set()  # the pods that an operation waits for, by uid
+        self.unplaced: set[str] = set()  # uids of the pods that an operation waits for
         self._evictions = Evictions()
         self._core = build(self.clock, self._evictions)
         self.cluster = self._core.cluster
 
     def submit(self, pod: Pod, *, awaited: bool = False) -> None:
-        """The pod was created; one that has a node needs no scheduling, a gated one gets none."""
+        """Add a new pod; pods with a node and gated pods are not scheduled."""
         if pod.node_name:
             self.cluster.add_pod(pod)
             return
@@ -63,7 +64,7 @@ class Scheduling:
             self.pending.gate(pod, status.message)
 
     def run_one(self) -> bool:
-        """Try the next pod; false when there is none."""
+        """Try the next pod; return false if there is none."""
         queued = self.pending.pop()
         if queued is None:
             return False
@@ -80,12 +81,12 @@ class Scheduling:
         return True
 
     def run_all(self) -> None:
-        """Try every pod that waits for its turn."""
+        """Try all pods that are due."""
         while self.run_one():
             pass
 
     def put(self, obj: ApiObject) -> None:
-        """An object was created."""
+        """Create an object."""
         match obj:
             case Pod():
                 self.submit(obj)
@@ -96,7 +97,7 @@ class Scheduling:
                 self.cluster.set_object(obj)
 
     def delete(self, obj: ApiObject) -> None:
-        """An object of ``put`` was deleted."""
+        """Delete an object that ``put`` created."""
         match obj:
             case Pod() if obj.uid in self.cluster.pods:
                 self.cluster.remove_pod(obj)

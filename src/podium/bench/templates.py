@@ -1,6 +1,6 @@
-"""Objects to make many of: one file, decoded once, then given names.
+"""Templates for many objects: a file is decoded once, and each object gets its own name.
 
-A watch delivers JSON, so measured pods are made as JSON; the rest share one decoded object.
+A watch delivers JSON, so measured pods are made as JSON; other objects share one decoded object.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CREATED = "2026-01-01T00:00:00Z"
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 _INDEX = re.compile(r"\{\{\s*\.Index\s*\}\}")
-_STAND_IN = b"907060503"  # where the number of the object goes: a number itself, and in no template
+_STAND_IN = b"907060503"  # stands for the number of an object; in no template
 
 CLUSTER_SCOPED: Mapping[str, type[ApiObject]] = {
     kind.__name__: kind
@@ -80,13 +80,13 @@ _BUILT_IN: Mapping[type[ApiObject], Mapping[str, Any]] = {
 
 
 class Template:
-    """One object without its identity."""
+    """An object without a name."""
 
     def __init__(self, plain: Mapping[str, Any]) -> None:
         self.kind = _kind(plain)
         metadata = {"creationTimestamp": _CREATED, **(plain.get("metadata") or {})}
         named = {**plain, "metadata": {**metadata, "name": metadata.get("name") or "template"}}
-        # A selector that nobody can read is told once, and not by each attempt of each pod.
+        # An invalid selector is reported once, not by each attempt of each pod.
         objects.validate(objects.decode(self.kind, named))
         self.fixed_name: str = metadata.pop("name", None) or ""
         self.prefix: str = metadata.get("generateName") or f"{self.kind.__name__.lower()}-"
@@ -105,7 +105,7 @@ class Template:
         return self.fixed_name or f"{self.prefix}{serial}"
 
     def build(self, serial: int, namespace: str = "", name: str = "") -> ApiObject:
-        """One more object; unless it is numbered, it shares all but its metadata with others."""
+        """Return a new object; unless it contains its number, it shares all but its metadata."""
         if self.is_numbered:
             return objects.decode(self.kind, self.json(serial, namespace))
         metadata = msgspec.structs.replace(
@@ -121,7 +121,7 @@ class Template:
         return msgspec.structs.replace(self._model, metadata=metadata)
 
     def json(self, serial: int, namespace: str, own: Fields | None = None) -> bytes:
-        """One more object as a watch would deliver it; ``own`` are fields of its own by part."""
+        """Return a new object as the JSON of a watch; ``own`` are its own fields, by part."""
         identity = {"name": self.name(serial), "namespace": namespace, "uid": uid(serial)}
         metadata, rest = self.metadata | identity, self._rest
         if own:
@@ -133,12 +133,12 @@ class Template:
         return b'{"metadata":%b,%b' % (msgspec.json.encode(metadata), rest)
 
     def part(self, name: str) -> dict[str, Any]:
-        """``spec`` or ``status`` as the template has it."""
+        """Return ``spec`` or ``status`` of the template."""
         return self.plain.get(name) or {}
 
 
 class Templates:
-    """The templates of one file, by path as written; "" gives the built-in one."""
+    """The templates of one workload file by path; an empty path is the built-in one."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -146,7 +146,7 @@ class Templates:
         self._built_in = {kind: Template(plain) for kind, plain in _BUILT_IN.items()}
 
     def load(self, path: str) -> Template:
-        """Read the template once; ``PodiumError`` says what is wrong with it."""
+        """Read a template, once; raise ``PodiumError`` if it is unusable."""
         if path not in self._known:
             self._known[path] = Template(_read(self._directory / path))
         return self._known[path]
@@ -156,7 +156,7 @@ class Templates:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    # Replaced before parsing, as scheduler_perf does: the number may be part of a larger value.
+    # As in scheduler_perf, replaced before parsing: the number may be part of a larger value.
     found = load_yaml(_INDEX.sub(_STAND_IN.decode(), read_text(path)))
     if len(found) != 1:
         raise PodiumError(f"a template is one object, not {len(found)}")
@@ -173,7 +173,7 @@ def _kind(plain: Mapping[str, Any]) -> type[ApiObject]:
 
 
 def _defaulted(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """With what the API server adds and scheduling sees: allocatable amounts, requests."""
+    """Add the defaults of the API server that scheduling sees: allocatable amounts, requests."""
     match plain:
         case {"kind": "Node", "status": {"capacity": amounts, **rest}}:
             status = {"allocatable": amounts, **rest, "capacity": amounts}
@@ -193,7 +193,7 @@ def _with_requests(container: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _after_brace(plain: Mapping[str, Any]) -> bytes:
-    """The JSON of the object as it follows the metadata."""
+    """Return the JSON of the object that follows the metadata."""
     return msgspec.json.encode(plain)[1:]
 
 

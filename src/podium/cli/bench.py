@@ -14,9 +14,8 @@ import msgspec
 
 from podium import app, config
 from podium.bench.load import Workload, load_file
-from podium.bench.progress import Bar
 from podium.bench.repeat import repeat
-from podium.bench.report import IN_PROCESS, LIVE, Table
+from podium.bench.report import IN_PROCESS, LIVE, ProgressBar, Table
 from podium.bench.result import Figures, LiveResult, median_of
 from podium.bench.run import run as run_workload
 from podium.cli.arguments.measurement import DEFAULT_RUNS
@@ -129,11 +128,11 @@ def _run_live(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
     )
 
 
-def _live_runs(workload: Workload, options: LiveOptions, runs: int, bar: Bar) -> LiveResult:
+def _live_runs(workload: Workload, options: LiveOptions, runs: int, bar: ProgressBar) -> LiveResult:
     from podium.bench.live.run import run as run_live
 
     def tell(what: str) -> None:
-        bar.tell(f"{workload.name}: {what}")
+        bar.show(f"{workload.name}: {what}")
 
     results = []
     for number in range(runs):
@@ -171,11 +170,11 @@ def _run_all(
     args: argparse.Namespace,
     runs: int,
     table: Table[F],
-    measure: Callable[[str, Workload, Bar], F],
+    measure: Callable[[str, Workload, ProgressBar], F],
 ) -> int:
     as_text = args.output == "text"
     has_header, status = False, 0
-    with Bar(len(chosen) * runs) as bar:
+    with ProgressBar(len(chosen) * runs) as bar:
         for path, workload in chosen:
             try:
                 result = measure(path, workload, bar)

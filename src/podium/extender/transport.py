@@ -12,9 +12,7 @@ from podium.clock import Clock, Deadline
 from podium.errors import CredentialsError, ExtenderError
 from podium.tls import Certificate, Tls
 
-_NO_TIMEOUT = aiohttp.ClientTimeout(
-    total=None, sock_connect=None
-)  # Deadline does it, by our clock
+_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # Deadline does it, by our clock
 # A reply repeats at most the nodes of the request, with a message for each.
 LEAST_LIMIT: Final = 16 << 20
 _PER_BYTE_SENT: Final = 2

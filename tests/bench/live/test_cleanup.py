@@ -87,7 +87,7 @@ async def test_what_cannot_be_deleted_is_told(world, everything, capsys):
     await Played(world).play_tidily(everything)
 
     told = capsys.readouterr().err
-    assert "podium: not everything is deleted: not yours" in told
+    assert "podium: some objects are not deleted: not yours" in told
     assert f"kubectl delete nodes,namespaces -l podium.dev/bench={RUN}" in told
 
 
@@ -97,7 +97,7 @@ async def test_nodes_of_the_same_names_are_refused(world):
         world.create("nodes", **node(name))
     wanted = {f"node-{number}" for number in range(3)}
 
-    with pytest.raises(WorkloadFailed, match="has nodes named node-1, node-2 already"):
+    with pytest.raises(WorkloadFailed, match="already has nodes named node-1, node-2"):
         await check_nodes(Writer(world.connection), wanted)
 
 
@@ -107,4 +107,4 @@ async def test_other_nodes_are_warned_of(world, capsys):
 
     await check_nodes(Writer(world.connection), {"node-0"})
 
-    assert "1 nodes of its own" in capsys.readouterr().err
+    assert "already has 1 nodes" in capsys.readouterr().err

@@ -12,9 +12,8 @@ from podium.api.objects import (
     StorageClass,
 )
 from podium.bench.live.manifests import LABEL, Marking, take_priority
-from podium.bench.nodes import csi_node
+from podium.bench.objects import bound_pair, csi_node
 from podium.bench.ops import CreateNodes
-from podium.bench.pods import bound_pair
 from podium.bench.templates import Template
 
 MARKING = Marking("run-1")

@@ -197,7 +197,7 @@ async def test_pods_in_turn_need_nodes(world, tmp_path, field):
 async def test_a_namespace_of_others_is_refused(world, tmp_path):
     pods = "opcode: createPods, count: 1, namespace: default"
 
-    with pytest.raises(WorkloadFailed, match="the cluster has a Namespace default already"):
+    with pytest.raises(WorkloadFailed, match="the cluster already has a Namespace default"):
         await Played(world).play(workload(tmp_path, NODES, pods))
 
 

@@ -1,4 +1,4 @@
-"""Workloads on a cluster: made through its API, timed from outside by a watch.
+"""Runs workloads on a cluster: objects are created through its API and timed by a watch.
 
-``run`` runs one once; the command hands in where the cluster is and whose scheduler is timed.
+``run`` runs a workload once; the command hands in the cluster and which scheduler is timed.
 """

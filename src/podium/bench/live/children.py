@@ -1,6 +1,6 @@
-"""The processes a benchmark starts: the scheduler it times and the API server of ``--embedded``.
+"""The processes that a benchmark starts: the timed scheduler, and the API server of ``--embedded``.
 
-Each has a log in the run's folder, which errors quote, and ends with the benchmark.
+Each writes a log in the folder of the run, which error messages quote, and ends with the benchmark.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ T = TypeVar("T")
 SERVE: Final = "--serve"
 _STOP_SECONDS: Final = 10.0
 _TAIL_LINES: Final = 15
-# So that the limit on the client's requests is not what is measured; scheduler_perf's own.
+# The limit of scheduler_perf, so that the rate limit of the client is not what is measured.
 _REQUESTS_PER_SECOND: Final = 5000
 
 
 class Child:
-    """One process; ``stop`` ends it, by its id."""
+    """One child process."""
 
     def __init__(self, process: asyncio.subprocess.Process, log: Path, clock: Clock) -> None:
         self._process = process
@@ -39,21 +39,21 @@ class Child:
         self.pid = process.pid
 
     async def first_line(self) -> str:
-        """What it says on standard output; it may end without a word."""
+        """Return the first line of its standard output; ``WorkloadFailed`` if it ends before."""
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line:
             await self._ended
-            raise WorkloadFailed(self._last_words())
+            raise WorkloadFailed(self._end_of_log())
         return line.decode().strip()
 
     async def unless_ended(self, work: Awaitable[T]) -> T:
-        """Wait for this; ``WorkloadFailed`` with the process's last words if it ends before."""
+        """Await ``work``; raise ``WorkloadFailed`` with the end of its log if it ends before."""
         task = asyncio.ensure_future(work)
         try:
             await asyncio.wait({task, self._ended}, return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                raise WorkloadFailed(self._last_words())
+                raise WorkloadFailed(self._end_of_log())
             return task.result()
         finally:
             task.cancel()
@@ -69,15 +69,15 @@ class Child:
             self._process.kill()
             await self._ended
 
-    def _last_words(self) -> str:
-        said = self._log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
+    def _end_of_log(self) -> str:
+        lines = self._log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
         status = self._process.returncode
-        return "\n  ".join([f"podium's process ended with status {status}:", *said])
+        return "\n  ".join([f"podium's process ended with status {status}:", *lines])
 
 
 @asynccontextmanager
 async def embedded_server(folder: Path, clock: Clock) -> AsyncIterator[Path]:
-    """An API server without controllers and kubelets; yields the kubeconfig that leads there."""
+    """Run an API server without controllers and kubelets; yield its kubeconfig."""
     child = await _start(["bench", SERVE], folder / "server.log", clock)
     try:
         url = await child.first_line()
@@ -89,12 +89,12 @@ async def embedded_server(folder: Path, clock: Clock) -> AsyncIterator[Path]:
 
 
 class TimedScheduler:
-    """The scheduler whose use of the machine is told; none where nobody knows its process."""
+    """The scheduler that is timed; its usage is unknown if its process is unknown."""
 
     def __init__(self, pid: int | None = None, child: Child | None = None) -> None:
         self._pid = child.pid if child is not None else pid
         self._child = child
-        self.total: Usage | None = None  # once it has ended, where it was ours
+        self.total: Usage | None = None  # known once a scheduler that we started has ended
 
     def usage(self) -> Usage | None:
         return None if self._pid is None else usage_of(self._pid)
@@ -115,7 +115,7 @@ class TimedScheduler:
 async def podium_scheduler(
     kubeconfig: Path, folder: Path, clock: Clock
 ) -> AsyncIterator[TimedScheduler]:
-    """``podium scheduler`` on this cluster, alone."""
+    """Run ``podium scheduler`` on this cluster."""
     configuration = folder / "scheduler.json"
     configuration.write_bytes(_configuration(kubeconfig))
     argv = ["scheduler", f"--config={configuration}"]
@@ -131,10 +131,10 @@ async def _start(argv: list[str], log: Path, clock: Clock) -> Child:
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "podium", *argv),
-            stdin=subprocess.PIPE,  # closed when this process ends, whichever way
+            stdin=subprocess.PIPE,  # closed when this process ends, for whatever reason
             stdout=subprocess.PIPE if SERVE in argv else output,
             stderr=output,
-            start_new_session=True,  # a Ctrl-C is for the benchmark: it tidies up
+            start_new_session=True,  # Ctrl-C goes to the benchmark only, which cleans up
         )
     return Child(process, log, clock)
 
@@ -151,7 +151,7 @@ def _configuration(kubeconfig: Path) -> bytes:
 
 
 def _kubeconfig(url: str) -> bytes:
-    """As YAML, of which JSON is a part."""
+    """Return a kubeconfig as JSON, which is valid YAML."""
     return msgspec.json.encode(
         {
             "apiVersion": "v1",

@@ -1,4 +1,4 @@
-"""Leaves a cluster as it was: refuses one where names are taken, and deletes what a run made."""
+"""Leaves a cluster as it was: checks that no names are taken, and deletes what a run created."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 
 from podium.api.objects import Namespace, Node, Pod
 from podium.bench.live.manifests import LABEL, Json
-from podium.bench.live.writer import Place, Writer, at_once
+from podium.bench.live.writer import KindIn, Writer, at_once
 from podium.client.http import Connection, Request
 from podium.client.resources import Resource, decode_plain, resource_of
 from podium.clock import sleep
@@ -20,23 +20,23 @@ from podium.errors import NotFound, PodiumError, WorkloadFailed
 EVENTS: Final = Resource("Event", "events", decode_plain)
 _NAMESPACES: Final = resource_of(Namespace)
 _SHOWN_NAMES: Final = 3
-# A namespace that nobody has begun to take apart by then has no controller.
+# If the deletion of a namespace has not begun by then, the cluster has no controller for it.
 _PATIENCE_SECONDS: Final = 10.0
 _GONE_SECONDS: Final = 120.0
 _PAUSE: Final = 0.25
 
 
 async def check_nodes(writer: Writer, wanted: Collection[str]) -> None:
-    """``WorkloadFailed`` when the cluster has nodes of these names."""
+    """Raise ``WorkloadFailed`` if the cluster has nodes of these names."""
     there = await writer.names(resource_of(Node), "")
     taken = sorted(set(wanted).intersection(there))
     if taken:
         shown = ", ".join(taken[:_SHOWN_NAMES]) + (", ..." if len(taken) > _SHOWN_NAMES else "")
-        hint = f"leftovers of a benchmark go with: kubectl delete nodes,namespaces -l {LABEL}"
-        raise WorkloadFailed(f"the cluster has nodes named {shown} already; {hint}")
+        hint = f"delete leftovers of a benchmark with: kubectl delete nodes,namespaces -l {LABEL}"
+        raise WorkloadFailed(f"the cluster already has nodes named {shown}; {hint}")
     if there:
         print(
-            f"podium: the cluster has {len(there)} nodes of its own; "
+            f"podium: the cluster already has {len(there)} nodes; "
             "pods of the benchmark may be placed there",
             file=sys.stderr,
         )
@@ -44,7 +44,7 @@ async def check_nodes(writer: Writer, wanted: Collection[str]) -> None:
 
 @asynccontextmanager
 async def tidied(writer: Writer, connection: Connection, run_id: str) -> AsyncIterator[None]:
-    """Delete everything of this run when the block ends, however it ends."""
+    """Delete everything that this run created when the block ends, whatever happened."""
     try:
         yield
     finally:
@@ -52,7 +52,7 @@ async def tidied(writer: Writer, connection: Connection, run_id: str) -> AsyncIt
             await _Cleanup(writer, connection, run_id).run()
         except PodiumError as error:
             hint = f"kubectl delete nodes,namespaces -l {LABEL}={run_id}"
-            print(f"podium: not everything is deleted: {error}; try: {hint}", file=sys.stderr)
+            print(f"podium: some objects are not deleted: {error}; try: {hint}", file=sys.stderr)
 
 
 class _Cleanup:
@@ -63,10 +63,10 @@ class _Cleanup:
         self._run_id = run_id
 
     async def run(self) -> None:
-        places = [place for place in self._writer.places if place[0] is not _NAMESPACES]
-        for place in sorted(places, key=_order):
-            await self._writer.empty(place, self._run_id)
-        if (_NAMESPACES, "") not in self._writer.places:
+        found = [each for each in self._writer.written if each[0] is not _NAMESPACES]
+        for each in sorted(found, key=_order):
+            await self._writer.empty(each, self._run_id)
+        if (_NAMESPACES, "") not in self._writer.written:
             return
         names = await self._writer.names(_NAMESPACES, "", f"{LABEL}={self._run_id}")
         await at_once(names, self._delete_namespace)
@@ -91,7 +91,7 @@ class _Cleanup:
         return found
 
     async def _finalize(self, namespace: Json) -> None:
-        """Let an empty namespace go in a cluster without a controller for that."""
+        """Remove the finalizers of an empty namespace in a cluster without a controller for it."""
         namespace["spec"]["finalizers"] = []
         path = _NAMESPACES.path_of(namespace["metadata"]["name"], "finalize")
         try:
@@ -100,6 +100,6 @@ class _Cleanup:
             return
 
 
-def _order(place: Place) -> int:
-    """Pods first: volumes are in use, and nodes needed, until they are gone."""
-    return 0 if place[0] is resource_of(Pod) else 1
+def _order(where: KindIn) -> int:
+    """Sort pods first, because they use volumes and nodes until they are deleted."""
+    return 0 if where[0] is resource_of(Pod) else 1

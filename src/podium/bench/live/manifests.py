@@ -1,4 +1,4 @@
-"""The objects of a workload as they are sent to an API server, marked as the benchmark's own."""
+"""The objects of a workload as they are sent to an API server, with the benchmark's label."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import msgspec
 
 from podium.api.nodes import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, PersistentVolume, Pod, encode
-from podium.bench.nodes import prepared
+from podium.bench.objects import prepared
 from podium.bench.ops import CreateNodes
 from podium.bench.templates import Template
 from podium.client.resources import Resource, decode_plain, resource_of
 
 Json = dict[str, Any]
 
-# On everything without a namespace; what is in a namespace belongs to whom that belongs to.
+# On all objects outside namespaces; objects inside one are deleted with their namespace.
 LABEL: Final = "podium.dev/bench"
 PRIORITY_CLASSES: Final = Resource(
     "PriorityClass", "priorityclasses", decode_plain, "scheduling.k8s.io"
 )
-# The server gives out its own.
+# The server assigns these itself.
 _SERVERS_OWN: Final = ("uid", "creationTimestamp", "generateName")
 
 
@@ -30,7 +30,7 @@ class Manifest:
     """One object to be created."""
 
     resource: Resource[Any]
-    namespace: str  # "" for an object without one
+    namespace: str  # empty for an object without one
     body: Json
 
     @property
@@ -43,7 +43,7 @@ class Manifest:
 
     @property
     def collection(self) -> str:
-        """Where it is created."""
+        """Return the path of the collection where it is created."""
         return collection(self.resource, self.namespace)
 
 
@@ -52,16 +52,16 @@ def collection(resource: Resource[Any], namespace: str) -> str:
 
 
 class Marking:
-    """Makes manifests that carry the label of one run."""
+    """Makes manifests with the label of one run."""
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
 
     def of_json(self, kind: type[ApiObject], data: bytes) -> Manifest:
-        """An object as templates write it."""
+        """Make a manifest from the JSON of a template."""
         body: Json = msgspec.json.decode(data)
         if kind is PersistentVolume and "claimRef" in body["spec"]:
-            del body["spec"]["claimRef"]["uid"]  # nobody knows it yet: bound by name
+            del body["spec"]["claimRef"]["uid"]  # the uid is not known yet: bound by name
         if kind is Node:
             labels = body["metadata"].get("labels") or {}
             body["metadata"]["labels"] = labels | {HOSTNAME: body["metadata"]["name"]}
@@ -73,9 +73,9 @@ class Marking:
             manifest.body["spec"]["nodeName"] = node_name
         return manifest
 
-    def node(self, template: Template, op: CreateNodes, serial: int, place: int) -> Manifest:
-        """The template's node with what the operation's strategies give it."""
-        node = prepared(cast(Node, template.build(serial)), op, place)
+    def node(self, template: Template, op: CreateNodes, serial: int, index: int) -> Manifest:
+        """Make a node from the template and the operation's strategies."""
+        node = prepared(cast(Node, template.build(serial)), op, index)
         body: Json = msgspec.json.decode(template.json(serial, ""))
         body["metadata"]["labels"] = dict(node.labels)
         body["status"] = {
@@ -89,7 +89,7 @@ class Marking:
         return self._manifest(resource_of(Namespace), body)
 
     def of_struct(self, obj: ApiObject) -> Manifest:
-        """An object that podium has made up itself: its struct holds all of it."""
+        """Make a manifest from a struct that podium built, which has all fields of the object."""
         return self._manifest(resource_of(type(obj)), msgspec.json.decode(encode(obj)))
 
     def priority_class(self, value: int) -> Manifest:
@@ -114,8 +114,10 @@ def priority_class_name(value: int) -> str:
 
 
 def take_priority(manifest: Manifest) -> int | None:
-    """The number that a pod's template gives as priority: an API server wants the name of a class
-    instead, which takes its place."""
+    """Remove and return the priority of a pod; the name of a priority class takes its place.
+
+    An API server does not accept a number.
+    """
     spec = manifest.body["spec"]
     if spec.get("priority") is None or spec.get("priorityClassName"):
         return None

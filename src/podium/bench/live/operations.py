@@ -1,22 +1,21 @@
-"""The operations of a workload, carried out through the API of a cluster."""
+"""Carries out the operations of a workload through the API of a cluster."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from podium.api.objects import ApiObject, Namespace, Node
 from podium.bench.live.children import TimedScheduler
-from podium.bench.live.churning import churn
 from podium.bench.live.manifests import LABEL, Manifest, Marking, take_priority
 from podium.bench.live.timing import Times
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer, at_once
-from podium.bench.nodes import csi_node
+from podium.bench.objects import PodMaker, csi_node, in_turn
 from podium.bench.ops import (
     Barrier,
     Churn,
@@ -29,7 +28,6 @@ from podium.bench.ops import (
     Op,
     Sleep,
 )
-from podium.bench.pods import PodMaker, in_turn
 from podium.bench.templates import Template, Templates
 from podium.client.resources import NODES, PODS
 from podium.clock import Clock, sleep
@@ -39,8 +37,8 @@ _PROBE_NAMESPACE = "podium-bench"
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """What the operations of a run work with."""
+class LiveContext:
+    """The parts that the operations of a run share."""
 
     templates: Templates
     writer: Writer
@@ -51,28 +49,32 @@ class Scene:
 
 
 class Operations:
-    """Carries out operations one after another; churn goes on beside them until the end."""
+    """Carries out operations one after another; churn runs in the background until the end."""
 
     def __init__(
-        self, scene: Scene, scheduler: TimedScheduler, times: Times, tell: Callable[[str], None]
+        self,
+        context: LiveContext,
+        scheduler: TimedScheduler,
+        times: Times,
+        report: Callable[[str], None],
     ) -> None:
-        self._scene = scene
+        self._context = context
         self._scheduler = scheduler
         self._times = times
-        self._tell = tell
+        self._report = report
         self._serials = itertools.count()
         self._node_serials = itertools.count()
         self._node_names: list[str] = []
         self._namespaces: set[str] = set()
         self._priorities: set[int] = set()
-        self._labels: dict[str, dict[str, str]] = {}  # of every pod, by key
+        self._labels: dict[str, dict[str, str]] = {}  # by the key of every pod
         self._churns: list[asyncio.Task[None]] = []
 
     async def run(self, ops: Sequence[Op]) -> None:
         try:
-            await self._meet_scheduler()
+            await self._wait_for_scheduler()
             for op in ops:
-                self._tell(op.opcode)
+                self._report(op.opcode)
                 await self._perform(op)
                 self._check_churns()
         finally:
@@ -81,7 +83,7 @@ class Operations:
             await asyncio.gather(*self._churns, return_exceptions=True)
 
     def _check_churns(self) -> None:
-        """A churn that failed has not disturbed anybody: the figures would be of another run."""
+        """Raise the error of a churn that failed: without churn the figures mean something else."""
         for task in self._churns:
             if task.done():
                 task.result()
@@ -105,30 +107,30 @@ class Operations:
             case Barrier():
                 await self._wait_at(op)
             case Sleep():
-                await sleep(self._scene.clock, op.duration)
+                await sleep(self._context.clock, op.duration)
 
-    async def _meet_scheduler(self) -> None:
-        """Go on once a scheduler has tried a pod that fits nowhere: then it is at work."""
+    async def _wait_for_scheduler(self) -> None:
+        """Wait until a scheduler has tried a pod that fits nowhere, which shows that it works."""
         await self._create_namespace(_PROBE_NAMESPACE)
         container = {"name": "probe", "image": "registry.k8s.io/pause:3.10"}
         spec = {"nodeSelector": {LABEL: "nowhere"}, "containers": [container]}
         metadata = {"name": "probe", "namespace": _PROBE_NAMESPACE}
-        probe = self._scene.marking.pod(msgspec.json.encode({"metadata": metadata, "spec": spec}))
-        await self._scene.writer.create(probe)
-        await self._scene.watch.settled([probe.key], self._scene.timeout, attempted=True)
-        await self._scene.writer.delete(probe.resource, probe.key)
+        probe = self._context.marking.pod(msgspec.json.encode({"metadata": metadata, "spec": spec}))
+        await self._context.writer.create(probe)
+        await self._context.watch.settled([probe.key], self._context.timeout, attempted=True)
+        await self._context.writer.delete(probe.resource, probe.key)
 
-    # --- everything but pods ---------------------------------------------------------------------
+    # --- nodes, namespaces and other objects ------------------------------------------------------
 
     async def _create_nodes(self, op: CreateNodes) -> None:
-        template = self._scene.templates.get(op.node_template_path, Node)
+        template = self._context.templates.get(op.node_template_path, Node)
 
         async def create(numbers: tuple[int, int]) -> None:
-            place, serial = numbers
-            node = self._scene.marking.node(template, op, serial, place)
+            index, serial = numbers
+            node = self._context.marking.node(template, op, serial, index)
             await self._create_node(node)
             if (drivers := csi_node(node.name, op)) is not None:
-                await self._scene.writer.create(self._scene.marking.of_struct(drivers))
+                await self._context.writer.create(self._context.marking.of_struct(drivers))
 
         serials = list(itertools.islice(self._node_serials, op.count))
         await at_once(enumerate(serials), create)
@@ -136,47 +138,47 @@ class Operations:
 
     async def _create_node(self, node: Manifest) -> None:
         taints = (node.body.get("spec") or {}).get("taints")
-        made = await self._scene.writer.create(node)
+        made = await self._context.writer.create(node)
         if made.get("spec", {}).get("taints") != taints:
-            # A new node is tainted until its kubelet is heard of, and this one has none.
-            await self._scene.writer.patch(NODES, node.name, {"spec": {"taints": taints}})
+            # The server taints a new node until its kubelet reports, and this one has no kubelet.
+            await self._context.writer.patch(NODES, node.name, {"spec": {"taints": taints}})
 
     async def _create_namespaces(self, op: CreateNamespaces) -> None:
-        for place in range(op.count):
-            await self._create_namespace(f"{op.prefix}-{place}", op.namespace_template_path)
+        for index in range(op.count):
+            await self._create_namespace(f"{op.prefix}-{index}", op.namespace_template_path)
 
     async def _create_namespace(self, name: str, template_path: str = "") -> None:
-        """Once; one that is not ours is not touched."""
+        """Create a namespace once; one that exists already is an error, not changed."""
         if name in self._namespaces:
             return
-        template = self._scene.templates.get(template_path, Namespace)
-        await self._scene.writer.create(self._scene.marking.namespace(template, name))
+        template = self._context.templates.get(template_path, Namespace)
+        await self._context.writer.create(self._context.marking.namespace(template, name))
         self._namespaces.add(name)
 
     async def _create_any(self, op: CreateAny) -> None:
-        template = self._scene.templates.get(op.template_path, ApiObject)
+        template = self._context.templates.get(op.template_path, ApiObject)
         if template.is_namespaced:
             await self._create_namespace(op.namespace)
         made = [self._made(template, op.namespace) for _ in range(op.count)]
         await at_once(made, self._create)
 
     def _made(self, template: Template, namespace: str) -> Manifest:
-        """One more object of a template; nodes are numbered on their own."""
+        """Make a new object of a template; nodes have their own numbers."""
         serial = next(self._node_serials if template.kind is Node else self._serials)
         data = template.json(serial, namespace if template.is_namespaced else "")
-        return self._scene.marking.of_json(template.kind, data)
+        return self._context.marking.of_json(template.kind, data)
 
     async def _create(self, manifest: Manifest) -> None:
         if manifest.resource is NODES:
             await self._create_node(manifest)
             return
         if manifest.resource is PODS:
-            await self._give_class(manifest)
-        await self._scene.writer.create(manifest)
+            await self._use_priority_class(manifest)
+        await self._context.writer.create(manifest)
 
     async def _start_churn(self, op: Churn) -> None:
         await self._create_namespace(op.namespace)
-        templates = [self._scene.templates.get(path, ApiObject) for path in op.template_paths]
+        templates = [self._context.templates.get(path, ApiObject) for path in op.template_paths]
 
         async def create() -> list[Manifest]:
             made = [self._made(template, op.namespace) for template in templates]
@@ -184,10 +186,10 @@ class Operations:
                 await self._create(manifest)
             return made
 
-        work = churn(op, create, self._scene.writer, self._scene.clock)
+        work = _churn(op, create, self._context.writer, self._context.clock)
         self._churns.append(asyncio.create_task(work))
 
-    # --- pods ------------------------------------------------------------------------------------
+    # --- pods -------------------------------------------------------------------------------------
 
     async def _create_pods(self, op: CreatePods) -> None:
         nodes = self._in_turn_over_nodes(op) if op.bind_in_turn else itertools.repeat("")
@@ -198,8 +200,8 @@ class Operations:
             await self._create_and_wait(pods, measured=op.collect_metrics)
 
     async def _create_pod_sets(self, op: CreatePodSets) -> None:
-        for place in range(op.count):
-            namespace = f"{op.namespace_prefix}-{place}"
+        for index in range(op.count):
+            namespace = f"{op.namespace_prefix}-{index}"
             await self._create_pods(msgspec.structs.replace(op.create_pods_op, namespace=namespace))
 
     async def _create_mixed_pods(self, op: CreateMixedPods) -> None:
@@ -211,14 +213,14 @@ class Operations:
     async def _manifests(
         self, op: CreatePods, nodes: Iterable[str] = itertools.repeat("")
     ) -> list[Manifest]:
-        """The pods of an operation; what they bring along is created."""
+        """Make the pods of an operation, and create the objects that belong to them."""
         await self._create_namespace(op.namespace)
-        along: list[Manifest] = []
-        marking = self._scene.marking
+        others: list[Manifest] = []
+        marking = self._context.marking
         maker = PodMaker(
             op,
-            self._scene.templates,
-            lambda kind, data: along.append(marking.of_json(kind, data)),
+            self._context.templates,
+            lambda kind, data: others.append(marking.of_json(kind, data)),
             self._names_for(op, "pinInTurn") if op.pin_in_turn else (),
         )
         serials = self._next_serials(op.count)
@@ -226,32 +228,32 @@ class Operations:
             marking.pod(maker.json(serial), node)
             for serial, node in zip(serials, nodes, strict=False)
         ]
-        await at_once(along, self._scene.writer.create)
+        await at_once(others, self._context.writer.create)
         for pod in pods:
-            await self._give_class(pod)
+            await self._use_priority_class(pod)
         return pods
 
-    async def _give_class(self, pod: Manifest) -> None:
+    async def _use_priority_class(self, pod: Manifest) -> None:
         value = take_priority(pod)
         if value is not None and value not in self._priorities:
             self._priorities.add(value)
-            await self._scene.writer.create(self._scene.marking.priority_class(value))
+            await self._context.writer.create(self._context.marking.priority_class(value))
 
     async def _create_and_wait(self, pods: Sequence[Manifest], *, measured: bool) -> None:
         keys = [pod.key for pod in pods]
-        watch = self._scene.watch
+        watch = self._context.watch
         if not measured:
             await self._create_all(pods)
-            await watch.settled(keys, self._scene.timeout)
+            await watch.settled(keys, self._context.timeout)
             return
         with self._times.measuring(keys, watch, self._scheduler):
             await self._create_all(pods)
-            await watch.settled(keys, self._scene.timeout)
+            await watch.settled(keys, self._context.timeout)
 
     async def _create_all(self, pods: Sequence[Manifest]) -> None:
         for pod in pods:
             self._labels[pod.key] = pod.body["metadata"].get("labels") or {}
-        await at_once(pods, self._scene.writer.create)
+        await at_once(pods, self._context.writer.create)
 
     async def _wait_at(self, op: Barrier) -> None:
         keys = [
@@ -261,15 +263,33 @@ class Operations:
             and op.label_selector.items() <= labels.items()
         ]
         attempted = op.stage_requirement == "Attempted"
-        await self._scene.watch.settled(keys, self._scene.timeout, attempted=attempted)
+        await self._context.watch.settled(keys, self._context.timeout, attempted=attempted)
 
     def _in_turn_over_nodes(self, op: CreatePods) -> Iterator[str]:
         return itertools.cycle(self._names_for(op, "bindInTurn"))
 
     def _names_for(self, op: CreatePods, field: str) -> Sequence[str]:
         if not self._node_names:
-            raise WorkloadFailed(f"{op.opcode}: {field} needs nodes, and there are none yet")
+            raise WorkloadFailed(f"{op.opcode}: {field} needs nodes, but there are none yet")
         return self._node_names
 
     def _next_serials(self, count: int) -> Iterator[int]:
         return itertools.islice(self._serials, count)
+
+
+async def _churn(
+    op: Churn, create: Callable[[], Awaitable[list[Manifest]]], writer: Writer, clock: Clock
+) -> None:
+    """Create an object of each template per interval; ``recreate`` also deletes them in turn."""
+    existing: dict[int, list[Manifest]] = {}
+    tick = 0
+    while op.mode == "recreate" or not op.number or tick < op.number:
+        await sleep(clock, op.interval_milliseconds / 1_000)
+        if op.mode == "create":
+            await create()
+        elif old := existing.pop(tick % op.number, None):
+            for manifest in old:
+                await writer.delete(manifest.resource, manifest.key)
+        else:
+            existing[tick % op.number] = await create()
+        tick += 1

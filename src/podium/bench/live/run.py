@@ -1,4 +1,4 @@
-"""One run of one workload on a cluster: its operations in order, each object through the API."""
+"""Runs one workload once on a cluster: its operations in order, each object through the API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from podium.api.objects import Node
 from podium.bench.live.children import TimedScheduler, embedded_server, podium_scheduler
 from podium.bench.live.cleanup import check_nodes, tidied
 from podium.bench.live.manifests import Marking
-from podium.bench.live.operations import Operations, Scene
+from podium.bench.live.operations import LiveContext, Operations
 from podium.bench.live.timing import Times
 from podium.bench.live.usage import Usage
 from podium.bench.live.watching import PodWatch
@@ -27,23 +27,25 @@ from podium.client.endpoints import find_endpoint
 from podium.client.http import Connection, Options
 from podium.clock import Clock, LoopClock
 
-# Told what is going on.
+# Is called with what the run is doing.
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveOptions:
-    """Which cluster, and whose scheduler; no kubeconfig is an embedded cluster for each run."""
+    """Which cluster and which scheduler; without a kubeconfig, an embedded cluster per run."""
 
     kubeconfig: Path | None = None
-    is_external: bool = False  # a scheduler runs already; ours is not started
+    is_external: bool = False  # a scheduler is running already, so none is started
     scheduler_pid: int | None = None
     timeout: float = 120.0
 
 
 async def run(workload: Workload, options: LiveOptions, tell: Tell) -> LiveResult:
-    """Run the workload once; ``WorkloadFailed`` when pods find no node, or the cluster is not
-    ours to use. Whatever happens, the cluster is left as it was."""
+    """Run the workload once, and leave the cluster as it was, whatever happens.
+
+    ``WorkloadFailed`` if pods find no node, or if the cluster has objects of the same names.
+    """
     reference = Reference(_nodes(workload))
     reference.measure()
     times = Times()
@@ -67,7 +69,7 @@ async def run(workload: Workload, options: LiveOptions, tell: Tell) -> LiveResul
 
 
 def _used(times: Times, used: Usage | None, total: Usage | None) -> Usage | None:
-    """While pods were measured; of its whole life on systems that tell no more."""
+    """Return the usage while pods were measured, or in total if the system reports no more."""
     if times.cpu_seconds is None or used is None:
         return total
     return Usage(times.cpu_seconds, used.peak_memory_bytes)
@@ -75,14 +77,16 @@ def _used(times: Times, used: Usage | None, total: Usage | None) -> Usage | None
 
 async def _prepare(
     stack: AsyncExitStack, connection: Connection, workload: Workload, options: LiveOptions
-) -> Scene:
+) -> LiveContext:
     writer = Writer(connection)
     marking = Marking(secrets.token_hex(4))
     if options.kubeconfig is not None:
         await check_nodes(writer, set(_node_names(workload)))
         await stack.enter_async_context(tidied(writer, connection, marking.run_id))
     watch = PodWatch(connection)
-    return Scene(workload.templates, writer, marking, watch, connection.clock, options.timeout)
+    return LiveContext(
+        workload.templates, writer, marking, watch, connection.clock, options.timeout
+    )
 
 
 @asynccontextmanager
@@ -106,7 +110,7 @@ def _nodes(workload: Workload) -> int:
 
 
 def _node_names(workload: Workload) -> Iterator[str]:
-    """As the operations will name them: nodes are numbered on their own."""
+    """Return the names that the operations will give to nodes."""
     serials = itertools.count()
     for op in workload.ops:
         if isinstance(op, CreateNodes):

@@ -1,4 +1,4 @@
-"""The API server of ``podium bench --embedded``, in a process of its own: nothing but the API."""
+"""The API server of ``podium bench --embedded``: a separate process with nothing but the API."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import LoopClock
 
-# Watchers may fall behind by this many events before they must list again.
+# A watch may fall behind by this many events before it must list again.
 _HISTORY = 100_000
 
 
 async def serve() -> None:
-    """Print the address, then serve until standard input ends: with the benchmark, at the latest.
+    """Print the address, then serve until standard input ends, which it does with the benchmark.
 
-    Without controllers and kubelets, so that pods stay as the scheduler leaves them.
+    There are no controllers and kubelets, so that pods stay as the scheduler leaves them.
     """
     async with EmbeddedServer(new_api(LoopClock(), history=_HISTORY)) as server:
         print(server.url, flush=True)

@@ -1,4 +1,4 @@
-"""What a live run measures: how fast pods got their nodes, and what the scheduler used for it."""
+"""What a live run measures: how fast pods got their nodes, and the usage of the scheduler."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from podium.bench.live.watching import PodWatch
 from podium.bench.measure import Reference
 from podium.bench.result import LiveResult, median_us
 
-# Between these parts of the pods the rate is steady: no start, no stragglers.
+# Between these quantiles of the pods the rate is steady, without start and end of the run.
 _STEADY = (0.1, 0.9)
 
 
@@ -33,12 +33,12 @@ class Times:
     def measuring(
         self, keys: Sequence[str], watch: PodWatch, scheduler: TimedScheduler
     ) -> Iterator[None]:
-        """Count these pods, which appear and are bound inside the block."""
+        """Measure these pods, which are created and bound inside the block."""
         before, watches = scheduler.usage(), watch.watches
         yield
         self.watch_breaks += watch.watches - watches
         self._add_cpu(before, scheduler.usage())
-        keys = [key for key in keys if key in watch.bound]  # one that was deleted may never have
+        keys = [key for key in keys if key in watch.bound]  # deleted pods may not be
         self.add([watch.created[key] for key in keys], [watch.bound[key] for key in keys])
 
     def _add_cpu(self, before: Usage | None, after: Usage | None) -> None:
@@ -48,7 +48,7 @@ class Times:
             self.cpu_seconds += after.cpu_seconds - before.cpu_seconds
 
     def add(self, created: Sequence[float], bound: Sequence[float]) -> None:
-        """Pods by the times of their creation and of their binding."""
+        """Add pods, given by the times of their creation and of their binding."""
         if not created:
             return
         self.pods += len(created)

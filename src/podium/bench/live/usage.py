@@ -1,4 +1,4 @@
-"""What a process has used: CPU time and its most memory."""
+"""The CPU time and the peak memory of a process."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _PROC = Path("/proc")
 
 
 class Usage(NamedTuple):
-    """Since the process began."""
+    """Totals since the process began."""
 
     cpu_seconds: float
     peak_memory_bytes: int
 
 
 def usage_of(pid: int, proc: Path = _PROC) -> Usage | None:
-    """``None`` where the system does not tell, or when there is no such process."""
+    """Return the usage of a process; ``None`` if the system does not report it."""
     try:
         stat = (proc / str(pid) / "stat").read_text()
         status = (proc / str(pid) / "status").read_text()
     except OSError:
         return None
-    # The name of the program, in parentheses, may hold anything; user and system time are the
-    # fourteenth and fifteenth field.
+    # The name of the program, in parentheses, may contain anything. User and system time are
+    # fields 14 and 15.
     user, system = stat.rpartition(")")[2].split()[11:13]
     ticks = int(user) + int(system)
     return Usage(ticks / os.sysconf("SC_CLK_TCK"), _peak_memory_bytes(status))
@@ -41,7 +41,7 @@ def _peak_memory_bytes(status: str) -> int:
 
 
 def usage_of_children() -> Usage:
-    """Of all children that have ended, the memory of the largest: what every system tells."""
+    """Return the usage of all ended children, with the memory of the largest."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     unit = 1 if sys.platform == "darwin" else 1024
     return Usage(used.ru_utime + used.ru_stime, used.ru_maxrss * unit)

@@ -1,4 +1,4 @@
-"""The pods of a benchmark as a watch shows them: when each appeared and when it had a node."""
+"""Watches the pods of a benchmark: when each was created and when it got a node."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Status(msgspec.Struct):
 
 
 class SeenPod(msgspec.Struct):
-    """The few fields that are read: decoding must not take the machine from the scheduler."""
+    """The few fields that are read; decoding must not take CPU time from the scheduler."""
 
     metadata: _Meta
     spec: _Spec
@@ -52,7 +52,7 @@ class SeenPod(msgspec.Struct):
 
     @property
     def why_pending(self) -> str | None:
-        """What the scheduler last said about it; ``None`` when it has said nothing."""
+        """Return the scheduler's last message about it; ``None`` if there is none."""
         for condition in self.status.conditions:
             if condition.type == "PodScheduled" and condition.status == "False":
                 return condition.message
@@ -64,7 +64,7 @@ _PODS: Final = Resource("Pod", "pods", lambda raw, known: _DECODER.decode(raw), 
 
 
 class PodWatch:
-    """``created`` and ``bound`` are times by key. One wait at a time."""
+    """Watches pods; ``created`` and ``bound`` are times by key. Only one wait at a time."""
 
     def __init__(self, connection: Connection) -> None:
         self._clock = connection.clock
@@ -73,7 +73,7 @@ class PodWatch:
         self._awaited: set[str] = set()
         self._is_attempt_enough = False
         self._progress = asyncio.Event()
-        self._pending: dict[str, str | None] = {}  # with the reason
+        self._pending: dict[str, str | None] = {}  # by key, with the reason
         self.created: dict[str, float] = {}
         self.bound: dict[str, float] = {}
 
@@ -88,7 +88,7 @@ class PodWatch:
             await asyncio.wait({following})
 
     def see(self, old: SeenPod | None, new: SeenPod | None) -> None:
-        """The informer's handler."""
+        """Handle an event of the informer."""
         if new is None:
             if old is not None:
                 self._pending.pop(old.key, None)
@@ -112,7 +112,7 @@ class PodWatch:
 
     @property
     def watches(self) -> int:
-        """How many were needed: each new one may show late what happened before it."""
+        """Return the number of watches so far; each new one may show earlier changes late."""
         return self._informer.watches
 
     async def settled(
@@ -120,7 +120,7 @@ class PodWatch:
     ) -> None:
         """Wait until these pods are bound, gone, or with ``attempted`` at least tried.
 
-        ``WorkloadFailed`` says why they are not once so much time passes without any progress.
+        Raise ``WorkloadFailed`` with the reason if nothing happens for ``timeout`` seconds.
         """
         self._is_attempt_enough = attempted
         self._awaited = {key for key in keys if not self._is_settled(key)}

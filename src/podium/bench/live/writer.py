@@ -1,4 +1,4 @@
-"""Creates and deletes the objects of a benchmark, many at a time, and knows what it has made."""
+"""Creates and deletes the objects of a benchmark, many at a time, and keeps track of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from podium.clock import sleep
 from podium.errors import Conflict, Forbidden, NotFound, PodiumError, WorkloadFailed
 
 T = TypeVar("T")
-Place = tuple[Resource[Any], str]  # a kind, and the namespace where there is one
+KindIn = tuple[Resource[Any], str]  # a kind, and the namespace if it has one
 
 IN_FLIGHT: Final = 32
 _PAGE: Final = 500
 _MERGE: Final = "application/merge-patch+json"
-# A new namespace gets its service account from a controller; pods are refused until then.
+# Pods are refused until a controller has given their new namespace a service account.
 _ACCOUNT_SECONDS: Final = 20.0
 _ACCOUNT_PAUSE: Final = 0.2
 
@@ -47,23 +47,27 @@ _PAGES = msgspec.json.Decoder(_Page)
 
 
 class Writer:
-    """``places`` says where something of ours may be, from before the first request is sent."""
+    """Writes to a cluster.
+
+    ``written`` holds the kinds and namespaces that may contain objects of this run. They are added
+    before the first request is sent, so that cleaning up finds objects of interrupted requests.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._clock = connection.clock
-        self.places: dict[Place, None] = {}
+        self.written: dict[KindIn, None] = {}
 
     async def create(self, manifest: Manifest) -> Json:
-        """The object as the server has made it; ``WorkloadFailed`` if there is one already."""
-        self.places[manifest.resource, manifest.namespace] = None
+        """Create an object and return it as the server has it; ``WorkloadFailed`` if it exists."""
+        self.written[manifest.resource, manifest.namespace] = None
         body = msgspec.json.encode(manifest.body)
         request = Request("POST", manifest.collection, body)
         try:
             answer = await self._once_accounts_exist(request)
         except Conflict as error:
             what = f"{manifest.resource.kind} {manifest.key}"
-            raise WorkloadFailed(f"the cluster has a {what} already: {error}") from error
+            raise WorkloadFailed(f"the cluster already has a {what}: {error}") from error
         made: Json = msgspec.json.decode(answer)
         return made
 
@@ -83,7 +87,7 @@ class Writer:
         await self._connection.send(Request("PATCH", resource.path_of(key), body, _MERGE))
 
     async def names(self, resource: Resource[Any], namespace: str, selector: str = "") -> list[str]:
-        """What the cluster has of a kind, all of it or what a label selector chooses."""
+        """Return the names of the objects of a kind, all or those that a label selector matches."""
         chosen = f"&labelSelector={quote(selector, safe='')}" if selector else ""
         path = f"{collection(resource, namespace)}?limit={_PAGE}{chosen}"
         found, token = [], ""
@@ -95,26 +99,26 @@ class Writer:
             token = f"&continue={quote(page.metadata.continue_, safe='')}"
 
     async def delete(self, resource: Resource[Any], key: str) -> None:
-        """At once, since no kubelet ends pods in its own time; what is gone already is no fault."""
+        """Delete without grace period, as there is no kubelet; a missing object is not an error."""
         path = f"{resource.path_of(key)}?gracePeriodSeconds=0"
         try:
             await self._connection.send(Request("DELETE", path))
         except NotFound:
             return
 
-    async def empty(self, place: Place, run_id: str) -> None:
-        """Delete all of a kind: in a namespace everything, elsewhere what has this run's label."""
-        resource, namespace = place
+    async def empty(self, where: KindIn, run_id: str) -> None:
+        """Delete all objects of a kind; outside namespaces, only those with this run's label."""
+        resource, namespace = where
         selector = "" if namespace else f"{LABEL}={run_id}"
         within = f"{namespace}/" if namespace else ""
-        for _ in range(2):  # a creation that was called off may come through a moment later
+        for _ in range(2):  # a creation that was cancelled may still be carried out a moment later
             names = await self.names(resource, namespace, selector)
             keys = (f"{within}{name}" for name in names)
             await at_once(keys, lambda key: self.delete(resource, key))
 
 
 async def at_once(things: Iterable[T], work: Callable[[T], Awaitable[object]]) -> None:
-    """Do this for each thing, some at a time; the first fault ends it all and is raised."""
+    """Do the work for each thing, several at a time; the first error ends it and is raised."""
     left = iter(things)
 
     async def worker() -> None:

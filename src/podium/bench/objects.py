@@ -1,6 +1,7 @@
-"""The pods of an operation, and the objects that each of them brings along.
+"""The nodes and pods that an operation creates, and the objects that belong to them.
 
-A pod may have a claim of its own, bound to a volume of its own, and a node it is pinned to.
+A node may have a CSINode. A pod may have its own claim, bound to its own volume, and may be pinned
+to a node.
 """
 
 from __future__ import annotations
@@ -9,17 +10,29 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
+import msgspec
+
 from podium.api.affinity import REQUIRED
 from podium.api.claims import BIND_COMPLETED
-from podium.api.objects import ApiObject, PersistentVolume, PersistentVolumeClaim, Pod, decode
-from podium.bench.ops import CreatePods
+from podium.api.meta import ObjectMeta
+from podium.api.objects import (
+    ApiObject,
+    CSINode,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    decode,
+)
+from podium.api.storage import CSINodeDriver, CSINodeSpec, VolumeNodeResources
+from podium.bench.ops import CreateNodes, CreatePods
 from podium.bench.templates import Fields, Template, Templates, uid
 
 T = TypeVar("T")
-# Takes an object that a pod brings along, as JSON.
+# Creates an object that belongs to a pod, given as JSON.
 Put = Callable[[type[ApiObject], bytes], None]
 
-_IDENTITY_BY_SOURCE = {  # which field tells one volume of a kind from the next
+_IDENTITY_BY_SOURCE = {  # the field that identifies a volume of this kind
     "csi": "volumeHandle",
     "awsElasticBlockStore": "volumeID",
     "azureDisk": "diskName",
@@ -28,8 +41,45 @@ _IDENTITY_BY_SOURCE = {  # which field tells one volume of a kind from the next
 }
 
 
+_MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+
+
+def prepared(node: Node, op: CreateNodes, index: int) -> Node:
+    """Return the node with the labels and amounts that the operation's strategies set."""
+    replace = msgspec.structs.replace
+    labels = {}
+    if op.label_node_prepare_strategy is not None:
+        values = op.label_node_prepare_strategy.values
+        labels[op.label_node_prepare_strategy.label_key] = values[index % len(values)]
+    if op.unique_node_label_strategy is not None:
+        labels[op.unique_node_label_strategy.label_key] = f"value-{node.name}"
+    if labels:
+        metadata = replace(node.metadata, labels=node.labels | labels)
+        node = replace(node, metadata=metadata)
+    if op.node_allocatable_strategy is not None:
+        amounts = op.node_allocatable_strategy.node_allocatable
+        status = replace(node.status, allocatable=node.status.allocatable | amounts)
+        node = replace(node, status=status)
+    return node
+
+
+def csi_node(node_name: str, op: CreateNodes) -> CSINode | None:
+    """Return the CSINode that a kubelet would create, if the operation gives drivers to nodes."""
+    strategy = op.node_allocatable_strategy
+    if strategy is None or not (strategy.csi_node_allocatable or strategy.migrated_plugins):
+        return None
+    drivers = tuple(
+        CSINodeDriver(name=driver, node_id=node_name, allocatable=VolumeNodeResources(limit.count))
+        for driver, limit in strategy.csi_node_allocatable.items()
+    )
+    migrated = ",".join(strategy.migrated_plugins)
+    annotations = {_MIGRATED_PLUGINS: migrated} if migrated else {}
+    metadata = ObjectMeta(name=node_name, annotations=annotations)
+    return CSINode(metadata=metadata, spec=CSINodeSpec(drivers))
+
+
 class PodMaker:
-    """Makes the pods of one operation; what a pod brings along is there before the pod."""
+    """Makes the pods of one operation; objects that belong to a pod are created before it."""
 
     def __init__(
         self,
@@ -45,19 +95,19 @@ class PodMaker:
         self._storage = _storage_templates(op, templates)
 
     def build(self, serial: int) -> Pod:
-        """One more pod; what no pod has of its own is shared by all."""
+        """Return a new pod; it shares everything but its own fields with the other pods."""
         own = self._own(serial)
         if not own:
             return cast(Pod, self.template.build(serial, self.namespace))
         return decode(Pod, self.template.json(serial, self.namespace, {"spec": own}))
 
     def json(self, serial: int) -> bytes:
-        """One more pod as a watch would deliver it."""
+        """Return a new pod as the JSON that a watch would deliver."""
         own = self._own(serial)
         return self.template.json(serial, self.namespace, {"spec": own} if own else None)
 
     def _own(self, serial: int) -> dict[str, Any]:
-        """What of the spec this pod has for itself."""
+        """Return the fields of the spec in which this pod differs from the others."""
         own: dict[str, Any] = {}
         spec = self.template.part("spec")
         if self._storage is not None:
@@ -75,7 +125,7 @@ class PodMaker:
 def bound_pair(
     volume: Template, claim: Template, serial: int, namespace: str
 ) -> tuple[bytes, bytes]:
-    """A volume and a claim that are bound to one another, as JSON."""
+    """Return a volume and a claim that are bound to each other, as JSON."""
     bound = {"status": {"phase": "Bound"}}
     annotations = (claim.metadata.get("annotations") or {}) | {BIND_COMPLETED: "yes"}
     of_claim: Fields = bound | {
@@ -94,14 +144,14 @@ def bound_pair(
 
 
 def pinned_to(node_name: str) -> dict[str, Any]:
-    """The affinity that a DaemonSet gives its pod for this node."""
+    """Return the affinity that a DaemonSet gives its pod for this node."""
     field = {"key": "metadata.name", "operator": "In", "values": [node_name]}
     required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
     return {"nodeAffinity": {REQUIRED: required}}
 
 
 def in_turn(counts: Sequence[tuple[T, int]]) -> Iterator[T]:
-    """Each thing as often as its count says, one of each in turn while it lasts."""
+    """Yield each thing as often as its count says, one of each in turn."""
     for number in range(max((count for _, count in counts), default=0)):
         yield from (thing for thing, count in counts if number < count)
 
@@ -116,7 +166,7 @@ def _storage_templates(op: CreatePods, templates: Templates) -> tuple[Template, 
 
 
 def _identified(volume: Template, serial: int) -> dict[str, Any]:
-    """The volume's source, which is its own: pods that share one compete for it."""
+    """Return the volume's source with its own identity; pods that share one would compete."""
     spec, name = volume.part("spec"), volume.name(serial)
     return {
         source: spec[source] | {field: name}
