@@ -3,6 +3,7 @@
 import pytest
 
 from podium.apiserver.kubelet_nodes import host_address, pod_range
+from podium.apiserver.published import RELEASE
 from tests.support.controllers import World, node
 
 LEASES = "leases.coordination.k8s.io"
@@ -32,7 +33,7 @@ def test_a_bare_node_becomes_a_whole_one(world):
     assert found["metadata"]["labels"]["kubernetes.io/hostname"] == "n1"
     assert found["status"]["allocatable"] == found["status"]["capacity"]
     assert found["status"]["addresses"][0] == {"type": "InternalIP", "address": "172.16.0.2"}
-    assert found["status"]["nodeInfo"]["kubeletVersion"].startswith("v1.36")
+    assert found["status"]["nodeInfo"]["kubeletVersion"] == f"v{RELEASE}"
 
 
 def test_what_a_node_says_of_itself_stays(world):
