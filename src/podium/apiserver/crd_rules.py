@@ -63,8 +63,8 @@ def _type_causes(value: Any, schema: Schema, path: str) -> Causes:
     if isinstance(value, wanted) and not (isinstance(value, bool) and bool not in wanted):
         return
     got = _type_of(value)
-    told = "integer,string" if schema.type == "int-or-string" else schema.type
-    detail = f'Invalid value: "{got}": {path} in body must be of type {told}: "{got}"'
+    expected = "integer,string" if schema.type == "int-or-string" else schema.type
+    detail = f'Invalid value: "{got}": {path} in body must be of type {expected}: "{got}"'
     yield Cause("FieldValueTypeInvalid", path, detail)
 
 

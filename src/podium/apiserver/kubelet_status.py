@@ -136,8 +136,8 @@ def restarted(pod: Json, exit_code: int, now: str) -> Json:
 
 
 def _false(reason: str = "", message: str = "") -> Json:
-    told = {"reason": reason, "message": message}
-    return {"status": "False", **{name: text for name, text in told.items() if text}}
+    texts = {"reason": reason, "message": message}
+    return {"status": "False", **{name: text for name, text in texts.items() if text}}
 
 
 def _conditions(pod: Json, now: str, said: dict[str, Json]) -> list[Json]:

@@ -45,20 +45,20 @@ def status_of(
     """Return the status, and the seconds until the progress deadline if it must be checked."""
     old = deployment.get("status") or {}
     sums = _Sums.of(deployment, sets, newest)
-    told = sum(one["spec"].get("replicas", 1) for one in sets)
+    wanted_replicas = sum(one["spec"].get("replicas", 1) for one in sets)
     counts = {
         "replicas": sums.replicas,
         "updatedReplicas": sums.updated,
         "readyReplicas": sums.ready,
         "availableReplicas": sums.available,
-        "unavailableReplicas": max(0, told - sums.available),
+        "unavailableReplicas": max(0, wanted_replicas - sums.available),
         "collisionCount": old.get("collisionCount", 0),
     }
     status: Json = {name: value for name, value in counts.items() if value}
     status["observedGeneration"] = deployment["metadata"].get("generation", 0)
     conditions = _available(deployment, old.get("conditions") or [], sums, now)
-    wanted = _progress(deployment, sums, newest, now)
-    status["conditions"] = _with_progress(conditions, wanted, time_text(now))
+    progress = _progress(deployment, sums, newest, now)
+    status["conditions"] = _with_progress(conditions, progress, time_text(now))
     return status, _until_deadline(deployment, status["conditions"], now)
 
 
