@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from tests.support.apiserver_fuzz import fire
+from tests.support.apiserver_fuzz import run_fuzz
 
 
 @pytest.mark.parametrize("seed", [11, 12])
 def test_a_few_hundred_requests(seed):
-    failures, codes = asyncio.run(fire(500, seed))
+    failures, codes = asyncio.run(run_fuzz(500, seed))
 
     assert failures == []
     assert codes[200] > 20

@@ -42,7 +42,7 @@ async def test_bind_sends_a_binding_for_this_very_pod(world):
 
     await world.client.bind(subject, "n")
 
-    sent = world.front.requests[-1]
+    sent = world.proxy.requests[-1]
     assert (sent.method, sent.path) == ("POST", "/api/v1/namespaces/default/pods/p/binding")
     assert json.loads(sent.body) == {
         "apiVersion": "v1",
@@ -55,7 +55,7 @@ async def test_bind_sends_a_binding_for_this_very_pod(world):
 
 @with_world
 async def test_an_answer_that_is_no_object_is_a_request_that_failed(world):
-    world.front.instead("/leases", *[saying("<html>")] * 3)
+    world.proxy.instead("/leases", *[saying("<html>")] * 3)
     lease = Lease(ObjectMeta(namespace="kube-system", name="l"), LeaseSpec("me"))
 
     for asked in (
@@ -83,13 +83,13 @@ async def test_bind_refused(world):
 @with_world
 async def test_a_bind_without_an_answer_is_not_sent_twice(world):
     subject = made(world, Pod, "pods", pod("p"))
-    world.front.instead("binding", hanging_up)
+    world.proxy.instead("binding", hanging_up)
 
     with pytest.raises(Unreachable) as broken:
         await world.client.bind(subject, "n")
 
     assert broken.value.sent
-    assert len(world.front.requests) == 1
+    assert len(world.proxy.requests) == 1
 
 
 @with_world
@@ -99,7 +99,7 @@ async def test_pods_are_deleted(world):
     await world.client.delete_pod(subject)
 
     assert stored(world, "pods", "default", "p") is None
-    assert world.front.requests[-1].body == b""
+    assert world.proxy.requests[-1].body == b""
 
 
 @with_world
@@ -120,24 +120,24 @@ async def test_a_condition_and_a_nomination_are_patched(world):
 @with_world
 async def test_what_is_said_already_is_not_sent(world):
     await world.client.patch_pod_status(made(world, Pod, "pods", pod("p")), SAID)
-    asked = len(world.front.requests)
+    asked = len(world.proxy.requests)
 
     await world.client.patch_pod_condition(await world.client.read(Pod, "default/p"), SAID)
 
-    assert len(world.front.requests) == asked + 1  # the read
+    assert len(world.proxy.requests) == asked + 1  # the read
 
 
 @pytest.mark.parametrize("code", [500, 503, 409])
 @with_world
 async def test_a_status_patch_is_tried_four_times(world, code):
     subject = made(world, Pod, "pods", pod("p"))
-    world.front.instead("/status", *[answering(code)] * STATUS_TRIES)
+    world.proxy.instead("/status", *[answering(code)] * STATUS_TRIES)
     patched = world.start(_error(world.client.patch_pod_status(subject, SAID)))
 
     await world.in_time(patched.done)
 
     assert patched.result().code == code
-    waits = [round(b.at - a.at, 2) for a, b in pairwise(world.front.requests)]
+    waits = [round(b.at - a.at, 2) for a, b in pairwise(world.proxy.requests)]
     assert waits == [pytest.approx(w, rel=0.11) for w in (0.01, 0.05, 0.25)]
 
 
@@ -158,13 +158,13 @@ async def test_so_is_one_that_reached_nobody(world):
 @with_world
 async def test_a_final_refusal_of_a_status_patch_is_final(world, code):
     subject = made(world, Pod, "pods", pod("p"))
-    world.front.instead("/status", answering(code))
+    world.proxy.instead("/status", answering(code))
 
     with pytest.raises(ApiError) as refused:
         await world.client.patch_pod_status(subject, SAID)
 
     assert refused.value.code == code
-    assert len(world.front.requests) == 1
+    assert len(world.proxy.requests) == 1
 
 
 async def _error(work):

@@ -17,7 +17,7 @@ async def test_each_has_a_rate_of_its_own(world):
         await one.get("/version")
         await other.get("/version")  # the first has used up its burst, the second has not
         assert codes == [("GET", 200), ("GET", 200)]
-        assert world.front.requests[-1].headers["User-Agent"] == "podium/test"
+        assert world.proxy.requests[-1].headers["User-Agent"] == "podium/test"
 
         late = asyncio.ensure_future(other.get("/version"))
         for _ in range(20):

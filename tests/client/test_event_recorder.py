@@ -58,7 +58,7 @@ async def test_an_event_has_the_fields_of_kube_scheduler(world):
     events.record(subject(), subject("other"), SCHEDULED)
     await written(world, sender)
 
-    (sent,) = world.front.requests
+    (sent,) = world.proxy.requests
     assert (sent.method, sent.path) == ("POST", PATH)
     assert json.loads(sent.body) == {
         "apiVersion": "events.k8s.io/v1",
@@ -90,11 +90,11 @@ async def test_repeats_become_a_series(world):
         events.record(subject(), None, FAILED)
         await written(world, sender)
         world.clock.advance(1)
-    assert [one.method for one in world.front.requests] == ["POST", "PATCH"]
-    patch = json.loads(world.front.requests[1].body)
+    assert [one.method for one in world.proxy.requests] == ["POST", "PATCH"]
+    patch = json.loads(world.proxy.requests[1].body)
     assert patch == {"series": {"count": 2, "lastObservedTime": "2023-11-14T22:13:21.000000Z"}}
 
-    await world.in_time(lambda: len(world.front.requests) == 3)  # idle by now: the last word
+    await world.in_time(lambda: len(world.proxy.requests) == 3)  # idle by now: the last word
     await written(world, sender)
 
     (event,) = stored(world)
@@ -110,7 +110,7 @@ async def test_a_series_that_goes_on_is_written_now_and_then(world):
         await world.quiet()
         world.clock.advance(60)
 
-    counts = [json.loads(one.body)["series"]["count"] for one in world.front.requests[1:]]
+    counts = [json.loads(one.body)["series"]["count"] for one in world.proxy.requests[1:]]
     assert counts[0] == 2
     assert 3 <= len(counts) <= 4  # every half hour or so
     assert counts == sorted(set(counts))
@@ -146,16 +146,16 @@ async def test_another_note_is_the_same_event(world):
 
     (event,) = stored(world)
     assert (event["message"], event["series"]["count"]) == ("0/1 nodes are available", 2)
-    assert len(world.front.requests) == 1  # both before anything was written
+    assert len(world.proxy.requests) == 1  # both before anything was written
 
 
 @with_world
 async def test_repeats_while_the_first_is_being_written(world):
     events, sender = recorder(world)
     released = asyncio.Event()
-    world.front.instead("events", holding(released))
+    world.proxy.instead("events", holding(released))
     events.record(subject(), None, FAILED)
-    await world.until(lambda: world.front.requests)
+    await world.until(lambda: world.proxy.requests)
     for _ in range(3):
         events.record(subject(), None, FAILED)
     released.set()
@@ -183,12 +183,12 @@ async def test_a_series_whose_event_is_gone_begins_anew(world):
 @with_world
 async def test_a_broken_connection_is_tried_again(world):
     events, sender = recorder(world)
-    world.front.instead("events", hanging_up, hanging_up)
+    world.proxy.instead("events", hanging_up, hanging_up)
 
     events.record(subject(), None, SCHEDULED)
     await written(world, sender)
 
-    first, second, third = (one.at for one in world.front.requests)
+    first, second, third = (one.at for one in world.proxy.requests)
     assert 0 <= second - first <= RETRY_SECONDS
     assert third - second == RETRY_SECONDS
     assert len(stored(world)) == 1
@@ -198,9 +198,9 @@ async def test_a_broken_connection_is_tried_again(world):
 async def test_an_event_whose_answer_was_lost_is_written_once(world):
     events, sender = recorder(world)
     events.record(subject(), None, FAILED)
-    world.front.instead("events", losing_the_answer)
+    world.proxy.instead("events", losing_the_answer)
     await written(world, sender)
-    assert [one.method for one in world.front.requests] == ["POST", "POST"]
+    assert [one.method for one in world.proxy.requests] == ["POST", "POST"]
 
     events.record(subject(), None, FAILED)
     await written(world, sender)
@@ -212,30 +212,30 @@ async def test_an_event_whose_answer_was_lost_is_written_once(world):
 @with_world
 async def test_but_not_for_ever(world, caplog):
     events, sender = recorder(world)
-    world.front.instead("events", *[hanging_up] * (TRIES + 1))
+    world.proxy.instead("events", *[hanging_up] * (TRIES + 1))
 
     events.record(subject(), None, SCHEDULED)
     await written(world, sender)
 
-    assert len(world.front.requests) == TRIES
+    assert len(world.proxy.requests) == TRIES
     assert caplog.text.count("dropped an event after 12 failed attempts") == 1
 
 
 @with_world
 async def test_a_refusal_is_final(world):
     events, sender = recorder(world)
-    world.front.instead("events", answering(403))
+    world.proxy.instead("events", answering(403))
 
     events.record(subject(), None, SCHEDULED)
     await written(world, sender)
 
-    assert len(world.front.requests) == 1
+    assert len(world.proxy.requests) == 1
 
 
 @with_world
 async def test_a_missing_right_is_one_warning(world, caplog):
     events, sender = recorder(world)
-    world.front.instead("events", *[answering(403, "events is forbidden")] * 3)
+    world.proxy.instead("events", *[answering(403, "events is forbidden")] * 3)
 
     for name in ("a", "b", "c"):
         events.record(subject(name), None, SCHEDULED)
@@ -263,7 +263,7 @@ async def test_recording_never_waits(world, monkeypatch, caplog):
 @with_world
 async def test_the_end_does_not_wait_for_ever(world, caplog):
     events, sender = recorder(world)
-    world.front.instead("events", never)
+    world.proxy.instead("events", never)
     events.record(subject(), None, SCHEDULED)
     task = world.start(sender.flush(5))
     begun = world.clock.now()
@@ -293,7 +293,7 @@ async def test_a_long_note_is_sent_as_the_api_takes_it(world):
     events.record(subject(), None, replace(FAILED, note="x" * 2000))
     await written(world, sender)
 
-    (sent,) = world.front.requests
+    (sent,) = world.proxy.requests
     assert json.loads(sent.body)["note"] == "x" * 1020 + " ..."
 
 

@@ -44,7 +44,7 @@ PEM = Path(__file__).parent / "certificates"
 async def test_what_every_request_says_of_itself(world):
     await world.connection.get("/version")
 
-    headers = world.front.requests[-1].headers
+    headers = world.proxy.requests[-1].headers
     assert headers["Accept"] == "application/json"
     assert headers["Accept-Encoding"] == "identity"
     assert headers["User-Agent"] == "podium/test"
@@ -66,7 +66,7 @@ async def test_what_every_request_says_of_itself(world):
 )
 @with_world
 async def test_refusals_have_types(world, code, kind):
-    world.front.instead("/x", answering(code, "in the server's words"))
+    world.proxy.instead("/x", answering(code, "in the server's words"))
 
     with pytest.raises(ApiError) as refused:
         await world.connection.get("/x")
@@ -77,7 +77,7 @@ async def test_refusals_have_types(world, code, kind):
 
 @with_world
 async def test_a_page_of_a_proxy_is_shown_in_part(world):
-    world.front.instead("/x", saying("<html>" + "x" * 1000, code=502))
+    world.proxy.instead("/x", saying("<html>" + "x" * 1000, code=502))
 
     with pytest.raises(ApiError, match=r"the server answered 502: <html>x{294}$"):
         await world.connection.get("/x")
@@ -87,33 +87,33 @@ async def test_a_page_of_a_proxy_is_shown_in_part(world):
 async def test_who_is_asked_to_come_later_does(world):
     later = answering(429, "busy", **{"Retry-After": "7"})
     maybe = answering(503, "starting", **{"Retry-After": "3"})
-    world.front.instead("/version", later, maybe, answering(429, "busy"))
+    world.proxy.instead("/version", later, maybe, answering(429, "busy"))
     post = Request("POST", "/version", b"{}")
-    world.front.instead("/version", saying("{}"))
+    world.proxy.instead("/version", saying("{}"))
     asked = world.start(world.connection.send(post))
 
     await world.in_time(asked.done)
 
-    times = [request.at for request in world.front.requests]
+    times = [request.at for request in world.proxy.requests]
     assert [b - a for a, b in pairwise(times)] == [7, 3, 1]
 
 
 @pytest.mark.parametrize("silly", ["86400", "9" * 400])
 @with_world
 async def test_but_not_next_year(world, silly):
-    world.front.instead("/version", answering(429, "busy", **{"Retry-After": silly}))
+    world.proxy.instead("/version", answering(429, "busy", **{"Retry-After": silly}))
     asked = world.start(world.connection.get("/version"))
 
     await world.in_time(asked.done)
 
-    times = [request.at for request in world.front.requests]
+    times = [request.at for request in world.proxy.requests]
     assert [b - a for a, b in pairwise(times)] == [MOST_RETRY_SECONDS]
 
 
 @with_world
 async def test_a_redirection_is_no_success(world):
     elsewhere = saying("<html>log in</html>", code=302)
-    world.front.instead("/x", elsewhere, elsewhere)
+    world.proxy.instead("/x", elsewhere, elsewhere)
 
     with pytest.raises(ApiError, match=r"the server answered 302: <html>log in"):
         await world.connection.send(Request("POST", "/x", b"{}"))
@@ -124,13 +124,13 @@ async def test_a_redirection_is_no_success(world):
 
 @with_world
 async def test_but_not_for_ever(world):
-    world.front.instead("/x", *[answering(429, "busy")] * MOST_TRIES)
+    world.proxy.instead("/x", *[answering(429, "busy")] * MOST_TRIES)
     asked = world.start(refusal(world.connection.get("/x")))
 
     await world.in_time(asked.done)
 
     assert isinstance(asked.result(), TooManyRequests)
-    assert len(world.front.requests) == MOST_TRIES
+    assert len(world.proxy.requests) == MOST_TRIES
 
 
 async def refusal(work):
@@ -142,7 +142,7 @@ async def refusal(work):
 
 @with_world
 async def test_reads_survive_a_broken_connection(world):
-    world.front.instead("/version", hanging_up, hanging_up)
+    world.proxy.instead("/version", hanging_up, hanging_up)
     asked = world.start(world.connection.get("/version"))
 
     await world.in_time(asked.done)
@@ -152,18 +152,18 @@ async def test_reads_survive_a_broken_connection(world):
 
 @with_world
 async def test_reads_give_up_in_the_end(world):
-    world.front.instead("/version", *[hanging_up] * RECONNECT_TRIES)
+    world.proxy.instead("/version", *[hanging_up] * RECONNECT_TRIES)
     asked = world.start(refusal(world.connection.get("/version")))
 
     await world.in_time(asked.done)
 
     assert isinstance(asked.result(), Unreachable)
-    assert f"the test: {world.front.url}: " in str(asked.result())
+    assert f"the test: {world.proxy.url}: " in str(asked.result())
 
 
 @with_world
 async def test_a_write_without_an_answer_is_in_doubt(world):
-    world.front.instead("/x", never)
+    world.proxy.instead("/x", never)
     asked = world.start(refusal(world.connection.send(Request("POST", "/x", b"{}"))))
     begun = world.clock.now()
 
@@ -194,7 +194,7 @@ async def test_requests_keep_to_the_rate(world):
         asked = [world.start(connection.get("/version")) for _ in range(4)]
         await world.in_time(lambda: all(one.done() for one in asked))
 
-    times = [request.at for request in world.front.requests]
+    times = [request.at for request in world.proxy.requests]
     assert [b - a for a, b in pairwise(times)] == [0.5, 0.5, 0.5]
 
 
@@ -204,7 +204,7 @@ async def test_answers_can_be_observed(world):
     connection = Connection(
         world.connection.endpoint, world.clock, UNLIMITED, lambda *one: seen.append(one)
     )
-    world.front.instead("/x", answering(404), hanging_up)
+    world.proxy.instead("/x", answering(404), hanging_up)
     async with connection:
         await connection.get("/version")
         await refusal(connection.get("/x"))
@@ -220,27 +220,27 @@ async def test_answers_can_be_observed(world):
 async def test_a_renewed_token_is_tried_at_once(world, tmp_path):
     path = tmp_path / "token"
     path.write_text("old")
-    endpoint = Endpoint(world.front.url, "here", login=TokenFile(path, world.clock, "here"))
+    endpoint = Endpoint(world.proxy.url, "here", login=TokenFile(path, world.clock, "here"))
     async with Connection(endpoint, world.clock, UNLIMITED) as connection:
         await connection.get("/version")
         path.write_text("new")
-        world.front.instead("/version", answering(401, "Unauthorized"))
+        world.proxy.instead("/version", answering(401, "Unauthorized"))
         await connection.get("/version")
 
-    sent = [request.headers["Authorization"] for request in world.front.requests]
+    sent = [request.headers["Authorization"] for request in world.proxy.requests]
     assert sent == ["Bearer old", "Bearer old", "Bearer new"]
 
 
 @with_world
 async def test_wrong_credentials_are_named(world):
-    endpoint = Endpoint(world.front.url, "config, context a", login=FixedLogin("wrong"))
-    world.front.instead("/version", answering(401, "Unauthorized"))
+    endpoint = Endpoint(world.proxy.url, "config, context a", login=FixedLogin("wrong"))
+    world.proxy.instead("/version", answering(401, "Unauthorized"))
     async with Connection(endpoint, world.clock, UNLIMITED) as connection:
         error = await refusal(connection.get("/version"))
 
     assert isinstance(error, Unauthorized)
     assert str(error) == (
-        f"config, context a: {world.front.url} does not accept these credentials "
+        f"config, context a: {world.proxy.url} does not accept these credentials "
         "(Unauthorized): they are wrong or have expired; renew them"
     )
 
@@ -248,13 +248,13 @@ async def test_wrong_credentials_are_named(world):
 @with_world
 async def test_credentials_that_cannot_be_had(world, tmp_path):
     login = TokenFile(tmp_path / "none", world.clock, "here")
-    endpoint = Endpoint(world.front.url, "here", login=login)
+    endpoint = Endpoint(world.proxy.url, "here", login=login)
     async with Connection(endpoint, world.clock, UNLIMITED) as connection:
         error = await refusal(connection.get("/version"))
 
     assert isinstance(error, Unauthorized)
     assert isinstance(error.__cause__, CredentialsError)
-    assert not world.front.requests
+    assert not world.proxy.requests
 
 
 # --- TLS ------------------------------------------------------------------------------------------
@@ -357,14 +357,14 @@ def test_certificates_that_cannot_be_used(tls, expected):
 @with_world
 async def test_a_burst_waits_in_line_and_is_not_late(world):
     waits = UNLIMITED.timeout_seconds * 2 / 3
-    world.front.instead("/version", *[after(waits)] * (2 * IN_FLIGHT))
+    world.proxy.instead("/version", *[after(waits)] * (2 * IN_FLIGHT))
     burst = [world.start(world.connection.get("/version")) for _ in range(2 * IN_FLIGHT)]
-    await world.until(lambda: len(world.front.requests) == IN_FLIGHT)
+    await world.until(lambda: len(world.proxy.requests) == IN_FLIGHT)
     await world.quiet()
 
-    assert len(world.front.requests) == IN_FLIGHT
+    assert len(world.proxy.requests) == IN_FLIGHT
     world.clock.advance(waits)
-    await world.until(lambda: len(world.front.requests) == 2 * IN_FLIGHT)
+    await world.until(lambda: len(world.proxy.requests) == 2 * IN_FLIGHT)
     await world.quiet()
     world.clock.advance(waits)  # by now, later than anybody may answer the first ones
     assert await asyncio.gather(*burst) == [b"late"] * (2 * IN_FLIGHT)
@@ -372,18 +372,18 @@ async def test_a_burst_waits_in_line_and_is_not_late(world):
 
 @with_world
 async def test_a_watch_passes_requests_that_wait(world):
-    world.front.instead("/version", *[never] * IN_FLIGHT)
+    world.proxy.instead("/version", *[never] * IN_FLIGHT)
     for _ in range(IN_FLIGHT):
         world.start(world.connection.get("/version"))
-    await world.until(lambda: len(world.front.requests) == IN_FLIGHT)
+    await world.until(lambda: len(world.proxy.requests) == IN_FLIGHT)
 
     async with world.connection.stream("/api/v1/pods?watch=true"):
-        assert world.front.requests[-1].path == "/api/v1/pods?watch=true"
+        assert world.proxy.requests[-1].path == "/api/v1/pods?watch=true"
 
 
 def after(seconds):
-    async def handler(front, request):
-        await sleep(front.clock, seconds)
+    async def handler(proxy, request):
+        await sleep(proxy.clock, seconds)
         return web.Response(text="late")
 
     return handler

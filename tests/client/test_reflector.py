@@ -27,14 +27,14 @@ STREAMED = "sendInitialEvents=true"
 
 def listed(world, part="limit="):
     """The requests for lists: streamed, or in pages where the server does not stream."""
-    if world.front.streams_lists:
-        return [one for one in world.front.requests if STREAMED in one.path]
-    return [one for one in world.front.requests if part in one.path and "watch" not in one.path]
+    if world.proxy.streams_lists:
+        return [one for one in world.proxy.requests if STREAMED in one.path]
+    return [one for one in world.proxy.requests if part in one.path and "watch" not in one.path]
 
 
 def watched(world):
-    watches = [one for one in world.front.requests if "watch=true" in one.path]
-    return [one for one in watches if world.front.streams_lists or STREAMED not in one.path]
+    watches = [one for one in world.proxy.requests if "watch=true" in one.path]
+    return [one for one in watches if world.proxy.streams_lists or STREAMED not in one.path]
 
 
 # --- lists ----------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def watched(world):
 
 @with_world
 async def test_long_lists_come_in_pages(world, monkeypatch):
-    world.front.streams_lists = False
+    world.proxy.streams_lists = False
     monkeypatch.setattr(reflector, "PAGE", 2)
     for number in range(5):
         world.create("nodes", **node(f"n{number}"))
@@ -55,11 +55,11 @@ async def test_long_lists_come_in_pages(world, monkeypatch):
 
 @with_world
 async def test_a_list_whose_middle_is_forgotten_is_read_at_once(world, monkeypatch):
-    world.front.streams_lists = False
+    world.proxy.streams_lists = False
     monkeypatch.setattr(reflector, "PAGE", 2)
     for number in range(5):
         world.create("nodes", **node(f"n{number}"))
-    world.front.instead("continue=", answering(410, "too old"))
+    world.proxy.instead("continue=", answering(410, "too old"))
     informer, _ = world.follow(NODES)
     await informer.wait_synced()
 
@@ -73,8 +73,8 @@ async def test_a_list_whose_middle_is_forgotten_is_read_at_once(world, monkeypat
 )
 @with_world
 async def test_what_is_no_list_is_asked_for_again(world, body):
-    world.front.streams_lists = False
-    world.front.instead("limit=", saying(body))
+    world.proxy.streams_lists = False
+    world.proxy.instead("limit=", saying(body))
     informer, _ = world.follow(NODES)
 
     await world.in_time(lambda: informer.has_synced)
@@ -84,10 +84,10 @@ async def test_what_is_no_list_is_asked_for_again(world, body):
 
 @with_world
 async def test_an_object_that_cannot_be_read_is_told_and_left_out(world, caplog):
-    world.front.streams_lists = False
+    world.proxy.streams_lists = False
     pods = [{"metadata": {"name": "a"}, "spec": 7}, {"metadata": {"name": "b", "uid": "u"}}]
     page = {"metadata": {"resourceVersion": "1"}, "items": pods}
-    world.front.instead("limit=", saying(json.dumps(page)))
+    world.proxy.instead("limit=", saying(json.dumps(page)))
     informer, _ = world.follow(PODS)
     await informer.wait_synced()
 
@@ -134,7 +134,7 @@ async def test_a_list_is_streamed_with_the_watch(world):
     world.create("nodes", **node("n3"))
     await world.until(lambda: len(story.told) == 4)
 
-    (request,) = world.front.requests
+    (request,) = world.proxy.requests
     assert "resourceVersion=&sendInitialEvents=true&resourceVersionMatch=NotOlderThan" in (
         request.path
     )
@@ -143,7 +143,7 @@ async def test_a_list_is_streamed_with_the_watch(world):
 @with_world
 async def test_a_streamed_list_that_breaks_off_is_not_the_whole_list(world):
     world.create("nodes", **node("n"))
-    world.front.instead(STREAMED, streaming(added("other")))
+    world.proxy.instead(STREAMED, streaming(added("other")))
     informer, story = world.follow(NODES)
 
     await world.in_time(lambda: informer.has_synced)
@@ -152,12 +152,12 @@ async def test_a_streamed_list_that_breaks_off_is_not_the_whole_list(world):
     assert story.told == [("add", "other"), ("add", "n"), ("delete", "other")]
 
 
-async def ignoring_the_question(front, request):
+async def ignoring_the_question(proxy, request):
     """A server before 1.27: it sends what there is, and never says that this was all."""
     response = web.StreamResponse()
     await response.prepare(request)
     await response.write(json.dumps(added("n")).encode() + b"\n")
-    await never(front, request)
+    await never(proxy, request)
 
 
 BARE_BOOKMARK = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}
@@ -175,7 +175,7 @@ BARE_BOOKMARK = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": 
 @with_world
 async def test_a_server_that_streams_no_lists_is_asked_for_pages(world, server, seconds):
     world.create("nodes", **node("n"))
-    world.front.instead(STREAMED, server)
+    world.proxy.instead(STREAMED, server)
     informer, _ = world.follow(NODES)
     begun = world.clock.now()
     await world.in_time(lambda: informer.has_synced)
@@ -195,9 +195,9 @@ async def test_a_server_that_streams_no_lists_is_asked_for_pages(world, server, 
 @with_world
 async def test_synced_means_that_the_watch_is_open(world):
     """The list is answered, and the watch is late: what happens meanwhile would be missed."""
-    world.front.streams_lists = False
+    world.proxy.streams_lists = False
     opened = asyncio.Event()
-    world.front.instead("watch=true", holding(opened))
+    world.proxy.instead("watch=true", holding(opened))
     world.create("nodes", **node("a"))
     informer, story = world.follow(NODES)
     await world.until(lambda: story.told)
@@ -214,7 +214,7 @@ async def test_synced_means_that_the_watch_is_open(world):
 @with_world
 async def test_synced_means_that_a_streamed_list_is_complete(world):
     opened = asyncio.Event()
-    world.front.instead(STREAMED, holding(opened))
+    world.proxy.instead(STREAMED, holding(opened))
     informer, _ = world.follow(NODES)
     await world.until(lambda: listed(world))
     await world.quiet()
@@ -234,7 +234,7 @@ async def test_a_watch_that_breaks_off_goes_on_where_it_was(world):
     world.create("pods", **pod("a"))
     await world.until(lambda: story.told)
 
-    world.front.cut_watches()
+    world.proxy.cut_watches()
     world.create("pods", **pod("b"))
     await world.in_time(lambda: len(story.told) == 2)
 
@@ -251,8 +251,8 @@ async def test_a_forgotten_version_is_listed_anew_and_only_differences_are_told(
     await informer.wait_synced()
     del story.told[:]
     gone = {"kind": "Status", "code": 410, "message": "too old"}
-    world.front.instead("watch=true", streaming({"type": "ERROR", "object": gone}))
-    world.front.cut_watches()
+    world.proxy.instead("watch=true", streaming({"type": "ERROR", "object": gone}))
+    world.proxy.cut_watches()
     await world.quiet()
 
     world.cluster.delete("pods", ("default", "a"))
@@ -278,8 +278,8 @@ async def test_what_was_told_before_is_not_told_again(world):
     old = {"type": "ADDED", "object": {"metadata": {"name": "n", "uid": "u"}}}
     at = {version: event(old, version) for version in (100, 101, 102)}
     dead = event({**old, "type": "DELETED"}, 103)
-    world.front.instead("watch=true", streaming(at[101], at[101], at[100], at[102], dead, at[102]))
-    world.front.cut_watches()
+    world.proxy.instead("watch=true", streaming(at[101], at[101], at[100], at[102], dead, at[102]))
+    world.proxy.cut_watches()
     await world.in_time(lambda: ("delete", "n") in story.told)
     await world.quiet()
 
@@ -296,8 +296,8 @@ async def test_what_is_not_known_cannot_be_deleted(world):
     informer, story = world.follow(NODES)
     await informer.wait_synced()
     ghost = {"metadata": {"name": "ghost", "uid": "u", "resourceVersion": "900"}}
-    world.front.instead("watch=true", streaming({"type": "DELETED", "object": ghost}))
-    world.front.cut_watches()
+    world.proxy.instead("watch=true", streaming({"type": "DELETED", "object": ghost}))
+    world.proxy.cut_watches()
 
     await world.in_time(lambda: len(watched(world)) == 3)
 
@@ -309,11 +309,11 @@ async def test_events_lost_without_a_trace_come_to_light(world):
     world.create("pods", **pod("a"))
     informer, _ = world.follow(PODS)
     await informer.wait_synced()
-    world.front.mood.drop = 1.0
+    world.proxy.faults.drop = 1.0
     world.cluster.delete("pods", ("default", "a"))
     world.create("pods", **pod("b"))
     await world.quiet()
-    world.front.mood.drop = 0.0
+    world.proxy.faults.drop = 0.0
     assert informer.get("default/a")
     begun = world.clock.now()
 
@@ -328,11 +328,11 @@ async def test_an_event_that_does_not_fit_brings_a_list(world):
     informer, story = world.follow(PODS)
     await informer.wait_synced()
     world.clock.advance(reflector.SUSPICION_SECONDS + 1)
-    world.front.mood.drop = 1.0
+    world.proxy.faults.drop = 1.0
     for name in "ab":
         world.create("pods", **pod(name))
     await world.quiet()
-    world.front.mood.drop = 0.0
+    world.proxy.faults.drop = 0.0
     world.cluster.modify("pods", ("default", "b"), lambda obj: {**obj, "metadata": label(obj)})
 
     await world.in_time(lambda: len(story.told) == 2, limit=10)
@@ -342,14 +342,14 @@ async def test_an_event_that_does_not_fit_brings_a_list(world):
 
 @with_world
 async def test_after_a_good_time_it_is_quick_again(world):
-    world.front.streams_lists = False
-    world.front.instead("limit=", *[hanging_up] * 40)
+    world.proxy.streams_lists = False
+    world.proxy.instead("limit=", *[hanging_up] * 40)
     informer, story = world.follow(PODS)
     await world.in_time(lambda: informer.has_synced)  # by now it waits half a minute each time
     good = world.clock.now()
     await world.in_time(lambda: world.clock.now() > good + 60)
-    world.front.instead("watch=true", hanging_up, hanging_up)  # aiohttp tries twice
-    world.front.cut_watches()
+    world.proxy.instead("watch=true", hanging_up, hanging_up)  # aiohttp tries twice
+    world.proxy.cut_watches()
     world.create("pods", **pod("a"))
     begun = world.clock.now()
 
@@ -363,12 +363,12 @@ async def test_a_watch_that_told_something_goes_on_at_once(world):
     """kube-apiserver ends the watch of who is slow for a moment, without a word."""
     informer, story = world.follow(PODS)
     await informer.wait_synced()
-    await world.until(lambda: world.front.watches)
+    await world.until(lambda: world.proxy.watches)
     begun = world.clock.now()
     for number in range(5):
         world.create("pods", **pod(f"p{number}"))
         await world.until(lambda number=number: len(story.told) == number + 1)
-        world.front.end_watches()
+        world.proxy.end_watches()
         await world.until(lambda number=number: informer.watches == number + 2)
 
     assert world.clock.now() == begun
@@ -377,8 +377,8 @@ async def test_a_watch_that_told_something_goes_on_at_once(world):
 
 @with_world
 async def test_a_watch_that_ends_without_news_is_waited_for(world):
-    world.front.streams_lists = False
-    world.front.instead("watch=true", *[saying("")] * 3)
+    world.proxy.streams_lists = False
+    world.proxy.instead("watch=true", *[saying("")] * 3)
     informer, _ = world.follow(PODS)
     await informer.wait_synced()
     begun = world.clock.now()
@@ -390,8 +390,8 @@ async def test_a_watch_that_ends_without_news_is_waited_for(world):
 
 @with_world
 async def test_silence_ends_a_watch(world):
-    world.front.streams_lists = False
-    world.front.instead("watch=true", never)
+    world.proxy.streams_lists = False
+    world.proxy.instead("watch=true", never)
     _, story = world.follow(PODS)
     await world.until(lambda: watched(world))
     world.create("pods", **pod("a"))
@@ -405,8 +405,8 @@ async def test_silence_ends_a_watch(world):
 @with_world
 async def test_a_kind_of_which_nothing_is_told_is_no_trouble(world, caplog):
     """kube-apiserver leaves bookmarks out where nothing has changed, for two minutes and more."""
-    world.front.streams_lists = False
-    world.front.instead("watch=true", *[silent] * 5)
+    world.proxy.streams_lists = False
+    world.proxy.instead("watch=true", *[silent] * 5)
     informer, story = world.follow(PODS)
     await informer.wait_synced()
     world.create("pods", **pod("a"))
@@ -445,7 +445,7 @@ FORBIDDEN = answering(403, 'User "me" cannot list resource "persistentvolumeclai
 
 @with_world
 async def test_an_optional_kind_that_is_forbidden_is_one_warning(world, caplog):
-    world.front.instead("persistentvolumeclaims", *[FORBIDDEN] * 10)  # streamed and in pages
+    world.proxy.instead("persistentvolumeclaims", *[FORBIDDEN] * 10)  # streamed and in pages
     informer, _ = world.follow(CLAIMS)
     await informer.wait_synced()
     assert isinstance(informer.trouble, Forbidden)
@@ -461,7 +461,7 @@ async def test_an_optional_kind_that_is_forbidden_is_one_warning(world, caplog):
 
 @with_world
 async def test_a_needed_kind_that_is_forbidden_is_an_error(world, caplog):
-    world.front.instead("nodes", *[FORBIDDEN] * 5)
+    world.proxy.instead("nodes", *[FORBIDDEN] * 5)
     informer, _ = world.follow(NODES)
     await world.until(lambda: informer.trouble)
     assert not informer.has_synced
@@ -475,8 +475,8 @@ async def test_a_needed_kind_that_is_forbidden_is_an_error(world, caplog):
 
 @with_world
 async def test_a_right_to_list_but_not_to_watch_is_one_warning(world, caplog):
-    world.front.streams_lists = False
-    world.front.instead("watch=true", *[FORBIDDEN] * 3)
+    world.proxy.streams_lists = False
+    world.proxy.instead("watch=true", *[FORBIDDEN] * 3)
     informer, _ = world.follow(CLAIMS)
     await world.until(lambda: informer.trouble)
     assert informer.has_synced
@@ -489,8 +489,8 @@ async def test_a_right_to_list_but_not_to_watch_is_one_warning(world, caplog):
 
 @with_world
 async def test_an_unreachable_server_is_one_warning(world, caplog):
-    world.front.streams_lists = False
-    world.front.instead("limit=", *[hanging_up] * 20)
+    world.proxy.streams_lists = False
+    world.proxy.instead("limit=", *[hanging_up] * 20)
     informer, _ = world.follow(NODES)
     await world.in_time(lambda: isinstance(informer.trouble, Unreachable))
 

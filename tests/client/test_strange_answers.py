@@ -23,7 +23,7 @@ def warnings(caplog):
 @with_world
 async def test_a_page_instead_of_lists_is_one_warning(world, caplog):
     for part in ("/pods", "/nodes"):
-        world.front.instead(part, *[saying("<html>Log in</html>")] * 4)
+        world.proxy.instead(part, *[saying("<html>Log in</html>")] * 4)
     world.create("nodes", **node("n"))
     pods, _ = world.follow(PODS)
     nodes, _ = world.follow(NODES)
@@ -31,7 +31,7 @@ async def test_a_page_instead_of_lists_is_one_warning(world, caplog):
     await world.in_time(lambda: pods.has_synced and nodes.has_synced)
 
     (warning,) = warnings(caplog)
-    assert f"the test: {world.front.url}: not a list: " in warning
+    assert f"the test: {world.proxy.url}: not a list: " in warning
     assert "is there an API server at this address?" in warning
 
 
@@ -39,7 +39,7 @@ async def test_a_page_instead_of_lists_is_one_warning(world, caplog):
 async def test_one_object_that_is_no_text_hides_no_other(world, caplog):
     meta = b'{"name":"b","uid":"u","resourceVersion":"1000","labels":{"a":"\xff"}}'
     event = b'{"type":"ADDED","object":{"metadata":' + meta + b"}}"
-    world.front.instead("watch=true", streaming(event))
+    world.proxy.instead("watch=true", streaming(event))
     informer, _ = world.follow(PODS)
     await world.in_time(lambda: len(warnings(caplog)) == 1)
     world.create("pods", **pod("good"))
@@ -51,13 +51,13 @@ async def test_one_object_that_is_no_text_hides_no_other(world, caplog):
 
 @with_world
 async def test_a_version_of_any_length(world):
-    world.front.streams_lists = False
-    world.front.instead("watch=true", streaming(bookmark("9" * 5000), bookmark("1" * 5001)))
+    world.proxy.streams_lists = False
+    world.proxy.instead("watch=true", streaming(bookmark("9" * 5000), bookmark("1" * 5001)))
     informer, _ = world.follow(PODS)
 
     await world.in_time(lambda: informer.watches >= 2)
 
-    assert any("resourceVersion=" + "1" * 5001 in one.path for one in world.front.requests)
+    assert any("resourceVersion=" + "1" * 5001 in one.path for one in world.proxy.requests)
 
 
 @with_world
@@ -81,7 +81,7 @@ async def test_a_fault_of_ours_does_not_end_the_watch(world, caplog):
 
 @with_world
 async def test_https_where_http_is_spoken(world):
-    endpoint = Endpoint(world.front.url.replace("http:", "https:"), "the test")
+    endpoint = Endpoint(world.proxy.url.replace("http:", "https:"), "the test")
     async with Connection(endpoint, world.clock, UNLIMITED) as connection:
         with pytest.raises(Unreachable, match=r"no TLS came about: .*begin with https:// rightly"):
             await connection.send(Request("POST", "/", b"{}"))

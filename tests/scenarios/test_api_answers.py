@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support.faulty_proxy import answering, hanging_up
-from tests.support.scenarios import LiedToCluster, node, play, pod, reasons, scrape
+from tests.support.scenarios import ClusterBehindProxy, node, play, pod, reasons, scrape
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 )
 def test_a_refused_binding_is_undone_and_tried_again(code, message):
     async def scene(cluster):
-        cluster.front.instead("/binding", answering(code, message))
+        cluster.proxy.instead("/binding", answering(code, message))
         await cluster.create(node(cpu="1"), pod("web", cpu="1"))
         await cluster.settle()
         assert cluster.node_of("web") is None
@@ -33,18 +33,18 @@ def test_a_refused_binding_is_undone_and_tried_again(code, message):
         assert cluster.node_of("web") == "n1"
         assert reasons(cluster) == [("FailedScheduling", told), SCHEDULED]
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 def test_a_binding_whose_answer_is_lost_is_found_out_by_the_watch():
     """Nobody knows whether it was carried out: here it was."""
 
-    async def carrying_out(front, request):
-        await front._forward(request, await request.read())
-        return await hanging_up(front, request)
+    async def carrying_out(proxy, request):
+        await proxy._forward(request, await request.read())
+        return await hanging_up(proxy, request)
 
     async def scene(cluster):
-        cluster.front.instead("/binding", carrying_out)
+        cluster.proxy.instead("/binding", carrying_out)
         await cluster.create(node(), pod("web"))
         await cluster.wait(30)
 
@@ -53,18 +53,18 @@ def test_a_binding_whose_answer_is_lost_is_found_out_by_the_watch():
         assert scrape(cluster)("scheduler_cache_size", type="assumed_pods") == 0
         assert scrape(cluster)("scheduler_pending_pods") == 0
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 def test_the_room_of_a_refused_binding_is_offered_to_others():
     late = asyncio.Event()
 
-    async def refusing_late(front, request):
+    async def refusing_late(proxy, request):
         await late.wait()
-        return await answering(500, "busy")(front, request)
+        return await answering(500, "busy")(proxy, request)
 
     async def scene(cluster):
-        cluster.front.instead("/binding", refusing_late)
+        cluster.proxy.instead("/binding", refusing_late)
         await cluster.create(node(cpu="1"), pod("web", cpu="1"))
         await cluster.settle()
         await cluster.create(pod("next", cpu="1"))
@@ -75,19 +75,19 @@ def test_the_room_of_a_refused_binding_is_offered_to_others():
         await cluster.settle()
         assert (cluster.node_of("web"), cluster.node_of("next")) == (None, "n1")
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 def test_a_binding_that_the_watch_shows_before_its_answer_is_lost():
     seen = asyncio.Event()
 
-    async def answering_late(front, request):
-        await front.forward(request, await request.read())
+    async def answering_late(proxy, request):
+        await proxy.forward(request, await request.read())
         await seen.wait()
-        return await hanging_up(front, request)
+        return await hanging_up(proxy, request)
 
     async def scene(cluster):
-        cluster.front.instead("/binding", answering_late)
+        cluster.proxy.instead("/binding", answering_late)
         await cluster.create(node(), pod("web"))
         await cluster.settle()
         assert cluster.node_of("web") == "n1"
@@ -95,20 +95,20 @@ def test_a_binding_that_the_watch_shows_before_its_answer_is_lost():
         await cluster.settle()
         assert scrape(cluster)("scheduler_pending_pods") == 0
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 def test_a_pod_deleted_while_its_binding_is_under_way_is_not_looked_for():
     held = asyncio.Event()
 
-    async def holding(front, request):
-        front.busy -= 1
+    async def holding(proxy, request):
+        proxy.busy -= 1
         await held.wait()
-        front.busy += 1
-        return await front._forward(request, await request.read())
+        proxy.busy += 1
+        return await proxy._forward(request, await request.read())
 
     async def scene(cluster):
-        cluster.front.instead("/binding", holding)
+        cluster.proxy.instead("/binding", holding)
         await cluster.create(node(cpu="1"), pod("web", cpu="1"))
         await cluster.settle()
         await cluster.delete("pods", "web")
@@ -121,12 +121,12 @@ def test_a_pod_deleted_while_its_binding_is_under_way_is_not_looked_for():
         assert cluster.get("pods", "web") is None
         assert scrape(cluster)("scheduler_pending_pods") == 0
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 def test_a_pod_deleted_in_backoff_is_gone_for_good():
     async def scene(cluster):
-        cluster.front.instead("/binding", answering(500, "busy"))
+        cluster.proxy.instead("/binding", answering(500, "busy"))
         await cluster.create(node(), pod("web"))
         await cluster.settle()
         assert scrape(cluster)("scheduler_pending_pods", queue="backoff") == 1
@@ -136,7 +136,7 @@ def test_a_pod_deleted_in_backoff_is_gone_for_good():
         assert scrape(cluster)("scheduler_pending_pods") == 0
         assert [reason for reason, _ in reasons(cluster)] == ["FailedScheduling"]
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 CLAIMED = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}

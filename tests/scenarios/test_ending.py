@@ -7,7 +7,7 @@ import pytest
 from podium import framework as fwk
 from podium.live.running import DRAIN_SECONDS
 from tests.support.faulty_proxy import holding, never
-from tests.support.scenarios import LiedToCluster, node, play, pod, reasons
+from tests.support.scenarios import ClusterBehindProxy, node, play, pod, reasons
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +18,7 @@ def test_a_binding_under_way_is_finished_and_none_is_begun():
     answered = asyncio.Event()
 
     async def scene(cluster):
-        cluster.front.instead("/binding", holding(answered))
+        cluster.proxy.instead("/binding", holding(answered))
         await cluster.create(node(), pod("web"))
         await cluster.settle()
         ending = asyncio.ensure_future(cluster.scheduler.stop())
@@ -32,12 +32,12 @@ def test_a_binding_under_way_is_finished_and_none_is_begun():
         assert (cluster.node_of("web"), cluster.node_of("late")) == ("n1", None)
         assert (reasons(cluster), reasons(cluster, "late")) == ([SCHEDULED], [])
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 def test_a_binding_that_takes_too_long_is_cut_off(caplog):
     async def scene(cluster):
-        cluster.front.instead("/binding", never)
+        cluster.proxy.instead("/binding", never)
         await cluster.create(node(), pod("web"))
         await cluster.settle()
         ending = asyncio.ensure_future(cluster.scheduler.stop())
@@ -46,7 +46,7 @@ def test_a_binding_that_takes_too_long_is_cut_off(caplog):
         assert ending.done()
         assert reasons(cluster) == []  # it has not failed; whoever schedules next may find it bound
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
     assert "bindings were cut off count=1" in caplog.text
 
 
@@ -55,7 +55,7 @@ def test_what_is_being_told_about_a_pod_is_told_to_the_end():
 
     async def scene(cluster):
         for path in ("/pods/web/status", "/events"):
-            cluster.front.instead(path, holding(answered))
+            cluster.proxy.instead(path, holding(answered))
         await cluster.create(node(), pod("web", cpu="64"))
         await cluster.settle()
         ending = asyncio.ensure_future(cluster.scheduler.stop())
@@ -67,7 +67,7 @@ def test_what_is_being_told_about_a_pod_is_told_to_the_end():
         assert "1 Insufficient cpu" in cluster.why_pending("web")
         assert [reason for reason, _ in reasons(cluster)] == ["FailedScheduling"]
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)
 
 
 def test_plugins_are_closed_once_and_last():

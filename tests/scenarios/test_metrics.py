@@ -6,7 +6,7 @@ from podium import framework as fwk
 from tests.scenarios.test_api_answers import CLAIMED, STANDARD, claim
 from tests.scenarios.test_requeueing import setting
 from tests.support.faulty_proxy import answering
-from tests.support.scenarios import LiedToCluster, node, play, pod, scrape
+from tests.support.scenarios import ClusterBehindProxy, node, play, pod, scrape
 
 HIGH = {
     "apiVersion": "scheduling.k8s.io/v1",
@@ -48,7 +48,7 @@ async def day(cluster):
     await cluster.create(pod("huge", cpu="64"), pod("moody"), pod("far", nodeSelector={"x": "y"}))
     await cluster.wait(15)
     await cluster.update("nodes", "n1", setting("metadata", "labels", "x", to="z"))
-    cluster.front.instead("/persistentvolumeclaims/data", answering(500, "etcd is away"))
+    cluster.proxy.instead("/persistentvolumeclaims/data", answering(500, "etcd is away"))
     await cluster.create(pod("stateful", volumes=[CLAIMED]))
     await cluster.wait(400)
     await cluster.delete("pods", "huge")
@@ -69,7 +69,7 @@ def shown():
         assert cluster.node_of("vip")
         assert cluster.node_of("stateful")
 
-    play(scene, Whims, cluster=LiedToCluster)
+    play(scene, Whims, cluster=ClusterBehindProxy)
     return found[0]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.testing import node, pod
-from tests.support.scenarios import reasons
+from tests.support.scenarios import HIGH, reasons
 
 TWO_PROFILES = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -62,14 +62,6 @@ def test_a_gated_pod_waits_until_its_last_gate_is_gone(cluster):
     cluster.update("pods", "web", open_one)
     cluster.settle()
     assert cluster.node_of("web") == "n1"
-
-
-HIGH = {
-    "apiVersion": "scheduling.k8s.io/v1",
-    "kind": "PriorityClass",
-    "metadata": {"name": "high"},
-    "value": 1000,
-}
 
 
 def slow_to_stop(name, cpu, seconds):

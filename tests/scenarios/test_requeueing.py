@@ -8,9 +8,8 @@ import pytest
 
 from podium.framework.plugin import EnqueueExtensions
 from podium.plugins import IN_TREE
-from tests.scenarios.test_profiles import HIGH
 from tests.support.faulty_proxy import holding
-from tests.support.scenarios import LiedToCluster, node, play, pod, reasons, scrape
+from tests.support.scenarios import HIGH, ClusterBehindProxy, node, play, pod, reasons, scrape
 
 pytestmark = pytest.mark.slow
 
@@ -359,7 +358,7 @@ def test_a_pod_whose_victims_are_not_evicted_yet_is_tried_when_they_are():
         world = [HIGH, node(cpu="4"), pod("victim", cpu="3"), on_n1(pod("third", cpu="500m"))]
         await cluster.create(*world)
         await cluster.wait(MOMENT)
-        cluster.front.instead("/pods/victim/status", holding(released))
+        cluster.proxy.instead("/pods/victim/status", holding(released))
         await cluster.create(pod("web", cpu="3500m", priorityClassName="high"))
         await cluster.wait(MOMENT)
         assert failures(cluster) == 1
@@ -374,4 +373,4 @@ def test_a_pod_whose_victims_are_not_evicted_yet_is_tried_when_they_are():
         assert cluster.get("pods", "victim") is None
         assert cluster.node_of("web") == "n1"
 
-    play(scene, cluster=LiedToCluster)
+    play(scene, cluster=ClusterBehindProxy)

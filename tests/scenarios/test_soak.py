@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from tests.support.search import examples
-from tests.support.soak import EVILS, Moody, MoodyJudge, play_day
+from tests.support.soak import FAULTS, Unreliable, UnreliableFilter, play_day
 
 pytestmark = pytest.mark.slow
 
@@ -16,27 +16,27 @@ refusals = st.sampled_from(["error", "refuse", "raise"])
 paths = st.sampled_from(["/binding", "/binding", "/status", "/events", "/pods/p1", "/nodes"])
 
 
-def deed(verb, *arguments):
+def event(verb, *arguments):
     return st.tuples(st.just(verb), *arguments)
 
 
-deeds = st.one_of(
-    deed("add_pod", pods, st.integers(1, 20), st.booleans(), st.booleans()),
-    deed("add_pod", pods, st.integers(1, 20), st.booleans(), st.booleans()),
-    deed("delete_pod", pods),
-    deed("label_pod", pods, values),
-    deed("add_node", nodes, st.integers(5, 30)),
-    deed("delete_node", nodes),
-    deed("label_node", nodes, values),
-    deed("cordon", nodes, st.booleans()),
-    deed("grow", nodes),
-    deed("spoil", paths, st.sampled_from(list(EVILS))),
-    deed("cut"),
-    deed("upset", st.sampled_from(["reserve", "pre_bind", "filter"]), refusals),
-    deed("upset", st.just("permit"), st.sampled_from(["error", "refuse", "raise", "wait"])),
-    deed("upset", st.just("pre_bind"), st.just("cancel")),
-    deed("upset", st.sampled_from(["unreserve", "post_bind"]), st.just("raise")),
-    deed("wait", st.integers(0, 20)),
+events = st.one_of(
+    event("add_pod", pods, st.integers(1, 20), st.booleans(), st.booleans()),
+    event("add_pod", pods, st.integers(1, 20), st.booleans(), st.booleans()),
+    event("delete_pod", pods),
+    event("label_pod", pods, values),
+    event("add_node", nodes, st.integers(5, 30)),
+    event("delete_node", nodes),
+    event("label_node", nodes, values),
+    event("cordon", nodes, st.booleans()),
+    event("grow", nodes),
+    event("spoil", paths, st.sampled_from(list(FAULTS))),
+    event("cut"),
+    event("upset", st.sampled_from(["reserve", "pre_bind", "filter"]), refusals),
+    event("upset", st.just("permit"), st.sampled_from(["error", "refuse", "raise", "wait"])),
+    event("upset", st.just("pre_bind"), st.just("cancel")),
+    event("upset", st.sampled_from(["unreserve", "post_bind"]), st.just("raise")),
+    event("wait", st.integers(0, 20)),
 )
 
 
@@ -59,9 +59,9 @@ A_BIT_OF_ALL = [
 ]
 
 
-@pytest.mark.parametrize("judge", [Moody, MoodyJudge], ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("judge", [Unreliable, UnreliableFilter], ids=lambda plugin: plugin.name)
 @examples(12, suppress_health_check=list(HealthCheck))
 @example(story=A_BIT_OF_ALL)
-@given(story=st.lists(deeds, min_size=5, max_size=40))
+@given(story=st.lists(events, min_size=5, max_size=40))
 def test_after_any_day_everything_is_in_its_place(judge, story):
     play_day([("add_node", "n0", 20), ("add_node", "n1", 10), *story], judge)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support.faulty_proxy import holding
-from tests.support.scenarios import LiedToCluster, node, pod, reasons
+from tests.support.scenarios import ClusterBehindProxy, node, pod, reasons
 
 CLAIM = {
     "kind": "PersistentVolumeClaim",
@@ -33,20 +33,20 @@ SPEC = {
 }
 
 
-class SlowToWatch(LiedToCluster):
+class SlowToWatch(ClusterBehindProxy):
     """A cluster that answers the list of claims and opens their watch when ``opened`` is set."""
 
     streams_lists = False
 
     async def address(self, url):
         found = await super().address(url)
-        self.front.streams_lists = self.streams_lists
+        self.proxy.streams_lists = self.streams_lists
         self.opened = asyncio.Event()
-        self.front.instead("persistentvolumeclaims?watch=true", holding(self.opened))
+        self.proxy.instead("persistentvolumeclaims?watch=true", holding(self.opened))
         return found
 
     def watches_claims(self):
-        paths = [one.path for one in self.front.requests]
+        paths = [one.path for one in self.proxy.requests]
         return any("persistentvolumeclaims?watch=true" in path for path in paths)
 
 

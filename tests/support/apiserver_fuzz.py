@@ -14,7 +14,7 @@ from podium.apiserver.api import Call
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import LoopClock
-from tests.support.apiserver_fuzz_requests import Gun
+from tests.support.apiserver_fuzz_requests import RequestGenerator
 
 SHORT = ("1", "2", "3")
 SPEED = 20
@@ -22,13 +22,13 @@ MANY = 30  # watches at a time
 TWO_BUDGETS = "more than one PodDisruptionBudget"
 
 
-def problem(shot, status, body):
+def problem(request, status, body):
     """What is wrong with an answer; empty when it is as it should be."""
     if status == 500 and TWO_BUDGETS.encode() in body:
         return ""
     if status >= 500 and status != 504:
         return f"{status}"
-    if status < 400 or shot.method == "HEAD":
+    if status < 400 or request.method == "HEAD":
         return ""
     try:
         found = json.loads(body)
@@ -49,7 +49,7 @@ def stream_problem(body):
             frame = json.loads(line)
             kind, obj = frame["type"], frame["object"]
         except (ValueError, KeyError, TypeError):
-            return f"a frame that is none: {line[:100]!r}"
+            return f"not a frame: {line[:100]!r}"
         if kind not in FRAMES or not obj.get("kind"):
             return f"an odd frame: {line[:200]!r}"
         if kind == "ERROR" and obj.get("code") != 410:
@@ -57,21 +57,21 @@ def stream_problem(body):
     return ""
 
 
-class Range:
-    """Where shots go: a server, whose seconds are short so that watches end soon."""
+class FuzzedServer:
+    """A server whose seconds are short, so that watches end soon, and what it answered wrongly."""
 
     def __init__(self, seed):
         self.api = new_api(LoopClock(), history=200, seed=seed)
         self.failures, self.codes = [], {}
         self._watches = set()
 
-    async def fire(self, shots):
+    async def send_all(self, requests):
         timeout = aiohttp.ClientTimeout(total=20)
         server = EmbeddedServer(self.api, clock=LoopClock(SPEED))
         async with server, aiohttp.ClientSession(timeout=timeout) as session:
-            for number, shot in enumerate(shots):
-                sending = self._send(session, server.url, number, shot)
-                if shot.is_watch:
+            for number, request in enumerate(requests):
+                sending = self._send(session, server.url, number, request)
+                if request.is_watch:
                     await self._in_background(sending)
                 else:
                     await sending
@@ -88,13 +88,13 @@ class Range:
         if len(self._watches) > MANY:
             await asyncio.wait(self._watches, return_when=asyncio.FIRST_COMPLETED)
 
-    async def _send(self, session, url, number, shot):
-        status, body, is_stream = await send(session, url, shot)
+    async def _send(self, session, url, number, request):
+        status, body, is_stream = await send(session, url, request)
         code = "watch" if is_stream else status
         self.codes[code] = self.codes.get(code, 0) + 1
-        wrong = stream_problem(body) if is_stream else problem(shot, status, body)
+        wrong = stream_problem(body) if is_stream else problem(request, status, body)
         if wrong:
-            self.failures.append((number, shot, wrong))
+            self.failures.append((number, request, wrong))
 
     async def _forgotten(self):
         """Of watches that ended, and of clients that left, nothing stays."""
@@ -103,26 +103,26 @@ class Range:
                 await asyncio.sleep(0)
 
 
-async def fire(count, seed):
+async def run_fuzz(count, seed):
     """Run the fuzz; returns what went wrong, and how often each code came."""
-    found = Range(seed)
-    gun = Gun(seed, found.api.kinds)
+    found = FuzzedServer(seed)
+    generator = RequestGenerator(seed, found.api.kinds)
     found.api.create(found.api.kind("namespaces"), "", {"metadata": {"name": "team"}}, Call())
-    await found.fire(gun.shot() for _ in range(count))
+    await found.send_all(generator.next() for _ in range(count))
     return found.failures, found.codes
 
 
-async def send(session, url, shot):
-    target = URL(url + shot.path, encoded=True).with_query(shot.query)
+async def send(session, url, request):
+    target = URL(url + request.path, encoded=True).with_query(request.query)
     async with session.request(
-        shot.method,
+        request.method,
         target,
-        data=shot.body,
-        headers=shot.headers,
+        data=request.body,
+        headers=request.headers,
         skip_auto_headers=["Content-Type"],
     ) as response:
         is_stream = response.headers.get("Transfer-Encoding") == "chunked"
-        if is_stream and shot.query["timeoutSeconds"] not in SHORT:
+        if is_stream and request.query["timeoutSeconds"] not in SHORT:
             response.close()  # it would not end soon: leave without a word
             return response.status, b"", True
         return response.status, await response.read(), is_stream
@@ -130,11 +130,11 @@ async def send(session, url, shot):
 
 def main():
     count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    failures, codes = asyncio.run(fire(count, seed))
+    failures, codes = asyncio.run(run_fuzz(count, seed))
     print(f"{count} requests, seed {seed}: {dict(sorted(codes.items(), key=str))}")
-    for number, shot, wrong in failures[:8]:
-        print(f"#{number} {shot.method} {shot.path} {shot.query} {shot.headers}")
-        print(f"  {shot.body[:300]!r}")
+    for number, request, wrong in failures[:8]:
+        print(f"#{number} {request.method} {request.path} {request.query} {request.headers}")
+        print(f"  {request.body[:300]!r}")
         print(f"  {wrong}")
     sys.exit(1 if failures else 0)
 

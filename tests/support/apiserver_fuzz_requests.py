@@ -147,7 +147,7 @@ SPECS = {
 
 
 @dataclass
-class Shot:
+class FuzzRequest:
     """One request."""
 
     method: str
@@ -161,7 +161,7 @@ class Shot:
         return "timeoutSeconds" in self.query
 
 
-class Gun:
+class RequestGenerator:
     """Makes requests: mostly sensible ones, a little broken."""
 
     def __init__(self, seed, kinds):
@@ -169,7 +169,7 @@ class Gun:
         self.kinds = list(kinds)
         self.kinds += [kind for kind in self.kinds if kind.plural in SPECS] * 4
 
-    def shot(self):
+    def next(self):
         pick = self.random.choice
         kind = pick(self.kinds)
         method = pick(METHODS)
@@ -186,7 +186,7 @@ class Gun:
             body = self.body(kind, method, headers["Content-Type"])
         if not headers.get("Content-Type"):
             headers.pop("Content-Type", None)
-        return Shot(method, path, query, headers, body)
+        return FuzzRequest(method, path, query, headers, body)
 
     def watch(self, kind):
         """A watch that ends by itself, or one that the client leaves."""
@@ -197,8 +197,8 @@ class Gun:
         if self.random.random() < 0.7:
             path = f"{kind.prefix}/{kind.plural}"
         if self.random.random() < 0.1:
-            return Shot("GET", path.replace("/v1/", "/v1/watch/", 1), query)
-        return Shot(
+            return FuzzRequest("GET", path.replace("/v1/", "/v1/watch/", 1), query)
+        return FuzzRequest(
             "GET", path, {"watch": pick(["true", "1", "", "t"]), **query}, {"Accept": self.accept()}
         )
 

@@ -15,7 +15,7 @@ from podium.client.endpoint import Endpoint
 from podium.client.http import Connection, Options, Request
 from podium.client.informer import Informer
 from podium.clock import FakeClock, give_way
-from tests.support.faulty_proxy import Front
+from tests.support.faulty_proxy import FaultyProxy
 
 UNLIMITED = Options(qps=-1, user_agent="podium/test")
 TURNS = 200_000  # of the event loop: far more than any test needs
@@ -28,7 +28,7 @@ class World:
     """A server, its objects, and a connection to it."""
 
     api: Api
-    front: Front
+    proxy: FaultyProxy
     clock: FakeClock
     connection: Connection
     tasks: list[asyncio.Task] = field(default_factory=list)
@@ -89,8 +89,8 @@ class World:
         """Let the loop turn until nothing goes to and fro: all that is left is to wait."""
         seen, turns = -1, 0
         while turns < QUIET_TURNS:
-            turns = turns + 1 if self.front.activity == seen else 0
-            seen = self.front.activity
+            turns = turns + 1 if self.proxy.activity == seen else 0
+            seen = self.proxy.activity
             await give_way()
 
     async def stop(self):
@@ -152,10 +152,10 @@ def with_world(test):
 async def _run(test, *args, **kwargs):
     clock = FakeClock()
     api = new_api(clock, history=50, seed=1)
-    async with EmbeddedServer(api, clock=clock) as server, Front(server.url, clock) as front:
-        endpoint = Endpoint(front.url, "the test")
+    async with EmbeddedServer(api, clock=clock) as server, FaultyProxy(server.url, clock) as proxy:
+        endpoint = Endpoint(proxy.url, "the test")
         async with Connection(endpoint, clock, UNLIMITED) as connection:
-            world = World(api, front, clock, connection)
+            world = World(api, proxy, clock, connection)
             try:
                 async with asyncio.timeout(HANGS_SECONDS):
                     await test(world, *args, **kwargs)

@@ -1,6 +1,6 @@
-"""A hostile API: slow, forgetful and out of step with its own watch; and time to survive it in.
+"""An API that is slow, loses answers and is out of step with its own watch; and fake time for it.
 
-Everything is decided by a seed and happens on a fake clock, so a bad day can be lived again.
+Everything is decided by a seed and happens on a fake clock, so a failure can be repeated.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ def replaced(obj: T, path: str, value: Any) -> T:
     return msgspec.structs.replace(obj, **{first: inner})
 
 
-class HostileApi:
+class FaultyApi:
     """The objects as they really are. Every change has a new version and an echo on the watch.
 
-    ``calm()`` ends the hostility: from then on requests succeed and echoes come at once.
+    ``calm()`` ends the faults: from then on requests succeed and echoes come at once.
     """
 
     def __init__(self, seed: int, clock: FakeClock) -> None:
         self.random = Random(seed)
         self.clock = clock
         self.cluster = ClusterState()  # what the watch tells; a core brings its own
-        self.is_hostile = True
+        self.is_faulty = True
         self.stored: dict[tuple[type[ApiObject], str], Any] = {}
         self.problems: list[str] = []  # what must never be asked of an API
         self._version = 100
@@ -58,7 +58,7 @@ class HostileApi:
 
     def calm(self) -> None:
         """End the trouble, and let the watch list everything anew."""
-        self.is_hostile = False
+        self.is_faulty = False
         self.relist()
 
     def relist(self) -> None:
@@ -100,9 +100,9 @@ class HostileApi:
     def _echo(self, tell: Callable[[], None]) -> None:
         """At once, late, twice or never; delays that differ put echoes out of order."""
         how = self.random.choice(("now", "now", "late", "late", "twice", "never"))
-        if how in ("now", "twice") or not self.is_hostile:
+        if how in ("now", "twice") or not self.is_faulty:
             self.clock.call_later(0, tell)
-        if how in ("late", "twice") and self.is_hostile:
+        if how in ("late", "twice") and self.is_faulty:
             self.clock.call_later(self.random.uniform(0, SLOWEST), tell)
 
     def _tell(self, obj: ApiObject) -> None:
@@ -122,9 +122,9 @@ class HostileApi:
 
         Somebody else may change or delete the object just before.
         """
-        trouble = self.random.choice(_TROUBLES) if self.is_hostile else ""
+        trouble = self.random.choice(_TROUBLES) if self.is_faulty else ""
         try:
-            if self.is_hostile:
+            if self.is_faulty:
                 await sleep(self.clock, self.random.choice((0, 0, self.random.uniform(0, 5))))
         except asyncio.CancelledError:
             if trouble == "cut off":
@@ -165,10 +165,10 @@ class HostileApi:
 _TROUBLES = ("", "", "", "", "refused", "no answer", "cut off", "touched", "deleted")
 
 
-class HostileClient:
-    """The client on a hostile API. It keeps its promises, and nothing beyond them."""
+class FaultyClient:
+    """The client of a faulty API. It keeps its promises, and nothing beyond them."""
 
-    def __init__(self, api: HostileApi) -> None:
+    def __init__(self, api: FaultyApi) -> None:
         self._api = api
         self.deleted: list[str] = []  # uids, in order
 
@@ -213,7 +213,7 @@ class HostileClient:
         return await self._api.request(claim, carry_out)
 
     async def read(self, kind: type[T], key: str) -> T:
-        if self._api.is_hostile and self._api.random.random() < 0.5:
+        if self._api.is_faulty and self._api.random.random() < 0.5:
             raise ApiError("the server is overloaded")
         found = self._api.find(kind, key)
         if found is None:

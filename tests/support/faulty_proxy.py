@@ -1,4 +1,4 @@
-"""A hostile front: it stands between a client and the embedded server and spoils what it can.
+"""A proxy between a client and the embedded server that spoils what it can.
 
 What it does is drawn from a seed. All its waiting is by the test's FakeClock.
 """
@@ -16,8 +16,8 @@ from podium.clock import FakeClock, sleep
 
 
 @dataclass
-class Mood:
-    """How likely each evil is, at a request or at a line of a watch."""
+class Faults:
+    """How likely each fault is, at a request or at a line of a watch."""
 
     refuse: float = 0.0  # 429 and 500
     forget: float = 0.0  # 410
@@ -30,8 +30,8 @@ class Mood:
     split: float = 0.0  # a line in two chunks
 
 
-CALM = Mood()
-EVIL = Mood(
+NO_FAULTS = Faults()
+ALL_FAULTS = Faults(
     refuse=0.1,
     forget=0.05,
     close=0.1,
@@ -55,13 +55,13 @@ class Seen(NamedTuple):
 
 
 @dataclass
-class Front:
-    """Forwards requests to ``target``, in its mood; ``answers`` come instead, in turn."""
+class FaultyProxy:
+    """Forwards requests to ``target``, with the ``faults``; ``answers`` come instead, in turn."""
 
     target: str
     clock: FakeClock
     chance: random.Random = field(default_factory=lambda: random.Random(1))
-    mood: Mood = field(default_factory=Mood)
+    faults: Faults = field(default_factory=Faults)
     answers: list = field(default_factory=list)  # (part of a path, handler)
     requests: list = field(default_factory=list)  # every Seen
     streams_lists: bool = True  # as API servers do since 1.34
@@ -101,11 +101,11 @@ class Front:
             end.set()
 
     def calm(self):
-        self.mood = CALM
+        self.faults = NO_FAULTS
         self.cut_watches()
 
-    def _draws(self, evil):
-        return self.chance.random() < getattr(self.mood, evil)
+    def _draws(self, fault):
+        return self.chance.random() < getattr(self.faults, fault)
 
     async def _handle(self, request):
         self.busy += 1
@@ -118,8 +118,8 @@ class Front:
                 return status(422, "sendInitialEvents: Forbidden: the feature is disabled")
             if handler := self._planned(request.path_qs):
                 return await handler(self, request)
-            if evil := await self._spoil(request):
-                return evil
+            if answer := await self._spoil(request):
+                return answer
             return await self.forward(request, body)
         finally:
             self.busy -= 1
@@ -232,7 +232,7 @@ _ERROR = json.dumps({"type": "ERROR", "object": _GONE}).encode() + b"\n"
 def answering(code, message="no", **headers):
     """A handler that refuses."""
 
-    async def handler(front, request):
+    async def handler(proxy, request):
         return status(code, message, **headers)
 
     return handler
@@ -241,53 +241,53 @@ def answering(code, message="no", **headers):
 def saying(text, code=200):
     """A handler that answers with this body."""
 
-    async def handler(front, request):
+    async def handler(proxy, request):
         return web.Response(text=text, status=code, content_type="application/json")
 
     return handler
 
 
-async def hanging_up(front, request):
+async def hanging_up(proxy, request):
     request.transport.abort()
     return web.Response()  # which nobody gets
 
 
-async def losing_the_answer(front, request):
+async def losing_the_answer(proxy, request):
     """The request is carried out, and nobody hears of it."""
-    await front.forward(request, await request.read())
-    return await hanging_up(front, request)
+    await proxy.forward(request, await request.read())
+    return await hanging_up(proxy, request)
 
 
 def holding(released):
     """A handler that lets the request through once the event is set."""
 
-    async def handler(front, request):
+    async def handler(proxy, request):
         body = await request.read()
         await released.wait()
-        return await front.forward(request, body)
+        return await proxy.forward(request, body)
 
     return handler
 
 
-async def never(front, request):
-    front.busy -= 1  # nobody need wait for it
+async def never(proxy, request):
+    proxy.busy -= 1  # nobody need wait for it
     try:
         await asyncio.Event().wait()
     finally:
-        front.busy += 1
+        proxy.busy += 1
 
 
-async def silent(front, request):
+async def silent(proxy, request):
     """A watch that is begun, and tells nothing."""
     response = web.StreamResponse()
     await response.prepare(request)
-    await never(front, request)
+    await never(proxy, request)
 
 
 def streaming(*lines):
     """A handler that answers with these lines, and then ends."""
 
-    async def handler(front, request):
+    async def handler(proxy, request):
         response = web.StreamResponse()
         response.enable_chunked_encoding()
         await response.prepare(request)

@@ -1,4 +1,4 @@
-"""Manifests for scenarios, and a cluster whose scheduler can be lied to."""
+"""Manifests for scenarios, and a cluster with a proxy between API server and scheduler."""
 
 import asyncio
 
@@ -6,7 +6,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from podium import app, config
 from podium.testing import SimulatedCluster
-from tests.support.faulty_proxy import Front
+from tests.support.faulty_proxy import FaultyProxy
+
+HIGH = {
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "high"},
+    "value": 1000,
+}
 
 
 def node(name="n1", labels=None, taints=(), **capacity):
@@ -48,12 +55,12 @@ def configured(*plugins, **fields):
     return config.from_value(value, registry), registry
 
 
-class LiedToCluster(SimulatedCluster):
-    """A cluster with a front between API server and scheduler, to answer instead of it."""
+class ClusterBehindProxy(SimulatedCluster):
+    """A cluster with a proxy between API server and scheduler, to answer instead of it."""
 
     async def address(self, url):
-        self.front = await self._ends.enter_async_context(Front(url, self.clock))
-        return self.front.url
+        self.proxy = await self._ends.enter_async_context(FaultyProxy(url, self.clock))
+        return self.proxy.url
 
 
 def play(scene, *plugins, cluster=SimulatedCluster):

@@ -7,28 +7,27 @@ from typing import Any
 from podium import framework as fwk
 from podium.api import quantity
 from podium.clock import sleep
-from tests.scenarios.test_profiles import HIGH
 from tests.support.faulty_proxy import answering, hanging_up, losing_the_answer
-from tests.support.scenarios import LiedToCluster, configured, node, pod
+from tests.support.scenarios import HIGH, ClusterBehindProxy, configured, node, pod
 
 QUIET_SECONDS = 400  # longer than any backoff, and than the five minutes after which all are tried
 
 
-class Moody(fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin, fwk.PostBindPlugin):
+class Unreliable(fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin, fwk.PostBindPlugin):
     """Keeps a reservation for each pod, and does what it was told to do next at a point."""
 
-    name = "Moody"
-    moods: dict[str, list] = {}  # noqa: RUF012  # one for all, set by each day
+    name = "Unreliable"
+    answers: dict[str, list] = {}  # noqa: RUF012  # one for all, set by each day
     reserved: set[str] = set()  # noqa: RUF012  # the same
 
     def _at(self, point):
-        moods = self.moods.get(point)
-        mood = moods.pop() if moods else None
-        if mood == "raise":
+        answers = self.answers.get(point)
+        answer = answers.pop() if answers else None
+        if answer == "raise":
             raise RuntimeError(f"{self.name} at {point}")
-        if mood == "cancel":  # as when it awaits what somebody else has cancelled
+        if answer == "cancel":  # as when it awaits what somebody else has cancelled
             raise asyncio.CancelledError
-        return mood
+        return answer
 
     def reserve(self, state, subject, node_name):
         self.reserved.add(subject.uid)
@@ -49,16 +48,16 @@ class Moody(fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin, fwk.PostBind
         self._at("post_bind")
 
 
-class MoodyJudge(Moody, fwk.FilterPlugin):
+class UnreliableFilter(Unreliable, fwk.FilterPlugin):
     """The same at Filter. Without a signature it is asked again for every pod."""
 
-    name = "MoodyJudge"
+    name = "UnreliableFilter"
 
     def filter(self, state, subject, candidate):
         return self._at("filter")
 
 
-MOODS = {
+ANSWERS = {
     "error": fwk.Status.error("broken"),
     "refuse": fwk.Status.unschedulable("not now"),
     "raise": "raise",
@@ -68,15 +67,15 @@ MOODS = {
 
 
 def slow(seconds):
-    async def handler(front, request):
+    async def handler(proxy, request):
         body = await request.read()
-        await sleep(front.clock, seconds)
-        return await front.forward(request, body)
+        await sleep(proxy.clock, seconds)
+        return await proxy.forward(request, body)
 
     return handler
 
 
-EVILS = {
+FAULTS = {
     "conflict": answering(409, "the object has been modified"),
     "missing": answering(404, "not found"),
     "broken": answering(500, "etcdserver: request timed out"),
@@ -92,14 +91,14 @@ class Day:
 
     cluster: Any
 
-    async def run(self, deeds):
-        Moody.moods = {}
-        Moody.reserved.clear()
+    async def run(self, events):
+        Unreliable.answers = {}
+        Unreliable.reserved.clear()
         await self.cluster.create(HIGH)
-        for verb, *given in deeds:
+        for verb, *given in events:
             await getattr(self, verb)(*given)
-        self.cluster.front.answers.clear()
-        Moody.moods = {}
+        self.cluster.proxy.answers.clear()
+        Unreliable.answers = {}
         await self.cluster.wait(QUIET_SECONDS)
 
     def has(self, kind, name):
@@ -149,14 +148,14 @@ class Day:
         if self.has("nodes", name):
             await self.cluster.set_status("nodes", name, change)
 
-    async def spoil(self, path, evil):
-        self.cluster.front.instead(path, EVILS[evil])
+    async def spoil(self, path, fault):
+        self.cluster.proxy.instead(path, FAULTS[fault])
 
     async def cut(self):
-        self.cluster.front.cut_watches()
+        self.cluster.proxy.cut_watches()
 
-    async def upset(self, point, mood):
-        Moody.moods.setdefault(point, []).append(MOODS[mood])
+    async def upset(self, point, answer):
+        Unreliable.answers.setdefault(point, []).append(ANSWERS[answer])
 
     async def wait(self, seconds):
         await self.cluster.wait(seconds)
@@ -254,14 +253,14 @@ def _check_scheduler(running, world):
     assert len(running.background) == 0
 
 
-def play_day(deeds, judge):
-    """Run the deeds; ``judge`` is the plugin that has moods."""
+def play_day(events, judge):
+    """Run the events; ``judge`` is the plugin that answers so."""
 
     async def run():
-        async with LiedToCluster(*configured(judge)) as cluster:
-            await Day(cluster).run(deeds)
+        async with ClusterBehindProxy(*configured(judge)) as cluster:
+            await Day(cluster).run(events)
             check(cluster)
-            assert not Moody.reserved, "reserved for pods that are bound or given up"
+            assert not Unreliable.reserved, "reserved for pods that are bound or given up"
         left = asyncio.all_tasks() - {asyncio.current_task()}
         assert not left, f"still running: {left}"
 

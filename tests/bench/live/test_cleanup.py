@@ -58,7 +58,7 @@ async def test_nothing_of_a_run_is_left(world, everything):
 @with_world
 async def test_nothing_is_left_after_a_failure(world, everything):
     before = standing(world)
-    world.front.instead("/namespaces/shop/pods", answering(422, "pods are not welcome"))
+    world.proxy.instead("/namespaces/shop/pods", answering(422, "pods are not welcome"))
 
     with pytest.raises(Exception, match="pods are not welcome"):
         await Played(world).play_tidily(everything)
@@ -82,7 +82,7 @@ async def test_nothing_is_left_when_a_run_is_called_off(world, everything):
 
 @with_world
 async def test_what_cannot_be_deleted_is_told(world, everything, capsys):
-    world.front.instead("labelSelector", *[answering(403, "not yours")] * 9)
+    world.proxy.instead("labelSelector", *[answering(403, "not yours")] * 9)
 
     await Played(world).play_tidily(everything)
 

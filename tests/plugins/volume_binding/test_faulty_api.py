@@ -1,4 +1,4 @@
-"""VolumeBinding against a hostile API: nothing leaks, and no claim is bound twice.
+"""VolumeBinding against a faulty API: nothing leaks, and no claim is bound twice.
 
 Whole scheduling cycles and bindings of several pods at a time, with a volume controller and a
 provisioner that are late and change their minds, and bindings that are called off half-way.
@@ -19,7 +19,7 @@ from podium.framework.binding import run_pre_bind, run_pre_flight, run_unreserve
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Status
 from tests.support.builders import node, pod
-from tests.support.faulty_api import HostileApi, HostileClient, Time, replaced
+from tests.support.faulty_api import FaultyApi, FaultyClient, Time, replaced
 from tests.support.search import examples
 from tests.support.storage import BOUND, HOST, SELECTED, claim, storage_class, uses, volume
 
@@ -35,7 +35,7 @@ CONFIGURATION = from_value(CONFIG, app.in_tree())
 class Controller:
     """Binds claims to the volumes that are reserved for them, and makes volumes; one day at a time.
 
-    While the API is hostile it is slow, gives up, or takes a reservation back.
+    While the API is faulty it is slow, gives up, or takes a reservation back.
     """
 
     def __init__(self, api):
@@ -53,7 +53,7 @@ class Controller:
                 self._provision(wanted)
 
     def _mood(self, *moods):
-        return self.api.random.choice(moods) if self.api.is_hostile else moods[0]
+        return self.api.random.choice(moods) if self.api.is_faulty else moods[0]
 
     def _finish(self, taken):
         ref = taken.spec.claim_ref
@@ -93,9 +93,9 @@ class Day:
     def __init__(self, seed, objects):
         self.clock = FakeClock()
         self.time = Time(self.clock)
-        self.api = HostileApi(seed, self.clock)
+        self.api = FaultyApi(seed, self.clock)
         self.random = self.api.random
-        client = HostileClient(self.api)
+        client = FaultyClient(self.api)
         self.core = app.build(CONFIGURATION, clock=self.clock, client=client, spawn=self.time.spawn)
         self.cluster = self.api.cluster = self.core.cluster
         for name in "abc":
@@ -131,9 +131,9 @@ class Day:
         if not status.ok:
             return SUCCESS if status.is_skip else status
         work = asyncio.ensure_future(run_pre_bind(target, parallel))
-        if self.api.is_hostile and self.random.random() < 0.3:
+        if self.api.is_faulty and self.random.random() < 0.3:
             self.clock.call_later(self.random.uniform(0, 8), work.cancel)
-        if self.api.is_hostile and self.random.random() < 0.1:
+        if self.api.is_faulty and self.random.random() < 0.1:
             self.clock.call_later(self.random.uniform(0, 8), lambda: self._forget(target.pod))
         try:
             return await work

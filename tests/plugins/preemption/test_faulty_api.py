@@ -1,4 +1,4 @@
-"""Preemption against a hostile API: nobody is held back for ever, and nobody dies for nothing."""
+"""Preemption against a faulty API: nobody is held back for ever, and nobody dies for nothing."""
 
 import asyncio
 from collections import Counter
@@ -18,7 +18,7 @@ from podium.plugins.preemption.eviction import Evictions
 from podium.state.pod_info import PodInfo
 from tests.support.builders import node, pod
 from tests.support.fakes import FakeHandle
-from tests.support.faulty_api import HostileApi, HostileClient, Time, replaced
+from tests.support.faulty_api import FaultyApi, FaultyClient, Time, replaced
 from tests.support.search import examples
 
 CONFIGURATION = default(app.in_tree())
@@ -32,10 +32,10 @@ def test_one_preemption(seed, victims):
     pods = [pod(f"v{number}", node="a") for number in range(victims)]
     handle = FakeHandle(node("a"), *pods)
     time = Time(handle.clock)
-    api = HostileApi(seed, handle.clock)
+    api = FaultyApi(seed, handle.clock)
     api.cluster = handle.cluster
     api.create(*pods)
-    client = handle.client = HostileClient(api)
+    client = handle.client = FaultyClient(api)
     evictions = Evictions(handle)
 
     async def carry_out():
@@ -68,9 +68,9 @@ class Day:
     def __init__(self, seed, nodes):
         self.clock = FakeClock()
         self.time = Time(self.clock)
-        self.api = HostileApi(seed, self.clock)
+        self.api = FaultyApi(seed, self.clock)
         self.random = self.api.random
-        self.client = HostileClient(self.api)
+        self.client = FaultyClient(self.api)
         self.core = app.build(
             CONFIGURATION, clock=self.clock, client=self.client, spawn=self.time.spawn
         )

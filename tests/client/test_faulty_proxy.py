@@ -1,4 +1,4 @@
-"""An informer behind a front that delays, cuts, repeats, drops and refuses: it recovers by itself,
+"""An informer behind a proxy that delays, cuts, repeats, drops and refuses: it recovers by itself,
 what it knows is what a fresh list has, and its handlers were told a story that holds together."""
 
 import random
@@ -10,7 +10,7 @@ from podium.client.http import RECONNECT_TRIES
 from podium.client.pacing import MOST_SECONDS
 from podium.client.resources import PODS
 from tests.support.client import pod, with_world
-from tests.support.faulty_proxy import EVIL
+from tests.support.faulty_proxy import ALL_FAULTS
 from tests.support.search import examples
 
 TRIES_EACH = RECONNECT_TRIES  # of a list; of a watch two, which aiohttp makes
@@ -25,7 +25,7 @@ def known(informer):
     return {one.key: one.metadata.resource_version for one in informer.objects()}
 
 
-class Turmoil:
+class RandomChanges:
     """Pods come, change, go, and come again under their old names."""
 
     def __init__(self, world, chance):
@@ -56,17 +56,17 @@ def test_it_recovers_by_itself(seed):
 
 @with_world
 async def survive(world, seed):
-    world.front.chance = random.Random(seed)
-    world.front.mood = EVIL
-    turmoil = Turmoil(world, random.Random(seed + 1))
+    world.proxy.chance = random.Random(seed)
+    world.proxy.faults = ALL_FAULTS
+    changes = RandomChanges(world, random.Random(seed + 1))
     informer, story = world.follow(PODS)
     for _ in range(20):
-        for _ in range(turmoil.chance.randrange(4)):
-            turmoil.change()
+        for _ in range(changes.chance.randrange(4)):
+            changes.change()
         await world.quiet()
-        world.clock.advance(turmoil.chance.choice([0.1, 1.0, 10.0, 100.0]))
+        world.clock.advance(changes.chance.choice([0.1, 1.0, 10.0, 100.0]))
 
-    world.front.calm()
+    world.proxy.calm()
     await world.in_time(lambda: known(informer) == versions(world) and informer.trouble is None)
 
     assert {key: one.metadata.resource_version for key, one in story.known.items()} == known(
@@ -76,11 +76,11 @@ async def survive(world, seed):
 
 @with_world
 async def test_a_dead_server_is_asked_less_and_less(world):
-    world.front.mood.close = 1.0
+    world.proxy.faults.close = 1.0
     world.follow(PODS)
     begun = world.clock.now()
 
     await world.in_time(lambda: world.clock.now() > begun + 3600)
 
-    last = [request for request in world.front.requests if request.at > begun + 1800]
+    last = [request for request in world.proxy.requests if request.at > begun + 1800]
     assert 0 < len(last) <= TRIES_EACH * 1800 / MOST_SECONDS
