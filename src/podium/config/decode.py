@@ -7,6 +7,7 @@ msgspec itself stops at the first mismatch. ``sift`` reports all of them and kee
 import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from types import EllipsisType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -86,7 +87,7 @@ def _unannotated(kind: Any) -> tuple[Any, list[msgspec.Meta]]:
 def _fields(value: Any, kind: type[msgspec.Struct], path: str, problems: Problems) -> Any:
     if not isinstance(value, dict):
         return _wrong(value, "an object", path, problems)
-    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    fields = _fields_of(kind)
     folded: dict[str, str] = {}
     if getattr(kind, _FOLDS, False):
         folded = {name.lower(): name for name in fields}
@@ -104,6 +105,12 @@ def _fields(value: Any, kind: type[msgspec.Struct], path: str, problems: Problem
     for name in missing:
         problems.required(child(path, name))
     return UNFIT if missing else kept
+
+
+@cache
+def _fields_of(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    """Return the fields by the names that files give them: msgspec resolves all types each time."""
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
 
 
 _FOLDS = "ignores_case"
