@@ -133,7 +133,10 @@ def is_in_shop(pod):
         ),
         pytest.param(["--kubeconfig", "{missing}"], 1, "{missing}", id="no-kubeconfig"),
         pytest.param(
-            ["--kubeconfig", "{unreachable}"], 1, "does it run, is the address right?", id="nobody"
+            ["--kubeconfig", "{unreachable}"],
+            1,
+            "is it running, and is the address right?",
+            id="nobody",
         ),
     ],
 )

@@ -54,7 +54,7 @@ def test_a_server_that_cannot_be_reached_is_one_warning(started, tmp_path):
         scheduler.stop()
 
     assert f"{tmp_path / 'kubeconfig'}, context it: http://127.0.0.1:{port}: " in warning
-    assert "does it run, is the address right?" in warning
+    assert "is it running, and is the address right?" in warning
 
 
 @pytest.mark.slow
@@ -119,23 +119,23 @@ def config(**changes):
     [
         pytest.param(
             config(**{"current-context": ""}),
-            "no context is current; choose among: it",
+            "there is no current context; choose among: it",
             id="no-context-is-current",
         ),
         pytest.param(
             config(**{"current-context": "other"}),
-            'context "other" is not there; choose among: it',
+            'context "other" does not exist; choose among: it',
             id="context-of-another-file",
         ),
         pytest.param(
             config(clusters=[]),
-            'cluster "c" is not there; there is no cluster at all',
+            'cluster "c" does not exist; the files have no cluster',
             id="no-cluster",
         ),
         pytest.param(
-            config(users=[]), 'user "u" is not there; there is no user at all', id="no-user"
+            config(users=[]), 'user "u" does not exist; the files have no user', id="no-user"
         ),
-        pytest.param({}, "no context is current; there is no context at all", id="empty"),
+        pytest.param({}, "there is no current context; the files have no context", id="empty"),
     ],
 )
 def test_a_kubeconfig_that_leads_nowhere(written, told, tmp_path, capsys):

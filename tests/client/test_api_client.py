@@ -63,7 +63,7 @@ async def test_an_answer_that_is_no_object_is_a_request_that_failed(world):
         world.client.create_lease(lease),
         world.client.update_lease(lease),
     ):
-        with pytest.raises(ApiError, match="answered with something else: Lease: JSON is"):
+        with pytest.raises(ApiError, match="answered with another object: Lease: JSON is"):
             await asked
 
 

@@ -184,7 +184,7 @@ def test_an_unreachable_server_is_named():
 
     assert not error.sent
     assert str(error).startswith("config, context a: http://127.0.0.1:1: cannot be reached: ")
-    assert "does it run, is the address right?" in str(error)
+    assert "is it running, and is the address right?" in str(error)
 
 
 @with_world

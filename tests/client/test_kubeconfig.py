@@ -135,7 +135,9 @@ def test_without_anything_it_is_the_file_in_the_home_directory(write, tmp_path):
 def test_kubectl_writes_null_for_nothing(write):
     text = "apiVersion: v1\nclusters: null\ncontexts: null\nusers: null\ncurrent-context: ''\n"
 
-    with pytest.raises(CredentialsError, match="no context is current; there is no context at all"):
+    with pytest.raises(
+        CredentialsError, match="there is no current context; the files have no context"
+    ):
         endpoint(write(text))
 
 
@@ -143,31 +145,31 @@ def test_kubectl_writes_null_for_nothing(write):
     ("content", "context", "expected"),
     [
         pytest.param("a: [", "", "not readable as YAML", id="no-yaml"),
-        pytest.param("[1]", "", "is no kubeconfig", id="a-list"),
+        pytest.param("[1]", "", "not a kubeconfig", id="a-list"),
         pytest.param("[" * 5000, "", "not readable as YAML", id="deep"),
         pytest.param("a: 1\n---\nb: 1\n", "", "it has 2 documents, not one", id="two-documents"),
         pytest.param(
             {**config(), "current-context": datetime.date(2026, 1, 1)},
             "",
-            'context "2026-01-01" is not there',
+            'context "2026-01-01" does not exist',
             id="a-name-like-a-date",
         ),
         pytest.param(
             config(server=7), "", r"clusters\[0\].cluster.server: Expected `str`", id="wrong-type"
         ),
         pytest.param(
-            config(), "other", 'context "other" is not there; choose among: main', id="no-context"
+            config(), "other", 'context "other" does not exist; choose among: main', id="no-context"
         ),
         pytest.param(
             {**config(), "clusters": []},
             "",
-            'context main: cluster "c" is not there; there is no cluster at all',
+            'context main: cluster "c" does not exist; the files have no cluster',
             id="no-cluster",
         ),
         pytest.param(
             {**config(), "users": [{"name": "v"}]},
             "",
-            'context main: user "u" is not there; choose among: v',
+            'context main: user "u" does not exist; choose among: v',
             id="no-user",
         ),
         pytest.param(
@@ -181,7 +183,7 @@ def test_kubectl_writes_null_for_nothing(write):
             config(**{"tls-server-name": "a..b"}), "", 'tls-server-name is "a..b"; write', id="name"
         ),
         pytest.param(
-            config(user={"as": "jane\r\nX: y"}), "", "Impersonate-User is no line", id="two-lines"
+            config(user={"as": "jane\r\nX: y"}), "", "Impersonate-User is not a line", id="two-lines"
         ),
         pytest.param(
             config(**{"certificate-authority": "gone.pem"}),
@@ -192,7 +194,7 @@ def test_kubectl_writes_null_for_nothing(write):
         pytest.param(
             config(**{"certificate-authority-data": "!"}),
             "",
-            "certificate-authority-data is no base64",
+            "certificate-authority-data is not base64",
             id="no-base64",
         ),
         pytest.param(
@@ -233,7 +235,7 @@ def test_kubectl_writes_null_for_nothing(write):
                 }
             ),
             "",
-            "wants to ask somebody.*interactiveMode: Never",
+            "wants to ask a person.*interactiveMode: Never",
             id="exec-asks",
         ),
     ],

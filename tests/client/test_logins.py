@@ -91,7 +91,7 @@ def test_a_pod_finds_its_server(tmp_path):
 
 
 def test_elsewhere_it_says_what_to_do(tmp_path):
-    with pytest.raises(CredentialsError, match=r"this is no pod: .*--kubeconfig"):
+    with pytest.raises(CredentialsError, match=r"does not run in a pod: .*--kubeconfig"):
         in_cluster(FakeClock(), {}, tmp_path)
     environment = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     with pytest.raises(CredentialsError, match="the service account of this pod: cannot be read"):
@@ -178,10 +178,12 @@ def test_it_hears_of_the_cluster(tmp_path):
 @pytest.mark.parametrize(
     ("script", "expected"),
     [
-        pytest.param("print('hello')", "it printed no ExecCredential", id="no-json"),
-        pytest.param("print('{}')", "it printed no ExecCredential", id="no-credential"),
+        pytest.param("print('hello')", "it did not print an ExecCredential", id="no-json"),
+        pytest.param("print('{}')", "it did not print an ExecCredential", id="no-credential"),
         pytest.param(
-            r"""import os; os.write(1, b'{"kind":"\xff"}')""", "it printed no Exec", id="no-text"
+            r"""import os; os.write(1, b'{"kind":"\xff"}')""",
+            "it did not print an Exec",
+            id="no-text",
         ),
         pytest.param(
             "import sys; sys.exit('log in first')",
@@ -194,7 +196,7 @@ def test_it_hears_of_the_cluster(tmp_path):
         pytest.param(printing(), "it printed neither a token nor a client certificate", id="empty"),
         pytest.param(
             printing(token="a", expirationTimestamp="soon"),
-            "its expirationTimestamp is no time",
+            "its expirationTimestamp is not a time",
             id="no-time",
         ),
     ],

@@ -41,7 +41,7 @@ def test_a_negative_rate_is_no_limit():
 
 
 def test_a_rate_of_zero_is_refused():
-    with pytest.raises(ValueError, match="none would ever be sent"):
+    with pytest.raises(ValueError, match="no request would ever be sent"):
         TokenBucket(0, 10, FakeClock())
 
 

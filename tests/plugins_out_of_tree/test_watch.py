@@ -256,7 +256,10 @@ class Broken(fwk.{0}Plugin, fwk.EnqueueExtensions):
         ('[fwk.on("Node", "explode")]', "of plugin Broken failed: no action 'explode' on Node"),
         ("None", "of plugin Broken failed: 'NoneType' object is not iterable"),
         ("[7]", "of plugin Broken failed: expected a Registration, got 7"),
-        ('[fwk.on("a..b", "add")]', '"a..b" names no kind; write it as foos.v1.example.com'),
+        (
+            '[fwk.on("a..b", "add")]',
+            '"a..b" is not the name of a kind; write it as foos.v1.example.com',
+        ),
     ],
     ids=["unknown-action", "nothing", "no-registration", "no-kind"],
 )

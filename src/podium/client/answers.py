@@ -1,4 +1,4 @@
-"""What the API's refusals are to us: a `Status` and its HTTP code to one of podium's errors."""
+"""Turns a refusal of the API, a `Status` and its HTTP code, into one of podium's errors."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ class Status(msgspec.Struct):
 
 
 def error_of(code: int, body: bytes) -> ApiError:
-    """An answer that is no success; the message is the server's own where it sent one."""
+    """Return the error for an answer; its message is the server's own where it sent one."""
     status = read_status(body)
     if status.message:
         return of_status(status, code)
     text = body.decode(errors="replace").strip()[:_SHOWN_CHARACTERS]
-    shown = text if text.isprintable() else repr(text)  # a terminal would obey some bytes
+    shown = text if text.isprintable() else repr(text)  # some bytes would control a terminal
     return of_status(Status(message=f"the server answered {code}: {shown or 'nothing'}"), code)
 
 
 def of_status(status: Status, code: int = 0) -> ApiError:
     code = code or status.code
-    message = status.message or f"the server reports an error without words, code {code}"
+    message = status.message or f"the server reports an error without a message, code {code}"
     return _BY_CODE.get(code, ApiError)(message, code, status.reason)
 
 
 def read_status(body: bytes | msgspec.Raw) -> Status:
-    """Empty when the body is something else, such as the page of a proxy."""
+    """Decode a status; return an empty one for anything else, such as the page of a proxy."""
     try:
         found = msgspec.json.decode(body, type=Status)
     except (msgspec.MsgspecError, UnicodeError):

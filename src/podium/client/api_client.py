@@ -39,7 +39,7 @@ _WAIT_FACTOR: Final = 5
 
 
 class ApiClient:
-    """Implements ``framework.handle.Client`` on a connection; ``clock`` is the time it writes."""
+    """Implements ``framework.handle.Client``; ``clock`` is the time that it writes to objects."""
 
     def __init__(self, connection: Connection, clock: Clock | None = None) -> None:
         self._connection = connection
@@ -62,15 +62,15 @@ class ApiClient:
         condition: Condition | None = None,
         nominated_node_name: str | None = None,
     ) -> None:
-        """Bring the status to this; nothing is sent when the pod says so already.
+        """Set a condition or the nomination; send nothing if the pod has them already.
 
-        A name of None leaves the nomination alone, "" takes it away.
+        A name of None leaves the nomination alone, "" removes it.
         """
         now = time_text(self._clock.now())
         patch = status_patch(pod, condition, nominated_node_name, now)
         if patch is not None:
             path = PODS.path_of(pod.key, "status")
-            await self._insist(lambda: self._send("PATCH", path, patch, STRATEGIC))
+            await self._retry(lambda: self._send("PATCH", path, patch, STRATEGIC))
 
     async def patch_pod_condition(self, pod: Pod, condition: Condition) -> None:
         await self.patch_pod_status(pod, condition)
@@ -78,14 +78,14 @@ class ApiClient:
     async def clear_nominated_node_name(self, pod: Pod) -> None:
         await self.patch_pod_status(pod, nominated_node_name="")
 
-    async def _insist(self, attempt: Callable[[], Awaitable[bytes]]) -> None:
-        """Four tries at what a moment later may succeed."""
+    async def _retry(self, attempt: Callable[[], Awaitable[bytes]]) -> None:
+        """Try four times what may succeed a moment later."""
         seconds = _FIRST_WAIT_SECONDS
         for left in reversed(range(STATUS_TRIES)):
             try:
                 await attempt()
             except ApiError as error:
-                if not left or not _may_pass(error):
+                if not left or not _is_passing(error):
                     raise
                 await sleep(self._connection.clock, seconds * (1 + random.random() / 10))
                 seconds *= _WAIT_FACTOR
@@ -120,12 +120,12 @@ class ApiClient:
         return await self.read(Lease, key)
 
     async def create_lease(self, lease: Lease) -> Lease:
-        """``Conflict`` when there is one already."""
+        """Create the lease; raise ``Conflict`` if there is one already."""
         answer = await self._send("POST", LEASES.path_in(lease.namespace), _lease_json(lease))
         return _read(LEASES, answer)
 
     async def update_lease(self, lease: Lease) -> Lease:
-        """``Conflict`` unless the lease has the version that it had when it was read."""
+        """Replace the lease; raise ``Conflict`` if it has changed since it was read."""
         answer = await self._send("PUT", LEASES.path_of(lease.key), _lease_json(lease))
         return _read(LEASES, answer)
 
@@ -135,7 +135,7 @@ class ApiClient:
         await self._send("POST", f"{EVENTS}/{namespace}/events", event)
 
     async def create_core_event(self, namespace: str, event: Json) -> None:
-        """In the older form of events, which leader election still uses."""
+        """Create an event of the older kind, which leader election still uses."""
         await self._send("POST", f"/api/v1/namespaces/{namespace}/events", event)
 
     async def patch_event(self, namespace: str, name: str, patch: Json) -> None:
@@ -149,32 +149,32 @@ class ApiClient:
 
 
 def _read(resource: Resource[K], answer: bytes) -> K:
-    """To whoever asked, an answer that cannot be read is a request that failed."""
+    """Decode an answer; one that cannot be read makes the request fail."""
     try:
         return resource.decode(answer, None)
     except InvalidObject as error:
-        raise ApiError(f"the server answered with something else: {error}") from error
+        raise ApiError(f"the server answered with another object: {error}") from error
 
 
-def _may_pass(error: ApiError) -> bool:
+def _is_passing(error: ApiError) -> bool:
     if isinstance(error, Unreachable):
         return not error.sent
     return isinstance(error, Conflict) or error.code in (500, 503)
 
 
 def _marks(obj: ApiObject, annotations: Mapping[str, str]) -> Json:
-    """Annotations to add, to exactly this version of the object."""
+    """Return a patch that adds annotations, to exactly this version of the object."""
     version = {"resourceVersion": obj.metadata.resource_version}
     added = {"annotations": dict(annotations)} if annotations else {}
     return {"metadata": {**version, **added}}
 
 
 def _lease_json(lease: Lease) -> Json:
-    """What an election writes, also where it is empty, as client-go does: an update replaces."""
+    """Return the lease with the fields that client-go writes even if they are empty."""
     spec: Json = {
         "holderIdentity": lease.spec.holder_identity,
         "leaseTransitions": lease.spec.lease_transitions,
-        **msgspec.to_builtins(lease.spec),  # leaves out what is empty
+        **msgspec.to_builtins(lease.spec),  # which leaves out empty fields
     }
     kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
     return {**kind, "metadata": lease.metadata, "spec": spec}
@@ -183,9 +183,10 @@ def _lease_json(lease: Lease) -> Json:
 def status_patch(
     pod: Pod, condition: Condition | None, nominated_node_name: str | None, now: str
 ) -> Json | None:
-    """A strategic merge patch; None when nothing is to change.
+    """Return a strategic merge patch with the difference, or None if there is none.
 
-    A name of None leaves the nomination alone, "" takes it away.
+    A name of None leaves the nomination alone, "" removes it. The patch names no version, so it
+    cannot conflict, and it leaves all other conditions as they are.
     """
     status: Json = {}
     if condition is not None:
@@ -198,8 +199,8 @@ def status_patch(
 def _conditions(before: tuple[Condition, ...], wanted: Condition, now: str) -> Json:
     old = next((one for one in before if one.type == wanted.type), None)
     if old is None:
-        change = {"lastProbeTime": None, "lastTransitionTime": now, **_words(wanted)}
-    elif _is_said(old, wanted):
+        change = {"lastProbeTime": None, "lastTransitionTime": now, **_fields(wanted)}
+    elif _is_same(old, wanted):
         return {}
     else:
         change = _difference(old, wanted, now)
@@ -211,13 +212,13 @@ def _conditions(before: tuple[Condition, ...], wanted: Condition, now: str) -> J
     return found
 
 
-def _is_said(old: Condition, wanted: Condition) -> bool:
-    """As upstream compares: a new observedGeneration alone is not worth a write."""
+def _is_same(old: Condition, wanted: Condition) -> bool:
+    """Compare as upstream does: a new observedGeneration alone is not written."""
     return (old.status, old.reason, old.message) == (wanted.status, wanted.reason, wanted.message)
 
 
 def _difference(old: Condition, wanted: Condition, now: str) -> Json:
-    was, is_now = _words(old), _words(wanted)
+    was, is_now = _fields(old), _fields(wanted)
     change = {key: is_now.get(key) for key in was | is_now if was.get(key) != is_now.get(key)}
     if old.last_probe_time:
         change["lastProbeTime"] = None
@@ -226,8 +227,8 @@ def _difference(old: Condition, wanted: Condition, now: str) -> Json:
     return change
 
 
-def _words(condition: Condition) -> Json:
-    """The fields that have something to say, as they are written."""
+def _fields(condition: Condition) -> Json:
+    """Return the fields that are not empty, under their names in JSON."""
     fields = {
         "message": condition.message,
         "observedGeneration": condition.observed_generation,

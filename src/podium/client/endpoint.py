@@ -1,5 +1,5 @@
-"""Where an API server is and how to prove who we are: what `kubeconfig.py` and `in_cluster.py`
-find out, and `http.py` uses."""
+"""Where an API server is, and the credentials for it: found by `kubeconfig.py` and `endpoints.py`,
+used by `http.py`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from podium.tls import Certificate, Tls
 
 
 class Login(Protocol):
-    """Credentials that may change while we run: a token in a file, an exec plugin."""
+    """Credentials that may change while the process runs: a token in a file, an exec plugin."""
 
     async def token(self) -> str:
-        """The token to send now, "" for none; ``CredentialsError`` when there is none to be had."""
+        """Return the token to send now, "" for none; raise ``CredentialsError`` if it fails."""
 
     def refuse(self) -> bool:
-        """The API did not accept the last token; whether asking again may bring another."""
+        """Note that the API refused the last token; return whether there may be another one."""
 
     def certificate(self) -> Certificate | None:
-        """The client certificate that came with the token."""
+        """Return the client certificate that came with the token, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Endpoint:
 
 
 def server_address(text: str, source: str) -> str:
-    """The address as requests are sent to it; ``CredentialsError`` for one that leads nowhere."""
+    """Return the address without a slash at its end; raise ``CredentialsError`` if it is wrong."""
     if not _is_address(text):
         hint = "write it as https://host:port"
         raise CredentialsError(f'{source}: server is "{text}"; {hint}')
@@ -62,7 +62,7 @@ def server_address(text: str, source: str) -> str:
 
 
 def _is_address(text: str) -> bool:
-    """A user and a query count as wrong, too: half of the requests would go without them."""
+    """An address with a user or a query is refused: half of the requests would not have them."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
@@ -74,7 +74,7 @@ def _is_address(text: str) -> bool:
 
 
 def is_host(name: str) -> bool:
-    """Whether resolvers and TLS take this for a name at all."""
+    """Whether resolvers and TLS accept this as a name."""
     try:
         return bool(name.encode("idna"))
     except UnicodeError:

@@ -21,9 +21,10 @@ from podium.tls import Tls
 def find_endpoint(
     clock: Clock, kubeconfig: Path | None = None, context: str = "", master: str = ""
 ) -> Endpoint:
-    """As kube-scheduler: a file, an address, or both; with neither, the pod's own cluster.
+    """Find the API server as kube-scheduler does: by a file, an address, or both.
 
-    An address wins over the one in the file. ``CredentialsError`` says what is missing.
+    Without either it is the cluster of the pod that this process runs in. An address replaces the
+    one in the file. Raise ``CredentialsError`` if something is missing.
     """
     if kubeconfig is None and not master:
         return in_cluster(clock)
@@ -41,13 +42,17 @@ _HINT = "give a kubeconfig with --kubeconfig, or run in a pod with a service acc
 def in_cluster(
     clock: Clock, environment: Mapping[str, str] = os.environ, mount: Path = MOUNT
 ) -> Endpoint:
-    """``CredentialsError`` when this process does not run in a pod."""
+    """Return the API server of the pod that this process runs in.
+
+    The address is in the environment, the credentials are in a mounted directory, where the token
+    is renewed from time to time. Raise ``CredentialsError`` if this is not a pod.
+    """
     host = environment.get("KUBERNETES_SERVICE_HOST", "")
     port = environment.get("KUBERNETES_SERVICE_PORT", "")
     if not host or not port:
         raise CredentialsError(
-            "there is no kubeconfig, and this is no pod: KUBERNETES_SERVICE_HOST and "
-            f"KUBERNETES_SERVICE_PORT are not set; {_HINT}"
+            "no kubeconfig was given, and this process does not run in a pod: "
+            f"KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; {_HINT}"
         )
     address = f"https://{f'[{host}]' if ':' in host else host}:{port}"
     return Endpoint(

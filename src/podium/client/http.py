@@ -1,7 +1,7 @@
-"""Requests to one API server: credentials, TLS, a rate limit, retries. Watches go over aiohttp,
-everything else over connections of our own (`wire.py`).
+"""Requests to one API server: credentials, TLS, a rate limit, retries.
 
-`api_client.py` and `reflector.py` call it; what goes wrong is always one of podium's `ApiError`s.
+Watches use aiohttp, everything else `wire.py`. `api_client.py` and `reflector.py` call it; whatever
+goes wrong is raised as one of podium's `ApiError`s.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
 from podium.tls import Certificate, use_certificate
 
 MOST_TRIES = 10
-# A server that names a later time is asked again then: what waits holds room on a node meanwhile.
+# A server that names a later time is asked again after this: a pod that waits holds room on a node.
 MOST_RETRY_SECONDS = 60.0
 RECONNECT_SECONDS = 0.1
 RECONNECT_TRIES = 4
-# Each is a connection, and on a real server its handshake costs as much as ten requests: a burst
-# is spread over few. Watches have connections of their own, beside these.
+# Each request in flight has a connection, and on a real server the handshake costs as much as ten
+# requests: so a burst is spread over few. Watches have connections beside these.
 IN_FLIGHT = 64
-_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # time is the clock's
+_NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # the clock measures time
 
 # What connections fail with, before it becomes an ``Unreachable``.
 _FAULTS = (aiohttp.ClientError, OSError, CannotConnect, BadAnswer)
@@ -49,7 +49,7 @@ Observe = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How fast and under what name; ``qps`` and ``burst`` as in ``clientConnection``."""
+    """How fast requests are sent, and under what name; as in ``clientConnection``."""
 
     qps: float = 50.0
     burst: int = 100
@@ -59,7 +59,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, to be tried as often as it takes."""
+    """One request."""
 
     method: str
     path: str  # from the root, with its query, already quoted
@@ -72,7 +72,7 @@ class Request:
 
 
 class _RetryLater(Exception):
-    """The server said when to come back."""
+    """The server said when to try again."""
 
     def __init__(self, seconds: float, refusal: ApiError) -> None:
         self.seconds = seconds
@@ -125,7 +125,7 @@ class Connection:
         await self.close()
 
     def beside(self) -> Connection:
-        """Another one to the same server, with a rate limit and connections of its own."""
+        """Return another one to the same server, with its own rate limit and connections."""
         return Connection(self.endpoint, self.clock, self._options, self._observe)
 
     async def close(self) -> None:
@@ -140,8 +140,11 @@ class Connection:
         return await self.send(Request("GET", path))
 
     async def send(self, request: Request) -> bytes:
-        """The body of the answer. Reads are tried again when the connection fails; everything is
-        when the server asks to be asked later."""
+        """Send the request and return the body of the answer.
+
+        Reads are sent again when the connection fails, and any request when the server asks for
+        that.
+        """
         reconnects = 0
         for attempt in range(1, MOST_TRIES + 1):
             try:
@@ -159,13 +162,13 @@ class Connection:
 
     async def _once(self, request: Request) -> bytes:
         await self._limit.wait()
-        async with self._slots:  # before its time begins: who waits in line is not late
+        async with self._slots:  # a request that waits here has not begun: no timeout yet
             answer = await self._in_time(request.method, self._exchange(request))
         return answer.body
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[Read]:
-        """An answer without an end, chunk by chunk; it is not tried again when it breaks off."""
+        """Open an endless answer and yield a function that reads its next chunk."""
         await self._limit.wait()
         try:
             opened: list[aiohttp.ClientResponse] = []
@@ -187,7 +190,7 @@ class Connection:
     # --- one exchange ----------------------------------------------------------------------------
 
     async def _in_time(self, method: str, work: Awaitable[Answer]) -> Answer:
-        """A successful answer; everything else is raised as one of podium's errors."""
+        """Await an answer with a time limit; raise anything but success as podium's errors."""
         begun, code = self.clock.now(), 0
         try:
             async with Deadline(self.clock, self._options.timeout_seconds):
@@ -203,7 +206,7 @@ class Connection:
         return answer
 
     async def _exchange(self, request: Request) -> Answer:
-        """Once more with new credentials when the API refuses those we have."""
+        """Send the request, and once more with new credentials if the API refuses them."""
         answer = await self._wires.exchange(await self._bytes_of(request))
         if answer.code == 401 and self.endpoint.login.refuse():
             answer = await self._wires.exchange(await self._bytes_of(request))
@@ -220,7 +223,7 @@ class Connection:
         return "\r\n".join([*lines, "\r\n"]).encode() + (body or b"")
 
     async def _begin(self, path: str, opened: list[aiohttp.ClientResponse]) -> Answer:
-        """The beginning of an answer without an end; a refusal is read to its end."""
+        """Open a stream into ``opened``; a refusal is read to its end."""
         answer = await self._open_stream(path)
         if answer.status == 401 and self.endpoint.login.refuse():
             answer.release()
@@ -246,18 +249,18 @@ class Connection:
         except CredentialsError as error:
             raise Unauthorized(str(error)) from error
         if not token.isprintable():
-            raise Unauthorized(f"{self.endpoint.source}: the token is no line of text")
+            raise Unauthorized(f"{self.endpoint.source}: the token is not a line of text")
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def _show_certificate(self) -> None:
-        """An exec plugin may bring a new one; connections to come present it."""
+        """Present the certificate of an exec plugin, if it is new, on future connections."""
         certificate = self.endpoint.login.certificate()
         if certificate is not None and certificate != self._shown and self._tls is not None:
             use_certificate(self._tls, certificate, self.endpoint.source)
             self._shown = certificate
 
     def _open(self) -> aiohttp.ClientSession:
-        """Made at the first request: a session belongs to the loop that runs then."""
+        """Return the session, made at the first use: it belongs to the loop that runs then."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ssl=self._tls or False),
@@ -290,10 +293,10 @@ class Connection:
                 hint = "check certificate-authority-data and tls-server-name, and the server's name"
                 why = f"its certificate is not trusted: {cause}; {hint}"
             case ssl.SSLError():
-                hint = "does the address begin with https:// rightly, is a client certificate due?"
-                why = f"no TLS came about: {cause}; {hint}"
+                hint = "is https:// right, and does the server want a client certificate?"
+                why = f"TLS failed: {cause}; {hint}"
             case OSError() if cause is not error:
-                why = f"cannot be reached: {cause}; does it run, is the address right?"
+                why = f"cannot be reached: {cause}; is it running, and is the address right?"
             case TimeoutError():
                 why = f"no answer within {self._options.timeout_seconds:g} s"
         sent = cause is error
@@ -302,7 +305,7 @@ class Connection:
 
 
 def _cause(error: Exception) -> Exception:
-    """Why no connection came about; the error itself when it came later."""
+    """Return why no connection could be made, or the error itself if there was one."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
             return error.certificate_error
@@ -314,12 +317,12 @@ def _cause(error: Exception) -> Exception:
 
 
 def _is_success(code: int) -> bool:
-    """A redirection is none: nobody follows it, so nothing was done."""
+    """A redirection is not a success: it is not followed, so nothing was done."""
     return 200 <= code < 300
 
 
 def _retry_after(answer: Answer) -> float | None:
-    """When to come back, if the server names a time or is merely busy."""
+    """Return the seconds until the next try, if the server asks for one."""
     text = answer.headers.get(b"retry-after", b"")
     if text.isdigit() and (answer.code == 429 or answer.code >= 500):
         return min(float(text), MOST_RETRY_SECONDS)

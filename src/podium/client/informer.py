@@ -1,4 +1,4 @@
-"""One kind of object as the API server has it: to look up, and to be told of every change.
+"""The objects of one kind as the API server has them, and calls of handlers for every change.
 
 informer = Informer(connection, PODS)
 informer.subscribe(handler)     # (None, new) · (old, new) · (old, None)
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Informer(Generic[T]):
-    """Handlers are called on the loop, one change at a time, in the order of the changes."""
+    """Watches one kind. Handlers are called on the loop, one change at a time and in order."""
 
     def __init__(self, connection: Connection, resource: Resource[T]) -> None:
         self.resource = resource
@@ -30,7 +30,7 @@ class Informer(Generic[T]):
         self._reflector = Reflector(connection, resource, self._known)
 
     def subscribe(self, handler: Handler[T]) -> None:
-        """What is known already comes as additions, before this returns."""
+        """Call this handler for every change; first for each known object, as an addition."""
         self._known.subscribe(handler)
 
     def get(self, key: str) -> T | None:
@@ -44,7 +44,7 @@ class Informer(Generic[T]):
 
     @property
     def has_synced(self) -> bool:
-        """Listed once; or an optional kind that cannot be read, which nobody need wait for."""
+        """Whether the kind is listed and its watch is open, or it may be missing and is."""
         return self._reflector.synced.is_set()
 
     async def wait_synced(self) -> None:
@@ -52,20 +52,22 @@ class Informer(Generic[T]):
 
     @property
     def trouble(self) -> PodiumError | None:
-        """What keeps this informer from its work at the moment."""
+        """What keeps the kind from being watched at the moment, if anything."""
         return self._reflector.trouble.error
 
     @property
     def watches(self) -> int:
-        """How many were begun: while the number stays, every change was told as it came."""
+        """How many watches were opened: while the number stays, no change was missed."""
         return self._reflector.watches
 
     @property
     def silent_seconds(self) -> float:
-        """Since the server was last heard of; infinite before the first time. A watch in good
-        health is never silent for much more than a minute."""
+        """The time since the server last sent something; infinite before the first time.
+
+        A healthy watch is never silent for much more than a minute and a half.
+        """
         return self._clock.now() - self._reflector.heard_at
 
     async def run(self) -> None:
-        """Follow the kind until cancelled."""
+        """Watch the kind until cancelled."""
         await self._reflector.run()

@@ -1,5 +1,7 @@
-"""Kubeconfig files to an `Endpoint`: several merged as kubectl does, one context chosen, paths
-relative to their file. What is wrong is told with the file, the context and what to do."""
+"""Turns kubeconfig files into an `Endpoint`: merges several as kubectl does and chooses a context.
+
+Paths are relative to the file that names them. Errors name the file, the context and what to do.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class From(Generic[T]):
-    """A part of a configuration, and the file that it stands in."""
+    """A part of a configuration, and the file that it is in."""
 
     value: T
     file: Path
@@ -31,7 +33,7 @@ class From(Generic[T]):
 
 @dataclass(slots=True)
 class Kubeconfig:
-    """All files as one; what an earlier file says is not changed by a later one."""
+    """All files merged: a later file adds to an earlier one and changes nothing in it."""
 
     paths: Sequence[Path]
     clusters: dict[str, From[Cluster]] = field(default_factory=dict)
@@ -55,7 +57,7 @@ class Kubeconfig:
 
 
 def load(explicit: Path | None, environment: Mapping[str, str] = os.environ) -> Kubeconfig:
-    """The file that is given, else those of $KUBECONFIG, else the one in the home directory."""
+    """Load the given file, else those of $KUBECONFIG, else the one in the home directory."""
     if explicit is not None:
         config = Kubeconfig([explicit])
         try:
@@ -69,7 +71,7 @@ def load(explicit: Path | None, environment: Mapping[str, str] = os.environ) -> 
         try:
             config.add(path)
         except FileNotFoundError:
-            continue  # $KUBECONFIG may name files that are yet to be written
+            continue  # $KUBECONFIG may name files that do not exist yet
     return config
 
 
@@ -79,11 +81,11 @@ def _default_paths(environment: Mapping[str, str]) -> list[Path]:
 
 
 def endpoint_of(config: Kubeconfig, clock: Clock, context: str = "") -> Endpoint:
-    """What a context leads to, the current one unless another is named."""
+    """Return the endpoint of a context: the current one unless another is named."""
     name = context or config.current_context
     if not name:
         hint = _among("context", config.contexts)
-        raise CredentialsError(f"{config.shown}: no context is current; {hint}")
+        raise CredentialsError(f"{config.shown}: there is no current context; {hint}")
     chosen = _entry(config, config.contexts, "context", name)
     source = f"{chosen.file}, context {name}"
     cluster = _entry(config, config.clusters, f"context {name}: cluster", chosen.value.cluster)
@@ -105,16 +107,16 @@ def _entry(config: Kubeconfig, among: Mapping[str, From[T]], what: str, name: st
     found = among.get(name)
     if found is None:
         hint = _among(what.rpartition(" ")[2], among)
-        raise CredentialsError(f'{config.shown}: {what} "{name}" is not there; {hint}')
+        raise CredentialsError(f'{config.shown}: {what} "{name}" does not exist; {hint}')
     return found
 
 
 def _among(what: str, named: Mapping[str, object]) -> str:
-    return f"choose among: {', '.join(named)}" if named else f"there is no {what} at all"
+    return f"choose among: {', '.join(named)}" if named else f"the files have no {what}"
 
 
 def _refuse_unsupported(cluster: Cluster, user: User, source: str) -> None:
-    """Better no connection than one that leaves out what the file asks for."""
+    """Refuse what is not supported: leaving it out would make another connection."""
     reasons = {
         "proxy-url": (cluster.proxy_url, "connect directly"),
         "username and password": (user.username, "API servers no longer accept them: use a token"),
@@ -149,20 +151,20 @@ def _tls(cluster: From[Cluster], user: From[User], source: str) -> Tls:
 
 
 def _pem(what: str, data: str, file: str, at: From[str]) -> bytes:
-    """Of a field and its ``-data`` twin, which wins; b"" when neither is given."""
+    """Return the content of a ``-data`` field, else of the file, else b""."""
     try:
         if data:
             return base64.b64decode(data, validate=True)
         return (at.file.parent / file).read_bytes() if file else b""
     except (binascii.Error, ValueError) as error:
-        why = f"{what}-data is no base64: {error}"
+        why = f"{what}-data is not base64: {error}"
         raise CredentialsError(f"{at.value}: {why}") from error
     except OSError as error:
         raise CredentialsError(f"{at.value}: {what} cannot be read: {error}") from error
 
 
 def _login(cluster: From[Cluster], user: From[User], clock: Clock, source: str) -> Login:
-    """As client-go prefers them: a token file, a token, an exec plugin."""
+    """Return the credentials in client-go's order: a token file, a token, an exec plugin."""
     who = user.value
     if who.token_file:
         return TokenFile(user.file.parent / who.token_file, clock, source)
@@ -177,7 +179,7 @@ def _program(wanted: Exec, cluster: From[Cluster], file: Path, source: str) -> P
         why = f'exec: apiVersion is "{wanted.api_version}"; {supported} is supported'
         raise CredentialsError(f"{source}: {why}")
     if wanted.interactive_mode == "Always":
-        why = f"exec plugin {wanted.command} wants to ask somebody, and a scheduler has nobody"
+        why = f"exec plugin {wanted.command} wants to ask a person, and there is none"
         raise CredentialsError(f"{source}: {why}; set interactiveMode: Never")
     # A command with a slash is a path relative to the file; others are found along $PATH.
     command = str(file.parent / wanted.command) if os.sep in wanted.command else wanted.command
@@ -193,7 +195,7 @@ def _program(wanted: Exec, cluster: From[Cluster], file: Path, source: str) -> P
 
 
 def _told(cluster: From[Cluster]) -> dict[str, Any]:
-    """What an exec plugin hears of the cluster when it asks to."""
+    """Return the description of the cluster that an exec plugin gets if it asks for it."""
     where = cluster.value
     told: dict[str, Any] = {"server": where.server}
     if where.tls_server_name:
@@ -219,5 +221,5 @@ def _impersonation(user: User, source: str) -> dict[str, str]:
     }
     for name, value in given.items():
         if not value.isprintable():
-            raise CredentialsError(f"{source}: {name} is no line of text: {value!r}")
+            raise CredentialsError(f"{source}: {name} is not a line of text: {value!r}")
     return {name: value for name, value in given.items() if value}

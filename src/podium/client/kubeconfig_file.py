@@ -72,7 +72,7 @@ class NamedContext(msgspec.Struct, frozen=True):
 
 
 class File(msgspec.Struct, rename="kebab", frozen=True):
-    """Lists may be null: that is how kubectl writes empty ones."""
+    """A kubeconfig file; lists may be null, as kubectl writes empty ones."""
 
     clusters: tuple[NamedCluster, ...] | None = None
     users: tuple[NamedUser, ...] | None = None
@@ -81,7 +81,7 @@ class File(msgspec.Struct, rename="kebab", frozen=True):
 
 
 def read(path: Path) -> File:
-    """``FileNotFoundError`` is the caller's to judge; all else is a ``CredentialsError``."""
+    """Read a file; raise ``FileNotFoundError``, or ``CredentialsError`` for anything else."""
     try:
         return msgspec.convert(_document(path), File)
     except FileNotFoundError:
@@ -89,17 +89,17 @@ def read(path: Path) -> File:
     except OSError as error:
         raise CredentialsError(f"{path}: cannot be read: {error}") from error
     except msgspec.ValidationError as error:
-        raise CredentialsError(f"{path}: is no kubeconfig: {_explained(error)}") from error
+        raise CredentialsError(f"{path}: not a kubeconfig: {_explained(error)}") from error
     except PodiumError as error:
         raise CredentialsError(f"{path}: {' '.join(str(error).split())}") from error
 
 
 def _document(path: Path) -> Any:
-    """The one document of the file, empty when it has no content."""
+    """Return the only document of the file; an empty one if the file has no content."""
     with path.open("rb") as file:
         found = documents(checked_text(file.read(MAX_BYTES + 1)))
     if len(found) > 1:
-        raise PodiumError(f"is no kubeconfig: it has {len(found)} documents, not one")
+        raise PodiumError(f"not a kubeconfig: it has {len(found)} documents, not one")
     return found[0] if found else {}
 
 

@@ -25,7 +25,10 @@ REREAD_SECONDS = 60.0
 
 
 class TokenFile:
-    """Reads the file again every minute, and at once when the API refuses the token."""
+    """A bearer token in a file that is renewed, as kubelets do for service accounts.
+
+    The file is read again every minute, and at once when the API refuses the token.
+    """
 
     def __init__(self, path: Path, clock: Clock, source: str) -> None:
         self._path = path
@@ -48,7 +51,7 @@ class TokenFile:
         return None
 
     def _read(self) -> None:
-        """While the file is being replaced, the token known so far may still be good."""
+        """Read the file; if that fails, keep the token: the file may just be being replaced."""
         try:
             found = self._path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
@@ -70,7 +73,7 @@ _SHOWN_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run; ``source`` is the file and the user that name it."""
+    """A program to run; ``source`` is the file and the user that name it."""
 
     api_version: str
     command: str
@@ -78,7 +81,7 @@ class Program:
     env: dict[str, str]
     install_hint: str
     source: str
-    cluster: dict[str, Any] | None = field(default=None)  # what it is told of the cluster
+    cluster: dict[str, Any] | None = field(default=None)  # the cluster, if the program asks for it
 
 
 class _Status(msgspec.Struct, rename="camel"):
@@ -95,7 +98,7 @@ class _Credential(msgspec.Struct, rename="camel"):
 
 
 class ExecLogin:
-    """Runs the program when there is no answer yet, when it has expired, or was refused."""
+    """Credentials that a program prints; it is run again when they expire or are refused."""
 
     def __init__(self, program: Program, clock: Clock) -> None:
         self._program = program
@@ -105,7 +108,7 @@ class ExecLogin:
         self._expires = float("inf")
 
     async def token(self) -> str:
-        async with self._turn:  # many requests may find the answer expired at once
+        async with self._turn:  # many requests may find that the answer has expired
             if self._known is None or self._clock.now() >= self._expires:
                 self._keep(await self._run())
         return self._known.token if self._known else ""
@@ -125,7 +128,7 @@ class ExecLogin:
             text = status.expiration_timestamp
             self._expires = parse_time(text) / 1e9 if text else float("inf")
         except InvalidTime as error:
-            raise self._fault(f"its expirationTimestamp is no time: {error}") from error
+            raise self._fault(f"its expirationTimestamp is not a time: {error}") from error
         if not status.token and not (status.client_certificate_data and status.client_key_data):
             raise self._fault("it printed neither a token nor a client certificate with its key")
         self._known = status
@@ -135,7 +138,7 @@ class ExecLogin:
             printed = await self._output()
             found = msgspec.json.decode(printed, type=_Credential)
         except UNREADABLE as error:
-            raise self._fault(f"it printed no ExecCredential: {error}") from error
+            raise self._fault(f"it did not print an ExecCredential: {error}") from error
         if (found.kind, found.api_version) != ("ExecCredential", self._program.api_version):
             got = f"{found.kind} of {found.api_version}"
             raise self._fault(
@@ -155,7 +158,7 @@ class ExecLogin:
                 stdout=PIPE,
                 stderr=PIPE,
             )
-        except (OSError, ValueError) as error:  # such as a variable whose name no system takes
+        except (OSError, ValueError) as error:  # such as a variable with an impossible name
             hint = f"; {program.install_hint.strip()}" if program.install_hint else ""
             raise self._fault(f"it cannot be run: {error}{hint}") from error
         try:

@@ -12,7 +12,10 @@ MOST_SECONDS = 30.0
 
 
 class Backoff:
-    """Doubles from 0.8 to 30 seconds; each wait is up to twice that, by chance."""
+    """The pause before the next try: it doubles from 0.8 to 30 seconds.
+
+    Each pause is lengthened at random, up to twice, so that clients do not retry in step.
+    """
 
     def __init__(self) -> None:
         self._seconds = FIRST_SECONDS
@@ -27,14 +30,14 @@ class Backoff:
 
 
 class TokenBucket:
-    """Each request takes a token and waits until it is really there; who comes first goes first.
+    """Limits requests as client-go does: ``qps`` on average, ``burst`` at once, first come first.
 
     A negative ``qps`` switches the limit off.
     """
 
     def __init__(self, qps: float, burst: int, clock: Clock) -> None:
         if qps == 0:
-            raise ValueError("at 0 requests a second none would ever be sent")
+            raise ValueError("qps must not be 0: no request would ever be sent")
         self._qps = qps
         self._burst = max(burst, 1)
         self._clock = clock
@@ -46,7 +49,7 @@ class TokenBucket:
             await sleep(self._clock, seconds)
 
     def take(self) -> float:
-        """Take a token, of the future if need be; returns the seconds until it is there."""
+        """Take the next token; return the seconds until it is there."""
         now = self._clock.now()
         earned = max(0.0, now - self._counted_at) * self._qps
         self._tokens = min(self._burst, self._tokens + earned) - 1
