@@ -183,7 +183,10 @@ def test_kubectl_writes_null_for_nothing(write):
             config(**{"tls-server-name": "a..b"}), "", 'tls-server-name is "a..b"; write', id="name"
         ),
         pytest.param(
-            config(user={"as": "jane\r\nX: y"}), "", "Impersonate-User is not a line", id="two-lines"
+            config(user={"as": "jane\r\nX: y"}),
+            "",
+            "Impersonate-User is not a line",
+            id="two-lines",
         ),
         pytest.param(
             config(**{"certificate-authority": "gone.pem"}),

@@ -21,7 +21,7 @@ class Refusing:
     ("faults", "told"),
     [
         pytest.param(
-            [Forbidden("no right")] * 3, ["no right to write the status of pods"], id="403"
+            [Forbidden("no right")] * 3, ["cannot write the status of pods: forbidden"], id="403"
         ),
         pytest.param([Unreachable("cut")] * 3, ["Error updating pod"] * 3, id="cut"),
     ],

@@ -138,8 +138,8 @@ def test_loopback_addresses(host):
         pytest.param("0.0.0.0", "only on a loopback address such as 127.0.0.1", id="all"),
         pytest.param("::", "only on a loopback address", id="all-of-ipv6"),
         pytest.param("192.0.2.7", "on 192.0.2.7", id="an-interface"),
-        pytest.param("example.com", '"example.com" is no IP address', id="a-name"),
-        pytest.param("", '"" is no IP address', id="nothing"),
+        pytest.param("example.com", '"example.com" is not an IP address', id="a-name"),
+        pytest.param("", '"" is not an IP address', id="nothing"),
     ],
 )
 def test_other_addresses_are_refused(host, message):

@@ -104,7 +104,7 @@ def test_what_refuses_to_end_is_named_and_not_waited_for(caplog):
         assert len(tasks) == 0
 
     asyncio.run(run())
-    assert "does not end when cancelled work=['refuses']" in caplog.text
+    assert "ignored their cancellation tasks=['refuses']" in caplog.text
 
 
 def test_after_these_means_what_runs_now():

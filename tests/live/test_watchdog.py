@@ -71,12 +71,12 @@ def test_each_stall_is_shown_once_with_the_stack(watchdog, clock, loop, caplog):
     looks(watchdog, clock, 60)
 
     (stalls,) = caplog.messages
-    assert stalls.startswith("event loop stalls\n")
+    assert stalls.startswith("event loop stalled\n")
     assert "in test_each_stall_is_shown_once_with_the_stack" in stalls
     assert "seconds=11.0" in stalls
 
     loop.answer()
-    assert caplog.messages[1:] == ["event loop goes on seconds=60.0"]
+    assert caplog.messages[1:] == ["event loop runs again seconds=60.0"]
     looks(watchdog, clock, 60)
     assert len(caplog.messages) == 3
 

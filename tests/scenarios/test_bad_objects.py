@@ -76,7 +76,7 @@ def test_what_cannot_be_used_is_named_until_it_is_mended(bad, message, caplog):
         assert cluster.node_of("good") == "n1"
         told = [line for line in caplog.messages if message in line]
         assert len(told) < 5
-        assert told[0].startswith(("object not readable", "object not usable"))
+        assert told[0].startswith(("object not readable", "invalid object ignored"))
         if bad["kind"] == "Pod":
             smuggle(cluster, pod("bad"))
             await cluster.settle()

@@ -58,7 +58,7 @@ class Exchange:
     def _swap(self, draft: DraftProfiles, rules: Rules, kinds: Iterable[str]) -> None:
         left = self.core.adopt(draft)
         self.queue.use(rules)
-        self.watching.follow(kinds)
+        self.watching.watch(kinds)
         self.bindings.after_these(lambda: close(left, "old"))
 
 

@@ -13,7 +13,7 @@ from podium.logs import get_logger
 
 
 class Attempt(NamedTuple):
-    """``start`` is when the pod was taken from the queue."""
+    """One attempt; ``start`` is when the pod was taken from the queue."""
 
     queued: QueuedPod
     profile: str
@@ -36,7 +36,7 @@ STEPS: Final = {
 
 
 def trace(record: Record, calls: Iterable[Call]) -> None:
-    """Log an attempt over a tenth of a second; ``calls`` are those of plugins in its cycle."""
+    """Log where the time went if the cycle took over a tenth of a second."""
     seconds = record.seconds.get("cycle", 0.0)
     if seconds < LONG_SECONDS:
         return

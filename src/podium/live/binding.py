@@ -35,7 +35,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """``bind`` takes a placed pod to its node; ``finish`` tells of it."""
+    """Binds placed pods: ``bind`` up to the request, ``finish`` what follows when it succeeded."""
 
     services: Services
     queue: SchedulingQueue
@@ -45,7 +45,7 @@ class Binder:
     metrics: Metrics
 
     async def bind(self, placed: Placed) -> Rejected | None:
-        """Up to and including Bind; ``None`` when the pod is bound."""
+        """Run the binding cycle up to and including Bind; return None if the pod is bound."""
         uid = placed.target.pod.uid
         try:
             return await self._bind(placed)
@@ -72,14 +72,14 @@ class Binder:
         return None if status.ok else failed(status, record)
 
     async def _prepare(self, target: Target, waits: bool) -> tuple[Status, frozenset[str]]:
-        """Ask which PreBinds have work; if it may take a while, say where the pod is expected."""
+        """Ask which PreBinds have work; if it may take a while, write the expected node."""
         flight, parallel = run_pre_flight(target)
         if flight.ok or (waits and flight.is_skip):
             await self.statuses.write(target.pod, None, target.node_name)
         return flight, parallel
 
     async def _to_node(self, target: Target) -> Status:
-        """Bind. An extender that binds such pods comes before the Bind plugins."""
+        """Bind the pod: by an extender that binds such pods, else by the Bind plugins."""
         if self.services.extenders:
             status = await self.services.extenders.bind(target.pod, target.node_name)
             if status is not None:
@@ -94,7 +94,7 @@ class Binder:
         return status
 
     async def _pre_bind(self, target: Target, parallel: frozenset[str]) -> Status:
-        """Run PreBind so that preemption can call it off."""
+        """Run PreBind so that preemption can cancel it."""
         work = asyncio.ensure_future(run_pre_bind(target, parallel))
         binding = self.services.pods_in_pre_bind.add(target.pod.uid, work.cancel)
         try:
@@ -108,7 +108,7 @@ class Binder:
         return status
 
     async def finish(self, attempt: Attempt, placed: Placed) -> None:
-        """The pod is bound: tell, run PostBind, wake the pods that waited for this one."""
+        """The pod is bound: report it, run PostBind, activate pods that waited for it."""
         target, record, queued = placed.target, placed.record, attempt.queued
         pod, node, now = target.pod, target.node_name, self.services.clock.now()
         seconds = now - attempt.start
@@ -131,5 +131,10 @@ class Binder:
 
 
 class QuietBinder(Binder):
+    """The binding cycle without the feature NominatedNodeNameForExpectation.
+
+    It does not write the expected node, and runs each PreBind without asking whether it has work.
+    """
+
     async def _prepare(self, target: Target, waits: bool) -> tuple[Status, frozenset[str]]:
         return SUCCESS, frozenset()

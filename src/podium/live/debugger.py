@@ -1,4 +1,4 @@
-"""What SIGUSR2 writes to the log: the state against what informers know, and both as text."""
+"""What SIGUSR2 writes to the log: differences between state and informers, and a dump of both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = get_logger(__name__)
 
 
 class Known(Protocol):
-    """What the informers of nodes and pods have seen."""
+    """The objects that the informers of nodes and pods know."""
 
     def nodes(self) -> Iterable[Node]: ...
     def pods(self) -> Iterable[Pod]: ...
@@ -25,7 +25,7 @@ class Known(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Debugger:
-    """It only reads; call it between two cycles."""
+    """Writes the report. It only reads; call it between two cycles."""
 
     cluster: ClusterState
     queue: SchedulingQueue
@@ -68,7 +68,7 @@ class Debugger:
         return "\n".join(lines)
 
     def _amounts(self, row: int, *, allocatable: bool) -> str:
-        """In the notation of Go's structs, as people know this dump."""
+        """Format amounts as kube-scheduler does in this dump: like a Go struct."""
         columns = self.cluster.table.resources
         held = (columns.allocatable if allocatable else columns.requested)[:, row].tolist()
         others = " ".join(f"{k}:{v}" for k, v in _scalars(columns.index, held))
@@ -81,9 +81,9 @@ class Debugger:
 
 
 def _scalars(index: dict[str, int], held: list[int]) -> Iterator[tuple[str, int]]:
-    for name, place in sorted(index.items()):
-        if place > PODS and held[place]:
-            yield name, held[place]
+    for name, row in sorted(index.items()):
+        if row > PODS and held[row]:
+            yield name, held[row]
 
 
 def _pod(pod: Pod) -> str:

@@ -29,13 +29,13 @@ log = get_logger(__name__)
 REMEDY = "grant get, create and update of this lease, or run with --leader-elect=false"
 JITTER_FACTOR = 1.2
 LEAST_REQUEST_SECONDS = 1.0
-TOLERATED_SECONDS = 20.0  # what a leader may be late beyond its lease before it counts as sick
-RELEASED_SECONDS = 1  # the lease that nobody holds
+TOLERATED_SECONDS = 20.0  # how late beyond its lease a leader may be and still be healthy
+RELEASED_SECONDS = 1  # the duration of a released lease
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a Lease says; times are seconds since the epoch, ``None`` when it says nothing."""
+    """The content of a Lease; times are seconds since the epoch, ``None`` where it has none."""
 
     holder: str
     duration_seconds: int
@@ -44,7 +44,7 @@ class Record:
     transitions: int
 
     def same_as(self, other: Record | None) -> bool:
-        """Whether nobody has written in between: as in client-go, to the second."""
+        """Whether the record is unchanged; compared to the second, as in client-go."""
         return other is not None and self._in_seconds() == other._in_seconds()
 
     def _in_seconds(self) -> Record:
@@ -71,7 +71,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Write over the version last read or written; a newer one is a conflict."""
+    """Replace the version last read or written; a newer version is a conflict."""
 
     record: Record
     timeout: float
@@ -84,12 +84,12 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Leading:
-    """From now on this process leads."""
+    """This process leads from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """From now on it does not."""
+    """This process does not lead any more."""
 
 
 Step = Get | Create | Update | Wait | Leading | Lost
@@ -101,8 +101,14 @@ class Stopped(Exception):
 
 
 class Elector:
-    """One candidate. The times in a Lease are other clocks' and never compared with ours: a lease
-    has run out when it did not change for its duration since *we* first saw it so."""
+    """One candidate in an election.
+
+    The times in a Lease come from other clocks and are never compared with ours: a lease has
+    expired when it did not change for its duration since *we* first saw it in this form.
+
+    ``_observed`` is the record last read or written, and ``_observed_at`` when that was; ``_read``
+    is the record last read, which the next one that is read is compared with.
+    """
 
     def __init__(
         self,
@@ -119,16 +125,16 @@ class Elector:
         self._metrics = metrics
         self._chance = chance
         self._lock = f"{settings.resource_namespace}/{settings.resource_name}"
-        self._observed: Record | None = None  # read or written last
+        self._observed: Record | None = None
         self._observed_at = 0.0
-        self._told_holder = ""
-        self._complaint = ""  # about the last request, if it failed
-        self._read: Record | None = None  # read last: what a newly read one is compared with
+        self._reported_holder = ""
+        self._reported_error = ""  # of the last request, if it failed
+        self._read: Record | None = None
         metrics.leading.set(0, settings.resource_name)
 
     @property
     def leader(self) -> str:
-        """Who led when we last looked; "" before that, or when nobody did."""
+        """The leader when we last looked; "" before that, or if there was none."""
         return self._observed.holder if self._observed else ""
 
     @property
@@ -136,7 +142,7 @@ class Elector:
         return self.leader == self.identity
 
     def failing(self) -> str | None:
-        """Why this candidate counts as sick: it believes that it leads, and renews no more."""
+        """Return why the candidate is unhealthy: it leads, and does not renew its lease."""
         late = self._clock.now() - self._observed_at
         if not self.is_leader or late <= self.settings.lease_duration + TOLERATED_SECONDS:
             return None
@@ -145,7 +151,7 @@ class Elector:
     def run(self) -> Generator[Step, Answer, bool]:
         """Acquire the lease, renew it until that fails or `Stopped` is thrown in, release it.
 
-        Faults of a request are thrown in too. Returns whether the lease was lost.
+        Errors of requests are thrown in, too. Return whether the lease was lost.
         """
         try:
             yield from self._acquire()
@@ -160,7 +166,7 @@ class Elector:
             is_lost = False
         self._metrics.leading.set(0, self.settings.resource_name)
         if is_lost:
-            yield Lost()  # before the release: it may take a while, or let another one lead
+            yield Lost()  # before the release, which may take a while or let another process lead
         yield from self._release()
         return is_lost
 
@@ -181,7 +187,7 @@ class Elector:
         """Try to renew until it works, at most for the renew deadline."""
         start, period = self._clock.now(), self.settings.retry_period
         deadline = start + self.settings.renew_deadline
-        tick = 0  # attempts begin at whole periods from the start, whatever they take
+        tick = 0  # attempts begin at whole periods, however long each takes
         while True:
             began = self._clock.now()
             if (yield from self._attempt(deadline)):
@@ -194,7 +200,7 @@ class Elector:
             yield Wait(next_attempt - now)
 
     def _attempt(self, deadline: float) -> Generator[Step, Answer, bool]:
-        """Write ourselves into the Lease, if it is ours or free or has run out."""
+        """Write ourselves into the Lease if it is ours, free or expired."""
         now = self._clock.now()
         mine = Record(self.identity, int(self.settings.lease_duration), now, now, 0)
         if self._observed and self.is_leader and self._is_valid(now):
@@ -206,7 +212,7 @@ class Elector:
         except NotFound:
             return (yield from self._write(Create(mine, self._timeout(deadline))))
         except ApiError as fault:
-            self._complain("Error retrieving lease lock", fault)
+            self._report_error("Error retrieving lease lock", fault)
             return False
         assert found is not None
         self._look_at(found)
@@ -221,17 +227,17 @@ class Elector:
         return (yield from self._write(Update(mine, self._timeout(deadline))))
 
     def _stand_by(self, holder: str) -> None:
-        """Each holder is told once: who wonders why nothing is scheduled looks there."""
-        self._complaint = ""
-        if holder != self._told_holder:
-            self._told_holder = holder
+        """Log each holder once: it explains why this process schedules nothing."""
+        self._reported_error = ""
+        if holder != self._reported_holder:
+            self._reported_holder = holder
             log.info("Standing by: another process leads", lock=self._lock, holder=holder)
         log.v(4, "Lease is held and has not yet expired", lock=self._lock, holder=holder)
 
-    def _complain(self, event: str, fault: ApiError) -> None:
-        """The same fault is told once, not every retry period."""
+    def _report_error(self, event: str, fault: ApiError) -> None:
+        """Log the error, unless it is the one that was logged last."""
         data = {"lock": self._lock, "why": str(fault)}
-        if str(fault) == self._complaint:
+        if str(fault) == self._reported_error:
             log.v(4, event, **data)
         elif isinstance(fault, Forbidden):
             log.problem(event, **data, remedy=REMEDY)
@@ -239,20 +245,20 @@ class Elector:
             log.problem(event, **data)
         else:
             log.warning(event, **data)
-        self._complaint = str(fault)
+        self._reported_error = str(fault)
 
     def _write(self, step: Create | Update) -> Generator[Step, Answer, bool]:
         try:
             yield step
         except ApiError as fault:
-            self._complain("Failed to update lease", fault)
+            self._report_error("Failed to update lease", fault)
             return False
-        self._complaint = ""
+        self._reported_error = ""
         self._observe(step.record)
         return True
 
     def _release(self) -> Generator[Step, Answer, None]:
-        """Let others have the lease at once. One that another holds by now is left alone."""
+        """Let others have the lease at once, unless another process holds it already."""
         if not self.is_leader:
             return
         deadline = self._clock.now() + self.settings.renew_deadline
@@ -260,8 +266,8 @@ class Elector:
             try:
                 yield from self._set_free(deadline)
             except Conflict:
-                # A renewal that the stop cut off may still be carried out, just now. Left at that,
-                # as client-go does, the next leader would wait until the lease runs out.
+                # A renewal that the stop interrupted may have been carried out just now. Without
+                # another try, as in client-go, the next leader would wait for the lease to expire.
                 yield from self._set_free(deadline)
         except ApiError as fault:
             log.warning("Failed to release lease", lock=self._lock, why=str(fault))
@@ -290,7 +296,7 @@ class Elector:
         )
 
     def _timeout(self, deadline: float) -> float:
-        """No request may use up the time of all the others, nor pass the deadline of its round."""
+        """Return the timeout of a request: half of the renew deadline, or what is left of it."""
         longest = max(LEAST_REQUEST_SECONDS, self.settings.renew_deadline / 2)
         return max(0.0, min(longest, deadline - self._clock.now()))
 
@@ -300,7 +306,7 @@ def _renewed(mine: Record, held: Record) -> Record:
 
 
 def check(settings: LeaderElection) -> None:
-    """Refuse durations with which no leader could keep its lease; the words are client-go's."""
+    """Refuse durations with which no leader could keep its lease, in client-go's words."""
     problems = []
     if settings.lease_duration <= settings.renew_deadline:
         problems.append(("leaseDuration", "leaseDuration must be greater than renewDeadline"))

@@ -1,6 +1,7 @@
-"""What informers report, through the gate, into the state and the queue.
+"""Takes what informers report into the state and the queue, through the gate.
 
-Each handler takes (old, new): no old is an addition, no new a deletion.
+Each handler takes (old, new): without an old object it is an addition, without a new one a
+deletion.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ASSIGNED_POD_ADD = ClusterEvent.named("AssignedPod", "Add")
 ASSIGNED_POD_DELETE = ClusterEvent.named("AssignedPod", "Delete")
 NODE_ADD = ClusterEvent.named("Node", "Add")
 NODE_DELETE = ClusterEvent.named("Node", "Delete")
-# Names in metrics; to other pods these are no events.
+# These are only names in metrics: they wake no pod.
 PENDING_ADD = ClusterEvent.named("UnschedulablePod", "Add").label
 PENDING_UPDATE = ClusterEvent.named("UnschedulablePod", "Update").label
 PENDING_DELETE = ClusterEvent.named("UnschedulablePod", "Delete").label
@@ -33,7 +34,7 @@ PENDING_DELETE = ClusterEvent.named("UnschedulablePod", "Delete").label
 
 @dataclass(frozen=True, slots=True)
 class EventHandlers:
-    """``profiles`` are the scheduler names that are ours; ``timer`` times the handling."""
+    """Handles changes of objects. ``profiles`` are our scheduler names."""
 
     gate: Gate
     services: Services
@@ -51,7 +52,7 @@ class EventHandlers:
         self.gate.pass_through(self._node, old, new)
 
     def on_object(self, resource: str) -> Callable[[ApiObject | None, ApiObject | None], None]:
-        """The handler of another kind, whose events plugins know as ``resource``."""
+        """Return a handler for another kind; ``resource`` is the name of its events."""
 
         def handle(old: ApiObject | None, new: ApiObject | None) -> None:
             self.gate.pass_through(self._object, resource, old, new)
@@ -59,7 +60,7 @@ class EventHandlers:
         return handle
 
     def on_unkept(self, resource: str) -> Callable[[object | None, object | None], None]:
-        """The handler of a kind that the state does not keep: only its events count."""
+        """Return a handler for a kind that the state does not keep: it only wakes pods."""
 
         def handle(old: object | None, new: object | None) -> None:
             self.gate.pass_through(self._unkept, resource, old, new)
@@ -71,7 +72,7 @@ class EventHandlers:
     def _pod(self, old: Pod | None, new: Pod | None) -> None:
         if new is None:
             self._pod_deleted(old)
-        elif old is not None and old.uid != new.uid:  # deleted and made again, unseen
+        elif old is not None and old.uid != new.uid:  # deleted and created again, and we missed it
             self._pod_deleted(old)
             self._pod_added(new)
         elif old is None:
@@ -117,15 +118,15 @@ class EventHandlers:
     def _assigned_updated(self, new: Pod) -> None:
         log.v(4, "Update event for scheduled pod", pod=new.key)
         known = self.services.cluster.pods.get(new.uid)
-        if known is None:  # it could not be counted so far
+        if known is None:  # it was not valid before
             self._assigned_added(new)
             return
-        begin, before = self.timer(), known.pod  # not always old, which may not be usable
+        begin, before = self.timer(), known.pod  # not always old, which may be invalid
         try:
             self.services.cluster.update_pod(new)
         except CacheError as fault:
             log.problem("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
-        except PodiumError as fault:  # not usable: it goes on as it was
+        except PodiumError as fault:  # invalid: the state keeps the old version
             log.problem("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
             return
         self._happened(begin, pod_events(before, new), before, new)
@@ -141,7 +142,7 @@ class EventHandlers:
 
     def _pending_updated(self, old: Pod, new: Pod) -> None:
         if new.metadata.resource_version and _version(old) == _version(new):
-            return  # seen before
+            return  # it was seen before
         if self.services.cluster.is_assumed(new.uid):
             if new.is_terminating and not old.is_terminating:
                 self._assumed_deleted(new)
@@ -164,16 +165,16 @@ class EventHandlers:
         self._timed(begin, PENDING_DELETE)
 
     def _room_left(self, pod: Pod) -> None:
-        """The pod gave up the node it was nominated to: pods no more important may want it."""
+        """Wake pods of the same or lower priority: the pod gave up its nominated node."""
         self.queue.on_event(ASSIGNED_POD_DELETE, pod, None, max_priority=pod.priority)
 
     def _assumed_deleted(self, pod: Pod) -> None:
-        """One that waits on Permit is let go by its binding; another leaves its node at once."""
+        """Take a deleted pod off its node; one that waits on Permit is left to its binding."""
         info = self.services.cluster.pods[pod.uid]
         node = self.services.cluster.table.names[info.row]
         assumed = info.pod.bound_to(node)
         if not self.services.waiting_pods.reject(pod.uid):
-            self.services.cluster.forget(pod.uid)  # PreBind or Bind will run into its absence
+            self.services.cluster.forget(pod.uid)  # PreBind or Bind will fail: the pod is gone
         self.queue.on_event(ASSIGNED_POD_DELETE, assumed, None)
 
     def _is_ours(self, pod: Pod) -> bool:
@@ -187,7 +188,7 @@ class EventHandlers:
                 self._node_deleted(old)
             return
         begin = self.timer()
-        known = self.services.cluster.node(new.name)  # not always old, which may not be usable
+        known = self.services.cluster.node(new.name)  # not always old, which may be invalid
         before = known.node if known is not None else None
         self.services.cluster.set_node(new)
         if before is None:
@@ -199,7 +200,7 @@ class EventHandlers:
     def _node_deleted(self, node: Node) -> None:
         log.v(3, "Delete event for node", node=node.name)
         begin = self.timer()
-        self.queue.on_event(NODE_DELETE, node, None)  # before the state forgets it, as upstream
+        self.queue.on_event(NODE_DELETE, node, None)  # before it leaves the state, as upstream
         try:
             self.services.cluster.remove_node(node.name)
         except CacheError as fault:
@@ -219,12 +220,12 @@ class EventHandlers:
     def _unkept(self, resource: str, old: object | None, new: object | None) -> None:
         self._happened(self.timer(), [_event(resource, old, new)], old, new)
 
-    # --- telling ---------------------------------------------------------------------------------
+    # --- waking pods ------------------------------------------------------------------------------
 
     def _happened(
         self, begin: float, events: Iterable[ClusterEvent], old: object | None, new: object | None
     ) -> None:
-        """Tell the queue. Each event took as long as noting the change, and its own way."""
+        """Wake pods. Each event is timed with the change to the state and its own handling."""
         noted = self.timer() - begin
         for event in events:
             start = self.timer()

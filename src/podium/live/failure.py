@@ -1,6 +1,6 @@
-"""What becomes of a pod that found no node or could not be bound: back to the queue, and told why.
+"""Handles a pod that found no node or could not be bound: requeues it and reports why.
 
-Called by the main loop after a cycle, and by a binding that failed once it is undone.
+The main loop calls it after a cycle, and after a binding that failed, once that is undone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FailureHandler:
-    """``lookup`` finds a pod as the informer last saw it, by key."""
+    """Requeues pods and reports failures; ``lookup`` finds a pod as the informer has it, by key."""
 
     services: Services
     queue: SchedulingQueue
@@ -37,13 +37,13 @@ class FailureHandler:
     lookup: Callable[[str], Pod | None]
 
     def handle(self, attempt: Attempt, rejected: Rejected) -> None:
-        """Requeue the pod unless it is gone or bound, nominate it, and say why it failed."""
+        """Requeue the pod unless it is gone or bound, nominate it, and report why it failed."""
         self._observe(attempt, rejected)
         queued, pod = attempt.queued, attempt.pod
         _blame(attempt, rejected)
         known = self.lookup(pod.key)
         if known is not None and known.uid != pod.uid:
-            self.queue.done(pod.uid)  # another pod of this name: nothing is said about it
+            self.queue.done(pod.uid)  # another pod has this name now: report nothing about it
             return
         if known is None or known.node_name:
             self.queue.done(pod.uid)
@@ -53,22 +53,22 @@ class FailureHandler:
             _renew(queued, known, rejected.nominate)
             self.queue.put_back(queued)
             self.services.nominator.add(queued.info, rejected.nominate)
-        # All Bind plugins skipped: there is no error to speak of, as upstream.
+        # All Bind plugins skipped: as upstream, there is no error to report.
         if not rejected.status.is_skip:
-            self._tell(pod, attempt, rejected)
+            self._report(pod, attempt, rejected)
 
     def _observe(self, attempt: Attempt, rejected: Rejected) -> None:
         seconds = self.services.clock.now() - attempt.start
-        told = _told(attempt, rejected) | {"seconds": round(seconds, 3)}
+        data = _log_data(attempt, rejected) | {"seconds": round(seconds, 3)}
         if rejected.status.is_rejection:
             result = "unschedulable"
-            log.v(2, "Unable to schedule pod; no fit; waiting", **told)
+            log.v(2, "Unable to schedule pod; no fit; waiting", **data)
         else:
             result = "error"
-            log.warning("Error scheduling pod; retrying", **told)
+            log.warning("Error scheduling pod; retrying", **data)
         self.metrics.observe_attempt(attempt.profile, result, seconds)
 
-    def _tell(self, pod: Pod, attempt: Attempt, rejected: Rejected) -> None:
+    def _report(self, pod: Pod, attempt: Attempt, rejected: Rejected) -> None:
         message = rejected.message
         note = EventNote("Warning", "FailedScheduling", "Scheduling", message)
         self.events[attempt.profile].record(pod, None, note)
@@ -84,37 +84,37 @@ class FailureHandler:
         self.services.spawn(f"status of {pod.key}", work)
 
 
-def _told(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:
-    """What the log says of a failure: all of it in one line."""
-    told: dict[str, Any] = {
+def _log_data(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:
+    """Return the data of the log line about a failure."""
+    data: dict[str, Any] = {
         "pod": attempt.pod.key,
         "err": rejected.message,
         "attempt": rejected.record.attempt,
     }
     if rejected.diagnosis is not None:
-        told["plugins"] = sorted(rejected.diagnosis.unschedulable_plugins)
+        data["plugins"] = sorted(rejected.diagnosis.unschedulable_plugins)
     if rejected.nominate is not None and rejected.nominate.node:
-        told["nominated"] = rejected.nominate.node
-    return told
+        data["nominated"] = rejected.nominate.node
+    return data
 
 
 def _renew(queued: QueuedPod, known: Pod, nominate: Nominate | None) -> None:
-    """Go on with the version last seen; with the one that was tried, if that is not usable."""
+    """Use the version of the pod that was seen last, if it is valid."""
     try:
         queued.replace(_nominated(known, nominate))
-    except InvalidObject:  # told when it was seen
+    except InvalidObject:  # which was logged when it was seen
         queued.replace(_nominated(queued.pod, nominate))
 
 
 def _nominated(pod: Pod, nominate: Nominate | None) -> Pod:
-    """The pod as it will be once its status is written: the next attempt may come sooner."""
+    """Return the pod with its nomination: the next attempt may come before it is written."""
     if nominate is None or nominate.node == pod.nominated_node_name:
         return pod
     return pod.nominated_to(nominate.node)
 
 
 def _blame(attempt: Attempt, rejected: Rejected) -> None:
-    """Remember who rejected the pod; with nobody to blame it is retried after the error backoff."""
+    """Note the plugins that rejected the pod; without any it is retried as after an error."""
     diagnosis = rejected.diagnosis
     queued = attempt.queued
     if diagnosis is None:

@@ -1,7 +1,7 @@
-"""The gate that every write to the state and the queue passes; closed while a cycle is open.
+"""The gate that every change to the state and the queue passes; closed during a cycle.
 
-Informers, bindings and timers call ``pass_through``; the main loop closes the gate around a cycle,
-so that the cluster stands still in it even when the cycle waits for an extender.
+Informers, bindings and timers call ``pass_through``. The main loop closes the gate around a cycle,
+so that nothing changes in it even while it waits for an extender.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ P = ParamSpec("P")
 
 
 class Gate:
-    """Changes pass at once while it is open; while it is closed they wait in order.
+    """Makes changes at once while it is open; while it is closed they wait, in order.
 
-    It belongs to the thread that built it, as do the state and the queue behind it.
+    It belongs to the thread that built it, as do the state and the queue.
     """
 
     def __init__(self) -> None:
@@ -36,11 +36,11 @@ class Gate:
         return self._is_closed
 
     def __len__(self) -> int:
-        """How many changes wait."""
+        """The number of changes that wait."""
         return len(self._waiting)
 
     def pass_through(self, change: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Make this change, now or when the cycle ends. What it raises is logged, not raised."""
+        """Make this change now or when the cycle ends; log what it raises."""
         if threading.get_ident() != self._thread:
             raise RuntimeError(
                 "the scheduler's state belongs to its event loop; from a thread, call a plugin's"
@@ -58,7 +58,7 @@ class Gate:
     def closed(self) -> Iterator[None]:
         """Hold changes back until the block ends, then make them."""
         if self._is_closed:
-            raise RuntimeError("the gate is closed already: cycles come one after another")
+            raise RuntimeError("the gate is closed already: only one cycle can run at a time")
         self._is_closed = True
         try:
             yield
@@ -68,7 +68,7 @@ class Gate:
 
     def _let_through(self) -> None:
         while self._waiting:
-            # It leaves the queue after it was made: what it sets off lines up behind the others.
+            # Removed after it was made, so that changes it causes wait behind the others.
             try:
                 self._waiting[0]()
             except Exception as fault:
@@ -78,7 +78,7 @@ class Gate:
 
 
 def _log_fault(change: Callable[..., None], fault: Exception) -> None:
-    if isinstance(fault, InvalidObject):  # which says what and where; a traceback would hide it
-        log.warning("object not usable", why=str(fault))
+    if isinstance(fault, InvalidObject):  # its message says what and where: no traceback
+        log.warning(f"invalid object ignored: {fault}")
         return
     log.error("a change to the state failed", change=getattr(change, "__qualname__", repr(change)))

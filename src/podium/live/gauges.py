@@ -1,8 +1,8 @@
-"""Gauges of the running scheduler: how much waits, is known, is under way; and counts that others
-keep anyway, such as the calls of plugins.
+"""Gauges of the running scheduler: how many pods wait, objects are known, bindings are under way.
 
-Lengths and counts are read when somebody asks, in the thread of the server; what must be summed up
-is summed up on the scheduler's loop every few seconds.
+Lengths and counts are read at each scrape, in the thread of the server; sums are computed on the
+scheduler's loop every few seconds. Counts that others keep anyway, such as the calls of plugins,
+are shown as metrics, too.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from podium.state.cluster import ClusterState
 
 COUNT_SECONDS: Final = 5.0
 
-# What VolumeBinding's faults are called where it meets them.
+# The names of VolumeBinding's errors in metrics, by extension point.
 VOLUME_STAGES: Final = {"Filter": "predicate", "Reserve": "assume", "PreBind": "bind"}
 
 Values = dict[tuple[str, ...], float]
 
 
 class Gauges:
-    """``start`` and ``stop`` on the loop."""
+    """Fills the gauges; call ``start`` and ``stop`` on the scheduler's loop."""
 
     def __init__(
         self, metrics: Metrics, clock: Clock, queue: SchedulingQueue, cluster: ClusterState
@@ -43,13 +43,13 @@ class Gauges:
             lambda: {
                 "assumed_pods": cluster.assumed_count,
                 "pods": len(cluster.pods),
-                # Not by live_rows(), which keeps its answer: that is for the loop's thread.
+                # Not by live_rows(): that caches its answer and belongs to the loop's thread.
                 "nodes": int(np.count_nonzero(cluster.table.live)),
             }
         )
 
     def follow(self, bindings: Tasks, calls: Mapping[str, Calls]) -> None:
-        """``calls`` of plugins are by profile."""
+        """Show bindings under way, and what the calls of plugins by profile have counted."""
         metrics = self._metrics
         metrics.goroutines.read_from(lambda: {"binding": len(bindings)})
         metrics.evaluations.read_from(lambda: _evaluations(calls))
@@ -82,7 +82,7 @@ def _evaluations(calls: Mapping[str, Calls]) -> Values:
 
 
 def _counts(calls: Mapping[str, Calls], plugin: str) -> Iterator[CallCount]:
-    """Those of one plugin, in all profiles."""
+    """Return the counts of one plugin in all profiles."""
     return (count for counts in calls.values() for count in counts if count.plugin == plugin)
 
 
@@ -101,7 +101,7 @@ def _volume_errors(calls: Mapping[str, Calls]) -> Values:
 
 
 def _set_all(gauge: Gauge, values: Values) -> None:
-    """What is not there any more is 0 now."""
+    """Set the values, and every series without a value to 0."""
     for labels in gauge.series():
         if labels not in values:
             gauge.set(0, *labels)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from podium.clock import Clock, sleep
 from podium.logs import get_logger
 
-Failing = Callable[[], str | None]  # why something is not well, None when it is
+Failing = Callable[[], str | None]  # returns why something is unhealthy, or None
 
 
 class Check(NamedTuple):
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What the endpoints ask; all of it is called in the thread of the server.
+    """The checks of the endpoints; they are called in the thread of the server.
 
     A standby is healthy and ready. The checks of watches and of the event loop are podium's own.
     """
@@ -44,7 +44,7 @@ class Health:
     election: Failing | None = None  # without leader election there is nothing to check
 
     def checks(self) -> Mapping[str, Sequence[Check]]:
-        """By endpoint, in the order in which they are shown."""
+        """Return the checks by endpoint, in the order in which they are shown."""
         election = [Check("leaderElection", self.election)] if self.election else []
         event_loop = Check("event-loop", self.event_loop)
         return {
@@ -68,7 +68,7 @@ class Health:
 def all_of(
     endpoint: str, checks: Sequence[Check], excluded: Sequence[str], verbose: bool
 ) -> Answer:
-    """The answer of ``/readyz``; what failed is named, and why is only told by its own path."""
+    """Return the answer of ``/readyz``: it names failed checks; their own paths say why."""
     reasons = {check.name: check.failing() for check in checks if check.name not in excluded}
     lines = [_line(check.name, reasons) for check in checks]
     unknown = sorted(set(excluded) - {check.name for check in checks})
@@ -87,7 +87,7 @@ def _line(name: str, reasons: Mapping[str, str | None]) -> str:
 
 
 def one_of(check: Check) -> Answer:
-    """The answer of ``/readyz/shutdown``."""
+    """Return the answer of a single check, such as ``/readyz/shutdown``."""
     reason = check.failing()
     return Answer(500, f"internal server error: {reason}\n") if reason else Answer(200, "ok")
 
@@ -99,8 +99,11 @@ LOOK_SECONDS: Final = 1.0
 
 
 class Watchdog:
-    """``ask`` hands a call to the watched loop, from any thread: ``loop.call_soon_threadsafe``.
-    ``thread`` is the identifier of its thread."""
+    """Notices when the scheduler's event loop stalls, and logs where it is.
+
+    It runs in the side thread. ``ask`` hands a call to the watched loop, from any thread;
+    ``thread`` is the identifier of that loop's thread.
+    """
 
     def __init__(
         self,
@@ -128,7 +131,7 @@ class Watchdog:
             self._ask(self._answer)
         elif self.failing() and not self._is_reported:
             self._is_reported = True
-            log.warning(f"event loop stalls\n{stack_of(self._thread)}", seconds=self._silence())
+            log.warning(f"event loop stalled\n{stack_of(self._thread)}", seconds=self._silence())
 
     def failing(self) -> str | None:
         if self._silence() <= self._limit:
@@ -136,17 +139,17 @@ class Watchdog:
         return f"the event loop has not answered for {self._silence():.0f} s"
 
     def _answer(self) -> None:
-        """On the watched loop."""
+        """Called on the watched loop."""
         if self._is_reported:
-            log.warning("event loop goes on", seconds=self._silence())
+            log.warning("event loop runs again", seconds=self._silence())
         self._asked_at = None
 
     def _silence(self) -> float:
-        asked_at = self._asked_at  # the other thread may answer meanwhile
+        asked_at = self._asked_at  # read once: the other thread may change it
         return 0.0 if asked_at is None else self._clock.now() - asked_at
 
 
 def stack_of(thread: int) -> str:
-    """What a thread is doing, innermost call last."""
+    """Return the stack of a thread, innermost call last."""
     frame = sys._current_frames().get(thread)
     return "".join(traceback.format_stack(frame)) if frame else "its thread has ended\n"

@@ -1,7 +1,7 @@
-"""Leader election: carries out the steps of an `Elector`, and tells when this process leads.
+"""Leader election: carries out the steps of an `Elector`, and reports when this process leads.
 
-It runs on the loop of `side_thread.py` with a client of its own, so that no slow plugin and no
-huge list costs the lease.
+It runs in the side thread with its own client, so that no slow plugin and no huge list costs the
+lease.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def new_identity() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """Called on the election's own loop: whoever works on another one sends it a message."""
+    """Called on the loop of the election, in the side thread."""
 
     on_leading: Callable[[], object]
     on_lost: Callable[[], object]
@@ -63,9 +63,9 @@ class LeaderElection:
         self._lock = lock
         self._callbacks = callbacks
         self._clock = clock
-        self._component = component  # whom events name as their source: the first profile
+        self._component = component  # the source of events: the first profile
         self._stop_asked = asyncio.Event()
-        self._is_ending = False  # what is left is the release, and no stop cuts it short
+        self._is_ending = False  # only the release is left, and a stop does not interrupt it
         self._first_event: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
@@ -73,15 +73,15 @@ class LeaderElection:
         self._stop_asked.set()
 
     async def run(self) -> bool:
-        """Returns whether the lease was lost, which ends the process with exit code 1."""
+        """Run until stopped; return whether the lease was lost, which ends the process with 1."""
         try:
             is_lost = await self._carry_out_all()
         finally:
-            if self.is_leading:  # a fault of ours, or cancelled: nobody renews the lease any more
+            if self.is_leading:  # a bug or a cancellation: the lease is not renewed any more
                 self._lose()
         if self._first_event is not None:
             await self._first_event
-            await self._tell("stopped leading")
+            await self._record("stopped leading")
         return is_lost
 
     async def _carry_out_all(self) -> bool:
@@ -120,7 +120,7 @@ class LeaderElection:
                 await sleep(self._clock, seconds)
             case Leading():
                 self.is_leading = True
-                self._first_event = asyncio.ensure_future(self._tell("became leader"))
+                self._first_event = asyncio.ensure_future(self._record("became leader"))
                 self._callbacks.on_leading()
             case Lost():
                 self._lose()
@@ -147,8 +147,8 @@ class LeaderElection:
         self.is_leading = False
         self._callbacks.on_lost()
 
-    async def _tell(self, what: str) -> None:
-        """Tell the cluster by an event; the lease does not depend on it."""
+    async def _record(self, what: str) -> None:
+        """Write an event about it; the lease does not depend on it."""
         message = f"{self._elector.identity} {what}"
         try:
             async with Deadline(self._clock, EVENT_SECONDS):

@@ -1,4 +1,4 @@
-"""The Lease of an election: between `Record`s and the objects of the API, with their versions."""
+"""Reads and writes the Lease of an election: `Record`s to objects of the API and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ API_VERSION: Final = "coordination.k8s.io/v1"
 
 
 class LeaseClient(Protocol):
-    """What an election asks of the API; faults are `ApiError`s, `NotFound` among them."""
+    """The requests of an election; they raise `ApiError`, such as `NotFound`."""
 
     async def get_lease(self, key: str) -> Lease: ...
 
@@ -29,14 +29,14 @@ class LeaseClient(Protocol):
 
 
 class LeaseLock:
-    """One Lease, written only over the version that was last read or written."""
+    """One Lease; a write replaces only the version that was last read or written."""
 
     def __init__(self, client: LeaseClient, namespace: str, name: str) -> None:
         self._client = client
         self._lease = Lease(metadata=ObjectMeta(namespace=namespace, name=name))
 
     async def get(self) -> Record:
-        """A Lease that says no time is a request that failed, as to client-go."""
+        """Read the Lease; raise ``ApiError`` if a time in it is wrong, as client-go does."""
         self._lease = await self._client.get_lease(self._lease.key)
         try:
             return record_of(self._lease.spec)
@@ -52,9 +52,9 @@ class LeaseLock:
         self._lease = await self._client.update_lease(lease)
 
     async def record_event(self, message: str, component: str, clock: Clock) -> None:
-        """A core event about the Lease, as client-go writes it."""
+        """Write a core event about the Lease, as client-go does."""
         now, namespace = clock.now(), self._lease.namespace
-        name = f"{self._lease.name}.{round(now * 1e6) * 1000:x}"  # the nanoseconds of now
+        name = f"{self._lease.name}.{round(now * 1e6) * 1000:x}"  # in nanoseconds
         event = {
             "apiVersion": "v1",
             "kind": "Event",
@@ -104,7 +104,7 @@ def spec_of(record: Record) -> LeaseSpec:
 
 
 def _moment(text: str) -> float | None:
-    # By way of whole microseconds, so that what was read is written back the same.
+    # Rounded to microseconds, so that what was read is written back unchanged.
     return parse_time(text) // 1000 / 1e6 if text else None
 
 

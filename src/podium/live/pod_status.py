@@ -1,4 +1,4 @@
-"""Writes to the status of pods: conditions and nominations, for one pod one after another."""
+"""Writes conditions and nominations to the status of pods; for each pod in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = get_logger(__name__)
 
 
 class StatusClient(Protocol):
-    """The request behind it; what would change nothing is not sent."""
+    """Sends a patch of a pod's status, unless it would change nothing."""
 
     async def patch_pod_status(
         self, pod: Pod, condition: Condition | None, nominated_node_name: str | None
@@ -22,7 +22,7 @@ class StatusClient(Protocol):
 
 
 class PodStatuses:
-    """A failure to write is logged and no more: the next attempt writes again."""
+    """Writes statuses. A write that fails is only logged: the next attempt writes again."""
 
     def __init__(self, client: StatusClient) -> None:
         self._client = client
@@ -40,19 +40,20 @@ class PodStatuses:
             try:
                 await self._client.patch_pod_status(pod, condition, nominated_node_name)
             except PodiumError as error:
-                self._tell(pod, error)
+                self._report(pod, error)
 
-    def _tell(self, pod: Pod, error: PodiumError) -> None:
-        """A missing right is told once: it will be missing for the next pod as well."""
+    def _report(self, pod: Pod, error: PodiumError) -> None:
+        """Log a missing right once: it will be missing for the next pod as well."""
         if not isinstance(error, Forbidden):
             log.warning("Error updating pod", pod=pod.key, err=str(error))
         elif not self._is_forbidden:
             self._is_forbidden = True
-            without = "conditions, nominations and preemption"
-            log.warning("no right to write the status of pods", why=str(error), without=without)
+            reason = "forbidden (grant patch on pods/status)"
+            without = "continuing without conditions, nominations and preemption"
+            log.warning(f"cannot write the status of pods: {reason}; {without}", server=str(error))
 
     async def settled(self, uid: str) -> None:
-        """Wait for writes under way: one that came after the binding would belie it."""
+        """Wait for writes under way: none may come after the binding and contradict it."""
         turn = self._turns.get(uid)
         if turn is not None:
             async with turn:

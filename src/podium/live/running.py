@@ -1,4 +1,4 @@
-"""A scheduler with all its parts, from the first list to the last binding. ``app`` builds it."""
+"""A scheduler with all its parts, from the first list to the last binding; built by ``app``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DRAIN_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningScheduler:
-    """``start`` and ``wait_synced`` first; then ``run``, alone or once it leads; then ``stop``."""
+    """Call ``start`` and ``wait_synced``, then ``run`` (once this process leads), then ``stop``."""
 
     scheduler: Scheduler
     watching: Watching
@@ -35,12 +35,12 @@ class RunningScheduler:
     profiles: Mapping[str, Profile]
     debugger: Debugger
     gauges: Gauges
-    exchange: Callable[[Configuration, Registry], None]  # for other plugins
-    watches: Tasks  # what runs from start to stop
-    background: Tasks  # what plugins and failures spawn
+    exchange: Callable[[Configuration, Registry], None]  # takes other plugins
+    watches: Tasks  # tasks that run from start to stop
+    background: Tasks  # tasks of plugins and failures
 
     def start(self) -> None:
-        """Begin to watch; pods are queued, and not scheduled yet."""
+        """Start the watches; pods are queued, but not scheduled yet."""
         self.watches.spawn("events", self.events.run())
         self.watching.start(self.watches)
 
@@ -55,11 +55,11 @@ class RunningScheduler:
         await self.scheduler.run()
 
     def report(self) -> None:
-        """Write what the scheduler knows to the log; the answer to SIGUSR2."""
+        """Write what the scheduler knows to the log, as SIGUSR2 asks for."""
         self.scheduler.gate.pass_through(self.debugger.report)
 
     async def __aenter__(self) -> RunningScheduler:
-        """Schedule until the block ends, beside it."""
+        """Schedule in the background until the block ends."""
         self.start()
         await self.wait_synced()
         self.watches.spawn("scheduling", self.run())
@@ -69,12 +69,12 @@ class RunningScheduler:
         await self.stop()
 
     async def stop(self, seconds: float = DRAIN_SECONDS) -> None:
-        """Take no further pod, finish bindings under way for so long, then end everything."""
+        """Take no more pods, wait this long for bindings under way, then end everything."""
         self.scheduler.queue.close()
         self.gauges.stop()
         left = await self.scheduler.bindings.drain(seconds)
         if left:
-            log.warning("bindings were cut off", count=left)
+            log.warning(f"cancelled {left} bindings that were still under way")
         await self.scheduler.bindings.cancel()
         await self.background.drain(seconds)
         await self.background.cancel()

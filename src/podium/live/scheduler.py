@@ -37,7 +37,7 @@ log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduler:
-    """The parts of one scheduling attempt, and the loop that runs one after another."""
+    """The main loop, and the parts of a scheduling attempt."""
 
     services: Services
     queue: SchedulingQueue
@@ -46,7 +46,7 @@ class Scheduler:
     failures: FailureHandler
     bindings: Tasks
     slices: Slices
-    events: Mapping[str, EventRecorder]  # by profile: whose pods are ours
+    events: Mapping[str, EventRecorder]  # by profile: its pods are ours
     metrics: Metrics
     calls: Mapping[str, Calls]  # of plugins, by profile
     start_cycle: Callable[[QueuedPod], Cycle]
@@ -69,7 +69,7 @@ class Scheduler:
             await self.slices.yield_to_io()  # let I/O run when this slice of time is used up
 
     def should_skip(self, pod: Pod) -> bool:
-        """Whether the pod is not, or no longer, to be scheduled by us."""
+        """Whether the pod is not ours, being deleted, or on its way to a node already."""
         events = self.events.get(pod.scheduler_name)
         if events is None:
             name = pod.scheduler_name
@@ -82,7 +82,7 @@ class Scheduler:
         return self.services.cluster.is_assumed(pod.uid)
 
     async def schedule_one(self, queued: QueuedPod) -> Outcome:
-        """One scheduling cycle. Extenders, asked between its stages, are why it may wait."""
+        """Run one scheduling cycle. It waits only for extenders, between two stages."""
         log.v(3, "Attempting to schedule pod", pod=queued.pod.key)
         try:
             cycle = self.start_cycle(queued)
@@ -139,10 +139,10 @@ class Scheduler:
         self.gate.pass_through(self._leave, attempt, placed, rejected)
 
     def _leave(self, attempt: Attempt, placed: Placed, rejected: Rejected) -> None:
-        """The pod leaves its node again. To waiting pods this frees what a deletion would."""
+        """Take the pod off its node again; waiting pods hear of it as of a deletion."""
         is_forgotten = self._forget(placed.target.pod)
         refused = rejected.status.is_rejection
-        if refused:  # first back to the queue: its own leaving must not wake a refused pod
+        if refused:  # requeued first: its own leaving must not wake a refused pod
             self.failures.handle(attempt, rejected)
         if is_forgotten:
             except_uid = placed.target.pod.uid if refused else ""
@@ -161,6 +161,6 @@ class Scheduler:
 
 
 def _is_ending() -> bool:
-    """Whether this task is being cancelled; a plugin may also await what somebody cancelled."""
+    """Whether this task is being cancelled, and not only something that it awaits."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -1,6 +1,6 @@
-"""Health, metrics and configuration over HTTP, on a loopback address.
+"""Serves health, metrics, the configuration and plugin statistics over HTTP, on loopback.
 
-It runs on the loop of `side_thread.py`, so that a stalled scheduler still answers.
+It runs in the side thread, so that a stalled scheduler still answers.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ HEADERS: Final = {
 DRAIN_SECONDS: Final = 5.0
 
 Configuration = Mapping[str, Any]
+Json = dict[str, Any]
 
 
 class Server:
-    """``start`` and ``stop`` on one event loop; ``configuration`` and ``plugins``, what these have
-    cost so far, are asked for at each request."""
+    """An HTTP server; call ``start`` and ``stop`` on one event loop.
+
+    ``configuration`` and ``plugins``, the statistics of plugins, are called at each request.
+    """
 
     def __init__(
         self,
@@ -45,7 +48,7 @@ class Server:
         self._runner: web.AppRunner | None = None
 
     async def start(self, host: str, port: int) -> tuple[str, int]:
-        """Returns the address that is served; port 0 takes a free one."""
+        """Listen, and return the address; port 0 takes a free one."""
         require_loopback(host)
         runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=DRAIN_SECONDS)
         await runner.setup()
@@ -111,17 +114,17 @@ def _text(answer: Answer) -> web.Response:
 
 
 def require_loopback(host: str) -> None:
-    """Anybody who reaches the address may read it: there is no authentication yet."""
+    """Refuse other addresses: there is no authentication yet, so anyone could read there."""
     if host == "localhost":
         return
     try:
         is_loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
-        raise ServingError(f'"{host}" is no IP address; use for example 127.0.0.1') from None
+        raise ServingError(f'"{host}" is not an IP address; use for example 127.0.0.1') from None
     if not is_loopback:
         raise ServingError(
-            f"podium cannot serve health and metrics on {host}: without TLS and authentication, "
-            "which it does not have yet, only on a loopback address such as 127.0.0.1"
+            f"cannot serve health and metrics on {host}: podium has no TLS and authentication yet, "
+            "so it serves them only on a loopback address such as 127.0.0.1"
         )
 
 
@@ -134,11 +137,8 @@ def _why(host: str, port: int, error: OSError) -> str:
     return f"cannot serve health and metrics on {host}:{port}: {error.strerror or error}"
 
 
-Json = dict[str, Any]
-
-
 def stats(profiles: Mapping[str, Profile]) -> Json:
-    """By profile; from any thread. ``withoutSignature`` are those who switch reuse off."""
+    """Return what plugins have cost so far, for `podium plugin stats`; from any thread."""
     return {
         "profiles": [
             {

@@ -33,7 +33,7 @@ class Slices:
         self._start = timer()
 
     async def yield_to_io(self) -> None:
-        """Let everything else run once if this slice is used up."""
+        """Let everything else run once if this slice of time is used up."""
         if self._timer() - self._start < self._seconds:
             return
         if self._between is not None:
@@ -42,13 +42,16 @@ class Slices:
         self._start = self._timer()
 
 
-_MANY: Final = 20_000  # new containers that make a collection worth while
+_MANY: Final = 20_000  # allocations after which a collection is worth its time
 _YOUNG_PER_OLD: Final = 20
-_TICK: Final = 1.0  # while no pod is scheduled, watches still make garbage
+_TICK: Final = 1.0  # while no pod is scheduled, watches still produce garbage
 
 
 class Collector:
-    """Takes the process's collector over from ``start`` to ``stop``."""
+    """Runs the garbage collector of the process from ``start`` to ``stop``.
+
+    Objects from the first lists live long and are not examined again.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -62,7 +65,7 @@ class Collector:
         self._tick()
 
     def between_slices(self) -> None:
-        """Collect if enough was allocated: mostly the youngest, now and then all that is new."""
+        """Collect if enough was allocated: mostly the youngest objects, sometimes all."""
         if gc.get_count()[0] < _MANY:
             return
         self._young += 1

@@ -1,6 +1,6 @@
-"""Background work of the scheduler: bindings, status patches, what plugins spawn.
+"""Background tasks of the scheduler: bindings, status patches, what plugins spawn.
 
-Each piece is supervised: a fault is logged under its name and ends nothing else.
+An exception in a task is logged under the task's name and ends nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REFUSAL_SECONDS: Final = 1.0
 
 
 class Tasks:
-    """What runs in the background; ``drain`` and ``cancel`` end it."""
+    """A set of running tasks; ``drain`` waits for them and ``cancel`` ends them."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -40,10 +40,10 @@ class Tasks:
             return
         fault = task.exception()
         if fault is not None:
-            log.error("background work failed", fault, work=task.get_name())
+            log.error("background task failed", fault, task=task.get_name())
 
     def after_these(self, call: Callable[[], None]) -> None:
-        """Call this once all that runs now has ended; at once if nothing does."""
+        """Call this once all tasks that run now have ended; at once if there are none."""
         left = set(self._running)
         if not left:
             call()
@@ -57,7 +57,7 @@ class Tasks:
             task.add_done_callback(ended)
 
     async def drain(self, seconds: float) -> int:
-        """Wait for all of it, but not longer than this; returns how much is left."""
+        """Wait for all tasks, but not longer than this; return how many are left."""
         is_over = False
 
         def end() -> None:
@@ -73,9 +73,9 @@ class Tasks:
         return len(self._running)
 
     async def cancel(self) -> None:
-        """End what still runs, and wait until it has ended; but not for what refuses to."""
+        """Cancel all tasks and wait for them, but not long for those that ignore it."""
         for task in list(self._running):
             task.cancel()
         if await self.drain(REFUSAL_SECONDS):
             names = sorted(task.get_name() for task in self._running)
-            log.warning("background work does not end when cancelled", work=names)
+            log.warning("background tasks ignored their cancellation", tasks=names)

@@ -19,19 +19,23 @@ log = get_logger(__name__)
 
 # The kinds that the state keeps, by the name that plugins use for their events.
 KEPT: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
-# Only their events are of interest; what they say is not.
+# Kinds whose events wake pods, and whose objects the state does not keep.
 UNKEPT: Final[dict[str, Resource[Any]]] = {
     "resource.k8s.io/DeviceClass": resource_of(DeviceClass),
     "resource.k8s.io/ResourceClaim": custom_resource("resourceclaims.v1.resource.k8s.io"),
     "resource.k8s.io/ResourceSlice": custom_resource("resourceslices.v1.resource.k8s.io"),
 }
-# A watch in good health is heard of every minute.
+# A healthy watch receives something every minute and a half.
 STALE_SECONDS: Final = 180.0
 _ALWAYS: Final = ("Pod", "Node", "*")
 
 
 class Watching:
-    """The informers of one scheduler, told to its event handlers."""
+    """The informers of one scheduler; they call its event handlers.
+
+    ``_watched`` has every name that ``watch`` was given, with its informer if it is a kind that the
+    state does not keep.
+    """
 
     def __init__(
         self,
@@ -43,34 +47,34 @@ class Watching:
         self._connection = connection
         self._handlers = handlers
         nodes, pods = nodes_and_pods
-        # Nodes first: a pod then finds its row.
+        # Nodes first, so that a pod finds the row of its node.
         self._nodes: Informer[Node] = Informer(connection, nodes)
         self._pods: Informer[Pod] = Informer(connection, pods)
         self._nodes.subscribe(handlers.on_node)
         self._pods.subscribe(handlers.on_pod)
         self.informers: list[Informer[Any]] = [self._nodes, self._pods]
-        self._followed: dict[str, Informer[Any] | None] = {}
+        self._watched: dict[str, Informer[Any] | None] = {}
         self._tasks: Tasks | None = None
-        self.follow(names)
+        self.watch(names)
 
-    def follow(self, names: Iterable[str]) -> None:
-        """Watch what plugins know by these names, if it is not watched already."""
+    def watch(self, names: Iterable[str]) -> None:
+        """Watch the kinds with these event names, unless they are watched already."""
         known = len(self.informers)
         for name in names:
-            if name not in self._followed:
-                self._followed[name] = None
-                self._follow(name)
+            if name not in self._watched:
+                self._watched[name] = None
+                self._watch(name)
         if self._tasks is not None:
             self._run(self.informers[known:], self._tasks)
 
-    def _follow(self, name: str) -> None:
+    def _watch(self, name: str) -> None:
         if name in KEPT:
             self._keep(KEPT[name], name)
         elif _is_unkept(name):
             informer: Informer[Any] = Informer(self._connection, _unkept(name))
             informer.subscribe(self._handlers.on_unkept(name))
             self.informers.append(informer)
-            self._followed[name] = informer
+            self._watched[name] = informer
         elif name not in _ALWAYS:
             log.warning("Incorrect event registration", gvk=name)
 
@@ -88,7 +92,7 @@ class Watching:
             tasks.spawn(f"watch of {informer.resource.name}", informer.run())
 
     async def wait_synced(self) -> None:
-        """Wait until every kind was listed; one that may be missing is not waited for."""
+        """Wait until each kind is listed and its watch is open, unless it is allowed to miss."""
         for informer in self.informers:
             await informer.wait_synced()
 
@@ -97,7 +101,7 @@ class Watching:
         return all(informer.has_synced for informer in self.informers)
 
     def failing(self) -> str | None:
-        """Why what is known may be out of date; for health, from any thread."""
+        """Return why the known pods or nodes may be out of date; from any thread."""
         for informer in self.informers:
             if informer.resource.needed and informer.trouble is not None:
                 return f"{informer.resource.name}: {informer.trouble}"
@@ -106,8 +110,8 @@ class Watching:
         return None
 
     def custom(self, name: str) -> Informer[Any] | None:
-        """A kind that the state does not keep, if it is watched."""
-        return self._followed.get(name)
+        """Return the informer of a kind that the state does not keep, if it is watched."""
+        return self._watched.get(name)
 
     def nodes(self) -> Iterable[Node]:
         return self._nodes.objects()
@@ -120,7 +124,7 @@ class Watching:
 
 
 def check(names: Iterable[str]) -> None:
-    """Raise what ``follow`` would raise for these, before anything is begun."""
+    """Raise what ``watch`` would raise for these names, before anything is changed."""
     for name in names:
         if name not in KEPT and _is_unkept(name):
             _unkept(name)
