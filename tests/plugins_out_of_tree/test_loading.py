@@ -100,7 +100,7 @@ def test_a_module_of_a_package(write, tmp_path):
             "import nowhere", "ModuleNotFoundError: No module named 'nowhere'", id="import"
         ),
         pytest.param("raise SystemExit(3)", "line 1: SystemExit: 3", id="exit"),
-        pytest.param("x = 1", "there is no plugin in it: write a class", id="nothing-in-it"),
+        pytest.param("x = 1", "it has no plugin: write a class", id="nothing-in-it"),
         pytest.param(
             "import podium\n@podium.filter\ndef f(x): ...",
             "line 2: PluginError: plugin f: f(x) has the unknown parameter x; it may have: pod, ",
@@ -122,7 +122,7 @@ def test_a_file_that_does_not_load(write, text, expected):
     ("source", "expected"),
     [
         ("gone.py", "--plugin gone.py: cannot be read: No such file or directory"),
-        ("rack.py:Shelf", "--plugin rack.py:Shelf: no Shelf in it; there is: Rack, make"),
+        ("rack.py:Shelf", "--plugin rack.py:Shelf: Shelf does not exist in it; it has: Rack, make"),
         (
             "nowhere.racks",
             (
@@ -192,7 +192,9 @@ def test_an_entry_point_is_registered_and_loaded_when_named(write, install):
     assert (entry.origin, entry.is_enabled) == ("a-package (a_package_two:Rack)", False)
     with pytest.raises(PluginError) as refused:
         registry.points("Broken")
-    assert str(refused.value) == ("a-package (a_package_one:X) does not load: RuntimeError: loaded")
+    assert str(refused.value) == (
+        "a-package (a_package_one:X) cannot be loaded: RuntimeError: loaded"
+    )
     assert "Broken" in registry
 
 
@@ -211,7 +213,10 @@ def test_an_entry_point_with_a_taken_name_is_left_out(install, caplog):
     registry = plugin_loading.registry()
 
     assert registry.entry("NodeName").origin == "podium"
-    assert "its name is taken plugin='NodeName' by='a-package (nowhere:X)'" in caplog.text
+    assert (
+        "ignoring plugin NodeName of a-package (nowhere:X): another plugin has this name"
+        in caplog.text
+    )
 
 
 # --- configurations ------------------------------------------------------------------------------

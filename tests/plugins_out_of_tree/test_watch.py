@@ -342,7 +342,7 @@ def test_other_profiles_need_another_start():
 
     async def scene(cluster):
         await saved(cluster, SCORE.format("b"))
-        assert cluster.said[0].startswith("the profiles have other names now")
+        assert cluster.said[0].startswith("the names of the profiles have changed")
 
     play(scene, SCORE.format("a"), configure)
 

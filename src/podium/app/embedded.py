@@ -23,14 +23,14 @@ from podium.metrics import Metrics
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How to schedule: ``configure`` reads a configuration with the plugins it is given."""
+    """Where configuration and plugins come from; ``configure`` reads the former for the latter."""
 
     configure: Callable[[Registry], Configuration]
     sources: Sequence[str] = ()  # what --plugin names
     is_watching: bool = False
 
     def load(self) -> tuple[Configuration, Registry]:
-        """Read everything anew; what is wrong is raised."""
+        """Reload the configuration and all plugins; raise ``ConfigError`` if anything is wrong."""
         if self.is_watching:
             files_of(self.sources)
         registry = plugin_loading.registry(self.sources)
@@ -38,7 +38,7 @@ class Schedule:
 
 
 class Embedded(NamedTuple):
-    """A running scheduler, and where it serves metrics and what its plugins cost."""
+    """A running scheduler, and the address of its metrics and plugin statistics."""
 
     scheduler: RunningScheduler
     address: str
@@ -48,10 +48,12 @@ class Embedded(NamedTuple):
 async def embedded_scheduler(
     schedule: Schedule, url: str, clock: Clock, say: Callable[[str], None] = print
 ) -> AsyncIterator[Embedded]:
-    """Schedule the cluster at this address until the block ends."""
+    """Schedule the pods of the cluster at this address until the block ends."""
     configuration, registry = schedule.load()
     metrics = Metrics()
-    connection = embedded_connection(url, LoopClock())  # a fast cluster makes no fast network
+    connection = embedded_connection(
+        url, LoopClock()
+    )  # a cluster with faster time has no faster network
     options = LiveOptions(clock=clock)
     running = build_live(
         configuration, connection, registry=registry, metrics=metrics, options=options
@@ -80,5 +82,5 @@ def _health(running: RunningScheduler) -> Health:
         is_stopping=lambda: False,
         is_synced=lambda: running.watching.has_synced,
         watches=running.watching.failing,
-        event_loop=lambda: None,  # whoever gets an answer knows that it runs
+        event_loop=lambda: None,  # it runs on the same loop: an answer proves that it works
     )

@@ -1,4 +1,4 @@
-"""What feature gates choose: each choice is made once, by building a different object."""
+"""What feature gates choose. Each choice is made once, by building a different object."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LONGEST_UNSCHEDULABLE: Final = QueueOptions().max_in_unschedulable
 
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
-    """What a running scheduler is told by its program, and by no configuration."""
+    """Options of a running scheduler that no configuration has."""
 
     gates: FeatureGates = NO_CHOICE
     max_in_unschedulable: float = LONGEST_UNSCHEDULABLE
-    clock: Clock | None = None  # the cluster's time, where that is not the connection's
+    clock: Clock | None = None  # the time of the cluster, if it differs from the connection's
 
     @property
     def queue(self) -> type[SchedulingQueue]:
@@ -48,7 +48,7 @@ USUAL: Final = LiveOptions()
 
 
 def own_plugins(gates: FeatureGates) -> Registry:
-    """The plugins that come with podium, as these gates have them."""
+    """Return the plugins that come with podium, as these gates choose them."""
     return Registry(
         [_chosen(plugin, gates) for plugin in (*IN_TREE, *LEGACY) if _has(plugin, gates)]
     )

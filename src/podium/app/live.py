@@ -52,7 +52,7 @@ def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by i
     extenders: Iterable[Extender] = (),
     options: LiveOptions = USUAL,
 ) -> RunningScheduler:
-    """A scheduler for the cluster behind a connection; to be called on its event loop.
+    """Build a scheduler for the cluster behind a connection; call this on its event loop.
 
     ``extenders`` run in this process, beside those that the configuration names.
     """
@@ -63,7 +63,7 @@ def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by i
 
 
 def embedded_connection(url: str, clock: Clock) -> Connection:
-    """To an API server in this process: no credentials, and no limit on requests."""
+    """Return a connection to an API server in this process: no credentials, no rate limit."""
     return Connection(Endpoint(url, "the embedded cluster"), clock, Options(qps=-1))
 
 
@@ -96,7 +96,7 @@ class _Live:
         self.thread = LoopThread()
         self.background = Tasks(self.clock)
         names = [profile.scheduler_name for profile in configuration.profiles]
-        self.for_events = connection.beside()  # a burst of events must not hold bindings back
+        self.for_events = connection.beside()  # a burst of events must not delay bindings
         self.events = EventSender(ApiClient(self.for_events, self.clock), self.clock)
         self.recorders = {name: ApiEventRecorder(self.events, name) for name in names}
         cluster = ClusterState()
@@ -155,7 +155,7 @@ class _Live:
         )
 
     def _nodes_and_pods(self) -> tuple[Resource[Node], Resource[Pod]]:
-        """Extenders get whole objects, so their JSON is kept: of placed pods if they may go."""
+        """Keep the JSON of objects for extenders; of placed pods only if they may be preempted."""
         extenders = self.services.extenders.all
         if not extenders:
             return NODES, PODS

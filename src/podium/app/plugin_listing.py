@@ -15,20 +15,20 @@ from podium.framework.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A plugin in one profile; without a profile it is registered and runs nowhere."""
+    """A plugin in one profile; without a profile it is registered but not enabled."""
 
     name: str
     origin: str
     source: str
-    points: tuple[str, ...]  # where it runs in the profile, else all that it implements
+    points: tuple[str, ...]  # enabled in the profile, else all that it implements
     profile: str = ""
     weight: int | None = None
     args: dict[str, Any] | None = None
-    trouble: str = ""  # why it cannot be used
+    trouble: str = ""  # why it cannot be loaded
 
 
 def listing(registry: Registry, configuration: Configuration) -> list[Listed]:
-    """Everything that is registered: what comes from outside first, then by name."""
+    """Return all registered plugins: those from outside first, then by name."""
     found = [each for name in registry for each in _rows(name, registry, configuration)]
     return sorted(found, key=lambda each: (each.origin == "podium", each.name, each.profile))
 

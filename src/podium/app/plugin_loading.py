@@ -1,6 +1,7 @@
-"""Plugins from outside: `--plugin FILE`, `--plugin MODULE[:NAME]`, and installed entry points.
+"""Loads plugins from outside: `--plugin FILE`, `--plugin MODULE[:NAME]`, installed packages.
 
-Called by commands and programs before a configuration is read; nothing is loaded unless named.
+Commands and programs call it before they read a configuration. A package is imported only when a
+configuration names one of its plugins.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ OPTION: Final = "--plugin"
 
 
 class Source(NamedTuple):
-    """What was given as ``--plugin``: a file or a module, and perhaps a name in it."""
+    """The value of ``--plugin``: a file or a module, and perhaps a name in it."""
 
     text: str
     place: str
@@ -53,10 +54,10 @@ class Source(NamedTuple):
 def registry(
     sources: Sequence[str] = (), plugins: Iterable[object] = (), own: Registry | None = None
 ) -> Registry:
-    """All that a configuration may name: podium's own plugins, what is installed, and these.
+    """Return all plugins that a configuration may name: podium's, installed ones, and these.
 
-    What is given here also runs in every profile that does not name it. ``own`` are podium's, where
-    feature gates chose others than usual.
+    The plugins given here also run in every profile that does not name them. ``own`` replaces
+    podium's plugins, where feature gates chose others.
     """
     found = in_tree_with_legacy() if own is None else own.copy()
     for plugin in plugins:
@@ -69,20 +70,20 @@ def registry(
 
 
 def add(text: str, to: Registry) -> None:
-    """Load what ``--plugin`` names, and register it."""
+    """Load the plugins that ``--plugin`` names, and register them."""
     for plugin in load(text):
         to.register(plugin, origin=f"{OPTION} {text}", enable=True)
 
 
 def load(text: str) -> list[object]:
-    """The classes, factories and functions that a file or module offers; never none."""
+    """Return the plugin classes, factories and functions of a file or module; at least one."""
     source = Source.parse(text)
     module = _module(source)
     if not source.name:
         found = plugins_in(module)
         if not found:
             raise PluginError(
-                f"{OPTION} {text}: there is no plugin in it: write a class that inherits "
+                f"{OPTION} {text}: it has no plugin: write a class that inherits "
                 "from fwk.FilterPlugin or another extension point, or decorate a function"
             )
         return found
@@ -90,14 +91,17 @@ def load(text: str) -> list[object]:
         return [getattr(module, source.name)]
     except AttributeError:
         names = [getattr(each, "__name__", "") for each in plugins_in(module)]
-        there = f"there is: {', '.join(names)}" if names else "there is no plugin at all"
-        text = f"{OPTION} {text}: no {source.name} in it; {there}"
+        there = f"it has: {', '.join(names)}" if names else "it has no plugin"
+        text = f"{OPTION} {text}: {source.name} does not exist in it; {there}"
         raise PluginError(text) from None
 
 
 def plugins_in(module: ModuleType) -> list[object]:
-    """What the module itself defines, in its order: classes but for bases, decorated functions, and
-    factories, which stand for the class that they build."""
+    """Return what the module itself defines, in its order.
+
+    That is: decorated functions, classes that are not bases of others, and factories, each instead
+    of the class that it builds.
+    """
     own = [
         each
         for name, each in vars(module).items()
@@ -132,7 +136,7 @@ def _module(source: Source) -> ModuleType:
 
 
 def _import_file(path: Path) -> ModuleType:
-    # Read here, so that a file saved twice within a second is not taken from a cache.
+    # Compiled here: the import cache would miss a file that is saved twice within a second.
     code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     module = ModuleType(f"podium_plugin_{path.stem}")
     module.__file__ = str(path)
@@ -168,7 +172,7 @@ def _offer(point: EntryPoint, to: Registry) -> None:
     package = point.dist.name if point.dist is not None else "an installed package"
     origin = f"{package} ({point.value})"
     if point.name in to:
-        log.warning("plugin of a package not used: its name is taken", plugin=point.name, by=origin)
+        log.warning(f"ignoring plugin {point.name} of {origin}: another plugin has this name")
         return
 
     def load_it() -> object:
@@ -176,6 +180,6 @@ def _offer(point: EntryPoint, to: Registry) -> None:
             return point.load()
         except Exception as fault:
             why = f"{type(fault).__name__}: {text_of(fault)}"
-            raise PluginError(f"{origin} does not load: {why}") from fault
+            raise PluginError(f"{origin} cannot be loaded: {why}") from fault
 
     to.offer(point.name, load_it, origin)

@@ -28,11 +28,15 @@ from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
 
 Rules = Mapping[str, ProfileRules]
+# What saving a file changes; None for a file that does not exist.
+Stamp = tuple[int, int, int] | None
+
+POLL_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """The parts of a running scheduler that know plugins."""
+    """Exchanges the plugins of a running scheduler, between two cycles."""
 
     core: Core
     gate: Gate
@@ -41,10 +45,10 @@ class Exchange:
     bindings: Tasks
 
     def __call__(self, configuration: Configuration, registry: Registry) -> None:
-        """Take these plugins; what is raised leaves everything as it was."""
+        """Use these plugins from now on; if this raises, nothing has changed."""
         names = {each.scheduler_name for each in configuration.profiles}
         if names != self.core.profiles.keys():
-            raise PluginError("the profiles have other names now: start the scheduler anew")
+            raise PluginError("the names of the profiles have changed: restart the scheduler")
         draft = self.core.builder.draft(configuration, registry)
         try:
             rules = rules_of(draft.profiles, has_extenders=bool(self.core.services.extenders))
@@ -63,7 +67,7 @@ class Exchange:
 
 
 def rules_of(profiles: Mapping[str, Profile], *, has_extenders: bool) -> Rules:
-    """What the queue must know of each profile."""
+    """Return what the queue must know of each profile."""
     return {
         name: ProfileRules.of(profile, has_extenders=has_extenders)
         for name, profile in profiles.items()
@@ -84,13 +88,8 @@ def watched(profiles: Mapping[str, Profile], rules: Rules) -> Iterable[str]:
     return dict.fromkeys((*read, *(event.resource for event in (*registered, *awaited))))
 
 
-POLL_SECONDS: Final = 0.5
-
-Stamp = tuple[int, int, int] | None  # what a save changes; None for a file that is not there
-
-
 class PluginWatch:
-    """``reload`` raises when the files cannot be used; ``say`` tells a person what happened."""
+    """Calls ``reload`` when a file changes, and ``say`` with the result as a sentence."""
 
     def __init__(
         self, files: Iterable[Path], reload: Callable[[], None], say: Callable[[str], None]
@@ -106,7 +105,7 @@ class PluginWatch:
             self.look()
 
     def look(self) -> None:
-        """Load again if a file has changed; one that cannot be used leaves the old code running."""
+        """Reload if a file has changed; if that fails, the old code stays in use."""
         stamps = self._stamps()
         changed = [file.name for file in self._files if stamps[file] != self._seen[file]]
         if not changed:
@@ -132,7 +131,7 @@ def _stamp(file: Path) -> Stamp:
 
 
 def files_of(sources: Iterable[str]) -> list[Path]:
-    """The files behind ``--plugin``; a module cannot be watched."""
+    """Return the files that ``--plugin`` names; raise ``PluginError`` for a module."""
     files = [(text, Source.parse(text).file) for text in sources]
     modules = [text for text, file in files if file is None]
     if modules or not files:

@@ -1,4 +1,4 @@
-"""The scheduler process: connects, serves health, stands for election, schedules until a signal.
+"""The scheduler process: connects, serves health, takes part in the election, schedules.
 
 `podium scheduler` runs it. Exit codes and log lines are kube-scheduler's.
 """
@@ -49,9 +49,9 @@ FAILED: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessOptions:
-    """What flags say and no configuration does; port 0 serves nothing.
+    """Options of the process that come from flags; port 0 serves nothing.
 
-    ``configz`` is the configuration as it is shown to those who ask over HTTP.
+    ``configz`` is the configuration that is shown at ``/configz``.
     """
 
     configz: Mapping[str, Any]
@@ -62,7 +62,7 @@ class ProcessOptions:
 
 
 def run(configuration: Configuration, options: ProcessOptions, registry: Registry) -> int:
-    """Schedule until a signal or a lost lease; returns the exit code."""
+    """Schedule until a signal or the loss of the lease; return the exit code."""
     with SideThread() as side:
         return event_loop.run(_Process(configuration, options, registry, side).run())
 
@@ -97,7 +97,7 @@ class _Process:
                 slices=slices,
                 options=self._options.live,
             )
-            self._heed_signals(scheduler)
+            self._handle_signals(scheduler)
             elects = self._configuration.leader_election.leader_elect
             election = self._election() if elects else None
             log.info("Starting Kubernetes Scheduler")
@@ -118,10 +118,10 @@ class _Process:
         await scheduler.stop(0 if self._is_lost else DRAIN_SECONDS)
         self._collector.stop()
         if election is None:
-            log.warning("finished without leader elect")  # upstream's way to end, and its code
+            log.warning("finished without leader elect")  # upstream's message and exit code
             return FAILED
         if candidacy is not None:
-            self._side.call(election.stop)  # after the drain: what we bind is ours until then
+            self._side.call(election.stop)  # after the drain: until then we must hold the lease
             await asyncio.wrap_future(candidacy)
         if self._is_lost:
             log.warning("Leaderelection lost")
@@ -130,7 +130,7 @@ class _Process:
         return 0
 
     async def _lead(self, election: LeaderElection | None) -> Candidacy:
-        """Stand for election and wait until it is won, or the process is to end."""
+        """Take part in the election; wait until it is won or the process must end."""
         if election is None or self._over.is_set():
             return None
         candidacy = self._side.spawn(self._stand(election))
@@ -138,7 +138,7 @@ class _Process:
         return candidacy
 
     async def _stand(self, election: LeaderElection) -> bool:
-        """In the side thread. However it ends: who stands for no election waits for none."""
+        """Run the election in the side thread; when it ends for any reason, the process ends."""
         try:
             async with self._election_connection:
                 return await election.run()
@@ -146,7 +146,7 @@ class _Process:
             self._loop.call_soon_threadsafe(self._over.set)
 
     async def _unless_over(self, work: Coroutine[Any, Any, object]) -> None:
-        """Wait for this, unless the process is to end before; what it raises ends the process."""
+        """Wait for this until the process must end; what it raises ends the process."""
         task, over = asyncio.ensure_future(work), asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
@@ -165,7 +165,7 @@ class _Process:
         return find_endpoint(self._clock, file, master=self._options.master)
 
     def _connection(self, name: str) -> Connection:
-        """One for each kind of work: as upstream's clients, each has the rate of its own."""
+        """Return a connection with its own rate limit: one for each part, as upstream."""
         settings = self._configuration.client_connection
         endpoint = self._endpoint()
         observe = partial(self._metrics.request, urlsplit(endpoint.server).netloc)
@@ -224,14 +224,14 @@ class _Process:
             watching.cancel()
             await asyncio.wrap_future(self._side.spawn(server.stop()))
 
-    def _heed_signals(self, scheduler: RunningScheduler) -> None:
+    def _handle_signals(self, scheduler: RunningScheduler) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._end)
         loop.add_signal_handler(signal.SIGUSR2, scheduler.report)
 
     def _end(self) -> None:
-        """The first signal asks for a graceful end, the second one gets it at once."""
+        """End gracefully at the first signal, at once at the second."""
         if self._over.is_set():
             os._exit(FAILED)
         self._over.set()

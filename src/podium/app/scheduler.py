@@ -1,4 +1,4 @@
-"""``podium.Scheduler``: a scheduler inside a program of one's own; upstream's ``scheduler.New``.
+"""``podium.Scheduler``: a scheduler inside your own program, like upstream's ``scheduler.New``.
 
 async with podium.Scheduler(client="http://127.0.0.1:8001", plugins=[Cheapest]) as scheduler:
     await scheduler.forever()
@@ -25,11 +25,12 @@ Json = Mapping[str, Any]
 
 
 class Scheduler:
-    """``client`` is a connection, or the address of an API server that asks for no credentials.
+    """A scheduler that runs in this process while its ``async with`` block runs.
 
-    ``profiles`` are as in a KubeSchedulerConfiguration; ``extenders`` too, or objects that run in
-    this process. ``plugins`` are classes, factories and decorated functions: they run in every
-    profile that does not name them. ``on_profile`` is told of each profile that was built.
+    ``client`` is a connection, or the address of an API server that needs no credentials.
+    ``profiles`` are as in a KubeSchedulerConfiguration, and so are ``extenders``, which may also be
+    objects that run in this process. ``plugins`` are classes, factories and decorated functions:
+    they run in every profile that does not name them. ``on_profile`` is called with each profile.
     """
 
     def __init__(  # noqa: PLR0913  # all that a scheduler can be given, each by its name
@@ -67,7 +68,7 @@ class Scheduler:
         return config.from_value(value, self._registry, source="podium.Scheduler")
 
     async def __aenter__(self) -> Scheduler:
-        """Watch the cluster, and schedule as soon as everything is known."""
+        """Watch the cluster, and schedule as soon as all objects are known."""
         connection = self._client
         if isinstance(connection, str):
             connection = Connection(Endpoint(connection, "podium.Scheduler"), LoopClock())
@@ -82,7 +83,7 @@ class Scheduler:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Finish the bindings under way, and end."""
+        """Wait for the bindings under way, then end."""
         await self._ends.aclose()
 
     async def forever(self) -> None:
