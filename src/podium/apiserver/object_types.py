@@ -7,13 +7,10 @@ from typing import Any
 import msgspec
 
 from podium.apiserver import statuses
-from podium.apiserver.kinds.api_kind import ApiKind
-from podium.apiserver.kinds.apiextensions import CRDS
+from podium.apiserver.kinds.api_kind import SCHEME, ApiKind
 from podium.apiserver.published import definitions
 from podium.apiserver.statuses import Cause, Json, bad_request
 
-_SCHEME = '"pkg/api/legacyscheme/scheme.go:30"'
-_DEFINITIONS_SCHEME = '"pkg/apiserver/apiserver.go:55"'
 _SHOWN_OF_A_BODY = 30
 
 
@@ -28,12 +25,11 @@ def check_type(kind: ApiKind, raw: Any) -> None:
     if (version, name) == (kind.api_version, kind.kind):
         return
     group, _, short = str(version).rpartition("/")
-    is_definition = kind.resource == CRDS  # kube-apiserver serves these by another server inside it
-    if not is_definition and definitions().name_of(group, short, str(name)) is not None:
+    is_known = kind.scheme == SCHEME and definitions().name_of(group, short, str(name)) is not None
+    if is_known:
         why = f"converting ({short}.{name}) to ({_internal(kind)}): unknown conversion"
     else:
-        scheme = _DEFINITIONS_SCHEME if is_definition else _SCHEME
-        why = f'no kind "{name}" is registered for version "{version}" in scheme {scheme}'
+        why = f'no kind "{name}" is registered for version "{version}" in scheme "{kind.scheme}"'
     raise bad_request(f'{name} in version "{short}" cannot be handled as a {kind.kind}: {why}')
 
 

@@ -60,7 +60,7 @@ def _selector_text(kind: ApiKind, obj: Json, path: str) -> str:
     selector = _at(obj, path) if path else ""
     if not isinstance(selector, dict):
         return selector or ""
-    labels = selector.get("matchLabels", selector if kind.kind == "ReplicationController" else {})
+    labels = selector.get("matchLabels", selector if kind.selects_by_labels else {})
     parts = [f"{key}={value}" for key, value in sorted((labels or {}).items())]
     for one in selector.get("matchExpressions") or []:
         operator = one.get("operator", "").lower()

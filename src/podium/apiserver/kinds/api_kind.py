@@ -25,6 +25,7 @@ ALL_VERBS = (
 CREATE_ONLY = ("create",)
 ONE_AT_A_TIME = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
 
+SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 NOT_SELECTABLE = "field label not supported: {path}"
 
 Causes = Iterable[Cause]
@@ -82,6 +83,7 @@ class ApiKind:
     namespaced: bool = True
     verbs: tuple[str, ...] = ALL_VERBS
     subresources: tuple[str, ...] = ()
+    scheme: str = SCHEME  # where Go registers the kind; messages name it
     deprecation: str = ""  # a warning in every answer
 
     # Custom kinds only.
@@ -126,6 +128,7 @@ class ApiKind:
     warnings: Callable[[Item], Iterable[str]] = field(default=_no_warnings, repr=False)
 
     # Reading.
+    selects_by_labels: bool = False  # spec.selector is a plain map of labels
     columns: tuple[Column, ...] = field(default=(NAME, AGE), repr=False)  # of `kubectl get`
     selectable_fields: tuple[str, ...] = ()  # beyond metadata.name and metadata.namespace
     unknown_field: str = (

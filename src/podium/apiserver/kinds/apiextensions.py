@@ -166,6 +166,7 @@ CUSTOM_RESOURCE_DEFINITION = ApiKind(
     categories=("api-extensions",),
     namespaced=False,
     subresources=("status",),
+    scheme="pkg/apiserver/apiserver.go:55",  # that of a server inside the server
     counts_generations=True,
     update_needs_version=True,
     set_defaults=_set_defaults,

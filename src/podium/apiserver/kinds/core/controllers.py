@@ -46,6 +46,7 @@ REPLICATION_CONTROLLER = ApiKind(
     counts_generations=True,
     set_defaults=_set_defaults,
     check=workload_causes,
+    selects_by_labels=True,
     columns=(NAME, *REPLICA_COLUMNS, AGE, *TEMPLATE_COLUMNS),
     selectable_fields=("status.replicas",),
     unknown_field=NOT_SELECTABLE,

@@ -142,6 +142,7 @@ NEWER_EVENT = replace(
     convert_from_stored=_to_new,
     name_problems=subdomain_problems,
     metadata_checked_last=False,
+    not_required={},
     selectable_fields=tuple(
         path.replace("involvedObject", "regarding") for path in EVENT.selectable_fields
     ),
