@@ -63,7 +63,7 @@ def _may_be_deleted(name: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ApiKind:
     """One kind in one version, and everything that sets it apart from other kinds.
 
@@ -88,65 +88,72 @@ class ApiKind:
 
     # Custom kinds only.
     custom: bool = False
-    custom_schema: Schema | None = field(default=None, repr=False)
-    details: Json = field(default_factory=dict, repr=False)  # the version in the definition
+    custom_schema: Schema | None = None
+    details: Json = field(default_factory=dict)  # the version in the definition
 
     # Storage: two kinds, or two versions of one, can share their objects.
     stored_as: str = ""  # the resource whose storage it shares, if it does
     stored_version: str = ""  # the apiVersion it is stored with, if not its own
-    convert_to_stored: Callable[[Json], Json] = field(default=_unchanged, repr=False)
-    convert_from_stored: Callable[[Json], Json] = field(default=_unchanged, repr=False)
+    convert_to_stored: Callable[[Json], Json] = _unchanged
+    convert_from_stored: Callable[[Json], Json] = _unchanged
     is_cached: bool = True  # watches are served from a cache, with its error messages
 
     # Metadata.
-    name_problems: Callable[[str], list[str]] = field(default=subdomain_problems, repr=False)
+    name_problems: Callable[[str], list[str]] = subdomain_problems
     checks_name_prefix: bool = True  # generateName must be a valid start of a name
     named_by_uid: bool = False  # an object without a name gets a uid for one
     counts_generations: bool = False  # metadata.generation is 1 and goes up with the spec
     generation_stays: bool = False  # metadata.generation stays at 1
     generation_counts: tuple[str, ...] = ()  # metadata that counts as part of the spec
 
-    # Writing: hooks in the order in which a write calls them.
+    # Writing.
     created_with_status: bool = False  # the creator may set the status
     status_sets_metadata: bool = False  # writing the status may change labels and annotations
     put_creates: bool = False  # a PUT of a missing object creates it
     update_needs_version: bool = False  # a PUT without a resourceVersion is refused
-    keep_from_old: Callable[[Json, Json], Json] = field(default=_as_written, repr=False)
-    set_defaults: Callable[[Json], None] = field(default=_do_nothing, repr=False)
-    admissions: tuple[Admission, ...] = field(default=(), repr=False)
-    start: Callable[[Json, str], None] = field(default=_start_empty, repr=False)  # of a new object
-    complete: Callable[[Json], object] = field(default=_do_nothing, repr=False)  # what Go writes
 
-    # Validation, beyond what the schema says.
-    check: Callable[[Json], Causes] = field(default=_no_causes, repr=False)
-    check_update: Callable[[Json, Json], Causes] = field(default=_no_causes, repr=False)
+    # Hooks of a write, in the order in which they are called. `keep_from_old` returns the new
+    # object with what an update may not change; `start` gets a new object and the time;
+    # `complete` adds what Go always writes and nobody owns.
+    keep_from_old: Callable[[Json, Json], Json] = _as_written
+    set_defaults: Callable[[Json], None] = _do_nothing
+    admissions: tuple[Admission, ...] = ()
+    start: Callable[[Json, str], None] = _start_empty
+    complete: Callable[[Json], object] = _do_nothing
+    check: Callable[[Json], Causes] = _no_causes
+    check_update: Callable[[Json, Json], Causes] = _no_causes  # after `check` of the new object
+    creation_warnings: Callable[[Json], Iterable[str]] = _no_warnings
+    warnings: Callable[[Item], Iterable[str]] = _no_warnings
+
+    # Validation.
     checked_first: str = ""  # causes about fields that start with this come first
     metadata_checked_last: bool = False  # and only if nothing else is wrong
-    checks_required: bool = True  # check required fields, except those of:
-    not_required: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)  # by type
-    creation_warnings: Callable[[Json], Iterable[str]] = field(default=_no_warnings, repr=False)
-    warnings: Callable[[Item], Iterable[str]] = field(default=_no_warnings, repr=False)
+    checks_required: bool = True  # the required fields of the schema must be there
+    # Required fields that may be missing nevertheless, by the name of their type.
+    not_required: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     # Reading.
     selects_by_labels: bool = False  # spec.selector is a plain map of labels
-    columns: tuple[Column, ...] = field(default=(NAME, AGE), repr=False)  # of `kubectl get`
+    columns: tuple[Column, ...] = (NAME, AGE)  # of `kubectl get`
     selectable_fields: tuple[str, ...] = ()  # beyond metadata.name and metadata.namespace
     unknown_field: str = (
         '"{path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
     )
 
     # Deletion.
-    deletion_refusal: Callable[[str], str] = field(default=_may_be_deleted, repr=False)
+    deletion_refusal: Callable[[str], str] = _may_be_deleted
     store_checks_preconditions: bool = False  # with other messages than the API
-    grace: Callable[[Json, int | None], int | None] = field(default=_at_once, repr=False)
+    grace: Callable[[Json, int | None], int | None] = _at_once
     is_graceful: bool = False  # an object that goes at once is shown as being deleted, too
-    mark_deleted: Callable[[Json], None] | None = field(
-        default=None, repr=False
-    )  # while finalizers hold it
+    # Called while finalizers hold a deleted object.
+    mark_deleted: Callable[[Json], None] | None = None
     has_dependents: bool = True
     orphans_dependents: bool = False  # unless a client says otherwise
     orphaning_warning: str = ""
     shown_when_deleted: bool = False  # the answer is the object, even if it is gone
+
+    def __repr__(self) -> str:
+        return f"ApiKind({self.api_version} {self.kind})"
 
     @property
     def singular(self) -> str:
