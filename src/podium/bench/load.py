@@ -86,10 +86,10 @@ def load_file(path: str | PathLike[str]) -> list[Workload]:
 def _by_case_name(problems: list[Problem], value: Any) -> Iterator[Problem]:
     """Replace the index of a case by its name: ``[2].workloads`` becomes ``Basic.workloads``."""
     for problem in problems:
-        place, bracket, rest = problem.path[1:].partition("]")
+        index, bracket, rest = problem.path[1:].partition("]")
         name = None
-        if bracket and isinstance(value, list) and isinstance(value[int(place)], dict):
-            name = value[int(place)].get("name")
+        if bracket and isinstance(value, list) and isinstance(value[int(index)], dict):
+            name = value[int(index)].get("name")
         yield problem._replace(path=f"{name}{rest}") if isinstance(name, str) else problem
 
 
@@ -104,7 +104,7 @@ class _Reader:
         if not isinstance(value, list) or not value:
             self.problems.add("", "a workload file is a list of test cases")
             return []
-        workloads = [w for place, case in enumerate(value) for w in self._case(case, f"[{place}]")]
+        workloads = [w for index, case in enumerate(value) for w in self._case(case, f"[{index}]")]
         names = [workload.name for workload in workloads]
         for name in sorted({name for name in names if names.count(name) > 1}):
             self.problems.add("", f"two workloads are named {name}")
@@ -121,19 +121,19 @@ class _Reader:
             if not items:
                 self.problems.add(child(path, field), "must not be empty")
         return [
-            self._workload(case, workload, path, f"{path}.workloads[{place}].params")
-            for place, workload in enumerate(case.workloads)
+            self._workload(case, workload, path, f"{path}.workloads[{index}].params")
+            for index, workload in enumerate(case.workloads)
         ]
 
     def _workload(
         self, case: _CaseText, workload: _WorkloadText, path: str, params_path: str
     ) -> Workload:
         ops: list[Op] = []
-        for place, raw in enumerate(case.workload_template):
-            where = f"{path}.workloadTemplate[{place}]"
+        for index, raw in enumerate(case.workload_template):
+            where = f"{path}.workloadTemplate[{index}]"
             op = self._op(raw, where, _Params(workload.params, params_path, self.problems))
             if op is not None:
-                op = _completed(op, place, case.default_pod_template_path)
+                op = _completed(op, index, case.default_pod_template_path)
                 self._load_templates(op, where)
                 ops.append(op)
         return Workload(f"{case.name}/{workload.name}", tuple(ops), self.templates)
@@ -204,8 +204,8 @@ class _Params:
             case dict():
                 return self._filled(value, path)
             case list():
-                places = enumerate(value)
-                return [self.fill(item, f"{path}[{place}]") for place, item in places]
+                items = enumerate(value)
+                return [self.fill(item, f"{path}[{index}]") for index, item in items]
         return value
 
     def _filled(self, raw: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -253,24 +253,24 @@ def _contradiction_in_mix(op: CreatePods) -> str:
     return _contradiction(op)
 
 
-def _completed(op: Op, place: int, pod_template: str) -> Op:
+def _completed(op: Op, index: int, pod_template: str) -> Op:
     """Fill in the case's default template and the operation's namespace where not given."""
     match op:
         case CreatePods():
             return msgspec.structs.replace(
                 op,
-                namespace=op.namespace or f"namespace-{place}",
+                namespace=op.namespace or f"namespace-{index}",
                 pod_template_path=op.pod_template_path or pod_template,
             )
         case CreateMixedPods(create_pods_ops=inner_ops):
-            completed = [_completed(inner, place, pod_template) for inner in inner_ops]
+            completed = [_completed(inner, index, pod_template) for inner in inner_ops]
             return msgspec.structs.replace(op, create_pods_ops=completed)
         case CreatePodSets(create_pods_op=inner):
             path = inner.pod_template_path or pod_template
             inner = msgspec.structs.replace(inner, pod_template_path=path)
             return msgspec.structs.replace(op, create_pods_op=inner)
         case Churn(namespace="") | CreateAny(namespace=""):
-            return msgspec.structs.replace(op, namespace=f"namespace-{place}")
+            return msgspec.structs.replace(op, namespace=f"namespace-{index}")
     return op
 
 

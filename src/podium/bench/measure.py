@@ -110,10 +110,10 @@ class Reference:
     """
 
     def __init__(self, nodes: int) -> None:
-        place = np.arange(max(nodes, 1), dtype=np.int64)
-        self._cpu, self._memory = np.full_like(place, 4_000), np.full_like(place, 32 << 30)
-        self._used_cpu, self._used_memory = place * 37 % 4_000, place * 41 % 32_768 << 20
-        self._pods = place * 43 % 110
+        index = np.arange(max(nodes, 1), dtype=np.int64)
+        self._cpu, self._memory = np.full_like(index, 4_000), np.full_like(index, 32 << 30)
+        self._used_cpu, self._used_memory = index * 37 % 4_000, index * 41 % 32_768 << 20
+        self._pods = index * 43 % 110
         self.times: list[int] = []
 
     def measure(self) -> None:

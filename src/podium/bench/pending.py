@@ -14,7 +14,7 @@ from podium.framework.queued_pod import QueuedPod
 
 
 class Pending:
-    """Highest priority first, then first come first served."""
+    """Returns the pod with the highest priority first, then the one added first."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, QueuedPod]] = []

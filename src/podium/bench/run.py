@@ -81,16 +81,16 @@ class _Run:
 
     def create_nodes(self, op: CreateNodes) -> None:
         template = self.templates.get(op.node_template_path, Node)
-        for place, serial in enumerate(self.next_serials(op.count)):
-            node = prepared(cast(Node, template.build(serial)), op, place)
+        for index, serial in enumerate(self.next_serials(op.count)):
+            node = prepared(cast(Node, template.build(serial)), op, index)
             self.scheduling.put(node)
             if (drivers := csi_node(node.name, op)) is not None:
                 self.scheduling.put(drivers)
 
     def create_namespaces(self, op: CreateNamespaces) -> None:
         template = self.templates.get(op.namespace_template_path, Namespace)
-        for place in range(op.count):
-            self.create_namespace(f"{op.prefix}-{place}", template)
+        for index in range(op.count):
+            self.create_namespace(f"{op.prefix}-{index}", template)
 
     def create_namespace(self, name: str, template: Template | None = None) -> None:
         """Create a namespace, unless it exists."""
@@ -106,8 +106,8 @@ class _Run:
             self.scheduling.put(template.build(serial, op.namespace))
 
     def create_pod_sets(self, op: CreatePodSets) -> None:
-        for place in range(op.count):
-            namespace = f"{op.namespace_prefix}-{place}"
+        for index in range(op.count):
+            namespace = f"{op.namespace_prefix}-{index}"
             self.create_pods(msgspec.structs.replace(op.create_pods_op, namespace=namespace))
 
     def create_pods(self, op: CreatePods) -> None:
@@ -200,7 +200,7 @@ class _Churning:
         self.op = op
         self.templates = [run.templates.get(path, ApiObject) for path in op.template_paths]
         self.ticks = 0
-        self.standing: dict[int, list[ApiObject]] = {}  # by index, for ``recreate``
+        self.existing: dict[int, list[ApiObject]] = {}  # by index, for ``recreate``
 
     def start(self) -> None:
         self.run.scheduling.clock.call_later(self.op.interval_milliseconds / 1_000, self.tick)
@@ -214,12 +214,12 @@ class _Churning:
         if self.op.mode == "recreate" or self.ticks != self.op.number:
             self.start()
 
-    def recreate(self, place: int) -> None:
-        standing = self.standing.pop(place, None)
-        if standing is None:
-            self.standing[place] = self.create()
+    def recreate(self, index: int) -> None:
+        existing = self.existing.pop(index, None)
+        if existing is None:
+            self.existing[index] = self.create()
             return
-        for obj in standing:
+        for obj in existing:
             self.run.scheduling.delete(obj)
 
     def create(self) -> list[ApiObject]:

@@ -61,7 +61,7 @@ _Dumper.add_representer(str, _text)
 
 
 def _top_level(configuration: Configuration) -> dict[str, Any]:
-    """As upstream, except that podium tells a percentage of 0 from one that is not given."""
+    """As upstream, except that podium distinguishes a percentage of 0 from none."""
     found = export.top_level(configuration)
     if found["percentageOfNodesToScore"] is None:
         del found["percentageOfNodesToScore"]

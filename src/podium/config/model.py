@@ -80,7 +80,7 @@ class Profile:
 
     ``plugins`` holds the names at each extension point in running order. ``absent`` are enabled
     plugins of kube-scheduler that this podium does not have, with the points they would run at;
-    ``order_with_absent`` is ``plugins`` with them in their places, for people to read.
+    ``order_with_absent`` is ``plugins`` including them, for display.
     ``weights`` covers every plugin at the score point, absent ones too. ``origins`` says, name by
     name as ``order_with_absent``, which key of the file lists the plugin, or ``"default"``.
     """

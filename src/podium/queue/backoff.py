@@ -20,8 +20,8 @@ _MOST_DOUBLINGS = 63  # more than any maximum; otherwise the number would grow w
 class Backoff:
     """Pods in two heaps, ordered by the second in which their backoff ends.
 
-    Invariant: a pod with rejectors is in ``_rejected``, any other in ``_failed``; whoever changes
-    ``rejectors`` of a waiting pod must remove it first. ``_rejected`` orders pods that expire in
+    Invariant: a pod with rejectors is in ``_rejected``, any other in ``_failed``. Remove a waiting
+    pod before changing its ``rejectors``. ``_rejected`` orders pods that expire in
     the same second as the active queue would.
     """
 

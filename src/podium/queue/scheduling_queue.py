@@ -115,7 +115,7 @@ class SchedulingQueue:
             self._reconsider(queued, change)
         self._in_flight.record(change)
 
-    # --- pending pods come, change and go ---------------------------------------------------------
+    # --- pods are added, changed and deleted ------------------------------------------------------
 
     def add(self, pod: Pod) -> None:
         """Add a new pod without a node. A pod queued under the same name is replaced."""

@@ -28,7 +28,7 @@ from podium.client.http import Connection, Options
 from podium.clock import Clock, LoopClock
 
 # Is called with what the run is doing.
-Tell = Callable[[str], None]
+OnProgress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class LiveOptions:
     timeout: float = 120.0
 
 
-async def run(workload: Workload, options: LiveOptions, tell: Tell) -> LiveResult:
+async def run(workload: Workload, options: LiveOptions, report: OnProgress) -> LiveResult:
     """Run the workload once, and leave the cluster as it was, whatever happens.
 
     ``WorkloadFailed`` if pods find no node, or if the cluster has objects of the same names.
@@ -56,11 +56,11 @@ async def run(workload: Workload, options: LiveOptions, tell: Tell) -> LiveResul
         if kubeconfig is None:
             kubeconfig = await stack.enter_async_context(embedded_server(folder, clock))
         connection = await stack.enter_async_context(_connection(kubeconfig, clock))
-        scene = await _prepare(stack, connection, workload, options)
+        context = await _prepare(stack, connection, workload, options)
         starting = _scheduler(kubeconfig, folder, clock, options)
-        async with starting as scheduler, scene.watch.running():
-            tell("waiting for the scheduler")
-            operations = Operations(scene, scheduler, times, tell)
+        async with starting as scheduler, context.watch.running():
+            report("waiting for the scheduler")
+            operations = Operations(context, scheduler, times, report)
             await scheduler.unless_ended(operations.run(workload.ops))
             used = scheduler.usage()
     return times.result(
