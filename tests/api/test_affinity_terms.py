@@ -1,6 +1,6 @@
 from podium.api.affinity_terms import NO_TERMS, affinity_terms
 from podium.api.selectors import EVERYTHING, NOTHING, from_map
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 def near(**term):

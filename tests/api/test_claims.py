@@ -3,7 +3,7 @@
 import pytest
 
 from podium.api.claims import BETA_CLASS, claim_key, class_name, is_owned, named_claims
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.storage import claim, ephemeral, uses
 
 

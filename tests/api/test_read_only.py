@@ -10,7 +10,7 @@ import pytest
 from podium.api.codec import decode
 from podium.api.objects import Pod
 from podium.api.read_only import make_read_only
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 LABELS = {"app": "web"}
 

@@ -4,7 +4,7 @@ import pytest
 
 from podium.bench.pending import Pending
 from podium.framework.queued_pod import QueuedPod
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 @pytest.fixture

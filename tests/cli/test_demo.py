@@ -11,7 +11,7 @@ from rich.console import Console
 
 from podium.cli import demo, demo_show
 from podium.cycle.record import Record, ScoredNode
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 LONG = "  n1: 157 = Fit 50 x 3 + Image 7"
 REFUSED = "0/3 nodes are available: 3 Insufficient cpu. preemption: nothing helps."

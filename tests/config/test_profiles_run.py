@@ -6,7 +6,7 @@ from podium import app
 from podium.cycle.outcome import Placed
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load as fill
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.configurations import load
 from tests.support.storage import claim, uses, volume
 

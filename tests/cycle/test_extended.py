@@ -8,8 +8,8 @@ from podium.clock import give_way
 from podium.cycle.extenders import Extenders
 from podium.cycle.outcome import Placed, Rejected
 from podium.errors import ExtenderError
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.cycle import Scheduler
 from tests.support.toy_extenders import Extended, ToyExtender
 

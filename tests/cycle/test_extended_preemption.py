@@ -6,8 +6,8 @@ from podium import framework as fwk
 from podium.errors import ExtenderError, StateNotFound
 from podium.framework.preemption import Candidate
 from podium.state.pod_info import PodInfo
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.toy_extenders import Extended, ToyExtender
 
 WEB = pod("web")

@@ -13,8 +13,8 @@ from podium.cycle.extenders import Extenders
 from podium.cycle.outcome import Rejected
 from podium.errors import ExtenderError
 from podium.framework.diagnosis import fit_message
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.cycle import Scheduler
 from tests.support.search import examples
 from tests.support.toy_extenders import ToyExtender

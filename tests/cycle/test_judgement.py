@@ -5,7 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta
 from podium.cycle.outcome import Rejected
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, PreFilter, PreScore, Score, reply
 

@@ -5,7 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.cycle.outcome import Rejected
 from podium.framework.status import Nominate
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, PreFilter, PreScore, Score, reply
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.search import examples
 from tests.support.toys import Filter, Score

@@ -6,7 +6,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.cycle.record import Record, Records, ScoredNode
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, PreFilter, Reserve, Score
 

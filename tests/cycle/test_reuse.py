@@ -6,7 +6,7 @@ from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta
 from podium.cycle.outcome import Placed, Rejected
 from podium.framework.dependencies import EVERYTHING
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, Normalizing, PreFilter, PreScore, Score, Unsigned
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from podium import app
 from podium.config import default
+from podium.testing.builders import node
 from podium.testing.cases import replica
 from tests.cycle.test_reuse_equals_scratch import (
     CHANGED,
@@ -15,7 +16,6 @@ from tests.cycle.test_reuse_equals_scratch import (
     delete,
     remove_node,
 )
-from tests.support.builders import node
 from tests.support.clusters import IMAGES, NODE_NAMES
 from tests.support.configurations import with_legacy
 from tests.support.roomy_clusters import clusters, nodes, pods

@@ -14,7 +14,7 @@ from podium import framework as fwk
 from podium.api.objects import Namespace, ObjectMeta
 from podium.cycle.outcome import Placed
 from podium.framework.status import Nominate
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.search import examples
 from tests.support.toys import Filter, Normalizing, PostFilter, PreFilter, PreScore, Score, Toy

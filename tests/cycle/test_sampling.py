@@ -6,7 +6,7 @@ import pytest
 from podium import framework as fwk
 from podium.cycle.outcome import Rejected
 from podium.cycle.sampling import nodes_to_find, take_first
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, PreFilter, Score
 
@@ -128,7 +128,7 @@ def test_only_the_sample_is_scored():
 
 
 def test_the_walk_follows_upstreams_order_of_nodes():
-    from tests.support.builders import node
+    from podium.testing.builders import node
 
     zone = "topology.kubernetes.io/zone"
     nodes = [node(name, labels=f"{zone}={'ab'[place >= 150]}") for place, name in enumerate(NAMES)]

@@ -11,7 +11,7 @@ from podium.cycle.services import ProfileHandle
 from podium.framework.plugin import Point
 from podium.framework.signature import Signature
 from podium.framework.status import Nominate
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, PreScore, Score
 

@@ -8,7 +8,7 @@ from podium import framework as fwk
 from podium.cycle.outcome import Placed, Rejected
 from podium.framework.cycle_state import PodsToActivate
 from podium.framework.status import Nominate
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.cycle import Scheduler
 from tests.support.toys import Permit, Reserve
 

@@ -12,7 +12,7 @@ from podium.cycle.outcome import Placed, Rejected
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.thorough import ThoroughProfile
 from podium.state.cluster import load as fill
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.configurations import load
 from tests.support.cycle import Scheduler
 from tests.support.toys import Filter, PostFilter, PreFilter

@@ -10,7 +10,7 @@ from podium.errors import ExtenderError
 from podium.extender import replies
 from podium.framework.extender import Filtered
 from podium.state.cluster import ClusterState
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.search import examples
 
 KEYS = (

@@ -11,7 +11,7 @@ from podium.errors import ExtenderError
 from podium.framework.preemption import Candidate
 from podium.state.cluster import ClusterState
 from podium.state.rows import Rows
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.extender_process import ask
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from podium import app, config
 from podium import framework as fwk
 from podium.cycle.extended import run_extended
 from podium.errors import ConfigError
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.toy_extenders import ToyExtender
 
 CONFIGURATION = """

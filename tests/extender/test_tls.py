@@ -6,7 +6,7 @@ from podium import config
 from podium.clock import FakeClock
 from podium.errors import CredentialsError, ExtenderError
 from podium.extender import HttpExtender
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.extender_process import CERTIFICATES, ask
 
 WEB = pod("web")

@@ -12,7 +12,7 @@ from podium.errors import ExtenderError
 from podium.extender import HttpExtender
 from podium.extender.transport import LEAST_LIMIT
 from podium.state.rows import Rows
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.extender_process import Server, ask
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 from podium import framework as fwk
 from podium.framework.args import as_written
 from podium.framework.queued_pod import QueuedPod
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 class Limits(fwk.Args, frozen=True):

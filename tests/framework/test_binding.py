@@ -16,8 +16,8 @@ from podium.framework.binding import (
     wait_on_permit,
 )
 from podium.framework.waiting_pods import WaitingPod, WaitingPods
+from podium.testing.builders import pod
 from tests.support import toys as toy_plugins
-from tests.support.builders import pod
 from tests.support.toys import Bind, Permit, PostBind, Reserve, profile
 
 BROKEN = RuntimeError("broken")

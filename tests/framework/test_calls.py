@@ -18,10 +18,10 @@ from podium.framework.binding import (
 )
 from podium.framework.calls import Calls, source_of
 from podium.framework.profile import Profile
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support import toys
-from tests.support.builders import node, pod
 from tests.support.cycle import Scheduler
-from tests.support.fakes import FakeHandle
 
 REFUSED = fwk.Status.unschedulable("no")
 BROKEN = RuntimeError("broken")

@@ -2,7 +2,7 @@ import pytest
 
 from podium.errors import PodiumError, StateNotFound
 from podium.framework.cycle_state import CycleState, PodsToActivate
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 class Counter:

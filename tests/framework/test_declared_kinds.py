@@ -8,7 +8,7 @@ from podium.errors import PluginError, UndeclaredKind
 from podium.framework.answers import AttemptFailed
 from podium.framework.registry import Registry
 from podium.testing import FakeHandle, run_filter
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.storage import claim
 
 

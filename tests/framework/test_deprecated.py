@@ -3,7 +3,7 @@
 import pytest
 
 from podium import framework as fwk
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 @pytest.mark.parametrize(("old", "new"), [("Reads", "Dependencies"), ("reads", "Dependencies")])

@@ -3,7 +3,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.diagnosis import UNKNOWN, Diagnosis
-from tests.support.builders import node
+from podium.testing.builders import node
 
 NODES = fwk.Rows.of(*(node(name) for name in "abcd"))
 U = fwk.Status.unschedulable

@@ -6,8 +6,8 @@ import pytest
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
 from podium.framework.nominated import NominatedPods, filter_with_nominated
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.toys import Filter, PreFilter, profile, reply
 
 CROWDED = fwk.Status.unschedulable("crowded")

@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.nominator import Nominator
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 def info(name, nominated="", **rest):

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.framework.events import ACTIONS, node_events, pod_events
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 BITS = {bit: name for name, bit in ACTIONS.items()}
 

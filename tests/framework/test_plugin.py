@@ -5,7 +5,7 @@ from podium import framework as fwk
 from podium.framework.dependencies import EVERYTHING, NOTHING
 from podium.framework.plugin import Point, points_of
 from podium.state.rows import PodsOnRows
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.toys import Filter, Normalizing, Score
 
 NO = fwk.Status.unschedulable("no")

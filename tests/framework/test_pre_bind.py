@@ -6,7 +6,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.binding import Target, pre_bind_groups, run_pre_bind, run_pre_flight
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.toys import PreBind, profile
 
 BROKEN = RuntimeError("broken")

@@ -5,8 +5,8 @@ import pytest
 from podium import framework as fwk
 from podium.errors import ExtenderError
 from podium.framework.preemption import Candidate
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 
 WEB = pod("web")
 A, B = Candidate("a", (), 0), Candidate("b", (), 1)

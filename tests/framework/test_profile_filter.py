@@ -7,8 +7,8 @@ from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
 from podium.framework.profile import refusals
 from podium.state.rows import PodsOnRows
+from podium.testing.builders import node, pod
 from tests.support import toys
-from tests.support.builders import node, pod
 from tests.support.toys import Filter, PreFilter, Toy, profile, reply
 
 NODES = fwk.Rows.of(node("a"), node("b"), node("c"))

@@ -3,7 +3,7 @@
 import pytest
 
 from podium import framework as fwk
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.toys import PostFilter, profile
 
 NODES = fwk.Rows.of(node("a"))

@@ -5,8 +5,8 @@ import pytest
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
 from podium.framework.pre_filtered import combine
+from podium.testing.builders import node, pod
 from tests.support import toys
-from tests.support.builders import node, pod
 from tests.support.toys import PreFilter, profile
 
 NODES = fwk.Rows.of(node("a"), node("b"), node("c"))

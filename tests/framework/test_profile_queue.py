@@ -4,8 +4,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.plugin import Point
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.toys import (
     Bind,
     Filter,

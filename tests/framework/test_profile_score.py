@@ -5,7 +5,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed, check_range
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.toys import Normalizing, PreScore, Score, Toy, profile
 
 FEW = fwk.Rows.of(node("a"), node("b"))

@@ -5,7 +5,7 @@ from podium.errors import PluginError
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
-from tests.support.fakes import FakeHandle
+from podium.testing.handle import FakeHandle
 from tests.support.toys import Filter
 
 

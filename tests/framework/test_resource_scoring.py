@@ -15,7 +15,7 @@ from podium.framework.resource_scoring import (
     used,
     wrapped,
 )
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 GPU = "example.com/gpu"
 

@@ -9,8 +9,8 @@ from podium.framework.answers import AttemptFailed
 from podium.framework.nominated import NominatedPods, filter_with_nominated
 from podium.framework.status import SUCCESS
 from podium.framework.thorough import ThoroughProfile, joined
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.toys import Filter, profile
 
 NODES = fwk.Rows.of(node("a"), node("b"), node("c"))

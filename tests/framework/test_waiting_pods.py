@@ -3,7 +3,7 @@ import pytest
 from podium import framework as fwk
 from podium.clock import FakeClock
 from podium.framework.waiting_pods import WaitingPod, WaitingPods
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 @pytest.fixture

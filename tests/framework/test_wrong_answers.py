@@ -8,9 +8,9 @@ from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_pre_flight, run_reserve
 from podium.framework.dependencies import EVERYTHING
 from podium.state.column import Column
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support import toys
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
 
 WRONG = [True, False, "no", 0, [], object()]
 

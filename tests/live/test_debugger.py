@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from podium.live.debugger import Debugger
+from podium.testing.builders import node, pod
 from tests.support import toys
-from tests.support.builders import node, pod
 from tests.support.live import play
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from podium.api.objects import Namespace, ObjectMeta, PersistentVolumeClaim
 from podium.framework.events import action_names
+from podium.testing.builders import node, pod
 from tests.support import toys
-from tests.support.builders import node, pod
 from tests.support.live import Desk
 
 

@@ -7,8 +7,8 @@ import pytest
 from podium import framework as fwk
 from podium.cycle.extenders import Extenders
 from podium.errors import ExtenderError
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.live import play
 from tests.support.toy_extenders import ToyExtender
 

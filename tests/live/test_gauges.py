@@ -6,9 +6,9 @@ from podium import framework as fwk
 from podium.framework.calls import Calls
 from podium.framework.status import Code
 from podium.live.gauges import COUNT_SECONDS, Gauges
+from podium.testing.builders import pod
 from tests.live.test_scheduler import Filter, Permit
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.live import play
 
 

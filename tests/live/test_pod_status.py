@@ -6,7 +6,7 @@ import pytest
 
 from podium.errors import Forbidden, Unreachable
 from podium.live.pod_status import PodStatuses
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 class Refusing:

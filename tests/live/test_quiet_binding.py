@@ -4,8 +4,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.live.binding import QuietBinder
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.live import Desk, play
 
 WEB = pod("web")

@@ -9,9 +9,9 @@ from podium.framework.calls import Call
 from podium.framework.status import Code
 from podium.live.attempt import trace
 from podium.logs import level_of
+from podium.testing.builders import pod
 from tests.live.test_scheduler import Filter
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.live import play
 
 CALLS = [

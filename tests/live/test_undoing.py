@@ -8,8 +8,8 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta
 from podium.queue.observation import NoObserver
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.live import Desk, play
 
 WEB = pod("web")

@@ -7,8 +7,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta
+from podium.testing.builders import pod
 from tests.support import toys
-from tests.support.builders import pod
 from tests.support.live import play
 
 WEB = pod("web")

@@ -7,7 +7,7 @@ from podium import app
 from podium.config import default
 from podium.cycle.outcome import Placed
 from podium.framework.queued_pod import QueuedPod
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 RESTART = "RestartAllContainersOnContainerExits"
 NEEDY = {"containers": [{"restartPolicyRules": [{"action": "RestartAllContainers"}]}]}

@@ -10,10 +10,9 @@ from podium.framework.declared_kinds import registrations_of
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
 from podium.state.cluster import ClusterState
-from podium.testing.builders import namespace, service
+from podium.testing.builders import namespace, node, pod, service
 from podium.testing.handle import FakeHandle
 from podium.testing.subject import Subject
-from tests.support.builders import node, pod
 from tests.support.configurations import with_legacy
 from tests.support.storage import claim, csi_node, storage_class, uses, volume
 

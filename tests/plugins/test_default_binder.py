@@ -6,8 +6,8 @@ from podium import framework as fwk
 from podium.errors import NotFound
 from podium.framework.binding import Target, run_bind
 from podium.plugins.default_binder import DefaultBinder
-from tests.support.builders import pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import pod
+from podium.testing.handle import FakeHandle
 
 
 class Refusing:

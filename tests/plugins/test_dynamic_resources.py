@@ -7,7 +7,7 @@ from podium import framework as fwk
 from podium.errors import StateNotFound
 from podium.framework.registry import Registry
 from podium.plugins.dynamic_resources import Claims, DynamicResources
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 PLUGIN = DynamicResources(DynamicResources.Args(), None)
 PLAIN = pod()

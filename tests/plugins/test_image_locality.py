@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import Container
 from podium.plugins.image_locality import ImageLocality, full_name
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 MIB = 1 << 20
 LARGE = 1000 * MIB

@@ -4,7 +4,7 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.inter_pod_affinity.scoring import stretched
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.inter_pod_affinity import (
     CROWDED,
     FAR,

@@ -2,7 +2,7 @@ import pytest
 
 from podium.errors import InvalidSelector
 from podium.plugins.inter_pod_affinity.hints import node_may_help, pod_may_help
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.inter_pod_affinity import affinity, term
 
 WANTS_WEB = pod("me", affinity=affinity(near=[term("app=web")]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from podium import framework as fwk
 from podium.api.objects import Pod
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.inter_pod_affinity import Model, Subject, affinity, namespace, term
 
 HOSTS = ("n0", "n1", "n2", "n3", "n4")

@@ -7,7 +7,7 @@ from podium import framework as fwk
 from podium.framework.registry import Registry
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.state.aspects import Aspect
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.inter_pod_affinity import (
     CROWDED,
     FAR,

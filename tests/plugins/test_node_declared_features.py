@@ -7,7 +7,7 @@ from podium.plugins.node_declared_features import (
     NodeDeclaredFeatures,
     required_features,
 )
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 PLUGIN = NodeDeclaredFeatures(fwk.NoArgs(), None)
 RESTART = "RestartAllContainersOnContainerExits"

@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.plugins.node_name import REJECTED, NodeName
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 PLUGIN = NodeName(fwk.NoArgs(), None)
 

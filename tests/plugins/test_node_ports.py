@@ -5,7 +5,7 @@ from podium import framework as fwk
 from podium.errors import StateNotFound
 from podium.plugins.node_ports import REJECTED, NodePorts, pod_freed_a_port
 from podium.state.cluster import ClusterState, load
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 PLUGIN = NodePorts(fwk.NoArgs(), None)
 

@@ -10,7 +10,7 @@ from podium.framework.resource_scoring import ResourceSpec
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_balanced_allocation.balance import balance
 from podium.state.cluster import ClusterState
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 Args = NodeResourcesBalancedAllocation.Args
 

@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.plugins.node_unschedulable import REJECTED, NodeUnschedulable
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 PLUGIN = NodeUnschedulable(fwk.NoArgs(), None)
 KEY = "node.kubernetes.io/unschedulable"

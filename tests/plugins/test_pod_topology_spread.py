@@ -9,8 +9,8 @@ from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.errors import InvalidSelector, StateNotFound
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.pod_topology_spread.soft import SoftCounts
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"

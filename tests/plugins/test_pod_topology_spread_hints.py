@@ -5,8 +5,8 @@ import pytest
 from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.framework.events import ClusterEvent, action_names
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 WEB = {"matchLabels": {"app": "web"}}
 

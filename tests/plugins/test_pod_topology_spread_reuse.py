@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.topology_spread import (
     HARD,
     HOSTNAME,

@@ -9,8 +9,8 @@ from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.api.selectors import from_map
 from podium.plugins.pod_topology_spread import PodTopologySpread
-from tests.support.builders import pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import pod
+from podium.testing.handle import FakeHandle
 from tests.support.topology_spread import (
     SOFT,
     Model,

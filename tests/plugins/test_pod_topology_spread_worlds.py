@@ -10,8 +10,8 @@ from podium.api.selectors import from_map
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.pod_topology_spread.hard import VERDICTS
 from podium.state import pod_groups
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.topology_spread import (
     HARD,
     Model,

@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.plugins.priority_sort import PrioritySort
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.plugins.scheduling_gates import SchedulingGates
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 PLUGIN = SchedulingGates(fwk.NoArgs(), None)
 

@@ -7,7 +7,7 @@ from podium import framework as fwk
 from podium.api.objects import Toleration
 from podium.errors import StateNotFound
 from podium.plugins.taint_toleration import REJECTED, TaintToleration, node_became_tolerable
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 PLUGIN = TaintToleration(fwk.NoArgs(), None)
 

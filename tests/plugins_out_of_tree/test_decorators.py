@@ -11,9 +11,9 @@ from podium.errors import PluginError
 from podium.framework.binding import Target, run_permit, run_post_bind, run_pre_bind
 from podium.framework.dependencies import EVERYTHING
 from podium.framework.registry import Registry
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support import toys
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
 
 
 def built(function, handle=None):

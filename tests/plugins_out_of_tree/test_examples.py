@@ -10,9 +10,8 @@ from podium import config
 from podium import framework as fwk
 from podium.app import plugin_loading
 from podium.client.reflector import LASTING_SECONDS
-from podium.testing import SimulatedCluster
-from tests.support import builders
-from tests.support.fakes import FakeHandle
+from podium.testing import SimulatedCluster, builders
+from podium.testing.handle import FakeHandle
 from tests.support.scenarios import node, pod, reasons
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "plugins"

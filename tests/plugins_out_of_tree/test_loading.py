@@ -9,7 +9,7 @@ from podium import framework as fwk
 from podium.app import plugin_loading
 from podium.errors import ConfigError, PluginError
 from podium.framework.plugin import Point
-from tests.support.fakes import FakeHandle
+from podium.testing.handle import FakeHandle
 
 CLASSES = """
 from __future__ import annotations

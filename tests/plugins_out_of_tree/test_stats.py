@@ -10,7 +10,7 @@ from podium.app import plugin_loading
 from podium.cli import plugin_text
 from podium.cycle.services import ProfileHandle
 from podium.live.serving import stats
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 
 class Choosy(fwk.FilterPlugin):

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from podium.clock import give_way
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.queue import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_ADD, POD_DELETE, START, World
 
 

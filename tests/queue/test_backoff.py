@@ -5,7 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.clock import FakeClock
 from podium.queue.backoff import Backoff
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 NOW = 1000.0
 

@@ -4,7 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.status import Nominate
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.queue import NODE_ADD, Rejecting, World, is_its_own, waiting_for
 
 

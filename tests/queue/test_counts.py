@@ -7,7 +7,7 @@ from podium.framework.nominator import Nominator
 from podium.queue.observation import Pending
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.queue import NODE_ADD, NODE_TAINT, World
 from tests.support.toys import profile
 

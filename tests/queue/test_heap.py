@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.plugins.priority_sort import PrioritySort
 from podium.queue.heap import PodHeap
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.toys import Toy
 
 NAMES = [f"p{number}" for number in range(6)]

@@ -5,7 +5,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from podium.framework.events import pod_events
 from podium.framework.status import Nominate
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.queue import (
     NODE_ADD,
     NODE_LABEL,

@@ -3,7 +3,7 @@
 import pytest
 
 from podium.queue.patient_queue import PatientQueue
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.queue import NODE_ADD, START, World
 
 

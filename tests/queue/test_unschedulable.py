@@ -4,7 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.queue.unschedulable import UnschedulablePods
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 PROFILE = "default-scheduler"
 

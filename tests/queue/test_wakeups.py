@@ -4,7 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.queue.scheduling_queue import QueueOptions
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.queue import (
     ANYTHING,
     BROKEN,

@@ -2,7 +2,7 @@ import pytest
 
 from podium.state.affinity_index import KINDS, PREFERRED, REQUIRED_ANTI, AffinityIndex
 from podium.state.pod_info import PodInfo
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 IN_WEB = {"matchLabels": {"app": "web"}}
 IN_EITHER = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["db", "web"]}]}

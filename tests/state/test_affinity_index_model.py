@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from podium.state.affinity_index import KINDS, REQUIRED, AffinityIndex
 from podium.state.pod_info import PodInfo
+from podium.testing.builders import pairs, pod
 from podium.testing.generated_terms import affinities
-from tests.support.builders import pairs, pod
 from tests.support.search import examples
 
 WEB = {"matchLabels": {"app": "web"}}

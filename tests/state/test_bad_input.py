@@ -13,8 +13,8 @@ from podium.api.objects import (
 )
 from podium.errors import InvalidObject
 from podium.state.cluster import ClusterState
+from podium.testing.builders import node, pod
 from tests.support import snapshots
-from tests.support.builders import node, pod
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 

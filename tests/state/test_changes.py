@@ -6,7 +6,7 @@ from podium.api.objects import Namespace, ObjectMeta
 from podium.state.aspects import Aspect
 from podium.state.changes import Reader
 from podium.state.cluster import ClusterState
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 OF_A_POD = Aspect.RESOURCES | Aspect.PODS
 

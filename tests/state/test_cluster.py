@@ -9,8 +9,8 @@ from podium.errors import CacheError, InvalidObject
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
 from podium.state.pod_info import PodInfo
+from podium.testing.builders import node, pod
 from tests.support import snapshots
-from tests.support.builders import node, pod
 
 OF_A_POD = Aspect.RESOURCES | Aspect.PODS
 

@@ -4,7 +4,7 @@ import pytest
 
 from podium.state.cluster import ClusterState, load
 from podium.state.pod_info import PodInfo
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 
 def assumed(**spec):

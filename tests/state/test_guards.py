@@ -9,7 +9,7 @@ from podium.api.objects import CSINode, Lease, Node, Pod, decode
 from podium.errors import CacheError, InvalidObject
 from podium.state.cluster import ClusterState
 from podium.state.column import packed
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 
 @pytest.mark.parametrize("count", [1, 12, 13, 60, 61, 64, 130])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from podium.api.nodes import ContainerImage
 from podium.state.cluster import ClusterState
 from podium.state.image_columns import ImageColumns
-from tests.support.builders import node
+from podium.testing.builders import node
 
 NAMES = ("a:1", "b:1", "c:1")
 

@@ -6,7 +6,7 @@ import pytest
 from podium.api.selectors import from_map
 from podium.state.cluster import ClusterState
 from podium.state.pod_groups import Clause, PodQuery
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 WEB = PodQuery((Clause(None, from_map({"app": "web"})),))
 AFFINITY = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [

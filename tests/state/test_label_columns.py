@@ -3,7 +3,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.requirements import Requirement
-from tests.support.builders import node
+from podium.testing.builders import node
 
 
 def rows(**labels):

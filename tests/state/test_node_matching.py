@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.selectors import RequiredNodeAffinity
 from podium.state.node_table import NodeTable
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.search import examples
 
 KEYS = ("zone", "disk", "size")

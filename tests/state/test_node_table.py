@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from podium.errors import StaleRow
 from podium.state.cluster import ClusterState
 from podium.state.node_table import stable_hash
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.state.cluster import ClusterState
 from podium.state.overlay import Overlay
+from podium.testing.builders import node, pod
 from tests.support import snapshots
-from tests.support.builders import node, pod
 from tests.support.search import examples
 
 GPU = "example.com/gpu"

@@ -9,7 +9,7 @@ from podium.api.objects import LabelSelector, LabelSelectorRequirement
 from podium.api.selectors import EVERYTHING, NOTHING, from_map, label_selector
 from podium.state.cluster import ClusterState
 from podium.state.pod_groups import Clause, PodQuery
-from tests.support.builders import node, pairs, pod
+from podium.testing.builders import node, pairs, pod
 from tests.support.search import examples
 
 APP = frozenset(["default"])

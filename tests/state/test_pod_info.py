@@ -2,7 +2,7 @@ import pytest
 
 from podium.state.aspects import Aspect
 from podium.state.pod_info import UNPLACED, PodInfo
-from tests.support.builders import pod
+from podium.testing.builders import pod
 
 ALWAYS = Aspect.RESOURCES | Aspect.PODS
 

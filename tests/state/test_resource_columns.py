@@ -2,7 +2,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.state.cluster import ClusterState, load
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 GPU = "example.com/gpu"
 MI = 2**20

@@ -5,7 +5,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.state.rows import PodsOnRows
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from podium.api.objects import (
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
 from podium.state.volume_limits import UNLIMITED
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.generated_storage import bound_storage_object, pod_volumes
 from tests.support.search import examples
 from tests.support.storage import (

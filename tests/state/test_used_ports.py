@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.state.cluster import ClusterState, load
 from podium.state.used_ports import UsedPorts
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 WEB = ("0.0.0.0", "TCP", 80)
 LOCAL = ("127.0.0.1", "TCP", 80)

@@ -18,7 +18,7 @@ from podium.api.objects import (
 from podium.api.selectors import EVERYTHING, from_map, label_selector
 from podium.state.cluster import ClusterState, load
 from podium.state.workload_selectors import default_selector
-from tests.support.builders import pairs, pod
+from podium.testing.builders import pairs, pod
 
 
 def service(selector, name="svc", namespace="default"):

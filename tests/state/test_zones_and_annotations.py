@@ -1,7 +1,7 @@
 import pytest
 
 from podium.state.cluster import ClusterState
-from tests.support.builders import node
+from podium.testing.builders import node
 
 ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"

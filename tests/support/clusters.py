@@ -98,3 +98,12 @@ def feed(core, cluster):
     load(core.cluster, [*cluster.others, *cluster.nodes, *cluster.pods, *cluster.ghosts])
     for waiting, name in cluster.nominated:
         core.nominator.add(PodInfo(waiting), Nominate(name))
+
+
+def replicas(**counts):
+    """This many pods with the label app=web on each node: ``replicas(a=2, b=1)``."""
+    return [
+        builders.pod(f"{name}-{number}", node=name, labels="app=web")
+        for name, count in counts.items()
+        for number in range(count)
+    ]

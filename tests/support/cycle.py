@@ -12,9 +12,9 @@ from podium.cycle.services import Services
 from podium.framework.plugin import Plugin
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import ClusterState, load
+from podium.testing.builders import node
+from podium.testing.handle import FakeClient, FakeEvents
 from tests.support import toys
-from tests.support.builders import node
-from tests.support.fakes import FakeClient, FakeEvents
 
 
 class Scheduler:

@@ -21,8 +21,8 @@ from podium.api.objects import (
 )
 from podium.api.selectors import label_selector
 from podium.plugins.inter_pod_affinity import InterPodAffinity
-from tests.support.builders import pairs
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import pairs
+from podium.testing.handle import FakeHandle
 
 FAR = "node(s) didn't match pod affinity rules"
 CROWDED = "node(s) didn't match pod anti-affinity rules"

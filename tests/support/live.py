@@ -24,9 +24,9 @@ from podium.queue.observation import NoObserver
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.cluster import ClusterState
+from podium.testing.builders import node
+from podium.testing.handle import FakeClient, FakeEvents
 from tests.support import toys
-from tests.support.builders import node
-from tests.support.fakes import FakeClient, FakeEvents
 
 PROFILE = "default-scheduler"
 ROUNDS = 30  # more than any chain of callbacks here is long

@@ -14,7 +14,7 @@ from podium.plugins.priority_sort import PrioritySort
 from podium.queue.observation import NoObserver
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.toys import Filter, PreEnqueue, profile
 
 START = 1_700_000_000.5  # between two seconds, so that no flush of leftovers falls on one

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from podium.api.objects import LabelSelector, ObjectMeta, ReplicaSet
 from podium.api.workloads import WorkloadSpec
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.clusters import (
     AVOIDS,
     HOSTNAME,

@@ -15,8 +15,8 @@ from podium.api.objects import (
 from podium.api.selectors import label_selector, node_selector
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.plugins.volume.binding.decision import NO_SPACE, NO_VOLUME, VOLUME_GONE, WRONG_NODE
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.storage import BOUND, HOST, SELECTED, ZONE, uses
 
 NODES = {"a": "z1", "b": "z2", "c": ""}

@@ -4,7 +4,7 @@ import numpy as np
 
 from podium import framework as fwk
 from podium.state.rows import PodsOnRows, Rows
-from tests.support.fakes import FakeHandle
+from podium.testing.handle import FakeHandle
 
 
 class Judge:

@@ -8,7 +8,7 @@ from podium.legacy.plugins.cloud_limits import (
     GCEPDLimits,
 )
 from podium.plugins.volume.limits import EXCEEDED
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.storage import EBS, claim, csi_node, ephemeral, storage_class, uses, volume
 from tests.support.volume_plugins import Judge
 

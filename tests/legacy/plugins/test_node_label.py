@@ -3,7 +3,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.legacy.plugins.node_label import REJECTED, NodeLabel
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 
 def plugin(**args):

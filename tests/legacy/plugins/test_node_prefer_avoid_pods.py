@@ -5,7 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import OwnerReference
 from podium.legacy.plugins.node_prefer_avoid_pods import ANNOTATION, NodePreferAvoidPods
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 PLUGIN = NodePreferAvoidPods(fwk.NoArgs(), None)
 

@@ -8,7 +8,7 @@ from podium.legacy.plugins.resource_strategies import (
     RequestedToCapacityRatio,
 )
 from podium.plugins.node_resources_fit import NodeResourcesFit
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 LEAST, MOST, RATIO = (
     NodeResourcesLeastAllocated,

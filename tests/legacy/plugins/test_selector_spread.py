@@ -6,8 +6,9 @@ from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
 from podium.legacy.plugins.selector_spread import SelectorSpread
-from tests.support.builders import node, pod, replicas
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
+from tests.support.clusters import replicas
 
 ZONE = "topology.kubernetes.io/zone"
 

@@ -4,8 +4,8 @@ from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service
 from podium.api.workloads import ServiceSpec
 from podium.legacy.plugins.service_affinity import ServiceAffinity
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 ARGS = ServiceAffinity.Args(affinity_labels=("rack",))
 PLUGIN = ServiceAffinity(ARGS, FakeHandle())

@@ -3,7 +3,7 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.node_affinity import CONFLICT, REJECTED, REJECTED_BY_PROFILE, NodeAffinity
 from podium.plugins.node_affinity.args import AffinityArgs
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.node_affinity import affinity, named, plugin, term, verdicts
 
 PLAIN = NodeAffinity(AffinityArgs(), None)

@@ -1,7 +1,7 @@
 import pytest
 
 from podium import framework as fwk
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.node_affinity import affinity, plugin, term
 
 SSD, HDD, BARE = node(labels="disk=ssd"), node(labels="disk=hdd"), node()

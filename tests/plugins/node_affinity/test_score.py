@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.node_affinity import affinity, named, plugin, term
 
 NODES = (node("a", labels="disk=ssd zone=1"), node("b", labels="disk=hdd zone=1"), node("c"))

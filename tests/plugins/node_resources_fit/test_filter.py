@@ -7,8 +7,8 @@ from podium import framework as fwk
 from podium.errors import StateNotFound
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.state.pod_info import PodInfo
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.search import examples
 
 GPU, NIC, HUGE = "example.com/gpu", "example.com/nic", "hugepages-2Mi"

@@ -9,7 +9,7 @@ from podium.plugins.node_resources_fit.hints import (
     node_became_large_enough,
     pod_made_room,
 )
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 
 GPU = "example.com/gpu"
 WAITING = pod("waiting", cpu="2", requests={GPU: 1})

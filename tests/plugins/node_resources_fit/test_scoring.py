@@ -7,7 +7,7 @@ from podium import framework as fwk
 from podium.framework.resource_scoring import ResourceSpec, ShapePoint
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_resources_fit.args import RatioParams, ScoringStrategy
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.search import examples
 
 GPU = "example.com/gpu"

@@ -7,8 +7,8 @@ from podium.api.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from podium.api.workloads import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.preemption import DefaultPreemption
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 ONE = "2026-01-01T00:00:01Z"
 TWO = "2026-01-01T00:00:02Z"

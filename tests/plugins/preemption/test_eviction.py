@@ -11,8 +11,8 @@ from podium.framework.preemption import Candidate
 from podium.framework.waiting_pods import WaitingPod
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.preemption.eviction import RETRY_SECONDS, Evictions
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 PREEMPTOR = pod("high", priority=10)
 

@@ -16,8 +16,8 @@ from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Nominate
 from podium.plugins.preemption.eviction import Evictions
 from podium.state.pod_info import PodInfo
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.faulty_api import FaultyApi, FaultyClient, Time, replaced
 from tests.support.search import examples
 

@@ -19,7 +19,7 @@ from podium.api.objects import (
 from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits
 from podium.plugins.volume.volume_restrictions import VERDICTS, VolumeRestrictions
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.generated_storage import NAMESPACES, bound_storage, pod_volumes
 from tests.support.search import examples
 from tests.support.volume_plugins import Judge

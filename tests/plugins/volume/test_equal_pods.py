@@ -7,7 +7,7 @@ from podium import app, config
 from podium.config import upstream
 from podium.framework.queued_pod import QueuedPod
 from podium.state.cluster import load
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.generated_storage import (
     NAMESPACES,
     bound_storage,

@@ -3,7 +3,7 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits, hints
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.storage import (
     DRIVER,
     EBS,

@@ -7,7 +7,7 @@ from podium.plugins.volume.volume_restrictions import (
     claim_appeared,
     rival_is_gone,
 )
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.storage import claim, ephemeral, uses
 from tests.support.volume_plugins import Judge
 

@@ -8,7 +8,7 @@ from podium.plugins.volume.volume_zone import (
     class_binds_late,
     volume_moved,
 )
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.storage import DRIVER, claim, ephemeral, storage_class, uses, volume
 from tests.support.volume_plugins import Judge
 

@@ -14,7 +14,7 @@ from podium.framework.offline import OfflineClient
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
 from podium.state.cluster import load
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.storage import EBS, ZONE, claim, csi_node, storage_class, uses, volume
 
 CONFIGURATION = default(app.in_tree())

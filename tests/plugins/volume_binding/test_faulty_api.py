@@ -18,7 +18,7 @@ from podium.cycle.outcome import Placed
 from podium.framework.binding import run_pre_bind, run_pre_flight, run_unreserve
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import SUCCESS, Status
-from tests.support.builders import node, pod
+from podium.testing.builders import node, pod
 from tests.support.faulty_api import FaultyApi, FaultyClient, Time, replaced
 from tests.support.search import examples
 from tests.support.storage import BOUND, HOST, SELECTED, claim, storage_class, uses, volume

@@ -5,7 +5,7 @@ import pytest
 
 from podium.api.objects import CSINode, TopologySelectorTerm
 from podium.plugins.volume.binding.decision import NO_SPACE, NO_VOLUME, VOLUME_GONE, WRONG_NODE
-from tests.support.builders import node
+from podium.testing.builders import node
 from tests.support.storage import (
     HOST,
     ZONE,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.storage import (
     HOST,
     ZONE,

@@ -7,9 +7,9 @@ from podium import framework as fwk
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.plugins.volume.binding.reservation import Reservation
+from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support import volume_binding
-from tests.support.builders import node, pod
-from tests.support.fakes import FakeHandle
 from tests.support.generated_storage import OPEN_CLAIMS, open_storage
 from tests.support.search import examples
 from tests.support.storage import HOST, ZONE, csi_node, uses

@@ -9,7 +9,7 @@ from podium import framework as fwk
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.errors import ApiError, Conflict, NotFound
 from podium.plugins.volume.binding.reservation import BOUND_BY_CONTROLLER
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.storage import HOST, SELECTED, claim, storage_class, uses, volume
 from tests.support.volume_binding import Trial
 

@@ -4,7 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.plugins.volume.binding.pod_claims import IMMEDIATE, PodClaims
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.storage import ZONE, claim, ephemeral, storage_class, uses, volume
 from tests.support.volume_binding import Trial
 

@@ -4,7 +4,7 @@ import pytest
 
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.plugins.volume.binding.reservation import BOUND_BY_CONTROLLER, Reservation
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.storage import HOST, SELECTED, claim, claim_ref, storage_class, uses, volume
 from tests.support.volume_binding import Trial
 

@@ -6,7 +6,7 @@ from podium import framework as fwk
 from podium.framework.resource_scoring import ShapePoint
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.plugins.volume.binding.args import MOST_FREE
-from tests.support.builders import pod
+from podium.testing.builders import pod
 from tests.support.storage import (
     HOST,
     ZONE,
