@@ -212,7 +212,7 @@ class _Walk:
             below = schema.child(name)
             if below is None:
                 if not (schema.embedded and name in ("apiVersion", "kind", "metadata")):
-                    self.unknown.append(_dotted((*path, name)))
+                    self.unknown.append(".".join((*path, name)))
                     continue
                 found[name] = value
             elif value is None and not below.nullable and below.type != "any":
@@ -342,7 +342,3 @@ def _go(schema: Schema) -> str:
             return "bool"
         case other:
             return other
-
-
-def _dotted(path: Path) -> str:
-    return ".".join(path)

@@ -43,7 +43,9 @@ class DeleteOptions:
         dry_run = raw.get("dryRun") or []
         if dry_run not in ([], ["All"]):
             raise _invalid(statuses.unsupported("dryRun", dry_run, ["All"]))
-        return cls(grace, policy or "", _preconditions(raw), bool(dry_run))
+        given: Json = raw.get("preconditions") or {}
+        preconditions = Preconditions(given.get("uid"), given.get("resourceVersion"))
+        return cls(grace, policy or "", preconditions, bool(dry_run))
 
 
 def by_default(kind: ApiKind, options: DeleteOptions) -> DeleteOptions:
@@ -72,11 +74,6 @@ def typed_options(raw: Json) -> Json:
 
 def _invalid(cause: Cause) -> statuses.Refusal:
     return statuses.invalid("DeleteOptions", "meta.k8s.io", "", [cause])
-
-
-def _preconditions(raw: Json) -> Preconditions:
-    given: Json = raw.get("preconditions") or {}
-    return Preconditions(given.get("uid"), given.get("resourceVersion"))
 
 
 def deletion_of(kind: ApiKind, obj: Json, options: DeleteOptions) -> Deletion:

@@ -27,14 +27,11 @@ def check_type(kind: ApiKind, raw: Any) -> None:
     group, _, short = str(version).rpartition("/")
     is_known = kind.scheme == SCHEME and definitions().name_of(group, short, str(name)) is not None
     if is_known:
-        why = f"converting ({short}.{name}) to ({_internal(kind)}): unknown conversion"
+        internal = f"{kind.internal_group.partition('.')[0] or 'core'}.{kind.kind}"
+        why = f"converting ({short}.{name}) to ({internal}): unknown conversion"
     else:
         why = f'no kind "{name}" is registered for version "{version}" in scheme "{kind.scheme}"'
     raise bad_request(f'{name} in version "{short}" cannot be handled as a {kind.kind}: {why}')
-
-
-def _internal(kind: ApiKind) -> str:
-    return f"{kind.internal_group.partition('.')[0] or 'core'}.{kind.kind}"
 
 
 def _check_custom_type(kind: ApiKind, raw: Json) -> None:

@@ -26,7 +26,8 @@ def assign_addresses(service: Json, old: Json | None, reader: Reader) -> None:
     before = (old or {}).get("spec", {})
     others = [one.get("spec", {}) for one in reader.objects("services")]
     if not spec.get("clusterIP"):
-        spec["clusterIP"] = before.get("clusterIP") or _free(_addresses(), _used_addresses(others))
+        used = {one.get("clusterIP") for one in others}
+        spec["clusterIP"] = before.get("clusterIP") or _free(_addresses(), used)
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
     if spec.get("type") in ("NodePort", "LoadBalancer"):
         _assign_ports(spec, others)
@@ -43,10 +44,6 @@ def _assign_ports(spec: Json, others: list[Json]) -> None:
 def _addresses() -> Iterator[str]:
     for number in count(10):
         yield f"10.{96 + number // 65536}.{number // 256 % 256}.{number % 256}"
-
-
-def _used_addresses(others: list[Json]) -> set[Any]:
-    return {one.get("clusterIP") for one in others}
 
 
 def _free(candidates: Iterator[Any], used: set[Any]) -> Any:

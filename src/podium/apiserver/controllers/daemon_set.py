@@ -84,28 +84,28 @@ class DaemonSetController:
         owner = self._cluster.find(SETS, key)
         if owner is None:
             return None
-        look = self._look(owner)
+        snapshot = self._look(owner)
         created = 0
         if "deletionTimestamp" not in owner["metadata"]:
-            self._place_pods(look)
-            self._update(look)
-            created = look.created
-            look = self._look(owner)
-        again = self._report(look)
+            self._place_pods(snapshot)
+            self._update(snapshot)
+            created = snapshot.created
+            snapshot = self._look(owner)
+        again = self._report(snapshot)
         return again if created < BURST else 0.0
 
     def _look(self, owner: Json) -> _Snapshot:
-        look = _Snapshot(owner, current_revision(self._cluster, owner))
-        sample = decode_pod(new_pod(owner, "", look.revision))
+        snapshot = _Snapshot(owner, current_revision(self._cluster, owner))
+        sample = decode_pod(new_pod(owner, "", snapshot.revision))
         for node in self._all_nodes():
             wanted, allowed = should_run(sample, node)
             if wanted:
-                look.wanted.add(node.name)
+                snapshot.wanted.add(node.name)
             if allowed:
-                look.allowed.add(node.name)
+                snapshot.allowed.add(node.name)
         for pod in claim_pods(self._cluster, SETS, owner):
-            look.pods.setdefault(self._node_of(pod), []).append(pod)
-        return look
+            snapshot.pods.setdefault(self._node_of(pod), []).append(pod)
+        return snapshot
 
     def _all_nodes(self) -> list[objects.Node]:
         """Return all nodes. Each version is decoded once: nodes change far less often than pods."""
@@ -122,79 +122,79 @@ class DaemonSetController:
             return pod.spec.node_name
         return target_of(self._cluster.store.get("pods", *pod.key))
 
-    def _place_pods(self, look: _Snapshot) -> None:
+    def _place_pods(self, snapshot: _Snapshot) -> None:
         """Create missing pods, and delete surplus and failed ones."""
-        for node in sorted(look.wanted):
-            pods = look.pods.get(node, [])
+        for node in sorted(snapshot.wanted):
+            pods = snapshot.pods.get(node, [])
             for pod in pods:
                 if pod.is_finished and not pod.is_deleting:
-                    self._delete(look.owner, pod)
-            for pod in self._surplus(look, node):
-                self._delete(look.owner, pod)
-            if not pods and look.created < BURST:
-                self._create(look, node)
-        for node in sorted(set(look.pods) - look.allowed):
-            for pod in look.pods[node]:
+                    self._delete(snapshot.owner, pod)
+            for pod in self._surplus(snapshot, node):
+                self._delete(snapshot.owner, pod)
+            if not pods and snapshot.created < BURST:
+                self._create(snapshot, node)
+        for node in sorted(set(snapshot.pods) - snapshot.allowed):
+            for pod in snapshot.pods[node]:
                 if not pod.is_deleting:
-                    self._delete(look.owner, pod)
+                    self._delete(snapshot.owner, pod)
 
-    def _surplus(self, look: _Snapshot, node: str) -> list[PodView]:
+    def _surplus(self, snapshot: _Snapshot, node: str) -> list[PodView]:
         """Return the pods to delete from a node: all but the oldest.
 
         During a surge the oldest of each template stays until the new one is available.
         """
-        new, old = look.new_and_old(node)
-        if not look.surge:
+        new, old = snapshot.new_and_old(node)
+        if not snapshot.surge:
             return sorted([*new, *old], key=_by_age)[1:]
-        is_replaced = bool(new) and self._is_available(look.owner, new[0])
+        is_replaced = bool(new) and self._is_available(snapshot.owner, new[0])
         return [*new[1:], *(old if is_replaced else old[1:])]
 
-    def _update(self, look: _Snapshot) -> None:
+    def _update(self, snapshot: _Snapshot) -> None:
         """Replace pods of old templates.
 
         Where the strategy allows a surge the new pod starts first, else the old pod is deleted
         first.
         """
-        strategy = look.owner["spec"].get("updateStrategy") or {}
+        strategy = snapshot.owner["spec"].get("updateStrategy") or {}
         if strategy.get("type", "RollingUpdate") != "RollingUpdate":
             return
-        if look.surge:
-            self._surge(look)
+        if snapshot.surge:
+            self._surge(snapshot)
         else:
-            self._make_room(look)
+            self._make_room(snapshot)
 
-    def _make_room(self, look: _Snapshot) -> None:
+    def _make_room(self, snapshot: _Snapshot) -> None:
         """Delete pods of old templates, as many at once as may be unavailable."""
-        most = look.rolling.get("maxUnavailable", 1)
-        room = max(1, share_of(most, len(look.wanted), round_up=True))
+        most = snapshot.rolling.get("maxUnavailable", 1)
+        room = max(1, share_of(most, len(snapshot.wanted), round_up=True))
         waiting: list[PodView] = []
-        for node in sorted(look.wanted):
-            new, old = look.new_and_old(node)
-            ready = any(self._is_available(look.owner, pod) for pod in (old or new)[:1])
+        for node in sorted(snapshot.wanted):
+            new, old = snapshot.new_and_old(node)
+            ready = any(self._is_available(snapshot.owner, pod) for pod in (old or new)[:1])
             if old and not ready:
-                self._delete(look.owner, old[0])
+                self._delete(snapshot.owner, old[0])
             elif old:
                 waiting.append(old[0])
             room -= not ready
         for pod in waiting[: max(0, room)]:
-            self._delete(look.owner, pod)
+            self._delete(snapshot.owner, pod)
 
-    def _surge(self, look: _Snapshot) -> None:
+    def _surge(self, snapshot: _Snapshot) -> None:
         """Add pods of the new template beside old ones that work, as many at once as allowed.
 
         An old pod that does not work is replaced at once.
         """
-        room, waiting = look.surge, []
-        for node in sorted(look.wanted):
-            new, old = look.new_and_old(node)
-            if new and not self._is_available(look.owner, new[0]):
+        room, waiting = snapshot.surge, []
+        for node in sorted(snapshot.wanted):
+            new, old = snapshot.new_and_old(node)
+            if new and not self._is_available(snapshot.owner, new[0]):
                 room -= bool(old)
-            elif old and not new and self._is_available(look.owner, old[0]):
+            elif old and not new and self._is_available(snapshot.owner, old[0]):
                 waiting.append(node)
-            elif old and not new and look.created < BURST:
-                self._create(look, node)
-        for node in waiting[: max(0, min(room, BURST - look.created))]:
-            self._create(look, node)
+            elif old and not new and snapshot.created < BURST:
+                self._create(snapshot, node)
+        for node in waiting[: max(0, min(room, BURST - snapshot.created))]:
+            self._create(snapshot, node)
 
     def _is_available(self, owner: Json, pod: PodView) -> bool:
         return self._wait(owner, pod) == 0
@@ -203,39 +203,39 @@ class DaemonSetController:
         min_ready = owner["spec"].get("minReadySeconds", 0)
         return available_in(pod, min_ready, self._cluster.clock.now())
 
-    def _create(self, look: _Snapshot, node: str) -> None:
-        look.created += 1
-        made = self._cluster.create("pods", new_pod(look.owner, node, look.revision))
+    def _create(self, snapshot: _Snapshot, node: str) -> None:
+        snapshot.created += 1
+        made = self._cluster.create("pods", new_pod(snapshot.owner, node, snapshot.revision))
         self._cluster.record_event(
-            look.owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}"
+            snapshot.owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}"
         )
 
     def _delete(self, owner: Json, pod: PodView) -> None:
         self._cluster.delete("pods", pod.key)
         self._cluster.record_event(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
-    def _report(self, look: _Snapshot) -> float | None:
-        meta = look.owner["metadata"]
-        on_nodes = [live[0] for node in look.wanted if (live := look.live(node))]
-        waits = [wait for pod in on_nodes if (wait := self._wait(look.owner, pod)) is not None]
+    def _report(self, snapshot: _Snapshot) -> float | None:
+        meta = snapshot.owner["metadata"]
+        on_nodes = [live[0] for node in snapshot.wanted if (live := snapshot.live(node))]
+        waits = [wait for pod in on_nodes if (wait := self._wait(snapshot.owner, pod)) is not None]
         available = waits.count(0)
-        updated = sum(pod.labels.get(HASH) == look.revision.hash for pod in on_nodes)
+        updated = sum(pod.labels.get(HASH) == snapshot.revision.hash for pod in on_nodes)
         optional = {
             "updatedNumberScheduled": updated,
             "numberAvailable": available,
-            "numberUnavailable": len(look.wanted) - available,
+            "numberUnavailable": len(snapshot.wanted) - available,
             "observedGeneration": meta.get("generation", 0),
         }
         status: Json = {
             "currentNumberScheduled": len(on_nodes),
-            "numberMisscheduled": len(set(look.pods) - look.wanted),
-            "desiredNumberScheduled": len(look.wanted),
+            "numberMisscheduled": len(set(snapshot.pods) - snapshot.wanted),
+            "desiredNumberScheduled": len(snapshot.wanted),
             "numberReady": len(waits),
             **{name: value for name, value in optional.items() if value},
         }
         self._cluster.set_status(SETS, (meta["namespace"], meta["name"]), status)
-        pods = (pod for node in look.wanted for pod in look.live(node))
-        return min(filter(None, (self._wait(look.owner, pod) for pod in pods)), default=None)
+        pods = (pod for node in snapshot.wanted for pod in snapshot.live(node))
+        return min(filter(None, (self._wait(snapshot.owner, pod) for pod in pods)), default=None)
 
 
 def should_run(pod: objects.Pod, node: objects.Node) -> tuple[bool, bool]:

@@ -91,20 +91,23 @@ class JobController:
         job = self._cluster.find(JOBS, key)
         if job is None:
             return None
-        look = _Snapshot(job, dict(job.get("status") or {}), [])
-        self._count(look)
+        snapshot = _Snapshot(job, dict(job.get("status") or {}), [])
+        self._count(snapshot)
         again = None
         if "deletionTimestamp" not in job["metadata"]:
-            again = self._after_end(look) if look.is_over else self._work(look)
-        self._write(look)
+            again = self._after_end(snapshot) if snapshot.is_over else self._work(snapshot)
+        self._write(snapshot)
         return again
 
-    def _count(self, look: _Snapshot) -> None:
+    def _count(self, snapshot: _Snapshot) -> None:
         """Add finished pods to the status and remove their finalizers; the others are active."""
-        status, indexes = look.status, parse_indexes(look.status.get("completedIndexes", ""))
-        for pod in self._cluster.pods.owned_by(look.job["metadata"]["uid"]):
+        status, indexes = (
+            snapshot.status,
+            parse_indexes(snapshot.status.get("completedIndexes", "")),
+        )
+        for pod in self._cluster.pods.owned_by(snapshot.job["metadata"]["uid"]):
             if pod.is_active:
-                look.active.append(pod)
+                snapshot.active.append(pod)
                 continue
             if not (pod.is_finished or pod.is_deleting):
                 continue
@@ -112,35 +115,35 @@ class JobController:
                 continue
             if pod.is_deleting and not pod.is_finished and pod.spec.node_name:
                 continue  # it may still succeed while it stops
-            self._count_one(look, pod, indexes)
-        if look.is_indexed and indexes:
+            self._count_one(snapshot, pod, indexes)
+        if snapshot.is_indexed and indexes:
             status["completedIndexes"] = format_indexes(indexes)
             status["succeeded"] = len(indexes)
 
-    def _count_one(self, look: _Snapshot, pod: PodView, indexes: set[int]) -> None:
+    def _count_one(self, snapshot: _Snapshot, pod: PodView, indexes: set[int]) -> None:
         index = index_of(pod)
         if pod.status.phase == "Succeeded":
-            if look.is_indexed and index is not None:
+            if snapshot.is_indexed and index is not None:
                 indexes.add(index)
             else:
-                look.status["succeeded"] = look.status.get("succeeded", 0) + 1
-        elif not look.is_over:
-            self._count_failure(look, pod)
+                snapshot.status["succeeded"] = snapshot.status.get("succeeded", 0) + 1
+        elif not snapshot.is_over:
+            self._count_failure(snapshot, pod)
         self._let_go(pod)
 
-    def _count_failure(self, look: _Snapshot, pod: PodView) -> None:
-        policy = look.spec.get("podFailurePolicy")
+    def _count_failure(self, snapshot: _Snapshot, pod: PodView) -> None:
+        policy = snapshot.spec.get("podFailurePolicy")
         verdict = judge(self._cluster.store.get("pods", *pod.key), policy) if policy else Verdict()
         if verdict.action == FAIL_JOB:
-            look.gives_up = look.gives_up or verdict.message
+            snapshot.gives_up = snapshot.gives_up or verdict.message
         if verdict.action == IGNORE:
             return
-        look.status["failed"] = look.status.get("failed", 0) + 1
-        index, limit = index_of(pod), look.index_limit
+        snapshot.status["failed"] = snapshot.status.get("failed", 0) + 1
+        index, limit = index_of(pod), snapshot.index_limit
         if index is None or limit is None:
             return
         if verdict.action == FAIL_INDEX or failures_of(pod) >= limit:
-            look.status["failedIndexes"] = format_indexes({*look.failed_indexes, index})
+            snapshot.status["failedIndexes"] = format_indexes({*snapshot.failed_indexes, index})
 
     def _let_go(self, pod: PodView) -> None:
         obj = self._cluster.store.get("pods", *pod.key)
@@ -150,73 +153,77 @@ class JobController:
             del obj["metadata"]["finalizers"]
         self._cluster.put("pods", obj)
 
-    def _work(self, look: _Snapshot) -> float | None:
-        spec, status = look.spec, look.status
+    def _work(self, snapshot: _Snapshot) -> float | None:
+        spec, status = snapshot.spec, snapshot.status
         if spec.get("suspend"):
-            self._suspend(look)
+            self._suspend(snapshot)
             return None
-        self._resume(look)
+        self._resume(snapshot)
         now = self._cluster.clock.now()
         status.setdefault("startTime", self._cluster.now)
         limit = spec.get("activeDeadlineSeconds")
         left = None if limit is None else seconds(status["startTime"]) + limit - now
-        if look.gives_up:
-            self._fail(look, "PodFailurePolicy", look.gives_up)
+        if snapshot.gives_up:
+            self._fail(snapshot, "PodFailurePolicy", snapshot.gives_up)
         elif status.get("failed", 0) > spec.get("backoffLimit", 6):
-            self._fail(look, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+            self._fail(
+                snapshot, "BackoffLimitExceeded", "Job has reached the specified backoff limit"
+            )
         elif left is not None and left <= 0:
             message = "Job was active longer than specified deadline"
-            self._fail(look, "DeadlineExceeded", message)
-        elif failed := self._failed_indexes(look):
-            self._fail(look, *failed)
-        elif self._is_complete(look):
-            self._complete(look)
+            self._fail(snapshot, "DeadlineExceeded", message)
+        elif failed := self._failed_indexes(snapshot):
+            self._fail(snapshot, *failed)
+        elif self._is_complete(snapshot):
+            self._complete(snapshot)
         else:
-            waits = [wait for wait in (left, self._fill(look)) if wait is not None]
+            waits = [wait for wait in (left, self._fill(snapshot)) if wait is not None]
             return min(waits, default=None)
-        return self._after_end(look)
+        return self._after_end(snapshot)
 
-    def _failed_indexes(self, look: _Snapshot) -> tuple[str, str] | None:
+    def _failed_indexes(self, snapshot: _Snapshot) -> tuple[str, str] | None:
         """Return the reason and message if failed indexes fail the whole job."""
-        failed, most = len(look.failed_indexes), look.spec.get("maxFailedIndexes")
+        failed, most = len(snapshot.failed_indexes), snapshot.spec.get("maxFailedIndexes")
         if most is not None and failed > most:
             message = "Job has exceeded the specified maximal number of failed indexes"
             return "MaxFailedIndexesExceeded", message
-        over = look.status.get("succeeded", 0) + failed >= (look.spec.get("completions") or 0)
+        over = snapshot.status.get("succeeded", 0) + failed >= (
+            snapshot.spec.get("completions") or 0
+        )
         return ("FailedIndexes", "Job has failed indexes") if failed and over else None
 
-    def _is_complete(self, look: _Snapshot) -> bool:
-        completions = look.spec.get("completions")
-        succeeded = look.status.get("succeeded", 0)
+    def _is_complete(self, snapshot: _Snapshot) -> bool:
+        completions = snapshot.spec.get("completions")
+        succeeded = snapshot.status.get("succeeded", 0)
         if completions is None:  # a work queue is done after one success when no pod runs any more
-            return bool(succeeded and not look.active)
+            return bool(succeeded and not snapshot.active)
         return bool(succeeded >= completions)
 
-    def _fill(self, look: _Snapshot) -> float | None:
+    def _fill(self, snapshot: _Snapshot) -> float | None:
         """Create or delete pods. Return how long to back off after failures, if at all."""
-        done = look.status.get("succeeded", 0) + len(look.failed_indexes)
-        wanted = wanted_active(look.spec, done, len(look.active))
-        if wanted <= len(look.active):
-            self._stop(look, len(look.active) - wanted)
+        done = snapshot.status.get("succeeded", 0) + len(snapshot.failed_indexes)
+        wanted = wanted_active(snapshot.spec, done, len(snapshot.active))
+        if wanted <= len(snapshot.active):
+            self._stop(snapshot, len(snapshot.active) - wanted)
             return None
-        if wait := self._backoff(look):
+        if wait := self._backoff(snapshot):
             return wait
-        missing = wanted - len(look.active)
-        for index in self._free_indexes(look, min(missing, BURST)):
-            wanted_pod = new_pod(look.job, index)
-            if look.index_limit is not None:
-                failures = self._failures(look, index)
+        missing = wanted - len(snapshot.active)
+        for index in self._free_indexes(snapshot, min(missing, BURST)):
+            wanted_pod = new_pod(snapshot.job, index)
+            if snapshot.index_limit is not None:
+                failures = self._failures(snapshot, index)
                 wanted_pod["metadata"]["annotations"][FAILURES] = str(failures)
             made = self._cluster.create("pods", wanted_pod)
-            look.active.append(msgspec.convert(made, PodView))
+            snapshot.active.append(msgspec.convert(made, PodView))
             message = f"Created pod: {made['metadata']['name']}"
-            self._cluster.record_event(look.job, "SuccessfulCreate", message)
+            self._cluster.record_event(snapshot.job, "SuccessfulCreate", message)
         return 0.0 if missing > BURST else None
 
-    def _backoff(self, look: _Snapshot) -> float | None:
+    def _backoff(self, snapshot: _Snapshot) -> float | None:
         failures = [
             pod
-            for pod in self._cluster.pods.owned_by(look.job["metadata"]["uid"])
+            for pod in self._cluster.pods.owned_by(snapshot.job["metadata"]["uid"])
             if pod.status.phase == "Failed"
         ]
         if not failures:
@@ -226,20 +233,22 @@ class JobController:
         left = last + delay - self._cluster.clock.now()
         return left if left > 0 else None
 
-    def _free_indexes(self, look: _Snapshot, count: int) -> list[int | None]:
-        if not look.is_indexed:
+    def _free_indexes(self, snapshot: _Snapshot, count: int) -> list[int | None]:
+        if not snapshot.is_indexed:
             return [None] * count
-        taken = parse_indexes(look.status.get("completedIndexes", ""))
-        taken |= look.failed_indexes
-        taken |= {index for pod in look.active if (index := index_of(pod)) is not None}
-        free = (index for index in range(look.spec.get("completions") or 0) if index not in taken)
+        taken = parse_indexes(snapshot.status.get("completedIndexes", ""))
+        taken |= snapshot.failed_indexes
+        taken |= {index for pod in snapshot.active if (index := index_of(pod)) is not None}
+        free = (
+            index for index in range(snapshot.spec.get("completions") or 0) if index not in taken
+        )
         return [index for index, _ in zip(free, range(count), strict=False)]
 
-    def _failures(self, look: _Snapshot, index: int | None) -> int:
+    def _failures(self, snapshot: _Snapshot, index: int | None) -> int:
         """Return how often an index has failed; its last failed pod has the count before it."""
-        pods = self._cluster.pods.owned_by(look.job["metadata"]["uid"])
+        pods = self._cluster.pods.owned_by(snapshot.job["metadata"]["uid"])
         failed = [one for one in pods if one.status.phase == "Failed" and index_of(one) == index]
-        policy = look.spec.get("podFailurePolicy") or {}
+        policy = snapshot.spec.get("podFailurePolicy") or {}
         counts = [
             failures_of(one)
             + (judge(self._cluster.store.get("pods", *one.key), policy).action != IGNORE)
@@ -247,64 +256,70 @@ class JobController:
         ]
         return max(counts, default=0)
 
-    def _stop(self, look: _Snapshot, count: int) -> None:
-        newest = sorted(look.active, key=lambda pod: pod.metadata.creation_timestamp, reverse=True)
+    def _stop(self, snapshot: _Snapshot, count: int) -> None:
+        newest = sorted(
+            snapshot.active, key=lambda pod: pod.metadata.creation_timestamp, reverse=True
+        )
         for pod in newest[:count]:
             self._let_go(pod)  # surplus pods count neither as success nor as failure
             self._cluster.delete("pods", pod.key)
-            look.active.remove(pod)
-            self._cluster.record_event(look.job, "SuccessfulDelete", f"Deleted pod: {pod.name}")
+            snapshot.active.remove(pod)
+            self._cluster.record_event(snapshot.job, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
-    def _say(self, look: _Snapshot, said: Condition) -> None:
+    def _set_condition(self, snapshot: _Snapshot, said: Condition) -> None:
         stamp = self._cluster.now
-        conditions = look.status.get("conditions") or []
-        look.status["conditions"] = set_condition(conditions, said, stamp, lastProbeTime=stamp)
+        conditions = snapshot.status.get("conditions") or []
+        snapshot.status["conditions"] = set_condition(conditions, said, stamp, lastProbeTime=stamp)
 
-    def _suspend(self, look: _Snapshot) -> None:
-        self._stop(look, len(look.active))
-        look.status.pop("startTime", None)
-        self._say(look, Condition("Suspended", "True", "JobSuspended", "Job suspended"))
+    def _suspend(self, snapshot: _Snapshot) -> None:
+        self._stop(snapshot, len(snapshot.active))
+        snapshot.status.pop("startTime", None)
+        self._set_condition(
+            snapshot, Condition("Suspended", "True", "JobSuspended", "Job suspended")
+        )
 
-    def _resume(self, look: _Snapshot) -> None:
-        if is_true(look.status.get("conditions") or [], "Suspended"):
-            self._say(look, Condition("Suspended", "False", "JobResumed", "Job resumed"))
+    def _resume(self, snapshot: _Snapshot) -> None:
+        if is_true(snapshot.status.get("conditions") or [], "Suspended"):
+            self._set_condition(
+                snapshot, Condition("Suspended", "False", "JobResumed", "Job resumed")
+            )
 
-    def _complete(self, look: _Snapshot) -> None:
-        self._stop(look, len(look.active))
+    def _complete(self, snapshot: _Snapshot) -> None:
+        self._stop(snapshot, len(snapshot.active))
         message = "Reached expected number of succeeded pods"
         for type_ in ("SuccessCriteriaMet", "Complete"):
-            self._say(look, Condition(type_, "True", "CompletionsReached", message))
-        look.status["completionTime"] = self._cluster.now
-        self._cluster.record_event(look.job, "Completed", "Job completed")
+            self._set_condition(snapshot, Condition(type_, "True", "CompletionsReached", message))
+        snapshot.status["completionTime"] = self._cluster.now
+        self._cluster.record_event(snapshot.job, "Completed", "Job completed")
 
-    def _fail(self, look: _Snapshot, reason: str, message: str) -> None:
-        self._stop(look, len(look.active))
+    def _fail(self, snapshot: _Snapshot, reason: str, message: str) -> None:
+        self._stop(snapshot, len(snapshot.active))
         for type_ in ("FailureTarget", "Failed"):
-            self._say(look, Condition(type_, "True", reason, message))
-        self._cluster.record_event(look.job, reason, message, type_="Warning")
+            self._set_condition(snapshot, Condition(type_, "True", reason, message))
+        self._cluster.record_event(snapshot.job, reason, message, type_="Warning")
 
-    def _after_end(self, look: _Snapshot) -> float | None:
+    def _after_end(self, snapshot: _Snapshot) -> float | None:
         """Delete a finished job when its time to live is over."""
-        ttl = look.spec.get("ttlSecondsAfterFinished")
+        ttl = snapshot.spec.get("ttlSecondsAfterFinished")
         if ttl is None:
             return None
-        conditions = look.status.get("conditions") or []
+        conditions = snapshot.status.get("conditions") or []
         ended = find_condition(conditions, "Complete") or find_condition(conditions, "Failed") or {}
         left = seconds(ended["lastTransitionTime"]) + ttl - self._cluster.clock.now()
         if left <= 0:
-            self._cluster.delete(JOBS, _key(look.job))
+            self._cluster.delete(JOBS, _key(snapshot.job))
         return max(0.0, left) or None
 
-    def _write(self, look: _Snapshot) -> None:
-        ready = sum(pod.ready is not None for pod in look.active)
-        counts = {"active": len(look.active), "ready": ready, "terminating": 0}
+    def _write(self, snapshot: _Snapshot) -> None:
+        ready = sum(pod.ready is not None for pod in snapshot.active)
+        counts = {"active": len(snapshot.active), "ready": ready, "terminating": 0}
         for name, value in counts.items():
             if value or name != "active":
-                look.status[name] = value
+                snapshot.status[name] = value
             else:
-                look.status.pop(name, None)
-        look.status["uncountedTerminatedPods"] = {}
-        self._cluster.set_status(JOBS, _key(look.job), look.status)
+                snapshot.status.pop(name, None)
+        snapshot.status["uncountedTerminatedPods"] = {}
+        self._cluster.set_status(JOBS, _key(snapshot.job), snapshot.status)
 
 
 def wanted_active(spec: Json, succeeded: int, active: int) -> int:
