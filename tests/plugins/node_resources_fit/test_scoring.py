@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
@@ -195,6 +195,13 @@ STRATEGIES = (
 )  # fmt: skip
 
 
+@example(
+    # The sum of requests wraps around.
+    chosen=strategy("LeastAllocated", {}),
+    offered=[{"memory": 1}],
+    taken={"memory": 2**63 - 1},
+    requests={"memory": 1},
+)
 @examples(80)
 @given(
     chosen=STRATEGIES,

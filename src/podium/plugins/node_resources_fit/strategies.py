@@ -85,13 +85,18 @@ class LeastAllocated(Strategy):
     """The more stays free, the better."""
 
     def part(self, requested: Amount, capacity: Amount) -> Amount:
-        return idiv(wrapped(_at_least_none(capacity - requested) * 100), capacity)
+        return idiv(wrapped(_free(requested, capacity) * 100), capacity)
 
 
-def _at_least_none(free: Amount) -> Amount:
-    if isinstance(free, int):
-        return free if free > 0 else 0
-    return np.maximum(free, 0)
+def _free(requested: Amount, capacity: Amount) -> Amount:
+    """What stays free; nothing where more is requested than there is."""
+    if isinstance(requested, int):
+        return capacity - requested if requested < capacity else 0
+    # A sum beyond 64 bits has wrapped around to a negative number, as upstream's does. It counts as
+    # less than the capacity then, although the difference wraps around once more.
+    if requested.min(initial=0) < 0:
+        return np.where(requested < capacity, capacity - requested, 0)
+    return np.maximum(capacity - requested, 0)
 
 
 class MostAllocated(Strategy):
