@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.apiserver_fuzz import run_fuzz
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", [11, 12])
 def test_a_few_hundred_requests(seed):

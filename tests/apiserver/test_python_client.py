@@ -10,6 +10,8 @@ from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import FakeClock
 
+pytestmark = pytest.mark.slow
+
 
 def with_api(scenario):
     """Run a blocking scenario in a thread, with a configured client and the server beside it."""

@@ -11,6 +11,8 @@ from podium.bench.result import Result
 from podium.bench.run import run
 from podium.errors import WorkloadFailed
 
+pytestmark = pytest.mark.slow
+
 TEMPLATES = {
     "large": "kind: Pod\nmetadata: {generateName: large-}\n"
     "spec: {priority: 5, containers: [{name: app, resources: {requests: {cpu: '9'}}}]}\n",

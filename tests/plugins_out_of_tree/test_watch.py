@@ -14,6 +14,8 @@ from podium.framework.plugin import Point
 from podium.testing import SimulatedCluster
 from tests.support.scenarios import node, pod, reasons
 
+pytestmark = pytest.mark.slow
+
 FILE = "rack.py"
 SCORE = """
 import podium

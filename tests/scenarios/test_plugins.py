@@ -7,6 +7,8 @@ import pytest
 from podium import framework as fwk
 from tests.support.scenarios import node, play, pod, reasons
 
+pytestmark = pytest.mark.slow
+
 SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
 
 

@@ -181,6 +181,7 @@ def test_counts_grow_with_the_table(state):
     assert (found[2], found[153], sum(found)) == (1, 1, 2)
 
 
+@pytest.mark.slow
 def test_more_queries_than_are_kept(state):
     """Counts that were dropped to make room are right again when they are asked for."""
     for number in range(200):

@@ -11,6 +11,8 @@ from tests.support.bench import RUN, Played, workload
 from tests.support.client import node, with_world
 from tests.support.faulty_proxy import answering
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = (
     "opcode: createNodes, count: 3, nodeAllocatableStrategy: {csiNodeAllocatable: {disk: {}}}",
     "opcode: createAny, templatePath: class.yaml",

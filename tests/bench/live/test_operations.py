@@ -6,6 +6,8 @@ from podium.errors import WorkloadFailed
 from tests.support.bench import Played, workload
 from tests.support.client import with_world
 
+pytestmark = pytest.mark.slow
+
 NODES = "opcode: createNodes, count: 3"
 PODS = "opcode: createPods, count: 4, namespace: shop"
 
