@@ -90,13 +90,16 @@ class LeastAllocated(Strategy):
 
 def _free(requested: Amount, capacity: Amount) -> Amount:
     """What stays free; nothing where more is requested than there is."""
-    if isinstance(requested, int):
-        return capacity - requested if requested < capacity else 0
+    free = capacity - requested
+    if isinstance(free, int):
+        return free if free > 0 else 0
     # A sum beyond 64 bits has wrapped around to a negative number, as upstream's does. It counts as
     # less than the capacity then, although the difference wraps around once more.
     if requested.min(initial=0) < 0:
-        return np.where(requested < capacity, capacity - requested, 0)
-    return np.maximum(capacity - requested, 0)
+        free[requested >= capacity] = 0
+        return free
+    left: Amount = np.maximum(free, 0)
+    return left
 
 
 class MostAllocated(Strategy):
