@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from podium import config
-from podium.app.gated import LiveOptions, own_plugins
+from podium.app.feature_gates import LiveOptions, own_plugins
 from podium.cli import main
 from podium.cli.arguments.scheduler_flags import Given
 from podium.cli.scheduler_configuration import check, configure

@@ -153,7 +153,7 @@ async def test_a_streamed_list_that_breaks_off_is_not_the_whole_list(world):
 
 
 async def ignoring_the_question(proxy, request):
-    """A server before 1.27: it sends what there is, and never says that this was all."""
+    """An old server: it sends what there is, and never says that this was all."""
     response = web.StreamResponse()
     await response.prepare(request)
     await response.write(json.dumps(added("n")).encode() + b"\n")

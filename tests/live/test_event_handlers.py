@@ -146,7 +146,7 @@ def test_other_objects_are_kept_and_told_of(desk):
 
 
 def test_kinds_that_nobody_keeps_are_told_of_all_the_same(desk):
-    handle = desk.handlers.on_unkept("foos.v1.example.com")
+    handle = desk.handlers.on_events_only("foos.v1.example.com")
     handle(None, {"metadata": {"name": "a"}})
 
     assert desk.told.told == [("foos.v1.example.com", "Add")]

@@ -64,7 +64,7 @@ class FaultyProxy:
     faults: Faults = field(default_factory=Faults)
     answers: list = field(default_factory=list)  # (part of a path, handler)
     requests: list = field(default_factory=list)  # every Seen
-    streams_lists: bool = True  # as API servers do since 1.34
+    streams_lists: bool = True  # as kube-apiserver 1.36 does
     busy: int = 0
     activity: int = 0
     watches: list = field(default_factory=list)  # their transports

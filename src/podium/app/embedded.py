@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podium.app import plugin_loading
-from podium.app.gated import LiveOptions
+from podium.app.feature_gates import LiveOptions
 from podium.app.live import build_live, embedded_connection
 from podium.app.plugin_reloading import PluginWatch, files_of
 from podium.clock import Clock, LoopClock

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from podium.app.gated import USUAL, LiveOptions
+from podium.app.feature_gates import USUAL, LiveOptions
 from podium.app.live import build_live
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from podium.app import plugin_loading, process
-from podium.app.gated import LiveOptions, own_plugins
+from podium.app.feature_gates import LiveOptions, own_plugins
 from podium.cli import scheduler_configuration
 from podium.cli.arguments.parser import BAD_INPUT, Parser
 from podium.cli.arguments.scheduler_flags import REFERENCE, Given, add_options

@@ -25,7 +25,7 @@ log = get_logger(__name__)
 
 
 class Meta(msgspec.Struct, rename="camel", gc=False):
-    """The part of metadata that tells one version of one object from all others."""
+    """The part of metadata that identifies one version of one object."""
 
     name: str = ""
     namespace: str | None = ""
@@ -82,7 +82,7 @@ class KnownObjects(Generic[T]):
         """Call this handler for every change, and for each known object as an addition now."""
         self._handlers.append(handler)
         for obj in list(self):
-            self._tell_one(handler, None, obj)
+            self._notify_one(handler, None, obj)
 
     def holds(self, meta: Meta) -> bool:
         """Whether this object has been seen, in any version, readable or not."""
@@ -121,10 +121,10 @@ class KnownObjects(Generic[T]):
         known = self._known.get(meta.key)
         if known is None:
             self._known[meta.key] = _Known(meta.uid, meta.resource_version, obj)
-            self._tell(None, obj)
+            self._notify(None, obj)
         else:
             old, known.obj, known.version = known.obj, obj, meta.resource_version
-            self._tell(old, obj)
+            self._notify(old, obj)
 
     def drop(self, meta: Meta) -> None:
         """Forget an object, unless another one has its name by now."""
@@ -142,13 +142,13 @@ class KnownObjects(Generic[T]):
 
     def _forget(self, key: str, known: _Known[T]) -> None:
         del self._known[key]
-        self._tell(known.obj, None)
+        self._notify(known.obj, None)
 
-    def _tell(self, old: T | None, new: T | None) -> None:
+    def _notify(self, old: T | None, new: T | None) -> None:
         for handler in self._handlers:
-            self._tell_one(handler, old, new)
+            self._notify_one(handler, old, new)
 
-    def _tell_one(self, handler: Handler[T], old: T | None, new: T | None) -> None:
+    def _notify_one(self, handler: Handler[T], old: T | None, new: T | None) -> None:
         try:
             handler(old, new)
         # The edge of the client: one handler's fault must not end the watch. Nobody can cancel a

@@ -47,7 +47,7 @@ PAGE: Final = 500
 # at once.
 WATCH_SECONDS: Final = 300
 # API servers send a bookmark each minute, unless nothing has changed: after this much silence the
-# connection may be dead, and only a new one can tell.
+# connection may be dead, and only a new one can show that.
 SILENCE_SECONDS: Final = 90.0
 # A server that ignores ``sendInitialEvents`` never says that the list is complete. After this much
 # silence in a streamed list it is taken for such a server.
@@ -121,7 +121,7 @@ class Reflector(Generic[T]):
                 went_well = self._version != version
             except PodiumError as error:
                 self._note(error)
-            except Exception as fault:  # the edge of the client: nobody else would go on watching
+            except Exception as fault:  # the edge of the client: watching must go on
                 log.error("watching failed", kind=self._resource.name)
                 self._note(ApiError(f"{self._resource.name}: {fault!r}"))
             if went_well or self._clock.now() - begun >= HEALTHY_SECONDS:

@@ -70,7 +70,7 @@ class Trouble:
             log.warning(f"{failure}; {RETRIES_OFTEN}")
 
     def _reason(self, error: PodiumError) -> str:
-        """Say what is wrong in our words where the server's would say less."""
+        """Say what is wrong: in our own words where those of the server say less."""
         name = self._resource.name
         match error:
             case Forbidden():

@@ -59,11 +59,11 @@ class EventHandlers:
 
         return handle
 
-    def on_unkept(self, resource: str) -> Callable[[object | None, object | None], None]:
+    def on_events_only(self, resource: str) -> Callable[[object | None, object | None], None]:
         """Return a handler for a kind that the state does not keep: it only wakes pods."""
 
         def handle(old: object | None, new: object | None) -> None:
-            self.gate.pass_through(self._unkept, resource, old, new)
+            self.gate.pass_through(self._wake, resource, old, new)
 
         return handle
 
@@ -217,7 +217,7 @@ class EventHandlers:
             self.services.cluster.remove_object(type(old), old.key)
         self._happened(begin, [_event(resource, old, new)], old, new)
 
-    def _unkept(self, resource: str, old: object | None, new: object | None) -> None:
+    def _wake(self, resource: str, old: object | None, new: object | None) -> None:
         self._happened(self.timer(), [_event(resource, old, new)], old, new)
 
     # --- waking pods ------------------------------------------------------------------------------

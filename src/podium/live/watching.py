@@ -18,9 +18,9 @@ from podium.state.kinds import ASPECTS
 log = get_logger(__name__)
 
 # The kinds that the state keeps, by the name that plugins use for their events.
-KEPT: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
+IN_STATE: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
 # Kinds whose events wake pods, and whose objects the state does not keep.
-UNKEPT: Final[dict[str, Resource[Any]]] = {
+EVENTS_ONLY: Final[dict[str, Resource[Any]]] = {
     "resource.k8s.io/DeviceClass": resource_of(DeviceClass),
     "resource.k8s.io/ResourceClaim": custom_resource("resourceclaims.v1.resource.k8s.io"),
     "resource.k8s.io/ResourceSlice": custom_resource("resourceslices.v1.resource.k8s.io"),
@@ -68,11 +68,11 @@ class Watching:
             self._run(self.informers[known:], self._tasks)
 
     def _watch(self, name: str) -> None:
-        if name in KEPT:
-            self._keep(KEPT[name], name)
-        elif _is_unkept(name):
-            informer: Informer[Any] = Informer(self._connection, _unkept(name))
-            informer.subscribe(self._handlers.on_unkept(name))
+        if name in IN_STATE:
+            self._keep(IN_STATE[name], name)
+        elif _is_events_only(name):
+            informer: Informer[Any] = Informer(self._connection, _events_only(name))
+            informer.subscribe(self._handlers.on_events_only(name))
             self.informers.append(informer)
             self._watched[name] = informer
         elif name not in _ALWAYS:
@@ -126,13 +126,13 @@ class Watching:
 def check(names: Iterable[str]) -> None:
     """Raise what ``watch`` would raise for these names, before anything is changed."""
     for name in names:
-        if name not in KEPT and _is_unkept(name):
-            _unkept(name)
+        if name not in IN_STATE and _is_events_only(name):
+            _events_only(name)
 
 
-def _is_unkept(name: str) -> bool:
-    return name in UNKEPT or name.count(".") >= 2
+def _is_events_only(name: str) -> bool:
+    return name in EVENTS_ONLY or name.count(".") >= 2
 
 
-def _unkept(name: str) -> Resource[Any]:
-    return UNKEPT[name] if name in UNKEPT else custom_resource(name)
+def _events_only(name: str) -> Resource[Any]:
+    return EVENTS_ONLY[name] if name in EVENTS_ONLY else custom_resource(name)
