@@ -189,7 +189,9 @@ class World:
     def __init__(self, cluster):
         objects = cluster.api.store.objects
         self.nodes = {each["metadata"]["name"]: each for each in objects("nodes")}
-        self.pods = {each["metadata"]["name"]: each for each in objects("pods")}
+        # A pod whose node became smaller while it was bound has failed there, and holds nothing.
+        alive = [each for each in objects("pods") if each["status"].get("phase") != "Failed"]
+        self.pods = {each["metadata"]["name"]: each for each in alive}
         self.placed = {n: p for n, p in self.pods.items() if p["spec"].get("nodeName")}
         self.pending = {n: p for n, p in self.pods.items() if n not in self.placed}
 
