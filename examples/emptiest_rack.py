@@ -6,30 +6,34 @@ from podium import app, config
 from podium import framework as fwk
 from podium.api.objects import Node, Pod, decode
 
+EVERY_POD = fwk.pods_matching("")
 
-class EmptiestRack(fwk.PreScorePlugin, fwk.ScorePlugin):
-    """Scores a node by how few pods its rack has; the label that names the rack is an argument."""
+
+class EmptiestRack(fwk.ScorePlugin):
+    """Scores a node by how few pods its rack has; the label that names the rack is an argument.
+
+    All pods get the same scores (``sign``), which change when pods or labels do (``depends_on``).
+    """
 
     name = "EmptiestRack"
 
     class Args(fwk.Args, frozen=True):
         rack_label: str = "example.com/rack"
 
-    class PodsByRack(Counter[str]):
-        """What PreScore finds and Score looks up."""
-
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.label = args.rack_label
-        self.cluster = handle.cluster
 
-    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
-        found = self.PodsByRack()
-        for node in self.cluster.rows():
-            found[node.labels.get(self.label, "")] += len(node.pods)
-        state.put(found)
+    def sign(self, pod: Pod) -> tuple[()]:
+        return ()
+
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return fwk.Dependencies(cluster=fwk.Aspect.PODS | fwk.Aspect.LABELS)
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        return nodes.domain_counts(self.label, EVERY_POD)
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
-        return state.get(self.PodsByRack)[node.labels.get(self.label, "")]
+        return int(self.score_all(state, pod, node.alone())[0])
 
     def normalize_score(
         self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
@@ -46,7 +50,7 @@ profiles:
       enabled: [{name: EmptiestRack, weight: 100}]
   pluginConfig:
   - name: EmptiestRack
-    args: {rack_label: rack}
+    args: {rackLabel: rack}
 """
 
 

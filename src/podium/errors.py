@@ -17,6 +17,7 @@ PodiumError
 ├── ExtenderError       an extender that failed, refused or gave an unusable answer
 ├── CacheError          a write that contradicts what the state knows; nothing was changed
 ├── StaleRow            a reference to a node that was removed
+├── StaleView           a view of nodes that is used after its cycle
 ├── StateNotFound       a plugin read a value that was not put into this cycle's state
 ├── PluginError         a plugin that cannot be registered or built
 │   └── UndeclaredKind  a plugin that reads a kind of object without declaring it
@@ -144,6 +145,16 @@ class StaleRow(PodiumError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"node {name} is gone")
+
+
+class StaleView(PodiumError):
+    """A view of nodes that is used after its cycle."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "`nodes` and `node` are valid in the cycle that they were given for, and this one is "
+            "over: keep what you need of them (names, arrays), or ask handle.cluster again"
+        )
 
 
 class StateNotFound(PodiumError):

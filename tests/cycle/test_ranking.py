@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied
+from podium.state.rows import table_of
 from podium.testing.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.search import examples
 from tests.support.toys import Filter, Score
+from tests.support.views import state_of
 
 NAMES = [f"node-{number}" for number in range(10)]
 
@@ -23,7 +25,7 @@ def all_of(nodes):
 
 def chosen(names, key):
     nodes = fwk.Rows.of(*map(node, names))
-    return nodes.table.names[Tied.of(nodes, all_of(nodes)).choose(key)]
+    return table_of(nodes).names[Tied.of(nodes, all_of(nodes)).choose(key)]
 
 
 @given(st.permutations(NAMES), st.text())
@@ -35,11 +37,11 @@ def test_the_order_of_rows_does_not_matter(names, key):
 def test_removed_nodes_do_not_matter():
     nodes = fwk.Rows.of(*map(node, ["gone", *NAMES[5:], "also-gone", *NAMES[:5]]))
     for name in ("gone", "also-gone"):
-        nodes.cluster.remove_node(name)
-    rows = nodes.cluster.rows()
+        state_of(nodes).remove_node(name)
+    rows = nodes.cluster.nodes()
 
     for key in map(str, range(20)):
-        name = rows.table.names[Tied.of(rows, all_of(rows)).choose(key)]
+        name = table_of(rows).names[Tied.of(rows, all_of(rows)).choose(key)]
         assert name == chosen(NAMES, key)
 
 

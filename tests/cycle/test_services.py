@@ -29,7 +29,8 @@ def test_a_handle_gives_what_all_profiles_share():
 
     assert handle.profile_name == "default-scheduler"
     assert handle.events is scheduler.events
-    for name in ("cluster", "nominator", "waiting_pods", "pods_in_pre_bind", "clock", "client"):
+    assert handle.cluster is scheduler.services.cluster.view
+    for name in ("nominator", "waiting_pods", "pods_in_pre_bind", "clock", "client"):
         assert getattr(handle, name) is getattr(services, name)
 
 

@@ -1,9 +1,12 @@
 """Old names of the plugin API keep working for one release, and say what to write instead."""
 
+from pathlib import Path
+
 import pytest
 
 from podium import framework as fwk
-from podium.testing.builders import pod
+from podium.framework import deprecated
+from podium.testing.builders import node, pod
 
 
 @pytest.mark.parametrize(("old", "new"), [("Reads", "Dependencies"), ("reads", "Dependencies")])
@@ -29,3 +32,23 @@ def test_a_method_under_its_old_name_is_called_under_the_new_one():
                 return fwk.Dependencies(node=fwk.Aspect.LABELS)
 
     assert Old(None, None).depends_on(pod()) == fwk.Dependencies(node=fwk.Aspect.LABELS)
+
+
+def test_every_old_name_is_on_the_page():
+    page = (Path(__file__).parents[2] / "docs/plugins/migrating.md").read_text()
+    called = [f".{old}(" for methods in deprecated.CALLED.values() for old in methods]
+    written = [f"`def {old}(" for old in deprecated.WRITTEN]
+
+    assert [old for old in (*called, *written) if old not in page] == []
+    assert [old for old in deprecated.NAMES if f"`fwk.{old}" not in page] == []
+
+
+def test_an_old_method_does_what_the_new_one_does():
+    nodes = fwk.Rows.of(node("a", labels="zone=east"))
+
+    with pytest.warns(
+        DeprecationWarning, match=r"^Rows\.label\(\) is deprecated: use nodes\.labels"
+    ):
+        assert nodes.label("zone").tolist() == ["east"]
+    with pytest.warns(DeprecationWarning, match=r"ClusterView\.rows\(\) .+ use cluster\.nodes\(\)"):
+        assert nodes.cluster.rows().names == ["a"]

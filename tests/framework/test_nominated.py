@@ -67,7 +67,7 @@ def judge(subject, plugin, incoming, nodes=None):
     parts = profile(plugin)
     state = fwk.CycleState()
     parts.run_pre_filters(state, incoming, subject.rows)
-    nominated = NominatedPods(subject.cluster, subject.nominator, incoming)
+    nominated = NominatedPods(subject.state, subject.nominator, incoming)
     nodes = subject.rows if nodes is None else nodes
     statuses = filter_with_nominated(parts, state, incoming, nodes, nominated)
     assert state.get(Seen).added == []  # the original is as it was
@@ -147,7 +147,7 @@ def test_a_pod_leaves_no_room_for_itself():
 def test_nominations_to_nodes_that_are_gone_count_nowhere():
     subject = handle((waiting("x"), "gone"), (waiting("y"), ""))
 
-    assert not NominatedPods(subject.cluster, subject.nominator, pod("me"))
+    assert not NominatedPods(subject.state, subject.nominator, pod("me"))
 
 
 def test_nominated_pods_take_their_resources():
@@ -182,13 +182,13 @@ def test_faults_end_the_attempt(who):
 
 def test_a_dry_run_keeps_its_own_changes():
     subject = handle((waiting("x"), "a"))
-    subject.cluster.add_pod(pod("old", node="a"))
+    subject.state.add_pod(pod("old", node="a"))
     rows = np.array([0, 1], np.intp)
-    overlay = subject.cluster.overlay(rows)
-    overlay.remove([subject.cluster.pods["uid-old"]], rows[:1])
+    overlay = subject.state.overlay(rows)
+    overlay.remove([subject.state.pods["uid-old"]], rows[:1])
     plugin = Watcher("W", crowded_by("old"))
 
-    verdicts = judge(subject, plugin, pod("me"), fwk.Rows(subject.cluster, rows, overlay))
+    verdicts = judge(subject, plugin, pod("me"), fwk.Rows(subject.state, rows, overlay))
 
     assert verdicts == {"a": "", "b": ""}
     assert sorted(plugin.asked) == [("a", ""), ("a", "x"), ("b", "")]

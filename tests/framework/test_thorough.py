@@ -117,7 +117,7 @@ def test_nominated_pods_are_part_of_what_every_filter_sees():
     handle.nominator.add(fwk.PodInfo(pod("x", priority=10)), fwk.Nominate("b"))
     crowded = Filter("F", lambda pod, node: BUSY if list(node.pods) else None)
     parts, me = thorough(crowded, Filter("G", FAR)), pod("me")
-    nominated = NominatedPods(handle.cluster, handle.nominator, me)
+    nominated = NominatedPods(handle.state, handle.nominator, me)
 
     found = filter_with_nominated(parts, fwk.CycleState(), me, handle.rows, nominated)
 

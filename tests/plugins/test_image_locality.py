@@ -90,12 +90,12 @@ def test_counts_are_live():
     plugin, subject = ImageLocality(fwk.NoArgs(), handle), pod(image="app:1")
 
     def score(name):
-        return plugin.score(fwk.CycleState(), subject, handle.cluster.node(name))
+        return plugin.score(fwk.CycleState(), subject, handle.state.node(name))
 
     assert score("n0") == 31
-    handle.cluster.set_node(node("n1", images={"app:1": LARGE}))
+    handle.state.set_node(node("n1", images={"app:1": LARGE}))
     assert (score("n0"), score("n1"), score("n2")) == (65, 65, 0)
-    handle.cluster.remove_node("n2")
+    handle.state.remove_node("n2")
     assert score("n0") == 100
 
 

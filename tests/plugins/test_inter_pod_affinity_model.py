@@ -161,7 +161,7 @@ def on_rows(nodes: fwk.Rows, infos: list[Any]) -> fwk.PodsOnRows:
 
 
 def rows_of(nodes: fwk.Rows, infos: list[Any]) -> Any:
-    return np.array([nodes.table.row_of(info.pod.node_name) for info in infos], np.intp)
+    return np.array([nodes.cluster.row_of(info.pod.node_name) for info in infos], np.intp)
 
 
 @given(clusters(), pods("me"), labels, arguments)

@@ -39,7 +39,7 @@ def after(subject, incoming, *, coming=(), going=()):
 
 
 def on_rows(nodes, infos):
-    rows = [nodes.table.row_of(info.pod.node_name) for info in infos]
+    rows = [nodes.cluster.row_of(info.pod.node_name) for info in infos]
     return fwk.PodsOnRows(nodes, infos, np.array(rows, np.intp))
 
 

@@ -279,7 +279,7 @@ def test_nodes_without_a_zone_are_of_the_blank_zone():
         "b": (f"{ZONE}=b", 0),
     }
     handle = cluster(nodes, SERVICE)
-    feasible = fwk.Rows(handle.cluster, handle.rows.index[[1, 2]])
+    feasible = fwk.Rows(handle.state, handle.rows.index[[1, 2]])
 
     # ln(3 zones + 2) times 5 pods, and 4 for the skew; a lone zone-less node stands for the blank.
     assert scores(handle, web())[0] == [12, 0, 4, 4]
@@ -308,7 +308,7 @@ def test_nodes_are_alike_without_pods():
 def test_domains_are_those_of_feasible_nodes_but_pods_count_everywhere():
     nodes = {"a1": ("zone=a", 1), "a2": ("zone=a", 5), "b": ("zone=b", 3), "c": ("zone=c", 9)}
     handle = cluster(nodes)
-    feasible = fwk.Rows(handle.cluster, handle.rows.index[[0, 2]])
+    feasible = fwk.Rows(handle.state, handle.rows.index[[0, 2]])
 
     # ln(2 zones + 2) times the 6 pods of a, and the 3 of b.
     assert scores(handle, web(soft()), feasible) == ([8, 4], [50, 100])

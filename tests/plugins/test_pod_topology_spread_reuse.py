@@ -103,7 +103,7 @@ def test_signatures_follow_the_services():
     plugin, subject = plugin_on(), web()
     before = plugin.sign(subject)
 
-    plugin._spreading._cluster.set_object(SERVICE)
+    plugin._spreading._cluster._state.set_object(SERVICE)
 
     assert before == ()
     assert plugin.sign(subject) != ()
@@ -198,10 +198,10 @@ def test_counts_keep_the_label_numbers_they_were_made_with():
     """A column dropped for others comes back with other numbers; nothing has changed, though."""
     zones = [node("a", labels="zone=1"), node("b", labels="zone=2")]
     handle = FakeHandle(*zones, pod("placed", labels="app=web", node="a"))
-    table = handle.cluster.table
+    table = handle.state.table
     table.label_column("zone")
-    handle.cluster.set_node(node("a", labels="zone=2"))
-    handle.cluster.set_node(node("b", labels="zone=1"))
+    handle.state.set_node(node("a", labels="zone=2"))
+    handle.state.set_node(node("b", labels="zone=1"))
     plugin = PodTopologySpread(PodTopologySpread.Args(), handle)
     subject = web(constraint(), constraint(SOFT))
     before = [each.tolist() for each in answers(plugin, subject, handle)]

@@ -54,7 +54,7 @@ def some_rows(data, handle):
     """The feasible nodes: any part of all, but one at least."""
     rows = handle.rows.index.tolist()
     kept = [row for row in rows if data.draw(st.booleans())]
-    return fwk.Rows(handle.cluster, np.array(kept or rows, np.intp))
+    return fwk.Rows(handle.state, np.array(kept or rows, np.intp))
 
 
 @given(data=st.data())

@@ -50,7 +50,7 @@ class Trial:
         """Tell the plugin that pods came to their nodes or left them."""
         one = self.plugin.add_pod if amount > 0 else self.plugin.remove_pod
         many = self.plugin.add_pods if amount > 0 else self.plugin.remove_pods
-        nodes = [self.handle.cluster.node(info.pod.node_name) for info in infos]
+        nodes = [self.handle.state.node(info.pod.node_name) for info in infos]
         if at_once:
             rows = np.array([each.row for each in nodes], np.intp)
             assert many(state, self.subject, fwk.PodsOnRows(self.handle.rows, infos, rows)) is None
@@ -74,7 +74,7 @@ def test_verdicts_are_the_models(trial):
 def test_a_part_of_the_nodes_is_judged_like_the_whole(trial, data):
     rows = trial.handle.rows.index.tolist()
     part = np.array([row for row in rows if data.draw(st.booleans())], np.intp)
-    view = fwk.Rows(trial.handle.cluster, part)
+    view = fwk.Rows(trial.handle.state, part)
 
     verdicts = trial.verdicts(rows=view)
 
@@ -89,7 +89,7 @@ def test_each_node_is_a_world_of_its_own(trial, data):
     state, changes = trial.state, []
     for prefix in ("x", "y"):
         state = state.clone()
-        known = list(trial.handle.cluster.pods.values())
+        known = list(trial.handle.state.pods.values())
         new = [fwk.PodInfo(other) for other in data.draw(some_pods(trial.model.nodes, prefix))]
         for amount, infos in ((-1, known), (1, new)):
             moved = [i for i in infos if i.pod.node_name in nodes and data.draw(st.booleans())]
@@ -114,7 +114,7 @@ def test_a_world_is_the_cluster_with_the_change_made(trial, data):
     new = pod("new", labels=data.draw(some_labels()), node=name)
     gone = [
         info
-        for info in trial.handle.cluster.pods.values()
+        for info in trial.handle.state.pods.values()
         if info.pod.node_name == name and not info.pod.is_terminating and data.draw(st.booleans())
     ]
     trial.follow(trial.state, 1, [fwk.PodInfo(new)])
@@ -152,7 +152,7 @@ def test_what_following_does_not_look_at(constraint, ending, moves, expected):
     ]
     written = {"topologyKey": "zone", "whenUnsatisfiable": HARD, **constraint}
     trial = Trial(nodes, placed, pod(labels="app=web", topology_spread_constraints=[written]))
-    other = trial.handle.cluster.pods["uid-moves"]
+    other = trial.handle.state.pods["uid-moves"]
 
     for amount in moves:
         trial.follow(trial.state, amount, [other])
@@ -230,7 +230,7 @@ def test_groups_made_for_other_selectors_are_told_apart_again(monkeypatch):
     placed = [pod("web", labels="app=web tier=1", node="a"), pod("db", labels="app=db", node="a")]
     written = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": HARD, **WEB}
     trial = Trial(nodes, placed, pod(labels="app=web", topology_spread_constraints=[written]))
-    cluster = trial.handle.cluster
+    cluster = trial.handle.state
     for key in ("tier", "version"):
         cluster.counts(fwk.PodQuery((fwk.Clause(None, from_map({key: "1"})),)))
 

@@ -169,7 +169,7 @@ class Machine(RuleBasedStateMachine):
     def ask_counts(self, query):
         nodes = self.state.rows()
         expected = [self.model.count(name, query) for name in nodes.names]
-        assert nodes.count(query).tolist() == expected
+        assert nodes.count_pods(query).tolist() == expected
 
     @rule(resource=st.sampled_from(RESOURCES))
     def ask_free(self, resource):
@@ -188,7 +188,7 @@ class Machine(RuleBasedStateMachine):
     @rule(key=st.sampled_from(("disk", "topology.kubernetes.io/zone", "kubernetes.io/hostname")))
     def ask_label(self, key):
         nodes = self.state.rows()
-        view = nodes.label(key)
+        view = nodes.labels[key]
         found = [view.values[n] if n >= 0 else None for n in view.numbers.tolist()]
         assert found == [self.model.nodes[name].labels.get(key) for name in nodes.names]
 

@@ -18,10 +18,10 @@ from podium.api.objects import (
 )
 from podium.api.selectors import RequiredNodeAffinity
 from podium.errors import InvalidObject, PodiumError
+from podium.framework.workload_selectors import default_selector
 from podium.state.cluster import ClusterState
 from podium.state.pod_groups import Clause, PodQuery
 from podium.state.pod_info import PodInfo
-from podium.state.workload_selectors import default_selector
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -258,9 +258,9 @@ def ask(state, obj):
     nodes = state.rows()
     nodes.matching(RequiredNodeAffinity.of(obj))
     selector = default_selector(state, obj)
-    nodes.count(PodQuery((Clause(frozenset([obj.namespace]), selector),)))
+    nodes.count_pods(PodQuery((Clause(frozenset([obj.namespace]), selector),)))
     for key in obj.labels:
-        nodes.label(key)
+        nodes.labels[key]
     for name in PodInfo(obj).requests:
         assert nodes.free(name).tolist() == [found.free(name) for found in nodes]
 

@@ -40,7 +40,7 @@ def test_a_node_that_lacks_one_of_many_resources_is_refused(count):
         pytest.param(lambda nodes: nodes.allocatable("cpu"), id="allocatable"),
         pytest.param(lambda nodes: nodes.requested("cpu"), id="requested"),
         pytest.param(lambda nodes: nodes.non_zero_requested("cpu"), id="non-zero"),
-        pytest.param(lambda nodes: nodes.label("zone").numbers, id="label"),
+        pytest.param(lambda nodes: nodes.labels["zone"].numbers, id="label"),
         pytest.param(lambda nodes: nodes.unschedulable, id="unschedulable"),
         pytest.param(lambda nodes: nodes.taints.index, id="taints"),
         pytest.param(lambda nodes: nodes.index, id="index"),

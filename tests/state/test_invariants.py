@@ -45,7 +45,7 @@ def unschedulable(state):
 
 
 def labels(state):
-    state.table.label_column("zone").numbers[1] = 0
+    state.table.label_column("zone")._numbers[1] = 0
 
 
 def ghost_offers(state):

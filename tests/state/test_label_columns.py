@@ -3,7 +3,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.requirements import Requirement
+from podium.state.rows import table_of
 from podium.testing.builders import node
+from tests.support.views import state_of
 
 
 def rows(**labels):
@@ -13,7 +15,7 @@ def rows(**labels):
 
 def read(nodes, key):
     """The label's value on each node of the view."""
-    view = nodes.label(key)
+    view = nodes.labels[key]
     assert view.present.tolist() == [number >= 0 for number in view.numbers.tolist()]
     return [view.values[n] if n >= 0 else None for n in view.numbers.tolist()]
 
@@ -27,7 +29,7 @@ def test_a_label_over_all_nodes():
 
 
 def test_values_have_numbers():
-    view = rows(a="zone=x", b="zone=y", c="zone=x").label("zone")
+    view = rows(a="zone=x", b="zone=y", c="zone=x").labels["zone"]
 
     assert view.numbers[0] == view.numbers[2] == view.number_of["x"]
     assert view.number_of["y"] == view.numbers[1]
@@ -41,7 +43,7 @@ def test_a_view_of_some_nodes():
 
 def test_a_column_follows_the_nodes():
     nodes = rows(a="zone=x", b="zone=y")
-    cluster = nodes.cluster
+    cluster = state_of(nodes)
     assert read(nodes, "zone") == ["x", "y"]
 
     cluster.set_node(node("a", labels="zone=z"))
@@ -55,24 +57,24 @@ def test_a_column_follows_the_nodes():
 
 def test_a_column_grows_with_the_table():
     nodes = rows(a="zone=x")
-    nodes.label("zone")
+    nodes.labels["zone"]
     for number in range(200):
-        nodes.cluster.set_node(node(f"n{number}", labels=f"zone=z{number % 3}"))
+        state_of(nodes).set_node(node(f"n{number}", labels=f"zone=z{number % 3}"))
 
     expected = ["x", *(f"z{number % 3}" for number in range(200))]
-    assert read(nodes.cluster.rows(), "zone") == expected
+    assert read(nodes.cluster.nodes(), "zone") == expected
 
 
 def test_columns_that_are_not_used_make_room():
     nodes = rows(a="zone=x k7=v")
     for number in range(1000):
-        nodes.label(f"k{number}")
-        nodes.label("zone")
-    nodes.cluster.set_node(node("a", labels="zone=y k7=w"))
+        nodes.labels[f"k{number}"]
+        nodes.labels["zone"]
+    state_of(nodes).set_node(node("a", labels="zone=y k7=w"))
 
-    assert read(nodes.cluster.rows(), "zone") == ["y"]
-    assert read(nodes.cluster.rows(), "k7") == ["w"]
-    assert len(nodes.table.labels._columns) < 1000
+    assert read(nodes.cluster.nodes(), "zone") == ["y"]
+    assert read(nodes.cluster.nodes(), "k7") == ["w"]
+    assert len(table_of(nodes).labels._columns) < 1000
 
 
 REQUIREMENTS = [

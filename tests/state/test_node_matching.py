@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.selectors import RequiredNodeAffinity
 from podium.state.node_table import NodeTable
+from podium.state.rows import table_of
 from podium.testing.builders import node, pod
 from tests.support.search import examples
+from tests.support.views import state_of
 
 KEYS = ("zone", "disk", "size")
 VALUES = ("a", "b", "3", "10", "-1", "x y")
@@ -69,10 +71,10 @@ def test_all_at_once_is_one_by_one(labels, subject):
 @examples(100)
 def test_also_with_holes_and_ghosts_in_the_table(labels, subject):
     nodes = fwk.Rows.of(*(node(f"n{place}", labels=pairs) for place, pairs in enumerate(labels)))
-    nodes.cluster.remove_node("n1")
-    nodes.cluster.add_pod(pod("early", node="gone"))
+    state_of(nodes).remove_node("n1")
+    state_of(nodes).add_pod(pod("early", node="gone"))
     affinity = RequiredNodeAffinity.of(subject)
-    left = nodes.cluster.rows()
+    left = nodes.cluster.nodes()
 
     assert left.matching(affinity).tolist() == one_by_one(left, affinity)
     some = fwk.Rows(left.cluster, left.index[:1])
@@ -82,5 +84,5 @@ def test_also_with_holes_and_ghosts_in_the_table(labels, subject):
 def test_no_nodes():
     nodes = fwk.Rows.of()
 
-    assert isinstance(nodes.table, NodeTable)
+    assert isinstance(table_of(nodes), NodeTable)
     assert nodes.matching(RequiredNodeAffinity.of(pod(node_selector="a=1"))).tolist() == []

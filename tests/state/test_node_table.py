@@ -74,7 +74,7 @@ def test_a_node_that_leaves_its_pods_behind_is_a_ghost(state):
 
 def test_a_node_comes_back_as_it_is_now(state):
     state.set_node(node("b", labels="zone=x", taints="t:NoSchedule", unschedulable=True))
-    assert state.rows().label("zone").present.tolist() == [False, True, False]
+    assert state.rows().labels["zone"].present.tolist() == [False, True, False]
     state.remove_node("b")
     state.set_node(node("b"))
 
@@ -82,7 +82,7 @@ def test_a_node_comes_back_as_it_is_now(state):
     nodes = state.rows()
     assert (back.labels, back.taints) == ({}, ())
     assert not nodes.unschedulable.any()
-    assert not nodes.label("zone").present.any()
+    assert not nodes.labels["zone"].present.any()
     assert set(nodes.taints) == {()}
 
 
@@ -137,7 +137,7 @@ def test_a_row_that_is_used_again_has_nothing_of_its_past():
     seen = set()
     for number in range(1000):
         state.set_node(node(f"n{number}", **rich))
-        state.rows().label("zone")
+        state.rows().labels["zone"]
         state.rows().free("example.com/gpu")
         seen.add(state.table.live_row(f"n{number}"))
         state.remove_node(f"n{number}")
@@ -146,7 +146,7 @@ def test_a_row_that_is_used_again_has_nothing_of_its_past():
         state.set_node(node(f"p{number}"))
     nodes = state.rows()
 
-    assert not nodes.label("zone").present.any()
+    assert not nodes.labels["zone"].present.any()
     assert not nodes.free("example.com/gpu").any()
     assert set(nodes.taints) == {()}
     state.check_invariants()

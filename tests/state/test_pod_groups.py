@@ -33,8 +33,8 @@ def state():
 
 
 def counts(state, wanted):
-    found = state.rows().count(wanted).tolist()
-    assert [one.count(wanted) for one in state.rows()] == found
+    found = state.rows().count_pods(wanted).tolist()
+    assert [one.count_pods(wanted) for one in state.rows()] == found
     state.check_invariants()
     return found
 
@@ -198,7 +198,7 @@ def test_more_queries_than_are_kept(state):
     state.add_pod(pod("y", node="b", labels="app=web"))
 
     assert first[:2] == [1, 0]
-    assert state.rows().count(web).tolist()[:2] == [1, 1]
+    assert state.rows().count_pods(web).tolist()[:2] == [1, 1]
 
 
 labels = st.dictionaries(st.sampled_from(("app", "tier", "id")), st.sampled_from("xy"), max_size=3)
@@ -234,5 +234,5 @@ def test_against_counting_one_by_one(pods, queries, data):
             matches = asked.matches(found.namespace, found.labels, found.is_terminating)
             expected["abc".index(found.node_name)] += matches
 
-        assert state.rows().count(asked).tolist() == expected.tolist()
+        assert state.rows().count_pods(asked).tolist() == expected.tolist()
     state.check_invariants()

@@ -6,6 +6,7 @@ import pytest
 from podium import framework as fwk
 from podium.state.rows import PodsOnRows
 from podium.testing.builders import node, pod
+from tests.support.views import state_of
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def nodes():
 @pytest.fixture
 def holes(nodes):
     """The same nodes with a removed one and a ghost among them."""
-    cluster = nodes.cluster
+    cluster = state_of(nodes)
     cluster.set_node(node("gone"))
     cluster.set_node(node("d", cpu="2"))
     cluster.remove_node("gone")
@@ -39,7 +40,7 @@ def test_columns(nodes):
     assert nodes.free("cpu").tolist() == [4000, 4000, 500]
     assert nodes.unschedulable.tolist() == [False, True, False]
     assert [len(taints) for taints in nodes.taints] == [1, 0, 0]
-    assert nodes.label("zone").present.tolist() == [True, False, False]
+    assert nodes.labels["zone"].present.tolist() == [True, False, False]
 
 
 def test_holes_in_the_table_do_not_show(holes):
@@ -57,7 +58,7 @@ def test_a_view_of_some_nodes(holes, wanted):
     assert some.names == [holes.names[place] for place in wanted]
     assert some.free("cpu").tolist() == [holes.free("cpu").tolist()[place] for place in wanted]
     assert len(some.taints) == len(wanted)
-    assert len(some.label("zone").numbers) == len(wanted)
+    assert len(some.labels["zone"].numbers) == len(wanted)
 
 
 def test_no_nodes_at_all():
@@ -81,14 +82,14 @@ def test_one_node(nodes):
 
 
 def test_a_row_without_a_node_has_none(nodes):
-    nodes.cluster.remove_node("a")
+    state_of(nodes).remove_node("a")
 
     with pytest.raises(LookupError):
         _ = nodes.at(0).node
 
 
 def test_views_follow_the_cluster(nodes):
-    nodes.cluster.add_pod(pod("z", node="b", cpu="1"))
+    state_of(nodes).add_pod(pod("z", node="b", cpu="1"))
 
     assert nodes.free("cpu").tolist() == [4000, 3000, 500]
 

@@ -16,8 +16,8 @@ from podium.api.objects import (
     WorkloadSpec,
 )
 from podium.api.selectors import EVERYTHING, from_map, label_selector
+from podium.framework.workload_selectors import default_selector
 from podium.state.cluster import ClusterState, load
-from podium.state.workload_selectors import default_selector
 from podium.testing.builders import pairs, pod
 
 

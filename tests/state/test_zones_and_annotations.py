@@ -22,7 +22,7 @@ def zones(*labels):
 
 
 def annotations(state, key):
-    view = state.rows().annotation(key)
+    view = state.rows().annotations[key]
     return [view.values[n] if n >= 0 else None for n in view.numbers.tolist()]
 
 
@@ -77,4 +77,4 @@ def test_an_annotation_is_no_label():
     state = cluster(node("a", annotations={"owner": "blue"}, labels={"team": "red"}))
 
     assert annotations(state, "team") == [None]
-    assert state.rows().label("owner").numbers.tolist() == [-1]
+    assert state.rows().labels["owner"].numbers.tolist() == [-1]

@@ -81,7 +81,7 @@ class Subject:
 
     def __init__(self, *objects: Any, **args: Any) -> None:
         self.handle = FakeHandle(*objects)
-        self.cluster = self.handle.cluster
+        self.cluster = self.handle.state
         self.plugin = InterPodAffinity(InterPodAffinity.Args(**args), self.handle)
 
     def filter(self, pod: Pod) -> dict[str, str] | None:

@@ -35,7 +35,7 @@ class Trial:
 
     def __init__(self, *objects: Any, **args: Any) -> None:
         self.handle = FakeHandle(*nodes(), *objects)
-        self.cluster = self.handle.cluster
+        self.cluster = self.handle.state
         kind = ScoringVolumeBinding if "shape" in args else VolumeBinding
         self.plugin = kind(kind.Args(**args), self.handle)
         self.handle.use(self.plugin)

@@ -12,7 +12,7 @@ class Judge:
 
     def __init__(self, kind, *objects):
         self.handle = FakeHandle(*objects)
-        self.cluster = self.handle.cluster
+        self.cluster = self.handle.state
         self.plugin = kind(kind.Args(), self.handle)
 
     def pre_filter(self, subject, state=None):

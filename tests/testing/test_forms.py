@@ -26,7 +26,7 @@ class Ready(fwk.FilterPlugin):
         return None if candidate.labels.get("ready") == "yes" else REFUSED
 
     def filter_all(self, state, subject, nodes):
-        present = nodes.label("ready").present
+        present = nodes.labels["ready"].present
         return fwk.Column([REFUSED, fwk.SUCCESS], present.astype(np.intp))
 
 

@@ -184,3 +184,9 @@ class Condition(HashedValue, frozen=True, gc=False):
     last_probe_time: str = ""
     last_heartbeat_time: str = ""
     observed_generation: Int64 = 0
+
+
+def is_newer(obj: ApiObject, than: ApiObject) -> bool:
+    """Whether this is the later of two versions; only numbers can be compared."""
+    one, other = obj.metadata.resource_version, than.metadata.resource_version
+    return one.isdecimal() and other.isdecimal() and int(one) > int(other)

@@ -54,6 +54,7 @@ class Cycle:
         self.pod: Pod = queued.pod
         self.percentage = percentage
         profile.guard(self.pod)
+        services.cluster.begin_cycle()
         self.record = Record(
             self.pod.key, self.pod.uid, queued.attempts, profile.name,
             nodes=len(services.cluster.table.live_rows()),

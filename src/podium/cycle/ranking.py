@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from podium.cycle.scoreboard import Scoreboard
 from podium.cycle.tied import Tied
-from podium.state.rows import Rows
+from podium.state.rows import Rows, table_of
 
 _OUT = np.iinfo(np.int64).min
 
@@ -68,5 +68,5 @@ class Ranking:
         return found
 
     def best_names(self) -> list[str]:
-        names = self.nodes.table.names
+        names = table_of(self.nodes).names
         return sorted(names[row] for row in self.best().rows.tolist())

@@ -109,7 +109,8 @@ class ProfileHandle:
         self._services = services
         self._profiles = profiles
         self.profile_name = profile_name
-        self.cluster = services.cluster
+        self.state = services.cluster
+        self.cluster = services.cluster.view
         self.nominator = services.nominator
         self.waiting_pods = services.waiting_pods
         self.pods_in_pre_bind = services.pods_in_pre_bind
@@ -130,14 +131,14 @@ class ProfileHandle:
         return [plugin.name for plugin in self._profile.plugins[point]]
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
-        nominated = NominatedPods(self.cluster, self.nominator, pod)
+        nominated = NominatedPods(self.state, self.nominator, pod)
         return filter_with_nominated(self._profile, state, pod, nodes, nominated)
 
     def run_scores(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         profile = self._profile
         reads = dict.fromkeys((plugin.name for plugin in profile.judges), EVERYTHING)
-        board = Scoreboard(profile, self.cluster, Reading(reads, (), (), profile.pre_scores))
-        board.refresh(state, pod, Rows(self.cluster, nodes.index), UNTRACKED)
+        board = Scoreboard(profile, self.state, Reading(reads, (), (), profile.pre_scores))
+        board.refresh(state, pod, Rows(self.state, nodes.index), UNTRACKED)
         totals: Scores = nodes.take(board.total)
         return totals
 

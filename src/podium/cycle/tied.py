@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.state.node_table import HashOrder, stable_hash
-from podium.state.rows import Rows
+from podium.state.rows import Rows, table_of
 
 
 class Tied:
@@ -26,7 +26,7 @@ class Tied:
     @classmethod
     def of(cls, nodes: Rows, is_tied: NDArray[np.bool_]) -> Tied:
         """Those of the nodes that the mask marks."""
-        table = nodes.table
+        table = table_of(nodes)
         if len(nodes) < table.size:
             by_row = np.zeros(table.size, np.bool_)
             by_row[nodes.index] = is_tied

@@ -2,8 +2,37 @@
 
 from typing import Any
 
+from podium.api.objects import (
+    Affinity,
+    Condition,
+    Container,
+    CSINode,
+    Namespace,
+    Node,
+    NodeSpec,
+    NodeStatus,
+    ObjectMeta,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodSpec,
+    PodStatus,
+    Service,
+    StorageClass,
+    Taint,
+    Taints,
+    Toleration,
+    Volume,
+)
 from podium.framework import deprecated
 from podium.framework.args import Args, NoArgs, Problem
+from podium.framework.cluster_view import (
+    ClusterView,
+    HeldImage,
+    LabelColumn,
+    StandingTerm,
+    stable_hash,
+)
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.dependencies import Dependencies
 from podium.framework.diagnosis import NodeStatuses, fit_message
@@ -52,22 +81,31 @@ from podium.framework.waiting_pods import WaitingPod
 from podium.state.aspects import Aspect
 from podium.state.column import Column, packed
 from podium.state.overlay import Overlay
-from podium.state.pod_groups import Clause, PodQuery
+from podium.state.pod_groups import Clause, PodQuery, pods_matching
 from podium.state.pod_info import PodInfo
-from podium.state.rows import LabelView, NodeInfo, PodsOnRows, Rows
+from podium.state.rows import LabelView, LabelViews, NodeInfo, PodsOnRows, Rows
+
+API_VERSION = (1, 0)
+"""Moves with the names and signatures in docs/plugins/api.md: the first number when one breaks."""
 
 __all__ = [
+    "API_VERSION",
     "SUCCESS",
+    "Affinity",
     "Args",
     "Aspect",
     "BindPlugin",
+    "CSINode",
     "Candidate",
     "Candidates",
     "Clause",
     "Client",
     "ClusterEvent",
+    "ClusterView",
     "Code",
     "Column",
+    "Condition",
+    "Container",
     "CycleState",
     "Dependencies",
     "EnqueueExtensions",
@@ -77,19 +115,32 @@ __all__ = [
     "FilterPlugin",
     "Filtered",
     "Handle",
+    "HeldImage",
     "Hint",
+    "LabelColumn",
     "LabelView",
+    "LabelViews",
     "Lister",
+    "Namespace",
     "NoArgs",
+    "Node",
     "NodeInfo",
+    "NodeSpec",
+    "NodeStatus",
     "NodeStatuses",
     "Nominate",
     "NotSignable",
+    "ObjectMeta",
     "Overlay",
     "PermitPlugin",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
     "Plugin",
+    "Pod",
     "PodInfo",
     "PodQuery",
+    "PodSpec",
+    "PodStatus",
     "PodsOnRows",
     "PodsToActivate",
     "Point",
@@ -114,8 +165,15 @@ __all__ = [
     "Rows",
     "ScorePlugin",
     "Scores",
+    "Service",
+    "StandingTerm",
     "Status",
     "Statuses",
+    "StorageClass",
+    "Taint",
+    "Taints",
+    "Toleration",
+    "Volume",
     "Wait",
     "WaitingPod",
     "fit_message",
@@ -123,8 +181,10 @@ __all__ = [
     "on",
     "packed",
     "pod_fields",
+    "pods_matching",
     "scale",
     "skip",
+    "stable_hash",
     "wait",
 ]
 

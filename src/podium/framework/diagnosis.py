@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from podium.framework.status import Code, Status
 from podium.state.column import Column
-from podium.state.rows import NodeInfo, Rows
+from podium.state.rows import NodeInfo, Rows, table_of
 
 
 class Rejections(dict[tuple[str, str], int]):
@@ -79,7 +79,7 @@ class NodeStatuses:
         if self.absent.code is not code:
             mine: NDArray[np.intp] = explicit[has_code]
             return mine
-        rows = self.nodes.table.live_rows()
+        rows = table_of(self.nodes).live_rows()
         others: NDArray[np.intp] = rows[~np.isin(rows, explicit[~has_code])]
         return others
 

@@ -28,7 +28,7 @@ from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger
-from podium.state.cluster import ClusterState
+from podium.state.cluster_view import ClusterView
 from podium.state.rows import PodsOnRows, Rows
 
 T = TypeVar("T", bound=ApiObject)
@@ -111,8 +111,8 @@ class Handle(Protocol):
     @property
     def profile_name(self) -> str: ...
     @property
-    def cluster(self) -> ClusterState:
-        """The state; read it in a cycle, and write nothing but assumptions to it."""
+    def cluster(self) -> ClusterView:
+        """The cluster, to be read in a cycle; nothing but assumptions can be written to it."""
 
     @property
     def nominator(self) -> Nominator: ...

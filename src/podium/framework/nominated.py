@@ -15,7 +15,7 @@ from podium.state.cluster import ClusterState
 from podium.state.column import Column
 from podium.state.overlay import Overlay
 from podium.state.pod_info import PodInfo
-from podium.state.rows import PodsOnRows, Rows
+from podium.state.rows import PodsOnRows, Rows, table_of
 
 _NOWHERE: NDArray[np.intp] = np.zeros(0, np.intp)
 
@@ -73,7 +73,7 @@ def _with_pods(
 ) -> Statuses:
     """Pass one: each node's world with its nominated pods on it."""
     pods, rows = nominated.on(nodes.index)
-    overlay = Overlay.over(nodes.table, nodes.index, nodes.overlay)
+    overlay = Overlay.over(table_of(nodes), nodes.index, nodes.overlay)
     overlay.add(pods, rows)
     world = Rows(nodes.cluster, nodes.index, overlay)
     copy = state.clone()

@@ -16,7 +16,6 @@ import numpy as np
 from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.framework.resource_scoring import Amount
-from podium.state.image_columns import HeldImage
 
 LEAST: Final = 23 << 20
 MOST_PER_CONTAINER: Final = 1000 << 20
@@ -27,7 +26,7 @@ class ImageLocality(fwk.ScorePlugin):
     name = "ImageLocality"
 
     def __init__(self, args: fwk.NoArgs, handle: fwk.Handle) -> None:
-        self.table = handle.cluster.table
+        self.cluster = handle.cluster
 
     def sign(self, pod: Pod) -> Hashable:
         return (tuple(images_of(pod)), containers_of(pod))
@@ -48,10 +47,10 @@ class ImageLocality(fwk.ScorePlugin):
             total += nodes.holding(image) * worth
         return points(total, containers_of(pod))
 
-    def held(self, pod: Pod) -> list[tuple[HeldImage, int]]:
+    def held(self, pod: Pod) -> list[tuple[fwk.HeldImage, int]]:
         """The pod's images that some node holds, as often as it names them, with their worth."""
-        nodes = len(self.table.live_rows())
-        found = [self.table.images.find(full_name(name)) for name in images_of(pod)]
+        nodes = self.cluster.node_count
+        found = [self.cluster.image(full_name(name)) for name in images_of(pod)]
         return [(image, worth_of(image, nodes)) for image in found if image is not None]
 
 
@@ -75,7 +74,7 @@ def full_name(image: str) -> str:
     return image if has_tag else f"{image}:latest"
 
 
-def worth_of(image: HeldImage, nodes: int) -> int:
+def worth_of(image: fwk.HeldImage, nodes: int) -> int:
     return int(float(image.size_bytes) * (float(image.spread) / float(nodes)))
 
 

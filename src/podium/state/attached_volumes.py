@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.csi_migration import VolumeId
-from podium.state.column import grown
+from podium.state.column import grown, read_only
 from podium.state.row_counts import RowCounts
 
 _NOWHERE = RowCounts()
@@ -38,7 +38,10 @@ class AttachedVolumes:
         self._change(self._attached, volume, row, amount)
 
     def counts(self, driver: str) -> NDArray[np.int64]:
-        """The driver's distinct volumes, by row."""
+        """Return the driver's distinct volumes, by row. Read-only."""
+        return read_only(self._own_counts(driver))
+
+    def _own_counts(self, driver: str) -> NDArray[np.int64]:
         counts = self._counts.get(driver)
         if counts is None:
             counts = self._counts[driver] = np.zeros(self._capacity, np.int64)
@@ -84,7 +87,7 @@ class AttachedVolumes:
         rows.add(row, amount)
         if not rows.total:
             del tally[volume]
-        self.counts(volume.driver)[row] += self._is_on(volume, row) - was_there
+        self._own_counts(volume.driver)[row] += self._is_on(volume, row) - was_there
 
     def _is_on(self, volume: VolumeId, row: int) -> bool:
         return bool(self.users(volume).at(row)) or self.is_attached(volume, row)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from podium.state.aspects import Aspect, Changes
-from podium.state.cluster import ClusterState
+
+if TYPE_CHECKING:
+    from podium.state.cluster import ClusterState
 
 FRESH = Changes(aspects=Aspect.ALL, fresh=True)
 

@@ -26,6 +26,7 @@ from podium.errors import CacheError, InvalidQuantity
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
 from podium.state.assumed import Assumed
+from podium.state.cluster_view import ClusterView
 from podium.state.invariants import check_invariants
 from podium.state.kinds import ASPECTS
 from podium.state.label_columns import LabelColumn
@@ -34,7 +35,7 @@ from podium.state.objects import Store, says_the_same
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodGroups, PodQuery
 from podium.state.pod_info import UNPLACED, PodInfo
-from podium.state.rows import NodeInfo, Rows
+from podium.state.rows import Moment, NodeInfo, Rows
 from podium.state.storage import Storage
 from podium.state.volume_store import VolumeStore
 
@@ -61,6 +62,8 @@ class ClusterState:
             kind: Assumed(self._store(kind), self._announce_assumption) for kind in _ASSUMABLE
         }
         self.storage = Storage(self.table, self._stores)
+        self.view = ClusterView(self)
+        self.moment = Moment(self, self.view)
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -112,6 +115,11 @@ class ClusterState:
     def overlay(self, rows: NDArray[np.intp]) -> Overlay:
         """An overlay over these rows, which must ascend."""
         return Overlay(self.table, rows)
+
+    def begin_cycle(self) -> None:
+        """A new cycle begins: views of nodes from earlier ones are of no use any more."""
+        self.moment.close()
+        self.moment = Moment(self, self.view)
 
     # --- nodes ---------------------------------------------------------------------------------
 

@@ -156,6 +156,13 @@ class Interned(Generic[T]):
             self._spare.append(number)
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of the array that nobody can write through."""
+    shown = array.view()
+    shown.flags.writeable = False
+    return shown
+
+
 def grown(array: NDArray[Any], capacity: int, fill: Any) -> NDArray[Any]:
     """The array with room for ``capacity`` rows along its last axis."""
     shape = (*array.shape[:-1], capacity)

@@ -5,12 +5,11 @@ Only disks that pods may have to keep to themselves; a disk is found by what mak
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 
-from podium.api.objects import ISCSI, RBD, AWSElasticBlockStore, GCEPersistentDisk, Volume
+from podium.api.disks import Disk, disk_name, disks_of
+from podium.api.objects import Volume
 from podium.state.row_counts import RowCounts
-
-Disk = GCEPersistentDisk | AWSElasticBlockStore | ISCSI | RBD
 
 
 class DiskUses:
@@ -39,28 +38,3 @@ class DiskUses:
     def tally(self) -> dict[Disk, dict[int, int]]:
         """Everything counted, for comparing."""
         return {d: rows.items() for alike in self._uses.values() for d, rows in alike.items()}
-
-
-def disks_of(volumes: Iterable[Volume]) -> Iterator[Disk]:
-    for volume in volumes:
-        for disk in (
-            volume.gce_persistent_disk,
-            volume.aws_elastic_block_store,
-            volume.iscsi,
-            volume.rbd,
-        ):
-            if disk is not None:
-                yield disk
-
-
-def disk_name(disk: Disk) -> Hashable:
-    """What two disks that are the same have in common."""
-    match disk:
-        case GCEPersistentDisk():
-            return ("gce", disk.pd_name)
-        case AWSElasticBlockStore():
-            return ("ebs", disk.volume_id)
-        case ISCSI():
-            return ("iscsi", disk.iqn)
-        case RBD():
-            return ("rbd", disk.pool, disk.image)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Node
 from podium.api.selectors import Requirement
-from podium.state.column import grown
+from podium.state.column import grown, read_only
 
 MISSING: Final = -1
 _KEPT_COLUMNS: Final = 128
@@ -24,16 +24,29 @@ _KEPT_COLUMNS: Final = 128
 
 @dataclass(slots=True, eq=False)
 class LabelColumn:
-    """One label key over all rows. A value's number is its domain."""
+    """One label key over all rows. A value's number is its domain.
+
+    ``LabelColumns`` keeps the fields in step, and is the only one to call the private methods:
+    ``numbers`` shows ``_numbers``, ``values`` and ``number_of`` are inverse to each other, and
+    ``holders`` and ``labelled`` count the rows of ``numbers``.
+    """
 
     key: str
-    numbers: NDArray[np.intp]
+    _numbers: NDArray[np.intp]
     values: list[str] = field(default_factory=list)
     number_of: dict[str, int] = field(default_factory=dict)
     holders: list[int] = field(default_factory=list)  # how many rows have each value
     labelled: int = 0  # how many rows have the label
     _shared: int = 0  # how many values several rows have
     _places: NDArray[np.intp] | None = None
+    numbers: NDArray[np.intp] = field(init=False)  # by row; MISSING where the label is
+
+    def __post_init__(self) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        """Let readers see the numbers, and nobody write them through ``numbers``."""
+        self.numbers = read_only(self._numbers)
 
     @property
     def is_unique(self) -> bool:
@@ -53,12 +66,16 @@ class LabelColumn:
             self._places = places
         return places
 
-    def set(self, row: int, labels: Mapping[str, str]) -> None:
+    def _grow(self, capacity: int) -> None:
+        self._numbers = grown(self._numbers, capacity, MISSING)
+        self._show()
+
+    def _set(self, row: int, labels: Mapping[str, str]) -> None:
         value = labels.get(self.key)
-        number = MISSING if value is None else self.number(value)
-        self._hold(self.numbers.item(row), -1)
+        number = MISSING if value is None else self._number(value)
+        self._hold(self._numbers.item(row), -1)
         self._hold(number, 1)
-        self.numbers[row] = number
+        self._numbers[row] = number
         self._places = None
 
     def _hold(self, number: int, amount: int) -> None:
@@ -69,7 +86,7 @@ class LabelColumn:
         self.labelled += amount
         self._shared += (after > 1) - (before > 1)
 
-    def number(self, value: str) -> int:
+    def _number(self, value: str) -> int:
         number = self.number_of.get(value)
         if number is None:
             number = self.number_of[value] = len(self.values)
@@ -106,11 +123,11 @@ class LabelColumns:
     def grow(self, capacity: int) -> None:
         self._capacity = capacity
         for column in self._columns.values():
-            column.numbers = grown(column.numbers, capacity, MISSING)
+            column._grow(capacity)
 
     def set(self, row: int, labels: Mapping[str, str]) -> None:
         for column in self._columns.values():
-            column.set(row, labels)
+            column._set(row, labels)
 
     def check(self, nodes: Sequence[Node | None]) -> None:
         """Raise ``AssertionError`` when a column is not what the nodes say."""
@@ -133,7 +150,7 @@ class LabelColumns:
             column = LabelColumn(key, np.full(self._capacity, MISSING, np.intp))
             for row, node in enumerate(nodes):
                 if node is not None:
-                    column.set(row, self._read(node))
+                    column._set(row, self._read(node))
             while len(self._columns) >= _KEPT_COLUMNS:
                 del self._columns[next(iter(self._columns))]
         self._columns[key] = column

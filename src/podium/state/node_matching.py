@@ -48,9 +48,9 @@ def _field_mask(nodes: Rows, requirement: Requirement) -> Mask:
     """Fields: only the name has a value; it is looked up, not compared node by node."""
     if requirement.key != NAME_FIELD:
         return np.full(len(nodes), requirement.matches_value(""), np.bool_)
-    named = np.zeros(nodes.table.size, np.bool_)
+    named = np.zeros(nodes.cluster.size, np.bool_)
     for name in requirement.values:
-        row = nodes.table.row_of(name)
+        row = nodes.cluster.row_of(name)
         if row is not None:
             named[row] = True
     found: Mask = nodes.take(named)

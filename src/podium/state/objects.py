@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from podium.api.meta import ApiObject
+from podium.api.meta import ApiObject, is_newer
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -57,12 +57,6 @@ class Store(Generic[T]):
 
 
 _NONE: Mapping[str, T] = {}  # type: ignore[valid-type]  # an empty mapping serves every kind
-
-
-def is_newer(obj: ApiObject, than: ApiObject) -> bool:
-    """Whether this is the later of two versions; what is no number cannot be compared."""
-    one, other = obj.metadata.resource_version, than.metadata.resource_version
-    return one.isdecimal() and other.isdecimal() and int(one) > int(other)
 
 
 def says_the_same(old: ApiObject, new: ApiObject) -> bool:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api.selector_text import parse_selector
 from podium.api.selectors import Selector
 from podium.state.column import grown
 from podium.state.domain_sums import DomainSums
@@ -54,6 +56,25 @@ class PodQuery:
     @property
     def keys(self) -> frozenset[str]:
         return frozenset().union(*(clause.selector.keys for clause in self.clauses))
+
+
+@lru_cache(maxsize=1024)
+def pods_matching(selector: str, namespace: str | None = None) -> PodQuery:
+    """Return a query for pods by their labels, written as for ``kubectl get -l``.
+
+    ``pods_matching("app=web,tier!=db")``, in all namespaces unless one is given.
+    """
+    namespaces = None if namespace is None else frozenset((namespace,))
+    return PodQuery((Clause(namespaces, parse_selector(selector)),))
+
+
+def as_query(pods: PodQuery | str, namespace: str | None) -> PodQuery:
+    """Return the query itself, or the one that a selector's text stands for."""
+    if isinstance(pods, str):
+        return pods_matching(pods, namespace)
+    if namespace is not None:
+        raise TypeError("a query names its namespaces itself: leave out namespace")
+    return pods
 
 
 @dataclass(slots=True, eq=False)

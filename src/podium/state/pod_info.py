@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from podium.api import resources
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms, has_affinity
-from podium.api.objects import Pod, Volume, validate
+from podium.api.disks import storage_volumes
+from podium.api.objects import Pod, validate
 from podium.errors import InvalidQuantity
 from podium.state.aspects import Aspect
 
@@ -82,12 +83,6 @@ class PodInfo:
 
     def __repr__(self) -> str:
         return f"PodInfo({self.pod.key})"
-
-
-def storage_volumes(pod: Pod) -> tuple[Volume, ...]:
-    """The claims and disks among the pod's volumes."""
-    volumes = pod.spec.volumes
-    return tuple([volume for volume in volumes if volume.is_storage]) if volumes else ()
 
 
 _EQUAL: dict[Hashable, resources.Requests] = {}

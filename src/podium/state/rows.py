@@ -7,9 +7,9 @@ the live cluster's, and follow a dry run through ``add_pods`` and ``remove_pods`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,25 +18,68 @@ from podium.api import resources
 from podium.api.objects import Node, Pod, Taints
 from podium.api.resources import HostPort
 from podium.api.selectors import NodeTerm, RequiredNodeAffinity, Requirement
+from podium.errors import StaleView
 from podium.state.column import Column
 from podium.state.image_columns import HeldImage
+from podium.state.label_columns import LabelColumn
 from podium.state.node_matching import matching, term_mask
 from podium.state.node_table import NodeTable
 from podium.state.overlay import Overlay
-from podium.state.pod_groups import PodQuery
+from podium.state.pod_groups import PodQuery, as_query
 from podium.state.pod_info import PodInfo
 from podium.state.resource_columns import int64
 from podium.state.used_ports import port_holders
 
 if TYPE_CHECKING:
     from podium.state.cluster import ClusterState
+    from podium.state.cluster_view import ClusterView
+
+T = TypeVar("T")
 
 _NON_ZERO = {"cpu": 0, "memory": 1}
 
 
-@dataclass(frozen=True, slots=True)
+class Moment:
+    """The cluster as it stands during one cycle: views of nodes read through it.
+
+    When the next cycle begins it is closed, and a view that somebody has kept raises ``StaleView``:
+    its rows may belong to other nodes by then. ``__getattr__`` is called for attributes that are
+    gone, so that an open moment costs nothing.
+    """
+
+    __slots__ = ("state", "table", "view")
+
+    def __init__(self, state: ClusterState, view: ClusterView) -> None:
+        self.state = state
+        self.table: NodeTable = state.table
+        self.view = view
+
+    @property
+    def moment(self) -> Moment:
+        return self
+
+    def close(self) -> None:
+        del self.state, self.table, self.view
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in Moment.__slots__:
+            raise StaleView
+        raise AttributeError(name)
+
+
+class HasMoment(Protocol):
+    """What views of nodes are made from: the state, a ClusterView, or the moment of a view."""
+
+    @property
+    def moment(self) -> Moment: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LabelView:
-    """One label over the rows of a view: a number per row, -1 where the label is missing."""
+    """One label over the nodes of a view: a number per node, -1 where the label is missing.
+
+    ``nodes.labels["zone"] == "a"`` is an array of booleans.
+    """
 
     numbers: NDArray[np.intp]
     values: Sequence[str]
@@ -44,29 +87,78 @@ class LabelView:
 
     @property
     def present(self) -> NDArray[np.bool_]:
+        """Which nodes have the label."""
         return self.numbers >= 0
+
+    def isin(self, values: Iterable[str]) -> NDArray[np.bool_]:
+        """Which nodes have the label with one of these values."""
+        known = [self.number_of[value] for value in values if value in self.number_of]
+        return np.isin(self.numbers, known)
+
+    def map(self, function: Callable[[str | None], T]) -> Column[T]:
+        """Call a function for each distinct value, ``None`` where the label is missing."""
+        return Column([function(value) for value in (*self.values, None)], self.numbers)
+
+    def tolist(self) -> list[str | None]:
+        """Return the label of each node, ``None`` where it is missing."""
+        values = [*self.values, None]
+        return [values[number] for number in self.numbers.tolist()]
+
+    def __eq__(self, value: object) -> NDArray[np.bool_]:  # type: ignore[override]  # as numpy
+        found: NDArray[np.bool_] = self.numbers == self._number(value)
+        return found
+
+    def __ne__(self, value: object) -> NDArray[np.bool_]:  # type: ignore[override]  # as numpy
+        found: NDArray[np.bool_] = self.numbers != self._number(value)
+        return found
+
+    def _number(self, value: object) -> int:
+        return self.number_of.get(cast(str, value), _NO_NUMBER)
+
+    __hash__ = None  # type: ignore[assignment]  # what compares to an array is no key
+
+
+_NO_NUMBER = -2  # of a value that no node has, which is not a missing label either
+
+
+class LabelViews:
+    """Labels, or annotations, of the nodes of a view: ``nodes.labels["zone"]``."""
+
+    __slots__ = ("_column", "_nodes")
+
+    def __init__(self, nodes: Rows, column: Callable[[str], LabelColumn]) -> None:
+        self._nodes = nodes
+        self._column = column
+
+    def __getitem__(self, key: str) -> LabelView:
+        column = self._column(key)
+        return LabelView(self._nodes.take(column.numbers), column.values, column.number_of)
 
 
 class NodeInfo:
     """One candidate node: its object, its pods and what is left of it."""
 
-    __slots__ = ("cluster", "overlay", "row")
+    __slots__ = ("_moment", "overlay", "row")
 
-    def __init__(self, cluster: ClusterState, row: int, overlay: Overlay | None = None) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: HasMoment, row: int, overlay: Overlay | None = None) -> None:
+        self._moment = cluster.moment
         self.row = row
         self.overlay = overlay
 
     @property
+    def cluster(self) -> ClusterView:
+        return self._moment.view
+
+    @property
     def node(self) -> Node:
-        node = self.cluster.table.nodes[self.row]
+        node = self._moment.table.nodes[self.row]
         if node is None:
             raise LookupError(f"row {self.row} has no node")
         return node
 
     @property
     def name(self) -> str:
-        return self.cluster.table.names[self.row]
+        return self._moment.table.names[self.row]
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -80,16 +172,16 @@ class NodeInfo:
     def pods(self) -> list[PodInfo]:
         if self.overlay is not None:
             return list(self.overlay.pods_on(self.row))
-        return list(self.cluster.table.pods[self.row].values())
+        return list(self._moment.table.pods[self.row].values())
 
     @property
     def used_ports(self) -> Collection[HostPort]:
         """The host ports in use, as (address, protocol, number)."""
         changed = self.overlay.ports if self.overlay is not None else {}
-        return changed.get(self.row, self.cluster.table.ports.on(self.row))
+        return changed.get(self.row, self._moment.table.ports.on(self.row))
 
     def allocatable(self, resource: str) -> int:
-        columns = self.cluster.table.resources
+        columns = self._moment.table.resources
         place = columns.index.get(resource)
         if place is None:
             return resources.allocatable(self.node).get(resource, 0)
@@ -99,7 +191,7 @@ class NodeInfo:
         return self.allocatable(resource) != 0
 
     def requested(self, resource: str) -> int:
-        columns = self.cluster.table.resources
+        columns = self._moment.table.resources
         place = columns.index.get(resource)
         if place is None:
             return 0
@@ -111,18 +203,18 @@ class NodeInfo:
 
     def non_zero_requested(self, resource: str) -> int:
         """What scoring assumes of cpu and memory: a container that names none counts a default."""
-        return self.cluster.table.resources.non_zero.item(_NON_ZERO[resource], self.row)
+        return self._moment.table.resources.non_zero.item(_NON_ZERO[resource], self.row)
 
     def free(self, resource: str) -> int:
         return int64(self.allocatable(resource) - self.requested(resource))
 
-    def count(self, query: PodQuery) -> int:
-        """How many pods of the live cluster on this node match."""
-        return int(self.cluster.counts(query)[self.row])
+    def count_pods(self, pods: PodQuery | str, *, namespace: str | None = None) -> int:
+        """Return how many pods of the live cluster on this node match."""
+        return int(self._moment.state.counts(as_query(pods, namespace))[self.row])
 
     def alone(self) -> Rows:
         """Return a view of this node and no other."""
-        return Rows(self.cluster, np.array([self.row], np.intp), self.overlay)
+        return Rows(self._moment, np.array([self.row], np.intp), self.overlay)
 
     def __repr__(self) -> str:
         return f"NodeInfo({self.name})"
@@ -134,16 +226,21 @@ class Rows:
     ``index`` holds their rows, ascending: a view of all rows reads columns in place.
     """
 
-    __slots__ = ("_whole", "cluster", "index", "overlay")
+    __slots__ = ("_moment", "_whole", "index", "overlay")
 
     def __init__(
-        self, cluster: ClusterState, index: NDArray[np.intp], overlay: Overlay | None = None
+        self, cluster: HasMoment, index: NDArray[np.intp], overlay: Overlay | None = None
     ) -> None:
-        self.cluster = cluster
+        self._moment = moment = cluster.moment
+        index.flags.writeable = False
         self.index = index
         self.overlay = overlay
         # Without holes in the table a view of all nodes reads columns in place.
-        self._whole = len(index) == cluster.table.size
+        self._whole = len(index) == moment.table.size
+
+    @property
+    def cluster(self) -> ClusterView:
+        return self._moment.view
 
     @classmethod
     def of(cls, *nodes: Node, pods: Sequence[Pod] = ()) -> Rows:
@@ -157,22 +254,18 @@ class Rows:
             cluster.add_pod(pod)
         return cluster.rows()
 
-    @property
-    def table(self) -> NodeTable:
-        return self.cluster.table
-
     def __len__(self) -> int:
         return len(self.index)
 
     def __iter__(self) -> Iterator[NodeInfo]:
-        return (NodeInfo(self.cluster, row, self.overlay) for row in self.index.tolist())
+        return (NodeInfo(self._moment, row, self.overlay) for row in self.index.tolist())
 
     def at(self, position: int) -> NodeInfo:
-        return NodeInfo(self.cluster, int(self.index[position]), self.overlay)
+        return NodeInfo(self._moment, int(self.index[position]), self.overlay)
 
     @property
     def names(self) -> list[str]:
-        names = self.table.names
+        names = self._moment.table.names
         return [names[row] for row in self.index.tolist()]
 
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
@@ -186,17 +279,17 @@ class Rows:
         return column.take(self.index, axis=-1)
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
-        table = self.cluster.table
+        table = self._moment.table
         place = table.resource_place(resource)  # may make room for it, and so comes first
         return self.take(table.resources.allocatable[place])
 
     def all_have(self, resource: str) -> bool:
         """Whether each node of the cluster has any of the resource."""
-        table = self.cluster.table
+        table = self._moment.table
         return table.resources.is_on(len(table.live_rows()), table.resource_place(resource))
 
     def requested(self, resource: str) -> NDArray[np.int64]:
-        table = self.cluster.table
+        table = self._moment.table
         place = table.resource_place(resource)
         amounts: NDArray[np.int64] = self.take(table.resources.requested[place])
         if self.overlay is None:
@@ -213,48 +306,69 @@ class Rows:
 
     def non_zero_requested(self, resource: str) -> NDArray[np.int64]:
         """As ``NodeInfo.non_zero_requested``. A dry run does not score: overlays play no part."""
-        return self.take(self.cluster.table.resources.non_zero[_NON_ZERO[resource]])
+        return self.take(self._moment.table.resources.non_zero[_NON_ZERO[resource]])
 
     @property
     def taints(self) -> Column[Taints]:
-        return Column(self.table.taints.values, self.take(self.table.taints.numbers))
+        taints = self._moment.table.taints
+        return Column(taints.values, self.take(taints.numbers))
 
     @property
     def unschedulable(self) -> NDArray[np.bool_]:
-        return self.take(self.table.unschedulable)
+        return self.take(self._moment.table.unschedulable)
 
     @property
     def declared_features(self) -> Column[tuple[str, ...]]:
-        return Column(self.table.features.values, self.take(self.table.features.numbers))
+        features = self._moment.table.features
+        return Column(features.values, self.take(features.numbers))
 
     def port_holders(self, protocol: str, number: int) -> dict[str, NDArray[np.bool_]]:
         """The nodes that use this host port, by the address they use it on."""
-        return port_holders(self, protocol, number)
+        return port_holders(self, self._moment.table, protocol, number)
 
-    def label(self, key: str) -> LabelView:
-        column = self.table.label_column(key)
-        return LabelView(self.take(column.numbers), column.values, column.number_of)
+    @property
+    def labels(self) -> LabelViews:
+        return LabelViews(self, self._moment.table.label_column)
 
-    def annotation(self, key: str) -> LabelView:
-        column = self.table.annotation_column(key)
-        return LabelView(self.take(column.numbers), column.values, column.number_of)
+    @property
+    def annotations(self) -> LabelViews:
+        return LabelViews(self, self._moment.table.annotation_column)
 
     @property
     def zones(self) -> Column[str]:
         """Region and zone of each node in one text; empty for a node that has neither."""
-        return Column(self.table.zones.values, self.take(self.table.zones.numbers))
+        zones = self._moment.table.zones
+        return Column(zones.values, self.take(zones.numbers))
 
     def holding(self, image: HeldImage) -> NDArray[np.bool_]:
         """The nodes that hold the image."""
-        return self.take(image.column(self.table.size))
+        return self.take(image.column(self._moment.table.size))
 
-    def count(self, query: PodQuery) -> NDArray[np.int64]:
-        """How many pods on each node match."""
-        return self.take(self.cluster.counts(query))
+    def count_pods(
+        self, pods: PodQuery | str, *, namespace: str | None = None
+    ) -> NDArray[np.int64]:
+        """Return how many pods on each node match: ``nodes.count_pods("app=web")``.
+
+        Pods of all namespaces count unless ``namespace`` says otherwise.
+        """
+        return self.take(self._moment.state.counts(as_query(pods, namespace)))
+
+    def domain_counts(
+        self, key: str, pods: PodQuery | str, *, namespace: str | None = None
+    ) -> NDArray[np.int64]:
+        """Return how many matching pods there are in each node's domain of a topology key.
+
+        0 where the node has no such label: ``nodes.domain_counts("zone", "app=web")``.
+        """
+        state, label = self._moment.state, self._moment.table.label_column(key)
+        sums = state.domain_counts(as_query(pods, namespace), label).copy()
+        sums[-1] = 0
+        counts: NDArray[np.int64] = sums[self.take(label.numbers)]
+        return counts
 
     def satisfying(self, requirement: Requirement) -> NDArray[np.bool_]:
         """The nodes whose labels satisfy the requirement."""
-        column = self.table.label_column(requirement.key)
+        column = self._moment.table.label_column(requirement.key)
         answers = column.holding(requirement)
         mask: NDArray[np.bool_] = answers[self.take(column.numbers)]
         return mask
@@ -271,23 +385,32 @@ class Rows:
 class PodsOnRows:
     """Pods and the row of each: what a dry run adds or removes, each in the world of its row."""
 
-    __slots__ = ("cluster", "infos", "overlay", "rows")
+    __slots__ = ("_moment", "infos", "overlay", "rows")
 
     def __init__(self, nodes: Rows, infos: Sequence[PodInfo], rows: NDArray[np.intp]) -> None:
-        self.cluster = nodes.cluster
+        self._moment = nodes._moment
         self.overlay = nodes.overlay
         self.infos = infos
         self.rows = rows
+
+    @property
+    def cluster(self) -> ClusterView:
+        return self._moment.view
 
     @classmethod
     def alone(cls, info: PodInfo, node: NodeInfo) -> PodsOnRows:
         """One pod on one node, for plugins whose rule is the form for many."""
         row = np.array([node.row])
-        return cls(Rows(node.cluster, row, node.overlay), [info], row)
+        return cls(node.alone(), [info], row)
 
     def __len__(self) -> int:
         return len(self.infos)
 
     def __iter__(self) -> Iterator[tuple[PodInfo, NodeInfo]]:
         for info, row in zip(self.infos, self.rows.tolist(), strict=True):
-            yield info, NodeInfo(self.cluster, row, self.overlay)
+            yield info, NodeInfo(self._moment, row, self.overlay)
+
+
+def table_of(nodes: Rows) -> NodeTable:
+    """Return the table behind a view, for podium's own core; plugins have the view."""
+    return nodes._moment.table

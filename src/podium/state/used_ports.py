@@ -16,6 +16,7 @@ from podium.api.resources import HostPort
 from podium.state.row_counts import RowCounts
 
 if TYPE_CHECKING:
+    from podium.state.node_table import NodeTable
     from podium.state.rows import Rows
 
 Mask = NDArray[np.bool_]
@@ -93,11 +94,11 @@ class ChangedPorts:
         return used
 
 
-def port_holders(nodes: Rows, protocol: str, number: int) -> dict[str, Mask]:
+def port_holders(nodes: Rows, table: NodeTable, protocol: str, number: int) -> dict[str, Mask]:
     """The nodes of the view that use this port, by the address they use it on."""
-    size = nodes.table.size
+    size = table.size
     flags: dict[str, Mask] = defaultdict(lambda: np.zeros(size, np.bool_))
-    for address, rows in nodes.table.ports.holders(protocol, number).items():
+    for address, rows in table.ports.holders(protocol, number).items():
         flags[address][rows.rows()] = True
     if nodes.overlay is not None:
         for row, ports in nodes.overlay.ports.items():

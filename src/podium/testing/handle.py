@@ -137,7 +137,7 @@ class FakeHandle(ProfileHandle):
     @property
     def rows(self) -> Rows:
         """All nodes."""
-        return self.cluster.rows()
+        return self.cluster.nodes()
 
     def lister(self, resource: str) -> FakeLister:
         return FakeLister(self.custom.setdefault(resource, {}))

@@ -45,7 +45,7 @@ class Subject:
         self.handle = objects if isinstance(objects, FakeHandle) else FakeHandle(*objects)
         self.plugin = _built(written, args, self.handle)
         self.handle.use(self.plugin)
-        self.cluster = self.handle.cluster
+        self.cluster = self.handle.state
         self.profile = self.handle.profile
 
     def pod_class(self, pod: Pod) -> PodClass:

@@ -24,7 +24,7 @@ class Situation:
 
     def __init__(self, *objects, agree=("rack",)):
         self.handle = FakeHandle(*objects)
-        self.cluster = self.handle.cluster
+        self.cluster = self.handle.state
         self.plugin = ServiceAffinity(ServiceAffinity.Args(affinity_labels=agree), self.handle)
         self.handle.use(self.plugin)
         self.state = fwk.CycleState()

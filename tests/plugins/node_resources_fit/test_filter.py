@@ -171,8 +171,8 @@ def test_filter_needs_pre_filter():
 
 def test_dry_run_may_be_the_first_to_name_a_resource():
     handle = FakeHandle(node("a", allocatable={GPU: 2}), node("b"))
-    overlay = handle.cluster.overlay(handle.rows.index)
-    world = fwk.Rows(handle.cluster, handle.rows.index, overlay)
+    overlay = handle.state.overlay(handle.rows.index)
+    world = fwk.Rows(handle.state, handle.rows.index, overlay)
     subject = pod(requests={GPU: 1})
 
     assert [status.ok for status in judged(subject, world)] == [True, False]
@@ -213,8 +213,8 @@ def clusters(draw):
 def test_a_dry_run_judges_as_the_cluster_would_be(cluster, requests):
     nodes, pods, moves = cluster
     live = FakeHandle(*nodes, *pods)
-    overlay = live.cluster.overlay(live.rows.index)
-    for info in list(live.cluster.pods.values()):
+    overlay = live.state.overlay(live.rows.index)
+    for info in list(live.state.pods.values()):
         row = moves[info.pod.name]
         if row is not None:
             overlay.remove([info], np.array([info.row]))
@@ -231,7 +231,7 @@ def test_a_dry_run_judges_as_the_cluster_would_be(cluster, requests):
     ]
     subject = pod("subject", requests=requests)
 
-    world = fwk.Rows(live.cluster, live.rows.index, overlay)
+    world = fwk.Rows(live.state, live.rows.index, overlay)
 
     assert judged(subject, world) == judged(subject, FakeHandle(*nodes, *moved).rows)
     assert judged(subject, live.rows) == judged(subject, FakeHandle(*nodes, *pods).rows)

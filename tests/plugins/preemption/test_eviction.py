@@ -62,7 +62,7 @@ def started(*names, leaving=()):
     handle = FakeHandle(node("a"), *pods)
     handle.metrics = Counted()
     evictions = Evictions(handle)
-    victims = tuple(handle.cluster.pods[victim.uid] for victim in pods)
+    victims = tuple(handle.state.pods[victim.uid] for victim in pods)
     evictions.start(PREEMPTOR, Candidate("a", victims, 0))
     return handle, evictions
 
@@ -162,7 +162,7 @@ def test_the_pod_is_held_back_until_only_a_leaving_victim_is_left():
 
     async def delete(victim):
         seen.append(evictions.holds(PREEMPTOR))
-        handle.cluster.remove_pod(victim)
+        handle.state.remove_pod(victim)
         seen.append(evictions.holds(PREEMPTOR))
 
     handle.client.delete_pod = delete
@@ -175,7 +175,7 @@ def test_pre_enqueue_says_why():
     handle = FakeHandle(node("a"), pod("v1", node="a"))
     plugin = DefaultPreemption(DefaultPreemption.Args(), handle)
     assert plugin.pre_enqueue(PREEMPTOR).ok
-    victims = (handle.cluster.pods["uid-v1"],)
+    victims = (handle.state.pods["uid-v1"],)
     plugin._evictions.start(PREEMPTOR, Candidate("a", victims, 0))
     status = plugin.pre_enqueue(PREEMPTOR)
     assert status.code is fwk.Code.UNSCHEDULABLE_AND_UNRESOLVABLE

@@ -33,14 +33,14 @@ def test_one_preemption(seed, victims):
     handle = FakeHandle(node("a"), *pods)
     time = Time(handle.clock)
     api = FaultyApi(seed, handle.clock)
-    api.cluster = handle.cluster
+    api.cluster = handle.state
     api.create(*pods)
     client = handle.client = FaultyClient(api)
     evictions = Evictions(handle)
 
     async def carry_out():
         handle.spawn = time.spawn
-        infos = tuple(handle.cluster.pods[victim.uid] for victim in pods)
+        infos = tuple(handle.state.pods[victim.uid] for victim in pods)
         evictions.start(PREEMPTOR, Candidate("a", infos, 0))
         assert evictions.holds(PREEMPTOR)
         while time.tasks:

@@ -39,7 +39,7 @@ class Judged:
 
     def __init__(self, objects, claims):
         self.handle = FakeHandle(*objects)
-        self.cluster = self.handle.cluster
+        self.cluster = self.handle.state
         self.plugin = ScoringVolumeBinding(ScoringVolumeBinding.Args(), self.handle)
         self.pod = pod("web", volumes=uses(*claims))
         self.pre_filter()

@@ -53,7 +53,7 @@ class NodeLabel(fwk.FilterPlugin, fwk.ScorePlugin, fwk.EnqueueExtensions):
         return fwk.SUCCESS if self.accepts(node.node) else REJECTED
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
-        met = count_met(self.demands, lambda label: nodes.label(label).present)
+        met = count_met(self.demands, lambda label: nodes.labels[label].present)
         accepted = np.broadcast_to(met == len(self.demands), len(nodes))
         return fwk.Column.where(accepted, fwk.SUCCESS, REJECTED)
 
@@ -62,7 +62,7 @@ class NodeLabel(fwk.FilterPlugin, fwk.ScorePlugin, fwk.EnqueueExtensions):
         return int(percent(count_met(self.preferences, labels.__contains__), self.preferences))
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
-        met = count_met(self.preferences, lambda label: nodes.label(label).present)
+        met = count_met(self.preferences, lambda label: nodes.labels[label].present)
         scores = np.zeros(len(nodes), np.int64)
         scores[:] = percent(met, self.preferences)
         return scores

@@ -40,7 +40,7 @@ class NodePreferAvoidPods(fwk.ScorePlugin):
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         controller = controller_of(pod)
-        texts = nodes.annotation(ANNOTATION)
+        texts = nodes.annotations[ANNOTATION]
         judged = [points(controller, text) for text in (*texts.values, None)]
         return np.array(judged, np.int64)[texts.numbers]  # -1, for no annotation, is the last
 

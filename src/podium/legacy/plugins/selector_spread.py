@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod
-from podium.state.kinds import WORKLOADS
-from podium.state.workload_selectors import default_selector
+from podium.framework.workload_selectors import WORKLOADS, default_selector
 
 ZONE_WEIGHT = 2 / 3
 DEPENDENCIES = fwk.Dependencies(
@@ -56,11 +55,11 @@ class SelectorSpread(fwk.PreScorePlugin, fwk.ScorePlugin):
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         query = state.get(Counted).query
-        return 0 if query is None else node.count(query)
+        return 0 if query is None else node.count_pods(query)
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         query = state.get(Counted).query
-        return np.zeros(len(nodes), np.int64) if query is None else nodes.count(query)
+        return np.zeros(len(nodes), np.int64) if query is None else nodes.count_pods(query)
 
     def normalize_score(
         self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows

@@ -26,6 +26,12 @@ from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms
 from podium.api.objects import Namespace, Pod
 from podium.api.requirements import aggregate
 from podium.framework.args import outside
+from podium.framework.cluster_view import (
+    KINDS,
+    PREFERRED,
+    PREFERRED_ANTI,
+    REQUIRED_ANTI,
+)
 from podium.plugins.inter_pod_affinity.hints import node_may_help, pod_may_help
 from podium.plugins.inter_pod_affinity.scoring import (
     Attraction,
@@ -41,13 +47,6 @@ from podium.plugins.inter_pod_affinity.surroundings import (
     opposition,
 )
 from podium.plugins.inter_pod_affinity.terms import Namespaces
-from podium.state.affinity_index import (
-    KINDS,
-    PREFERRED,
-    PREFERRED_ANTI,
-    REQUIRED_ANTI,
-    StandingTerm,
-)
 
 # With own terms every pod may matter, else only what stands in the terms of others, if any do.
 _OWN = fwk.Dependencies(
@@ -164,7 +163,7 @@ class InterPodAffinity(
         ]
 
     def _survey(
-        self, pod: Pod, terms: AffinityTerms, opposing: Iterable[StandingTerm]
+        self, pod: Pod, terms: AffinityTerms, opposing: Iterable[fwk.StandingTerm]
     ) -> Surroundings:
         near = apart = None
         if terms.required:

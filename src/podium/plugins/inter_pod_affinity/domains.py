@@ -11,9 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.state.affinity_index import StandingTerm
-from podium.state.cluster import ClusterState
-from podium.state.label_columns import LabelColumn
 
 Counts = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -52,21 +49,23 @@ class Held:
         return self.plus(Held(-other.values, other.places))
 
 
-def in_domains(cluster: ClusterState, query: fwk.PodQuery, key: str, *, missing: int = 0) -> Held:
+def in_domains(
+    cluster: fwk.ClusterView, query: fwk.PodQuery, key: str, *, missing: int = 0
+) -> Held:
     """How many pods match in each row's domain; ``missing`` where the label is."""
-    label = cluster.table.label_column(key)
+    label = cluster.label_column(key)
     if label.is_unique:
-        counts = cluster.counts(query)[: cluster.table.size]
+        counts = cluster.pod_counts(query)
         return Held(_where_labelled(cluster, label, counts, missing))
-    sums = cluster.domain_counts(query, label).copy()
+    sums = cluster.domain_counts(query, key)
     sums[-1] = missing
-    return Held(sums, label.places(cluster.table.size))
+    return Held(sums, label.places(cluster.size))
 
 
-def standing_in_domains(cluster: ClusterState, standing: StandingTerm) -> Held:
+def standing_in_domains(cluster: fwk.ClusterView, standing: fwk.StandingTerm) -> Held:
     """How often a term of placed pods stands in each row's domain."""
-    size = cluster.table.size
-    label = cluster.table.label_column(standing.term.topology_key)
+    size = cluster.size
+    label = cluster.label_column(standing.term.topology_key)
     if label.is_unique:
         counts = np.zeros(size, np.int64)
         standing.rows.add_to(counts)
@@ -77,10 +76,10 @@ def standing_in_domains(cluster: ClusterState, standing: StandingTerm) -> Held:
 
 
 def _where_labelled(
-    cluster: ClusterState, label: LabelColumn, counts: Counts, missing: int
+    cluster: fwk.ClusterView, label: fwk.LabelColumn, counts: Counts, missing: int
 ) -> Counts:
     """With a domain to each row its count is the domain's."""
-    size = cluster.table.size
+    size = cluster.size
     if label.labelled == size:
         return counts
     return np.where(label.numbers[:size] < 0, missing, counts)
@@ -91,8 +90,8 @@ def on_rows(size: int, rows: Places, weights: Counts | None = None) -> Counts:
     return np.bincount(rows, weights, minlength=size).astype(np.int64)
 
 
-def has_label(cluster: ClusterState, key: str, rows: Places) -> NDArray[np.bool_]:
-    present: NDArray[np.bool_] = cluster.table.label_column(key).numbers[rows] >= 0
+def has_label(cluster: fwk.ClusterView, key: str, rows: Places) -> NDArray[np.bool_]:
+    present: NDArray[np.bool_] = cluster.label_column(key).numbers[rows] >= 0
     return present
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.objects import Pod
+from podium.framework.cluster_view import PREFERRED, PREFERRED_ANTI, REQUIRED
 from podium.plugins.inter_pod_affinity.domains import (
     Held,
     Tally,
@@ -17,8 +18,6 @@ from podium.plugins.inter_pod_affinity.domains import (
     standing_in_domains,
 )
 from podium.plugins.inter_pod_affinity.terms import Wanted
-from podium.state.affinity_index import PREFERRED, PREFERRED_ANTI, REQUIRED
-from podium.state.cluster import ClusterState
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Preferences:
 
 
 def attraction(
-    cluster: ClusterState, pod: Pod, own: Preferences, hard_weight: int
+    cluster: fwk.ClusterView, pod: Pod, own: Preferences, hard_weight: int
 ) -> Attraction | None:
     """Weigh the pod's terms against all pods, and all pods' terms against the pod.
 

@@ -24,8 +24,6 @@ from podium.plugins.inter_pod_affinity.domains import (
     standing_in_domains,
 )
 from podium.plugins.inter_pod_affinity.terms import Companions, Wanted
-from podium.state.affinity_index import StandingTerm
-from podium.state.cluster import ClusterState
 
 Pick = Callable[[Held], Counts]
 
@@ -51,7 +49,7 @@ class Near:
     anywhere: int | Held
 
     @classmethod
-    def around(cls, cluster: ClusterState, wanted: Companions) -> Near:
+    def around(cls, cluster: fwk.ClusterView, wanted: Companions) -> Near:
         each = [in_domains(cluster, wanted.query, key, missing=_KEYLESS) for key in wanted.keys]
         total = sum(_placed(cluster, wanted.query, key) for key in wanted.keys)
         fewest = each[0]
@@ -72,7 +70,7 @@ class Near:
         return fits
 
     def following(self, others: fwk.PodsOnRows, sign: int) -> Near:
-        size = others.cluster.table.size
+        size = others.cluster.size
         found = matches(others.cluster, self.wanted.query, others.infos)
         change = on_rows(size, others.rows, found) * sign
         before = self.fewest.by_row()
@@ -86,10 +84,10 @@ class Near:
 _KEYLESS = -1
 
 
-def _placed(cluster: ClusterState, query: fwk.PodQuery, key: str) -> int:
+def _placed(cluster: fwk.ClusterView, query: fwk.PodQuery, key: str) -> int:
     """How many matching pods are in some domain of this key."""
-    label = cluster.table.label_column(key)
-    counts = cluster.counts(query)[: cluster.table.size]
+    label = cluster.label_column(key)
+    counts = cluster.pod_counts(query)
     if label.labelled == len(counts):
         return int(counts.sum())
     return int(counts.sum(where=label.numbers[: len(counts)] >= 0))
@@ -103,7 +101,7 @@ class Apart:
     here: Held
 
     @classmethod
-    def around(cls, cluster: ClusterState, unwanted: tuple[Wanted, ...]) -> Apart:
+    def around(cls, cluster: fwk.ClusterView, unwanted: tuple[Wanted, ...]) -> Apart:
         first, *more = [in_domains(cluster, each.query, each.key) for each in unwanted]
         for other in more:
             first = first.plus(other)
@@ -179,7 +177,7 @@ class Surroundings:
             self.near = self.near.following(others, sign)
         if self.apart is not None:
             self.apart = self.apart.following(others, sign)
-        size = others.cluster.table.size
+        size = others.cluster.size
         for key, rows in opposing_rows(pod, space_labels, others).items():
             labelled = rows[has_label(others.cluster, key, rows)]
             change = Held(on_rows(size, labelled) * sign)
@@ -192,7 +190,7 @@ _VERDICT_OF = np.array([FITS, OPPOSED, CROWDED, CROWDED, FAR, FAR, FAR, FAR])
 _FEW = 64  # up to this many domains are judged one by one
 
 
-def opposition(cluster: ClusterState, opposing: Iterable[StandingTerm]) -> Held | None:
+def opposition(cluster: fwk.ClusterView, opposing: Iterable[fwk.StandingTerm]) -> Held | None:
     """How often these terms of other pods stand in each row's domains."""
     tally = Tally()
     for standing in opposing:
@@ -200,9 +198,9 @@ def opposition(cluster: ClusterState, opposing: Iterable[StandingTerm]) -> Held 
     return tally.total
 
 
-def matches(cluster: ClusterState, query: fwk.PodQuery, infos: Sequence[fwk.PodInfo]) -> Counts:
+def matches(cluster: fwk.ClusterView, query: fwk.PodQuery, infos: Sequence[fwk.PodInfo]) -> Counts:
     """1 for each pod that matches, else 0; pods of a group are judged once."""
-    cluster.counts(query)  # while a query is in use, groups tell apart the labels it asks for
+    cluster.pod_counts(query)  # while a query is in use, groups tell apart the labels it asks for
     groups = {info.group for info in infos}
     judged = {g: query.matches(g.namespace, g.labels, g.is_terminating) for g in groups if g}
     return np.array(

@@ -8,7 +8,6 @@ from podium import framework as fwk
 from podium.api.affinity_terms import Term, Terms
 from podium.api.objects import Namespace, Pod
 from podium.api.selectors import Selector
-from podium.state.cluster import ClusterState
 
 _KEPT = 1024
 
@@ -37,7 +36,7 @@ class Companions:
 class Namespaces:
     """Resolves the namespaces of terms; what was found is kept until a namespace changes."""
 
-    def __init__(self, cluster: ClusterState) -> None:
+    def __init__(self, cluster: fwk.ClusterView) -> None:
         self._store = cluster.objects(Namespace)
         self._version = self._store.version
         self._names: dict[Selector, frozenset[str]] = {}

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from podium import framework as fwk
 from podium.framework.resource_scoring import Demand
 from podium.plugins.node_resources_balanced_allocation.balance import balance_of, balances, shares
-from podium.state.changes import Reader
-from podium.state.cluster import ClusterState
 
 _FEW = 16  # changed rows up to this many are looked at one by one
 _KEPT = 4  # sets of resources: pods that ask for devices are compared in those too
@@ -39,17 +37,17 @@ class StandingBalances:
 
 
 class _Kept:
-    def __init__(self, cluster: ClusterState) -> None:
+    def __init__(self, cluster: fwk.ClusterView) -> None:
         self.cluster = cluster
-        self._reader = Reader(cluster)
+        self._changes = cluster.changes()
         self._by_row: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def by_row(self, asked: Sequence[Demand]) -> NDArray[np.int64]:
-        changes = self._reader.catch_up()
+        changes = self._changes()
         rows = [row for row, a in changes.rows.items() if a & fwk.Aspect.RESOURCES]
         if changes.fresh or len(rows) > _FEW:
-            nodes = self.cluster.rows()
-            self._by_row = np.zeros(self.cluster.table.size, np.int64)
+            nodes = self.cluster.nodes()
+            self._by_row = np.zeros(self.cluster.size, np.int64)
             self._by_row[nodes.index] = balances(asked, nodes, balance_of)
             return self._by_row
         for row in rows:

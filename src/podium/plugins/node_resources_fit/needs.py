@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import Pod
 from podium.framework.status import SUCCESS, Status
-from podium.state.rows import NodeInfo, Rows
 
 _BY_NAME = (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE)
 _ONE_POD = (resources.PODS, 1)
@@ -31,17 +31,19 @@ def needs_of(pod: Pod) -> Needs:
     return tuple([need for need in needs if need[1] > 0])
 
 
-def shortages(needs: Needs, nodes: NodeInfo | Rows) -> Iterator[bool | NDArray[np.bool_]]:
+def shortages(needs: Needs, nodes: fwk.NodeInfo | fwk.Rows) -> Iterator[bool | NDArray[np.bool_]]:
     """For each need whether there is too little left: a flag of one node, an array of many."""
     return (amount > nodes.free(name) for name, amount in needs)
 
 
-def fits_everywhere(needs: Needs, nodes: Rows) -> bool:
+def fits_everywhere(needs: Needs, nodes: fwk.Rows) -> bool:
     """Whether nothing is short anywhere, which is found faster than what is short where."""
     return all(nodes.free(name).min(initial=amount) >= amount for name, amount in needs)
 
 
-def hopelessness(needs: Needs, nodes: NodeInfo | Rows) -> Iterator[bool | NDArray[np.bool_]]:
+def unresolvable(
+    needs: Needs, nodes: fwk.NodeInfo | fwk.Rows
+) -> Iterator[bool | NDArray[np.bool_]]:
     """For each need but that for a pod, whether even the empty node has too little."""
     return (amount > nodes.allocatable(name) for name, amount in needs[1:])
 

@@ -20,10 +20,10 @@ from podium.plugins.node_resources_fit.args import FitArgs
 from podium.plugins.node_resources_fit.needs import (
     Needs,
     fits_everywhere,
-    hopelessness,
     needs_of,
     rejection,
     shortages,
+    unresolvable,
 )
 from podium.plugins.node_resources_fit.strategies import scored_demands
 
@@ -77,14 +77,14 @@ class NodeResourcesFit(
         if not any(short):
             return fwk.SUCCESS
         bits = sum(1 << place for place, is_short in enumerate(short) if is_short)
-        return rejection(checked.names, bits, any(hopelessness(checked.needs, node)))
+        return rejection(checked.names, bits, any(unresolvable(checked.needs, node)))
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         checked = state.get(CheckedNeeds)
         if fits_everywhere(checked.needs, nodes):
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
         short = cast("list[NDArray[np.bool_]]", [*shortages(checked.needs, nodes)])
-        hopeless = reduce(or_, hopelessness(checked.needs, nodes), np.zeros(len(nodes), np.bool_))
+        hopeless = reduce(or_, unresolvable(checked.needs, nodes), np.zeros(len(nodes), np.bool_))
         width = len(short)
         return fwk.packed([*short, hopeless]).map(
             lambda bits: rejection(checked.names, bits & ~(1 << width), bits >> width == 1)

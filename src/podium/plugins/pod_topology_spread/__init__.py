@@ -16,12 +16,12 @@ from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.api.selectors import RequiredNodeAffinity
 from podium.errors import InvalidSelector
+from podium.framework.workload_selectors import WORKLOADS
 from podium.plugins.pod_topology_spread.args import SpreadArgs
 from podium.plugins.pod_topology_spread.constraints import Constraints, Spreading
 from podium.plugins.pod_topology_spread.hard import VERDICTS, HardCounts, hard_counts
 from podium.plugins.pod_topology_spread.hints import Hints
 from podium.plugins.pod_topology_spread.soft import SoftCounts, normalized, soft_counts
-from podium.state.kinds import WORKLOADS
 
 
 class PodTopologySpread(
@@ -86,7 +86,7 @@ class PodTopologySpread(
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         constraints = self._spreading.soft(pod)
-        if not constraints or not len(nodes.cluster.rows()):
+        if not constraints or not nodes.cluster.node_count:
             return fwk.skip()
         needs_every_key = self._spreading.needs_every_key(pod)
         state.put(soft_counts(nodes, pod, constraints, needs_every_key))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from podium import framework as fwk
 from podium.api.meta import HashedValue
 from podium.api.nodes import HOSTNAME
 from podium.api.objects import Pod, TopologySpreadConstraint
 from podium.api.selectors import Selector, label_selector
+from podium.framework.workload_selectors import default_selector
 from podium.plugins.pod_topology_spread.args import HARD, SOFT, SpreadArgs
-from podium.state.cluster import ClusterState
-from podium.state.pod_groups import Clause, PodQuery
-from podium.state.workload_selectors import default_selector
 
 
 class Constraint(HashedValue, frozen=True, gc=False):
@@ -33,7 +32,7 @@ class Constraint(HashedValue, frozen=True, gc=False):
         return self.topology_key == HOSTNAME
 
     @property
-    def query(self) -> PodQuery | None:
+    def query(self) -> fwk.PodQuery | None:
         """The pods it counts; ``None`` when there can be none."""
         # A selector that asks for nothing matches every pod, but none is counted, as upstream.
         if self.selector.is_empty or self.selector.matches_nothing:
@@ -46,14 +45,14 @@ Written = tuple[TopologySpreadConstraint, ...]
 
 
 @lru_cache(maxsize=16384)
-def _query(namespace: str, selector: Selector) -> PodQuery:
-    return PodQuery((Clause(frozenset((namespace,)), selector),), terminating=False)
+def _query(namespace: str, selector: Selector) -> fwk.PodQuery:
+    return fwk.PodQuery((fwk.Clause(frozenset((namespace,)), selector),), terminating=False)
 
 
 class Spreading:
     """Finds the constraints of a pod. The last pod's are kept: each cycle asks several times."""
 
-    def __init__(self, args: SpreadArgs, cluster: ClusterState) -> None:
+    def __init__(self, args: SpreadArgs, cluster: fwk.ClusterView) -> None:
         self._cluster = cluster
         self._is_system = args.is_system
         self._defaults = {action: _acting(args.defaults, action) for action in (HARD, SOFT)}
@@ -84,7 +83,7 @@ class Spreading:
         return bool(pod.spec.topology_spread_constraints) or not self._is_system
 
     def _look_at(self, pod: Pod) -> None:
-        end = self._cluster.journal.end
+        end = self._cluster.version
         if pod is self._pod and end == self._journal_end:
             return
         self._pod, self._journal_end = pod, end

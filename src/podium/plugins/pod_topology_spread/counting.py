@@ -16,29 +16,27 @@ from podium import framework as fwk
 from podium.api.objects import Pod, Taints
 from podium.api.selectors import RequiredNodeAffinity
 from podium.api.taints import find_untolerated
+from podium.framework.cluster_view import Group
 from podium.plugins.pod_topology_spread.constraints import Constraint
-from podium.state.cluster import ClusterState
-from podium.state.label_columns import LabelColumn
-from podium.state.pod_groups import Group
 
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.intp]
 
 
-def columns(nodes: fwk.Rows, constraints: Sequence[Constraint]) -> list[LabelColumn]:
+def columns(nodes: fwk.Rows, constraints: Sequence[Constraint]) -> list[fwk.LabelColumn]:
     """The label of each constraint over the whole table.
 
     Held as they are until the next PreFilter or PreScore: looked up again by name, a column that
     was dropped in between would come back with other numbers.
     """
-    return [nodes.table.label_column(constraint.topology_key) for constraint in constraints]
+    return [nodes.cluster.label_column(constraint.topology_key) for constraint in constraints]
 
 
-def keyless(nodes: fwk.Rows, labels: Sequence[LabelColumn]) -> Mask | None:
+def keyless(nodes: fwk.Rows, labels: Sequence[fwk.LabelColumn]) -> Mask | None:
     """The nodes that lack one of the labels; ``None`` when there are none."""
     found = None
     for label in labels:
-        if label.labelled == len(nodes.table.live_rows()):
+        if label.labelled == nodes.cluster.node_count:
             continue
         missing = nodes.take(label.numbers) < 0
         if missing.any():
@@ -48,7 +46,7 @@ def keyless(nodes: fwk.Rows, labels: Sequence[LabelColumn]) -> Mask | None:
 
 def are_all(nodes: fwk.Rows) -> bool:
     """Whether the nodes are the whole table, so that what is kept of labels stands for them."""
-    return len(nodes) == nodes.table.size
+    return len(nodes) == nodes.cluster.size
 
 
 class CountedNodes:
@@ -89,7 +87,7 @@ def _both(first: Mask | None, second: Mask) -> Mask:
     return second if first is None else first & second
 
 
-def by_domain(numbers: Numbers, label: LabelColumn, amounts: Any) -> NDArray[Any]:
+def by_domain(numbers: Numbers, label: fwk.LabelColumn, amounts: Any) -> NDArray[Any]:
     """The sum of ``amounts`` in each domain."""
     size = len(label.values)
     if len(numbers) and numbers.min() < 0:
@@ -97,10 +95,10 @@ def by_domain(numbers: Numbers, label: LabelColumn, amounts: Any) -> NDArray[Any
     return np.bincount(numbers, amounts, size + 1)
 
 
-def domains_with(nodes: fwk.Rows, label: LabelColumn, counted: Mask | None) -> Mask:
+def domains_with(nodes: fwk.Rows, label: fwk.LabelColumn, counted: Mask | None) -> Mask:
     """The domains with a node that counts."""
     if counted is None and are_all(nodes):
-        missing = nodes.table.size - label.labelled
+        missing = nodes.cluster.size - label.labelled
         return np.array([*label.holders, missing]) > 0
     numbers: Numbers = nodes.take(label.numbers)
     held: Mask = by_domain(numbers, label, counted) > 0
@@ -108,22 +106,22 @@ def domains_with(nodes: fwk.Rows, label: LabelColumn, counted: Mask | None) -> M
 
 
 def pods_by_domain(
-    nodes: fwk.Rows, constraint: Constraint, label: LabelColumn, counted: Mask | None
+    nodes: fwk.Rows, constraint: Constraint, label: fwk.LabelColumn, counted: Mask | None
 ) -> NDArray[np.int64]:
     """How many pods the constraint counts in each domain."""
     query = constraint.query
     if query is None:
         return np.zeros(len(label.values) + 1, np.int64)
     if counted is None and are_all(nodes):
-        return nodes.cluster.domain_counts(query, label).copy()
-    amounts = nodes.count(query)
+        return nodes.cluster.domain_counts(query, label.key)
+    amounts = nodes.count_pods(query)
     if counted is not None:
         amounts = np.where(counted, amounts, 0)
     return by_domain(nodes.take(label.numbers), label, amounts).astype(np.int64)
 
 
 def spoken_of(
-    constraints: Sequence[Constraint], cluster: ClusterState, pods: Sequence[fwk.PodInfo]
+    constraints: Sequence[Constraint], cluster: fwk.ClusterView, pods: Sequence[fwk.PodInfo]
 ) -> Iterator[Mask]:
     """For each constraint, which of these pods its selector matches; groups are judged once.
 
@@ -131,7 +129,7 @@ def spoken_of(
     """
     for constraint in constraints:
         if constraint.query is not None:
-            cluster.counts(constraint.query)  # from now on its keys tell groups apart
+            cluster.pod_counts(constraint.query)  # from now on its keys tell groups apart
     subjects = [info.group or info for info in pods]
     distinct = set(subjects)
     for constraint in constraints:

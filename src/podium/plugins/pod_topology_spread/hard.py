@@ -21,7 +21,6 @@ from podium.plugins.pod_topology_spread.counting import (
     pods_by_domain,
     spoken_of,
 )
-from podium.state.label_columns import LabelColumn
 
 _REASON: Final = "node(s) didn't match pod topology spread constraints"
 
@@ -48,7 +47,7 @@ class Domains:
     __slots__ = ("_least_elsewhere", "constraint", "counts", "is_short", "known", "label", "table")
 
     def __init__(
-        self, constraint: Constraint, label: LabelColumn, counts: NDArray[np.int64], known: Mask
+        self, constraint: Constraint, label: fwk.LabelColumn, counts: NDArray[np.int64], known: Mask
     ) -> None:
         self.constraint = constraint
         self.label = label
@@ -89,34 +88,41 @@ class Domains:
 class HardCounts:
     """All hard constraints of a pod, and by row what a dry run has changed in its domain."""
 
-    __slots__ = ("_counted", "_deltas", "_nodes", "domains")
+    __slots__ = ("_cluster", "_counted", "_deltas", "_index", "domains")
 
     def __init__(
-        self, nodes: fwk.Rows, domains: Sequence[Domains], counted: Sequence[Mask | None]
+        self,
+        cluster: fwk.ClusterView,
+        index: Numbers,
+        domains: Sequence[Domains],
+        counted: Sequence[Mask | None],
     ) -> None:
+        """``index`` are the rows that the masks of ``counted`` speak of."""
         self.domains = domains
-        self._nodes = nodes
+        # Kept for the next equal pod, so that it holds no view of this cycle's nodes.
+        self._cluster = cluster
+        self._index = index
         self._counted = counted
         self._deltas: NDArray[np.int64] | None = None
 
     def clone(self) -> HardCounts:
-        copy = HardCounts(self._nodes, self.domains, self._counted)
+        copy = HardCounts(self._cluster, self._index, self.domains, self._counted)
         copy._deltas = None if self._deltas is None else self._deltas.copy()
         return copy
 
     def shift(self, pods: Sequence[fwk.PodInfo], rows: Numbers, amount: int) -> None:
         """Each pod comes to its row (+1) or leaves it (-1), in that row's world."""
         if self._deltas is None:
-            self._deltas = np.zeros((len(self.domains), self._nodes.table.size), np.int64)
+            self._deltas = np.zeros((len(self.domains), self._cluster.size), np.int64)
         constraints = [domains.constraint for domains in self.domains]
-        matched = spoken_of(constraints, self._nodes.cluster, pods)
+        matched = spoken_of(constraints, self._cluster, pods)
         for place, matches in enumerate(matched):
             moved = rows[matches & self._counts_on(place, rows)]
             np.add.at(self._deltas[place], moved, amount)
 
     def verdict(self, node: fwk.NodeInfo) -> int:
         if self._deltas is not None:
-            return int(self.verdicts(fwk.Rows(node.cluster, np.array([node.row]), node.overlay))[0])
+            return int(self.verdicts(node.alone())[0])
         for domains in self.domains:
             found = domains.table[domains.label.numbers[node.row]]
             if found:
@@ -128,7 +134,7 @@ class HardCounts:
         alone = self.domains[0]
         if self._deltas is not None or len(self.domains) > 1 or len(alone.table) > _FEW:
             return fwk.Column(VERDICTS, self.verdicts(nodes))
-        places = alone.label.places(nodes.table.size)
+        places = alone.label.places(nodes.cluster.size)
         return fwk.Column([VERDICTS[v] for v in alone.table.tolist()], nodes.take(places))
 
     def verdicts(self, nodes: fwk.Rows) -> Numbers:
@@ -149,8 +155,8 @@ class HardCounts:
         mask = self._counted[place]
         if mask is None:
             return np.ones(len(rows), np.bool_)
-        by_row = np.zeros(self._nodes.table.size, np.bool_)
-        by_row[self._nodes.index] = mask
+        by_row = np.zeros(self._cluster.size, np.bool_)
+        by_row[self._index] = mask
         return by_row[rows]
 
 
@@ -168,4 +174,4 @@ def hard_counts(nodes: fwk.Rows, pod: Pod, constraints: Constraints) -> HardCoun
         )
         for constraint, label, mask in zip(constraints, labels, counted, strict=True)
     ]
-    return HardCounts(nodes, domains, counted)
+    return HardCounts(nodes.cluster, nodes.index, domains, counted)

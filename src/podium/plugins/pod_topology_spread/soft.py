@@ -23,7 +23,6 @@ from podium.plugins.pod_topology_spread.counting import (
     keyless,
     pods_by_domain,
 )
-from podium.state.label_columns import LabelColumn
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +39,7 @@ class SoftTerm:
     """One soft constraint with its weight, and its worth by domain unless a node is a domain."""
 
     constraint: Constraint
-    label: LabelColumn
+    label: fwk.LabelColumn
     weight: float
     worths: Floats | None
 
@@ -52,7 +51,7 @@ class SoftTerm:
         if self.worths is not None:
             return float(self.worths[number])
         query = self.constraint.query
-        count = 0 if query is None else node.count(query)
+        count = 0 if query is None else node.count_pods(query)
         return float(worth(self.constraint, self.weight, count))
 
     def on_all(self, nodes: fwk.Rows) -> Floats:
@@ -60,7 +59,7 @@ class SoftTerm:
         if self.worths is not None:
             return self.worths[numbers]
         query = self.constraint.query
-        counts = np.zeros(len(nodes)) if query is None else nodes.count(query)
+        counts = np.zeros(len(nodes)) if query is None else nodes.count_pods(query)
         worths: Floats = worth(self.constraint, self.weight, counts)
         if len(numbers) and numbers.min() < 0:
             worths = np.where(numbers < 0, 0.0, worths)
@@ -120,7 +119,7 @@ def soft_counts(
     """Weigh by the domains of the feasible ``nodes``; count pods over all nodes."""
     labels = columns(nodes, constraints)
     ignored = keyless(nodes, labels) if needs_every_key else None
-    everywhere = nodes.cluster.rows()
+    everywhere = nodes.cluster.nodes()
     without = keyless(everywhere, labels) if needs_every_key else None
     where = CountedNodes(everywhere, pod, without)
     terms = []
@@ -135,7 +134,9 @@ def soft_counts(
     return SoftCounts(terms, needs_every_key)
 
 
-def _size(nodes: fwk.Rows, constraint: Constraint, label: LabelColumn, ignored: Mask | None) -> int:
+def _size(
+    nodes: fwk.Rows, constraint: Constraint, label: fwk.LabelColumn, ignored: Mask | None
+) -> int:
     """How many domains the ranked nodes have; those without the label share the blank value's."""
     if constraint.is_per_node:
         return len(nodes) if ignored is None else len(nodes) - int(np.count_nonzero(ignored))
@@ -148,7 +149,7 @@ def _size(nodes: fwk.Rows, constraint: Constraint, label: LabelColumn, ignored: 
 
 
 def _counts(
-    nodes: fwk.Rows, constraint: Constraint, label: LabelColumn, counted: Mask | None
+    nodes: fwk.Rows, constraint: Constraint, label: fwk.LabelColumn, counted: Mask | None
 ) -> NDArray[np.int64]:
     """Pods by domain; those on nodes without the label are of the blank value's domain."""
     counts = pods_by_domain(nodes, constraint, label, counted)

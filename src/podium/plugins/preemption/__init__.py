@@ -15,7 +15,6 @@ from podium.api.objects import Node, Pod, PodDisruptionBudget
 from podium.framework.args import invalid, outside
 from podium.plugins.preemption.evaluator import Evaluator
 from podium.plugins.preemption.eviction import Evictions
-from podium.state.node_table import stable_hash
 
 HELD = fwk.Status.unresolvable("waiting for the preemption for this pod to be finished")
 NOBODY_LEFT = fwk.Status.unschedulable("preemption: no candidate node for preemption")
@@ -55,7 +54,7 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
         best = self.evaluator.best(candidates)
         if not best:
             return None, NOBODY_LEFT
-        candidate = best[stable_hash(pod.uid) % len(best)]
+        candidate = best[fwk.stable_hash(pod.uid) % len(best)]
         self._evictions.start(pod, candidate)
         return fwk.Nominate(candidate.node), fwk.SUCCESS
 

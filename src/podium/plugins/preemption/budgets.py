@@ -8,13 +8,13 @@ from podium import framework as fwk
 from podium.api.objects import PodDisruptionBudget
 from podium.api.selectors import Selector, label_selector
 from podium.errors import InvalidSelector
-from podium.state.objects import Store
+from podium.framework.cluster_view import Objects
 
 
 class Budgets:
     """The budgets of a cluster, compiled once per preemption."""
 
-    def __init__(self, store: Store[PodDisruptionBudget]) -> None:
+    def __init__(self, store: Objects[PodDisruptionBudget]) -> None:
         self._store = store
         self._compiled: dict[str, list[tuple[PodDisruptionBudget, Selector]]] = {}
 

@@ -17,7 +17,6 @@ from podium.errors import InvalidTime
 from podium.framework.answers import AttemptFailed
 from podium.framework.profile import refusals
 from podium.plugins.preemption.budgets import Budgets
-from podium.state.resource_columns import PODS
 
 NO_VICTIMS = fwk.Status.unresolvable("No preemption victims found for incoming pod")
 
@@ -50,8 +49,7 @@ class DryRun:
     def candidates(self, rows: NDArray[np.intp]) -> list[fwk.Candidate]:
         """The candidates among these rows, in their order."""
         cluster = self._handle.cluster
-        below = cluster.table.resources.requested_below(self._pod.priority, cluster.pods.values())
-        has_victims = below[PODS, rows] > 0
+        has_victims = cluster.counts_below(self._pod.priority)[rows] > 0
         for row in rows[~has_victims].tolist():
             self.statuses[row] = NO_VICTIMS
         tried = np.sort(rows[has_victims])
@@ -97,7 +95,7 @@ class DryRun:
 
     def _lower(self, row: int) -> list[fwk.PodInfo]:
         priority = self._pod.priority
-        pods = self._handle.cluster.table.pods[row].values()
+        pods = self._handle.cluster.pods_on(row)
         return [info for info in pods if info.priority < priority]
 
     def _pool(self, rows: NDArray[np.intp]) -> _Pool:
@@ -151,7 +149,7 @@ class DryRun:
         broken = np.bincount(pool.rows[lost], pool.is_breaking[lost], int(rows[-1]) + 1)
         found = {}
         for row, pods in victims.items():
-            name = self._handle.cluster.table.names[row]
+            name = self._handle.cluster.names[row]
             if not pods:
                 self.errors.append(f'expected at least one victim pod on node "{name}"')
                 continue

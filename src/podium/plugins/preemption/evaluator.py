@@ -14,7 +14,6 @@ from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.framework.status import CLEAR
 from podium.plugins.preemption.candidates import DryRun, started
-from podium.state.node_table import stable_hash
 
 _Rank = TypeVar("_Rank", tuple[int, int, int, int], int)
 
@@ -91,7 +90,7 @@ class Evaluator:
         rows = np.array(sorted(tried), np.intp)
         nodes = self.handle.cluster.rows_at(rows)
         explicit = fwk.Column.of(tried[row] for row in rows.tolist())
-        total = len(self.handle.cluster.table.live_rows())
+        total = self.handle.cluster.node_count
         reasons = fwk.NodeStatuses(nodes, explicit, NOT_HELPFUL).reasons(total)
         status = fwk.Status.unschedulable(fwk.fit_message(total, reasons))
         return Evaluation(status, nominate=CLEAR)
@@ -151,7 +150,7 @@ def _earliest(candidate: fwk.Candidate, now: int) -> int:
 
 def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
     """Start at a place that differs from pod to pod, so that not all crowd the first nodes."""
-    return np.roll(rows, -(stable_hash(pod.uid) % len(rows))) if len(rows) else rows
+    return np.roll(rows, -(fwk.stable_hash(pod.uid) % len(rows))) if len(rows) else rows
 
 
 def _is_preempted(pod: Pod) -> bool:

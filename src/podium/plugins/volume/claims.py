@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final, TypeVar
 
+from podium import framework as fwk
 from podium.api.claims import claim_key, named_claims
 from podium.api.objects import (
     ApiObject,
@@ -17,7 +18,6 @@ from podium.api.objects import (
     StorageClass,
 )
 from podium.errors import NotFound
-from podium.state.cluster import ClusterState
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -30,15 +30,15 @@ _RESOURCES: Final[dict[type[ApiObject], str]] = {
 }
 
 
-def get_claim(cluster: ClusterState, namespace: str, name: str) -> PersistentVolumeClaim:
+def get_claim(cluster: fwk.ClusterView, namespace: str, name: str) -> PersistentVolumeClaim:
     return _found(cluster, PersistentVolumeClaim, claim_key(namespace, name), name)
 
 
-def get_volume(cluster: ClusterState, name: str) -> PersistentVolume:
+def get_volume(cluster: fwk.ClusterView, name: str) -> PersistentVolume:
     return _found(cluster, PersistentVolume, name, name)
 
 
-def get_class(cluster: ClusterState, name: str) -> StorageClass:
+def get_class(cluster: fwk.ClusterView, name: str) -> StorageClass:
     return _found(cluster, StorageClass, name, name)
 
 
@@ -60,7 +60,7 @@ def references(pod: Pod, claim: PersistentVolumeClaim, *, ephemeral: bool) -> bo
     )
 
 
-def _found(cluster: ClusterState, kind: type[T], key: str, name: str) -> T:
+def _found(cluster: fwk.ClusterView, kind: type[T], key: str, name: str) -> T:
     found = cluster.objects(kind).get(key)
     if found is None:
         raise NotFound(missing(kind, name))

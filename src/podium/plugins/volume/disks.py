@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from podium.api.disks import Disk, disk_name, disks_of
 from podium.api.objects import RBD, AWSElasticBlockStore, Volume
-from podium.state.disk_uses import Disk, DiskUses, disk_name, disks_of
-from podium.state.row_counts import RowCounts
+from podium.framework.cluster_view import DiskUsers, RowCounts
 
 
-def standing_rivals(disks: Iterable[Disk], uses: DiskUses) -> Iterator[RowCounts]:
+def standing_rivals(disks: Iterable[Disk], uses: DiskUsers) -> Iterator[RowCounts]:
     """Where disks of placed pods stand that the owner of these disks cannot share."""
     for mine in disks:
         for theirs, rows in uses.alike(mine):

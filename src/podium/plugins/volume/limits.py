@@ -7,14 +7,13 @@ from podium.api.claims import NamedClaim, claim_key, is_owned
 from podium.api.objects import PersistentVolumeClaim, Pod
 from podium.errors import NotFound
 from podium.plugins.volume.claims import get_claim, wrong_owner
-from podium.state.cluster import ClusterState
 
 EXCEEDED = fwk.Status.unschedulable("node(s) exceed max volume count")
 NO_NAME = fwk.Status.error("PersistentVolumeClaim had no name")
 
 
 def usable_claim(
-    cluster: ClusterState, pod: Pod, named: NamedClaim
+    cluster: fwk.ClusterView, pod: Pod, named: NamedClaim
 ) -> PersistentVolumeClaim | fwk.Status:
     """A claim that the incoming pod cannot run without, or what is wrong with it."""
     if not named.name:

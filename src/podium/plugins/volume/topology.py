@@ -59,15 +59,15 @@ def _matching(nodes: fwk.Rows, topology: Topology) -> NDArray[np.bool_]:
     key, values = topology.key, tuple(topology.values)
     matches = nodes.satisfying(Requirement(key, "In", values))
     if key in SUCCESSORS:
-        is_missing = ~nodes.label(key).present
+        is_missing = ~nodes.labels[key].present
         matches |= is_missing & nodes.satisfying(Requirement(SUCCESSORS[key], "In", values))
     return matches
 
 
 def _unlabelled(nodes: fwk.Rows) -> NDArray[np.bool_]:
     """The nodes without any of the labels."""
-    without = ~nodes.label(ZONE).present
+    without = ~nodes.labels[ZONE].present
     for key in (REGION, BETA_ZONE, BETA_REGION):
         if without.any():
-            without &= ~nodes.label(key).present
+            without &= ~nodes.labels[key].present
     return without

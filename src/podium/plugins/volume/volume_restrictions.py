@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.claims import claim_key
+from podium.api.disks import Disk, disks_of, storage_volumes
 from podium.api.objects import PersistentVolumeClaim, Pod, Volume
 from podium.errors import NotFound
 from podium.plugins.volume.claims import get_claim, references
 from podium.plugins.volume.disks import count_rivals, standing_rivals
-from podium.state.disk_uses import Disk, disks_of
-from podium.state.pod_info import storage_volumes
 
 VERDICTS = [
     fwk.SUCCESS,
@@ -104,10 +103,10 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         rivals = state.get(Rivals)
-        disks = np.zeros(nodes.table.capacity, np.int64)
+        disks = np.zeros(nodes.cluster.size, np.int64)
         for rows in standing_rivals(rivals.needs.disks, self._cluster.storage.disks):
             rows.add_to(disks)
-        claims = np.full(nodes.table.capacity, rivals.needs.taken, np.int64)
+        claims = np.full(nodes.cluster.size, rivals.needs.taken, np.int64)
         for counts, shifts in ((disks, rivals.disks), (claims, rivals.claims)):
             for row, shift in shifts.items():
                 counts[row] += shift
@@ -141,7 +140,7 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
     def is_taken(self, key: str) -> bool:
         """Whether a pod on any node uses the claim."""
         rows = self._cluster.storage.claims.users(key).rows()
-        return bool(self._cluster.table.live[rows].any())
+        return bool(self._cluster.are_nodes(rows).any())
 
 
 def verdicts(disks: NDArray[np.int64], claims: NDArray[np.int64]) -> NDArray[np.intp]:

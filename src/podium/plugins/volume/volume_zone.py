@@ -23,7 +23,6 @@ from podium.plugins.volume.claims import (
     references,
 )
 from podium.plugins.volume.topology import Topology, are_inside, is_inside, topologies_of
-from podium.state.cluster import ClusterState
 
 REJECTED = fwk.Status.unresolvable("node(s) had no available volume zone")
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS)
@@ -95,7 +94,7 @@ class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
         return Topologies(tuple(found))
 
 
-def bound_volumes(cluster: ClusterState, pod: Pod) -> Iterator[PersistentVolume]:
+def bound_volumes(cluster: fwk.ClusterView, pod: Pod) -> Iterator[PersistentVolume]:
     """The volumes of the pod's claims; ``NotFound`` says where a claim leads nowhere."""
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is None:
@@ -110,7 +109,7 @@ def bound_volumes(cluster: ClusterState, pod: Pod) -> Iterator[PersistentVolume]
             check_binds_late(cluster, claim)
 
 
-def check_binds_late(cluster: ClusterState, claim: PersistentVolumeClaim) -> None:
+def check_binds_late(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> None:
     """``NotFound`` unless the claim gets its volume when its pod has a node."""
     if not class_name(claim):
         raise NotFound("PersistentVolumeClaim had no pv name and storageClass name")

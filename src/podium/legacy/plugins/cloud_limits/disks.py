@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from podium import framework as fwk
 from podium.api import resources
 from podium.api.claims import claim_key, is_owned, named_claim
+from podium.api.disks import storage_volumes
 from podium.api.objects import (
     Node,
     PersistentVolume,
@@ -17,8 +19,6 @@ from podium.api.objects import (
     StorageClass,
     VolumeSources,
 )
-from podium.state.cluster import ClusterState
-from podium.state.pod_info import storage_volumes
 
 LIMIT_FOR_ALL = "KUBE_MAX_PD_VOLS"
 INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -43,7 +43,7 @@ class CloudDisk(NamedTuple):
         return None if source is None else self.name(source)
 
 
-def disks_of(cluster: ClusterState, pod: Pod, kind: CloudDisk) -> Iterator[str]:
+def disks_of(cluster: fwk.ClusterView, pod: Pod, kind: CloudDisk) -> Iterator[str]:
     """Yield the pod's disks of this kind; volumes whose claim is unusable are left out."""
     for volume in storage_volumes(pod):
         named = named_claim(pod, volume)
@@ -60,7 +60,7 @@ def disks_of(cluster: ClusterState, pod: Pod, kind: CloudDisk) -> Iterator[str]:
 
 
 def disk_of_claim(
-    cluster: ClusterState, claim: PersistentVolumeClaim, kind: CloudDisk
+    cluster: fwk.ClusterView, claim: PersistentVolumeClaim, kind: CloudDisk
 ) -> str | None:
     """Return the disk behind the claim, or the claim's name if its class will provision one."""
     volume = cluster.objects(PersistentVolume).get(claim.spec.volume_name)

@@ -22,9 +22,9 @@ import numpy as np
 from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.api.selectors import from_map
+from podium.framework.workload_selectors import services_of
 from podium.legacy.plugins.service_affinity.agreement import Agreement, agree, agreement, peers_of
 from podium.legacy.plugins.service_affinity.hints import Hints
-from podium.state.workload_selectors import services_of
 
 REJECTED = fwk.Status.unschedulable("node(s) didn't match service affinity")
 
@@ -82,16 +82,16 @@ class ServiceAffinity(
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         query = self.counted(pod)
-        return 0 if query is None else node.count(query)
+        return 0 if query is None else node.count_pods(query)
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         query = self.counted(pod)
-        return np.zeros(len(nodes), np.int64) if query is None else nodes.count(query)
+        return np.zeros(len(nodes), np.int64) if query is None else nodes.count_pods(query)
 
     def normalize_score(
         self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
     ) -> fwk.Scores:
-        return spread(scores, [nodes.label(label) for label in self.preferences])
+        return spread(scores, [nodes.labels[label] for label in self.preferences])
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [

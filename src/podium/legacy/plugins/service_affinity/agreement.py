@@ -12,9 +12,7 @@ from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.api.requirements import IN, Requirement
 from podium.api.selectors import from_map
-from podium.state.cluster import ClusterState
-from podium.state.node_table import NodeTable
-from podium.state.workload_selectors import services_of
+from podium.framework.workload_selectors import services_of
 
 Pairs = tuple[tuple[str, str], ...]
 Uids = dict[int, frozenset[str]]
@@ -30,7 +28,7 @@ class Agreement:
     node the second one decides then. Peers that a dry run adds count last.
     """
 
-    table: NodeTable
+    cluster: fwk.ClusterView
     pairs: Pairs
     missing: tuple[str, ...] = ()
     peers: fwk.PodQuery | None = None
@@ -68,7 +66,7 @@ class Agreement:
         return self.pairs + self.looked_up(self.decisive(row))
 
     def looked_up(self, row: int | None) -> Pairs:
-        node = None if row is None else self.table.nodes[row]
+        node = None if row is None else self.cluster.node_object(row)
         labels = {} if node is None else node.labels
         return tuple([(label, labels[label]) for label in self.missing if label in labels])
 
@@ -91,19 +89,19 @@ def agree(pairs: Pairs, labels: Mapping[str, str]) -> bool:
 
 
 def agreement(
-    cluster: ClusterState, nodes: fwk.Rows, pod: Pod, labels: tuple[str, ...]
+    cluster: fwk.ClusterView, nodes: fwk.Rows, pod: Pod, labels: tuple[str, ...]
 ) -> Agreement:
     """Take label values from the pod's node selector, and the others from where its peers run."""
     wanted = pod.spec.node_selector
     pairs = tuple((label, wanted[label]) for label in labels if label in wanted)
     missing = tuple(label for label in labels if label not in wanted)
     if not missing or not services_of(cluster, pod):
-        return Agreement(nodes.table, pairs)
+        return Agreement(cluster, pairs)
     peers = peers_of(pod)
-    counts = cluster.counts(peers)
-    first = first_rows(nodes.table, counts)
+    counts = cluster.pod_counts(peers)
+    first = first_rows(cluster, counts)
     there = int(counts[first[0]]) if first else 0
-    return Agreement(nodes.table, pairs, missing, peers, first, there)
+    return Agreement(cluster, pairs, missing, peers, first, there)
 
 
 def peers_of(pod: Pod) -> fwk.PodQuery:
@@ -111,11 +109,11 @@ def peers_of(pod: Pod) -> fwk.PodQuery:
     return fwk.PodQuery((fwk.Clause(frozenset((pod.namespace,)), from_map(pod.labels)),))
 
 
-def first_rows(table: NodeTable, counts: NDArray[np.int64]) -> tuple[int, ...]:
+def first_rows(cluster: fwk.ClusterView, counts: NDArray[np.int64]) -> tuple[int, ...]:
     """Return the first two nodes, in upstream's order, whose count is not 0."""
-    rows = table.live_rows()
+    rows = cluster.nodes().index
     rows = rows[counts[rows] > 0]
     if len(rows) > 1:
-        order = table.rows_in_order()
+        order = cluster.rows_in_order()
         rows = order[counts[order] > 0]
     return tuple(rows[:2].tolist())

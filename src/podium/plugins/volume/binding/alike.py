@@ -26,7 +26,7 @@ def alike(nodes: fwk.Rows, claims: PodClaims, migrated: MigratedNodes) -> fwk.Co
     """For each node of the view the position of one that stands for it."""
     groups = _Groups(len(nodes))
     for key, values in _mentioned(_reaches(claims)).items():
-        groups.split(*_label_codes(nodes.label(key), values))
+        groups.split(*_label_codes(nodes.labels[key], values))
     for name in {one.claim.annotations[SELECTED_NODE] for one in claims.selected}:
         groups.split(_is_named(nodes, name), 2)
     for plugin in {one.plugin for one in claims.bound if one is not None and one.plugin}:
@@ -95,5 +95,5 @@ def _label_codes(label: fwk.LabelView, values: set[str] | None) -> tuple[Codes, 
 
 
 def _is_named(nodes: fwk.Rows, name: str) -> Mask:
-    named: Mask = nodes.index == (-1 if (row := nodes.table.row_of(name)) is None else row)
+    named: Mask = nodes.index == (-1 if (row := nodes.cluster.row_of(name)) is None else row)
     return named

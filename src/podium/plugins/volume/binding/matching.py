@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from podium import framework as fwk
 from podium.api import quantity
 from podium.api.claims import class_name
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
 from podium.api.selectors import EVERYTHING, Selector, label_selector
 from podium.errors import InvalidSelector
 from podium.plugins.volume.binding.reach import Labels, Nearby, Reach, of_volume
-from podium.state.cluster import ClusterState
 
 _STORAGE = "storage"
 
@@ -41,7 +41,7 @@ class Candidates:
         return self.others.reaches if self.reserved is None else [of_volume(self.reserved)]
 
 
-def find_candidates(cluster: ClusterState, claim: PersistentVolumeClaim) -> Candidates:
+def find_candidates(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> Candidates:
     """What the volumes of the claim's class, as they are assumed now, have to offer it."""
     try:
         selector = EVERYTHING if claim.spec.selector is None else _selector(claim)
@@ -83,7 +83,7 @@ def _selector(claim: PersistentVolumeClaim) -> Selector:
     return label_selector(claim.spec.selector)
 
 
-def _volumes(cluster: ClusterState, claim: PersistentVolumeClaim) -> Iterator[PersistentVolume]:
+def _volumes(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> Iterator[PersistentVolume]:
     """The volumes of the claim's class that no other claim has, those reserved for it first."""
     name, assumed = class_name(claim), cluster.assumed(PersistentVolume)
     for volume in cluster.volumes.claimed_by(claim.key):

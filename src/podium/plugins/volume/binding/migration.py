@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from podium import framework as fwk
 from podium.api.csi_migration import DRIVERS, migrated_driver, persistent_id
 from podium.api.nodes import BETA_REGION, BETA_ZONE, REGION, ZONE
 from podium.api.objects import (
@@ -23,7 +24,6 @@ from podium.api.objects import (
 )
 from podium.errors import InvalidObject, Problem
 from podium.plugins.volume.binding.reach import EVERYWHERE, Reach, of_terms, of_volume
-from podium.state.cluster import ClusterState
 
 MIGRATED: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 
@@ -56,20 +56,20 @@ def is_migrated(plugin: str, csi_node: CSINode | None) -> bool:
 class MigratedNodes:
     """Where CSI drivers have taken over, by in-tree plugin; kept while nothing changes."""
 
-    def __init__(self, cluster: ClusterState) -> None:
+    def __init__(self, cluster: fwk.ClusterView) -> None:
         self._cluster = cluster
         self._made_for: tuple[int, int] = (-1, -1)
         self._masks: dict[str, NDArray[np.bool_]] = {}
 
     def mask(self, plugin: str) -> NDArray[np.bool_]:
         """Whether the plugin is migrated on each row of the table."""
-        csi_nodes, table = self._cluster.objects(CSINode), self._cluster.table
-        state = csi_nodes.version, table.structure
+        csi_nodes, cluster = self._cluster.objects(CSINode), self._cluster
+        state = csi_nodes.version, cluster.structure
         if state != self._made_for:
             self._made_for, self._masks = state, {}
         if plugin not in self._masks:
-            mask = self._masks[plugin] = np.zeros(table.size, np.bool_)
-            rows = [table.row_of(each.name) for each in csi_nodes if is_migrated(plugin, each)]
+            mask = self._masks[plugin] = np.zeros(cluster.size, np.bool_)
+            rows = [cluster.row_of(each.name) for each in csi_nodes if is_migrated(plugin, each)]
             mask[[row for row in rows if row is not None]] = True
         return self._masks[plugin]
 

@@ -24,13 +24,12 @@ from podium.api.objects import (
     StorageClass,
 )
 from podium.errors import InvalidObject
+from podium.framework.cluster_view import Objects
 from podium.plugins.volume.binding.matching import Candidates, find_candidates, requested
 from podium.plugins.volume.binding.migration import in_tree_plugin, is_migrated, migrated_reach
 from podium.plugins.volume.binding.provisioning import Provisioning, find_provisioning
 from podium.plugins.volume.binding.reach import Reach, of_volume
 from podium.plugins.volume.claims import WAIT_FOR_FIRST_CONSUMER, missing, wrong_owner
-from podium.state.cluster import ClusterState
-from podium.state.objects import Store
 
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 
@@ -43,10 +42,10 @@ class BoundVolume:
 
     volume: PersistentVolume
     plugin: str  # in-tree, when a CSI driver may have taken its place
-    csi_nodes: Store[CSINode]
+    csi_nodes: Objects[CSINode]
 
     @classmethod
-    def of(cls, cluster: ClusterState, volume: PersistentVolume) -> BoundVolume:
+    def of(cls, cluster: fwk.ClusterView, volume: PersistentVolume) -> BoundVolume:
         return cls(volume, in_tree_plugin(volume), cluster.objects(CSINode))
 
     def is_usable_on(self, node: fwk.NodeInfo) -> bool:
@@ -106,7 +105,7 @@ class PodClaims:
 NO_CLAIMS: Final = PodClaims()
 
 
-def find_claims(cluster: ClusterState, pod: Pod) -> PodClaims | fwk.Status:
+def find_claims(cluster: fwk.ClusterView, pod: Pod) -> PodClaims | fwk.Status:
     """What is known about the pod's claims, or why no node would do; none at all gives a skip."""
     claims: dict[str, PersistentVolumeClaim] = {}
     for named in named_claims(pod):
@@ -119,7 +118,7 @@ def find_claims(cluster: ClusterState, pod: Pod) -> PodClaims | fwk.Status:
 
 
 def bound_volumes(
-    cluster: ClusterState, pod: Pod, named: Iterable[NamedClaim]
+    cluster: fwk.ClusterView, pod: Pod, named: Iterable[NamedClaim]
 ) -> list[BoundVolume | None] | None:
     """The volumes of the pod's claims if all of these are bound, each once; else ``None``."""
     found: dict[str, BoundVolume | None] = {}
@@ -135,7 +134,7 @@ def is_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.annotations
 
 
-def _usable(cluster: ClusterState, pod: Pod, named: NamedClaim) -> PersistentVolumeClaim | str:
+def _usable(cluster: fwk.ClusterView, pod: Pod, named: NamedClaim) -> PersistentVolumeClaim | str:
     """The claim as it is assumed now, or why it is of no use."""
     claim = cluster.assumed(PersistentVolumeClaim).get(claim_key(pod.namespace, named.name))
     if claim is None:
@@ -158,7 +157,7 @@ def _missing(named: NamedClaim) -> str:
 
 
 def _sorted_out(
-    cluster: ClusterState, claims: Iterable[PersistentVolumeClaim]
+    cluster: fwk.ClusterView, claims: Iterable[PersistentVolumeClaim]
 ) -> PodClaims | fwk.Status:
     bound: list[BoundVolume | None] = []
     delayed: list[tuple[PersistentVolumeClaim, StorageClass]] = []
@@ -189,7 +188,7 @@ def _sorted_out(
     )
 
 
-def _volume_of(cluster: ClusterState, claim: PersistentVolumeClaim) -> BoundVolume | None:
+def _volume_of(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> BoundVolume | None:
     volume = cluster.assumed(PersistentVolume).get(claim.spec.volume_name)
     return None if volume is None else BoundVolume.of(cluster, volume)
 
@@ -200,7 +199,7 @@ def _is_delayed(claim: PersistentVolumeClaim, wanted: StorageClass) -> bool:
 
 
 def _delayed(
-    cluster: ClusterState, claim: PersistentVolumeClaim, wanted: StorageClass
+    cluster: fwk.ClusterView, claim: PersistentVolumeClaim, wanted: StorageClass
 ) -> DelayedClaim:
     candidates = find_candidates(cluster, claim)
     return DelayedClaim(claim, candidates, find_provisioning(cluster, claim, wanted))

@@ -6,19 +6,18 @@ Assumptions play no part here: the volume controller and the provisioners see wh
 from __future__ import annotations
 
 from podium import framework as fwk
+from podium.api.meta import is_newer
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim, Pod
 from podium.errors import InvalidObject
 from podium.plugins.volume.binding.pod_claims import SELECTED_NODE, BoundVolume, is_bound
 from podium.plugins.volume.binding.reservation import Change, Reservation
 from podium.plugins.volume.claims import missing
-from podium.state.cluster import ClusterState
-from podium.state.objects import is_newer
 
 Progress = fwk.Status | None
 """Success when all is bound, an error when it never will be, ``None`` while it is worth waiting."""
 
 
-def progress(cluster: ClusterState, reservation: Reservation, pod: Pod) -> Progress:
+def progress(cluster: fwk.ClusterView, reservation: Reservation, pod: Pod) -> Progress:
     """The first claim that is not bound decides."""
     name = reservation.node_name
     node = cluster.node(name)
@@ -38,7 +37,7 @@ def progress(cluster: ClusterState, reservation: Reservation, pod: Pod) -> Progr
 
 
 def _of_volume(
-    cluster: ClusterState, change: Change[PersistentVolume], node: fwk.NodeInfo
+    cluster: fwk.ClusterView, change: Change[PersistentVolume], node: fwk.NodeInfo
 ) -> Progress:
     """A volume that was given to a claim: the claim must come to say so itself."""
     volume = cluster.volumes.get(change.wanted.name)
@@ -56,7 +55,7 @@ def _of_volume(
 
 
 def _of_claim(
-    cluster: ClusterState, change: Change[PersistentVolumeClaim], node: fwk.NodeInfo
+    cluster: fwk.ClusterView, change: Change[PersistentVolumeClaim], node: fwk.NodeInfo
 ) -> Progress:
     """A claim that gets a new volume: its provisioner takes the node away when it gives up."""
     claim = cluster.objects(PersistentVolumeClaim).get(change.claim.key)
@@ -79,7 +78,7 @@ def _of_claim(
 
 
 def _misplaced(
-    cluster: ClusterState, volume: PersistentVolume, node: fwk.NodeInfo
+    cluster: fwk.ClusterView, volume: PersistentVolume, node: fwk.NodeInfo
 ) -> fwk.Status | None:
     try:
         if BoundVolume.of(cluster, volume).is_usable_on(node):

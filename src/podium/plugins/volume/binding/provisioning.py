@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from podium import framework as fwk
 from podium.api import quantity
 from podium.api.objects import (
     CSIDriver,
@@ -19,7 +20,6 @@ from podium.plugins.volume.binding.reach import (
     of_labels,
     of_topologies,
 )
-from podium.state.cluster import ClusterState
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
@@ -42,7 +42,7 @@ class Provisioning:
 
 
 def find_provisioning(
-    cluster: ClusterState, claim: PersistentVolumeClaim, wanted: StorageClass
+    cluster: fwk.ClusterView, claim: PersistentVolumeClaim, wanted: StorageClass
 ) -> Provisioning:
     if wanted.provisioner in ("", NO_PROVISIONER):
         return Provisioning(NOWHERE)
@@ -61,7 +61,7 @@ def largest_volume(pool: CSIStorageCapacity) -> int | None:
     return None if limit is None else quantity.value(quantity.parse(limit))
 
 
-def _pools(cluster: ClusterState, name: str, size: int) -> Iterator[CSIStorageCapacity]:
+def _pools(cluster: fwk.ClusterView, name: str, size: int) -> Iterator[CSIStorageCapacity]:
     for pool in cluster.objects(CSIStorageCapacity):
         limit = largest_volume(pool) if pool.storage_class_name == name else None
         if limit is not None and limit >= size:

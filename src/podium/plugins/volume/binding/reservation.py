@@ -14,11 +14,10 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
 )
+from podium.framework.cluster_view import Assumed, ClusterView
 from podium.plugins.volume.binding.decision import Decision
 from podium.plugins.volume.binding.matching import is_for
 from podium.plugins.volume.binding.pod_claims import SELECTED_NODE
-from podium.state.assumed import Assumed
-from podium.state.cluster import ClusterState
 
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 
@@ -51,7 +50,7 @@ class Reservation:
     def __bool__(self) -> bool:
         return bool(self.volumes or self.claims)
 
-    def take(self, cluster: ClusterState, decision: Decision) -> None:
+    def take(self, cluster: ClusterView, decision: Decision) -> None:
         """Assume what was decided; what fails half-way leaves nothing assumed."""
         for binding in decision.bindings:
             wanted = bound_volume(binding.volume, binding.claim)
@@ -66,7 +65,7 @@ class Reservation:
             self.release(cluster)
             raise
 
-    def release(self, cluster: ClusterState) -> None:
+    def release(self, cluster: ClusterView) -> None:
         """Give back what the API was certainly not told.
 
         What was written stays assumed until the watch shows it: a claim must not be given a second

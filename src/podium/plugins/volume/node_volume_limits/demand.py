@@ -7,10 +7,9 @@ from typing import NamedTuple
 from podium import framework as fwk
 from podium.api.claims import named_claims
 from podium.api.csi_migration import VolumeId
+from podium.api.disks import storage_volumes
 from podium.api.objects import Pod
 from podium.plugins.volume.limits import usable_claim
-from podium.state.cluster import ClusterState
-from podium.state.pod_info import storage_volumes
 
 
 class Demand(NamedTuple):
@@ -26,7 +25,7 @@ class Demand(NamedTuple):
 NOTHING = Demand((), ())
 
 
-def demand_of(cluster: ClusterState, pod: Pod) -> Demand | fwk.Status:
+def demand_of(cluster: fwk.ClusterView, pod: Pod) -> Demand | fwk.Status:
     """What the pod brings; a status says what is wrong with one of its claims."""
     mine = volumes_of(cluster, pod)
     if isinstance(mine, fwk.Status):
@@ -40,7 +39,7 @@ def demand_of(cluster: ClusterState, pod: Pod) -> Demand | fwk.Status:
     return Demand(tuple(sorted(by_driver.items())), tuple(sorted(in_use)))
 
 
-def volumes_of(cluster: ClusterState, pod: Pod) -> frozenset[VolumeId] | fwk.Status:
+def volumes_of(cluster: fwk.ClusterView, pod: Pod) -> frozenset[VolumeId] | fwk.Status:
     """The distinct volumes of the incoming pod."""
     volumes = storage_volumes(pod)
     if not volumes:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.csi_migration import VolumeId
+from podium.framework.cluster_view import StorageView, VolumesOnNodes
 from podium.plugins.volume.node_volume_limits.demand import Demand
-from podium.state.attached_volumes import AttachedVolumes
-from podium.state.storage import Storage
 
 _Shifts = Counter[tuple[str, int]]  # by driver and row
 
@@ -36,7 +35,7 @@ class Load:
     def clone(self) -> Load:
         return Load(self.demand, self.refusal, self.uses.copy(), self.there.copy(), self.new.copy())
 
-    def exceeds(self, storage: Storage, row: int) -> bool:
+    def exceeds(self, storage: StorageView, row: int) -> bool:
         """Whether the pod's volumes are too many for this row."""
         attached = storage.attached
         for driver, brought in self.demand.by_driver:
@@ -47,7 +46,7 @@ class Load:
                 return True
         return False
 
-    def exceeds_all(self, storage: Storage, nodes: fwk.Rows) -> NDArray[np.bool_]:
+    def exceeds_all(self, storage: StorageView, nodes: fwk.Rows) -> NDArray[np.bool_]:
         """The same for all nodes of a view."""
         attached = storage.attached
         is_exceeded = np.zeros(len(nodes), np.bool_)
@@ -61,7 +60,7 @@ class Load:
             is_exceeded |= is_over(nodes.take(there), nodes.take(new), nodes.take(limits))
         return is_exceeded
 
-    def shift(self, attached: AttachedVolumes, use: Use, amount: int) -> None:
+    def shift(self, attached: VolumesOnNodes, use: Use, amount: int) -> None:
         """The use begins (+1) or ends (-1) in the world of its row."""
         volume, row, is_shared = use
         before = attached.users(volume).at(row) + self.uses[volume, row]

@@ -7,7 +7,6 @@ controller owns, has one.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from podium.api.objects import (
     OwnerReference,
@@ -19,9 +18,10 @@ from podium.api.objects import (
 )
 from podium.api.selectors import EVERYTHING, Selector, from_map, label_selector
 from podium.errors import InvalidSelector
+from podium.state.cluster_view import ClusterView
+from podium.state.kinds import WORKLOADS
 
-if TYPE_CHECKING:
-    from podium.state.cluster import ClusterState
+__all__ = ["WORKLOADS", "default_selector", "services_of"]
 
 Pairs = dict[str, str]
 
@@ -32,7 +32,7 @@ _SETS: dict[tuple[str, str], type[ReplicaSet] | type[StatefulSet]] = {
 _CONTROLLER = ("v1", "ReplicationController")
 
 
-def default_selector(cluster: ClusterState, pod: Pod) -> Selector:
+def default_selector(cluster: ClusterView, pod: Pod) -> Selector:
     """What its services and its controller select together; empty when nothing does."""
     pairs = _service_pairs(cluster, pod)
     demands = EVERYTHING
@@ -45,7 +45,7 @@ def default_selector(cluster: ClusterState, pod: Pod) -> Selector:
     return _merged(tuple(sorted(pairs.items())), demands)
 
 
-def services_of(cluster: ClusterState, pod: Pod) -> list[Service]:
+def services_of(cluster: ClusterView, pod: Pod) -> list[Service]:
     """The services that select the pod."""
     labels = pod.labels.items()
     return [
@@ -55,21 +55,21 @@ def services_of(cluster: ClusterState, pod: Pod) -> list[Service]:
     ]
 
 
-def _service_pairs(cluster: ClusterState, pod: Pod) -> Pairs:
+def _service_pairs(cluster: ClusterView, pod: Pod) -> Pairs:
     pairs: Pairs = {}
     for service in services_of(cluster, pod):
         pairs |= service.spec.selector or {}
     return pairs
 
 
-def _controller_pairs(cluster: ClusterState, pod: Pod, owner: OwnerReference) -> Pairs:
+def _controller_pairs(cluster: ClusterView, pod: Pod, owner: OwnerReference) -> Pairs:
     if (owner.api_version, owner.kind) != _CONTROLLER:
         return {}
     found = cluster.objects(ReplicationController).get(f"{pod.namespace}/{owner.name}")
     return found.spec.selector if found is not None else {}
 
 
-def _set_selector(cluster: ClusterState, pod: Pod, owner: OwnerReference) -> Selector:
+def _set_selector(cluster: ClusterView, pod: Pod, owner: OwnerReference) -> Selector:
     """What the owner selects, if it is a set whose selector asks for something."""
     kind = _SETS.get((owner.api_version, owner.kind))
     if kind is None:

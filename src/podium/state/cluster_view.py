@@ -1,0 +1,321 @@
+"""ClusterView: the cluster as a plugin may read it. It has no method that changes anything.
+
+Arrays that it hands out are read-only, or copies where that is said. Every plugin has a view of its
+own (``handle.cluster``), which lets it read only objects of the kinds that it has declared: nothing
+may watch another kind, and the plugin would silently work with no objects at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.csi_migration import VolumeId
+from podium.api.disks import Disk
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    CSINode,
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    StorageClass,
+    Volume,
+    VolumeAttachment,
+)
+from podium.errors import UndeclaredKind
+from podium.state.affinity_index import StandingTerm
+from podium.state.aspects import Changes
+from podium.state.assumed import Assumed
+from podium.state.changes import Reader
+from podium.state.column import read_only
+from podium.state.image_columns import HeldImage
+from podium.state.label_columns import LabelColumn
+from podium.state.objects import Store
+from podium.state.overlay import Overlay
+from podium.state.pod_groups import PodQuery
+from podium.state.pod_info import PodInfo
+from podium.state.resource_columns import PODS
+from podium.state.row_counts import RowCounts
+from podium.state.rows import Moment, NodeInfo, Rows
+from podium.state.volume_store import VolumeStore
+
+if TYPE_CHECKING:
+    from podium.state.cluster import ClusterState
+
+T = TypeVar("T", bound=ApiObject)
+Counts = NDArray[np.int64]
+
+
+class Objects(Generic[T]):
+    """The objects of one kind. ``version`` moves with every change of one of them."""
+
+    __slots__ = ("_store", "get", "in_namespace")
+
+    def __init__(self, store: Store[T]) -> None:
+        self._store = store
+        self.get: Callable[[str], T | None] = store.get  # by namespace/name, or by name
+        self.in_namespace: Callable[[str], Iterable[T]] = store.in_namespace
+
+    @property
+    def version(self) -> int:
+        return self._store.version
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._store)
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+
+class Volumes(Objects[PersistentVolume]):
+    """Persistent volumes, also by the class or the claim that they are for."""
+
+    __slots__ = ("claimed_by", "unclaimed")
+
+    def __init__(self, store: VolumeStore) -> None:
+        super().__init__(store)
+        self.unclaimed = store.unclaimed  # by the name of a storage class
+        self.claimed_by = store.claimed_by  # by the key of a claim
+
+
+class AffinityTerms(Protocol):
+    """The affinity terms of placed pods, by kind: ``required``, ``preferred_anti`` and so on."""
+
+    def keys(self, kind: str) -> Collection[str]: ...
+    def any_of(self, kinds: Iterable[str]) -> bool: ...
+    def standing(self, kind: str) -> Collection[StandingTerm]: ...
+    def matching(
+        self,
+        kind: str,
+        namespace: str,
+        namespace_labels: Mapping[str, str],
+        labels: Mapping[str, str],
+    ) -> Iterator[StandingTerm]: ...
+
+
+class DiskUsers(Protocol):
+    """Where the disks stand that placed pods name directly."""
+
+    def alike(self, disk: Disk) -> Iterable[tuple[Disk, RowCounts]]: ...
+
+
+class ClaimUsers(Protocol):
+    """Where the claims stand that placed pods use."""
+
+    def users(self, key: str) -> RowCounts: ...
+
+
+class VolumesOnNodes(Protocol):
+    """The CSI volumes that are on each node, because pods use them or they are attached."""
+
+    def counts(self, driver: str) -> Counts: ...
+    def users(self, volume: VolumeId) -> RowCounts: ...
+    def is_used(self, volume: VolumeId) -> bool: ...
+    def is_attached(self, volume: VolumeId, row: int) -> bool: ...
+
+
+class StorageView:
+    """What is known of storage by row, checked for the kinds that each answer is made from."""
+
+    def __init__(self, cluster: ClusterView, state: ClusterState) -> None:
+        self._cluster = cluster
+        self._storage = state.storage
+        self.disks: DiskUsers = state.storage.disks  # pods name them: no other object is read
+
+    @property
+    def claims(self) -> ClaimUsers:
+        self._cluster.require(PersistentVolumeClaim)
+        return self._storage.claims
+
+    @property
+    def attached(self) -> VolumesOnNodes:
+        self._cluster.require(
+            PersistentVolumeClaim, PersistentVolume, StorageClass, VolumeAttachment
+        )
+        return self._storage.attached
+
+    def limits(self, driver: str) -> Counts:
+        """Return how many of the driver's volumes each row may hold."""
+        self._cluster.require(CSINode)
+        return read_only(self._storage.limits(driver))
+
+    def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
+        """Return what the volumes of a pod count as; those that cannot be found are left out."""
+        self._cluster.require(PersistentVolumeClaim, PersistentVolume, StorageClass)
+        return self._storage.volumes_of(pod, volumes)
+
+
+class ClusterView:
+    """The cluster as one plugin may read it.
+
+    A node has a row while it lives; arrays by row have a place for each of ``size`` rows, and
+    ``nodes()`` says which rows are nodes. While the plugin is being built its events are not known
+    yet: the kinds that it reads until then are remembered, and checked by ``declare``.
+    """
+
+    def __init__(self, state: ClusterState, plugin: str = "") -> None:
+        self._state = state
+        self._plugin = plugin
+        self._declared: set[str] | None = None
+        self._read_early: set[str] = set()
+        self._objects: dict[type[ApiObject], Objects[Any]] = {}
+        self._table = state.table
+        self.pods: Mapping[str, PodInfo] = MappingProxyType(state.pods)  # all placed ones, by uid
+        self.affinity: AffinityTerms = state.affinity
+        self.storage = StorageView(self, state)
+
+    def for_plugin(self, name: str) -> ClusterView:
+        """Return a view of the same cluster for a plugin, which declares the kinds it reads."""
+        return ClusterView(self._state, name)
+
+    @property
+    def moment(self) -> Moment:
+        """What views of nodes read through until their cycle is over."""
+        return self._state.moment
+
+    # --- nodes -----------------------------------------------------------------------------------
+
+    def nodes(self) -> Rows:
+        """Return a view of all nodes."""
+        return Rows(self, self._table.live_rows())
+
+    def rows_at(self, rows: NDArray[np.intp], overlay: Overlay | None = None) -> Rows:
+        """Return a view of the nodes on these rows, which must ascend."""
+        return Rows(self, rows, overlay)
+
+    def node(self, name: str) -> NodeInfo | None:
+        row = self._table.live_row(name)
+        return None if row is None else NodeInfo(self, row)
+
+    def node_object(self, row: int) -> Node | None:
+        """Return the node of this row; ``None`` where no node is."""
+        return self._table.nodes[row]
+
+    @property
+    def size(self) -> int:
+        """How many rows there are; some of them may have no node."""
+        return self._table.size
+
+    @property
+    def node_count(self) -> int:
+        return len(self._table.live_rows())
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of nodes by row."""
+        return self._table.names
+
+    def row_of(self, name: str) -> int | None:
+        """Return the row of this name; it may belong to pods of a node that is gone."""
+        return self._table.row_of(name)
+
+    def are_nodes(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return a copy: whether there is a node on each of these rows."""
+        there: NDArray[np.bool_] = self._table.live[rows]
+        return there
+
+    def rows_in_order(self) -> NDArray[np.intp]:
+        """Return the rows of nodes in the order in which kube-scheduler lists them."""
+        return self._table.rows_in_order()
+
+    def label_column(self, key: str) -> LabelColumn:
+        """Return a label over all rows."""
+        return self._table.label_column(key)
+
+    def image(self, name: str) -> HeldImage | None:
+        """Return where an image is held, if any node holds it."""
+        return self._table.images.find(name)
+
+    # --- pods ------------------------------------------------------------------------------------
+
+    def matching_pods(self, query: PodQuery) -> list[PodInfo]:
+        """Return the placed pods that match."""
+        return [info for info in self.pods.values() if query.matches_pod(info)]
+
+    def pods_on(self, row: int) -> Collection[PodInfo]:
+        return self._table.pods[row].values()
+
+    def pod_counts(self, query: PodQuery) -> Counts:
+        """Return how many pods match on each row."""
+        return read_only(self._state.counts(query)[: self._table.size])
+
+    def domain_counts(self, query: PodQuery, key: str) -> Counts:
+        """Return a copy: how many pods match in each domain of a label.
+
+        The number of a domain is that of ``label_column(key)``; the last place is for the rows
+        without the label.
+        """
+        return self._state.domain_counts(query, self._table.label_column(key)).copy()
+
+    def counts_below(self, priority: int) -> Counts:
+        """Return how many pods of a lower priority are on each row."""
+        below = self._table.resources.requested_below(priority, self.pods.values())
+        return read_only(below[PODS])
+
+    def overlay(self, rows: NDArray[np.intp]) -> Overlay:
+        """Return an overlay for a dry run over these rows, which must ascend."""
+        return self._state.overlay(rows)
+
+    # --- other objects ---------------------------------------------------------------------------
+
+    def objects(self, kind: type[T]) -> Objects[T]:
+        """Return the objects of a kind that the plugin has declared."""
+        self.require(kind)
+        found = self._objects.get(kind)
+        if found is None:
+            found = self._objects[kind] = Objects(self._state.objects(kind))
+        return found
+
+    @property
+    def volumes(self) -> Volumes:
+        self.require(PersistentVolume)
+        return Volumes(self._state.volumes)
+
+    def namespace_labels(self, name: str) -> Mapping[str, str]:
+        self.require(Namespace)
+        return self._state.namespace_labels(name)
+
+    def assumed(self, kind: type[T]) -> Assumed[T]:
+        """Return volumes or claims as they will be; Reserve assumes here what it takes."""
+        self.require(kind)
+        return self._state.assumed(kind)
+
+    # --- changes ---------------------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """A number that moves with every change that any plugin can notice."""
+        return self._state.journal.end
+
+    @property
+    def structure(self) -> int:
+        """A number that moves when a node joins or leaves."""
+        return self._table.structure
+
+    def changes(self) -> Callable[[], Changes]:
+        """Return a function that tells, each time, what changed since the last time."""
+        return Reader(self._state).catch_up
+
+    # --- which kinds may be read -----------------------------------------------------------------
+
+    def declare(self, kinds: set[str]) -> None:
+        """Allow these kinds; raise ``UndeclaredKind`` if another one was read before."""
+        self._declared = kinds
+        for kind in sorted(self._read_early - kinds):
+            raise UndeclaredKind(self._plugin, kind)
+
+    def require(self, *kinds: type[ApiObject]) -> None:
+        """Raise ``UndeclaredKind`` unless the plugin has declared these kinds."""
+        if not self._plugin:
+            return
+        for kind in kinds:
+            if self._declared is None:
+                self._read_early.add(kind.__name__)
+            elif kind.__name__ not in self._declared:
+                raise UndeclaredKind(self._plugin, kind.__name__)
