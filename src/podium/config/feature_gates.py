@@ -72,7 +72,8 @@ GATES: Final[Mapping[str, Gate]] = {
         *_gates(
             Stage.BETA, True, ON, "SchedulerAsyncPreemption PodLevelResources "
             "InPlacePodLevelResourcesVerticalScaling MatchLabelKeysInPodTopologySpread "
-            "MatchLabelKeysInPodTopologySpreadSelectorMerge ContextualLogging LoggingBetaOptions",
+            "MatchLabelKeysInPodTopologySpreadSelectorMerge ContextualLogging LoggingBetaOptions "
+            "WatchListClient",
         ),
         *_locked(
             ON, "SchedulerQueueingHints VolumeAttributesClass MutableCSINodeAllocatableCount "
@@ -86,8 +87,7 @@ GATES: Final[Mapping[str, Gate]] = {
             Stage.BETA, True, OFF, "DRAConsumableCapacity DRADeviceBindingConditions "
             "DRADeviceTaints DRAExtendedResource DRAPartitionableDevices "
             "DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout "
-            "DRAResourceClaimGranularStatusAuthorization ComponentStatusz ComponentFlagz "
-            "WatchListClient",
+            "DRAResourceClaimGranularStatusAuthorization ComponentStatusz ComponentFlagz",
         ),
         *_gates(
             Stage.BETA, False, OFF, "SchedulerAsyncAPICalls DRADeviceTaintRules "
