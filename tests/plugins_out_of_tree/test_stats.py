@@ -1,6 +1,8 @@
 """What a running scheduler tells of its plugins, and how people see it."""
 
 import io
+import re
+from pathlib import Path
 
 from rich.console import Console
 
@@ -9,8 +11,12 @@ from podium import framework as fwk
 from podium.app import plugin_loading
 from podium.cli import plugin_text
 from podium.cycle.services import ProfileHandle
+from podium.framework import signature
 from podium.live.serving import stats
+from podium.testing import Cluster
 from podium.testing.builders import node, pod
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Choosy(fwk.FilterPlugin):
@@ -54,9 +60,16 @@ def test_calls_by_plugin_and_point():
     assert row["seconds"] >= row["longest"] > 0
 
 
-def test_who_keeps_equal_pods_from_being_judged_once():
-    assert "Every pod is judged from scratch: Choosy does not tell" in text(ran(Choosy, "web"))
-    assert "Equal pods are judged once" in text(ran(Signed, "web"))
+def test_who_is_asked_again_for_every_pod():
+    shown = text(ran(Choosy, "web"))
+    found = re.search(
+        r"Choosy has no signature: it is asked again for every pod "
+        r"\((\d+)% of the time spent in plugins\)\. docs/plugins/writing\.md#signatures shows how",
+        shown,
+    )
+    assert found is not None, shown
+    assert 0 < int(found[1]) <= 100
+    assert "Every plugin has a signature" in text(ran(Signed, "web"))
     assert ran(Signed, "web")["profiles"][0]["withoutSignature"] == []
 
 
@@ -88,3 +101,19 @@ def test_without_an_api_server_listers_find_nothing():
     assert lister.get("a") is None
     assert list(lister) == []
     assert core.services.listed == {"foos.v1.example.com"}
+
+
+def test_the_log_names_plugins_without_a_signature(caplog):
+    caplog.set_level("INFO")
+    with Cluster(plugins=[Choosy]):
+        pass
+
+    lines = [record.getMessage() for record in caplog.records]
+    (line,) = [line for line in lines if "has no signature" in line]
+    assert "plugin='Choosy' profile='default-scheduler' see='docs/plugins/writing.md" in line
+
+
+def test_the_page_for_authors_has_a_section_on_signatures():
+    file, _, heading = signature.PAGE.partition("#")
+
+    assert f"\n## {heading.capitalize()}\n" in (ROOT / file).read_text()

@@ -10,7 +10,7 @@ from podium.api.objects import Node, Pod
 from podium.app.core import Core, in_tree_with_legacy
 from podium.app.feature_gates import USUAL, LiveOptions
 from podium.app.plugin_reloading import Exchange, rules_of, watched
-from podium.app.profiles import ProfileBuilder
+from podium.app.profiles import ProfileBuilder, report_unsigned
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
@@ -125,6 +125,7 @@ class _Live:
         builder = ProfileBuilder(self.services, self.metrics)
         core = Core(self.services, builder, builder.draft(self.configuration, registry))
         profiles = core.profiles
+        report_unsigned(profiles.values())
         rules = rules_of(profiles, has_extenders=bool(self.services.extenders))
         queue = self.queue = self._queue(rules)
         handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics)

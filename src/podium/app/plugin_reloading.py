@@ -12,7 +12,7 @@ from typing import Final
 
 from podium.app.core import Core
 from podium.app.plugin_loading import OPTION, Source
-from podium.app.profiles import DraftProfiles
+from podium.app.profiles import DraftProfiles, report_unsigned
 from podium.client.resources import resource_of
 from podium.clock import Clock, sleep
 from podium.config.model import Configuration
@@ -61,6 +61,7 @@ class Exchange:
 
     def _swap(self, draft: DraftProfiles, rules: Rules, kinds: Iterable[str]) -> None:
         left = self.core.adopt(draft)
+        report_unsigned(draft.profiles.values())
         self.queue.use(rules)
         self.watching.watch(kinds)
         self.bindings.after_these(lambda: close(left, "old"))

@@ -5,7 +5,7 @@ A plugin whose code and arguments are the same stays the same object, with all t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,11 @@ from podium.framework.calls import CallObserver, Calls
 from podium.framework.plugin import Plugin, close
 from podium.framework.profile import Profile
 from podium.framework.registry import Factory, Registry
+from podium.framework.signature import PAGE
 from podium.framework.thorough import ThoroughProfile
+from podium.logs import get_logger
+
+log = get_logger(__name__)
 
 
 class Built(NamedTuple):
@@ -111,3 +115,13 @@ class ProfileBuilder:
         known = {id(each.plugin) for one in self._built.values() for each in one.values()}
         found = (each.plugin for one in built.values() for each in one.values())
         return [plugin for plugin in found if id(plugin) not in known]
+
+
+def report_unsigned(profiles: Iterable[Profile]) -> None:
+    """Log each plugin that has no signature, and is therefore asked again for every pod."""
+    for profile in profiles:
+        for name in profile.unsigned:
+            log.info(
+                "plugin has no signature: it is asked again for every pod",
+                plugin=name, profile=profile.name, see=PAGE,
+            )  # fmt: skip

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from podium.app.plugin_listing import Listed
 from podium.cli.terminal import Cell, Rows, aligned, folded
+from podium.framework.signature import PAGE
 
 Json = Mapping[str, Any]
 _MILLISECONDS = 1e3
@@ -48,7 +49,7 @@ def print_stats(found: Json, console: Console) -> None:
     for profile in found["profiles"]:
         console.print(f"[heading]{escape(profile['name'])}[/heading]")
         _print_calls(profile["calls"], console)
-        _print_unsigned(profile["withoutSignature"], console)
+        _print_unsigned(profile["withoutSignature"], profile["calls"], console)
 
 
 def _print_calls(calls: list[Json], console: Console) -> None:
@@ -74,16 +75,21 @@ def _call(call: Json) -> list[Cell]:
     ]
 
 
-def _print_unsigned(names: list[str], console: Console) -> None:
+def _print_unsigned(names: list[str], calls: list[Json], console: Console) -> None:
+    """Say which plugins have no signature, and their share of the time spent in plugins."""
     if not names:
-        console.print("Equal pods are judged once: every plugin tells what it looks at.")
+        console.print("Every plugin has a signature: the results of equal pods are reused.")
         return
-    verb = "does" if len(names) == 1 else "do"
-    who = escape(", ".join(names))
-    console.print(
-        f"[warning]Every pod is judged from scratch[/warning]: {who} {verb} not tell what it looks "
-        'at in a pod. Write for example: sign = fwk.pod_fields("spec.tolerations")'
-    )
+    total = sum(call["seconds"] for call in calls)
+    for name in names:
+        seconds = sum(call["seconds"] for call in calls if call["plugin"] == name)
+        share = f" ({seconds / total:.0%} of the time spent in plugins)" if total else ""
+        console.print(
+            f"[warning]{escape(name)} has no signature[/warning]: it is asked again for every pod"
+            f"{share}. {PAGE} shows how to add one.",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _header(*names: str) -> list[Cell]:

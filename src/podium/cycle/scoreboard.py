@@ -35,12 +35,14 @@ class Share:
 
     ``reads`` is ``None`` for a plugin without a signature: all its scores are asked for again for
     every pod. For the others ``known`` marks the rows whose score stands (``raw``, where the plugin
-    normalizes): a row that changes in an aspect of ``reads`` loses the mark.
+    normalizes): a row that changes in an aspect of ``reads`` loses the mark. ``missing`` are the
+    rows without the mark, as a set while they are few; ``None`` means that they are not listed.
     """
 
     __slots__ = (
         "is_new",
         "known",
+        "missing",
         "normalized",
         "normalizes",
         "plugin",
@@ -66,6 +68,18 @@ class Share:
         self.score_of = self.normalized.item  # by row
         self.raw: NDArray[np.int64] = np.empty(size if self.normalizes else 0, np.int64)
         self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)
+        self.missing: set[int] | None = None
+
+    def set_known(self, row: int, is_known: bool) -> None:
+        self.known[row] = is_known
+        if self.missing is None:
+            return
+        if is_known:
+            self.missing.discard(row)
+        else:
+            self.missing.add(row)
+            if len(self.missing) > _FEW:
+                self.missing = None
 
 
 class Scoreboard:
@@ -124,7 +138,7 @@ class Scoreboard:
         for share in self.shares.values():
             if outdated.stands(share):
                 continue
-            if outdated.is_near(share):
+            if outdated.is_near(share) and self._finish_known(kept, pod, nodes, share, outdated):
                 near.append(share)
             else:
                 self._score(self._state_for(share.plugin, state), pod, nodes, share, outdated)
@@ -133,6 +147,21 @@ class Scoreboard:
                 outdated_here = [share for share in near if share.watches_row & aspects]
                 self._touch_up(kept, pod, nodes, outdated_here, row)
                 self._untie(row)
+
+    def _finish_known(
+        self, state: CycleState, pod: Pod, nodes: Rows, share: Share, outdated: _Outdated
+    ) -> bool:
+        """Score the feasible rows without a score one by one; false when there are many."""
+        if not outdated.grown:
+            return True  # what was feasible before has a score
+        if share.missing is None:
+            unknown = np.flatnonzero(~share.known)
+            if len(unknown) > _FEW:
+                return False
+            share.missing = set(unknown.tolist())
+        for row in share.missing - outdated.changes.rows.keys():
+            self._touch_up(state, pod, nodes, [share], row)
+        return True
 
     def _state_for(self, plugin: Plugin, state: CycleState) -> CycleState:
         """The pod's own state for a plugin without a signature, else the kept one of the class."""
@@ -168,16 +197,20 @@ class Scoreboard:
         self, state: CycleState, pod: Pod, nodes: Rows, shares: list[Share], row: int
     ) -> None:
         """Score one changed row, if it is feasible, for plugins that look at no other."""
-        feasible = nodes.index
-        position = row if len(feasible) == len(self.total) else int(feasible.searchsorted(row))
-        is_feasible = position < len(feasible) and feasible.item(position) == row
+        is_feasible = self._has(nodes, row)
         node = NodeInfo(self.cluster, row)
         for share in shares:
-            share.known[row] = is_feasible
+            share.set_known(row, is_feasible)
             if is_feasible:
                 score = self.profile.score_one(share.plugin, state, pod, node)
                 self.total[row] += share.weight * (score - share.score_of(row))
                 share.normalized[row] = score
+
+    def _has(self, nodes: Rows, row: int) -> bool:
+        """Whether the row is one of these nodes, which ascend."""
+        rows = nodes.index
+        position = row if len(rows) == len(self.total) else int(rows.searchsorted(row))
+        return position < len(rows) and rows.item(position) == row
 
     # --- PreScore --------------------------------------------------------------------------------
 
@@ -220,6 +253,7 @@ class Scoreboard:
         self, state: CycleState, pod: Pod, nodes: Rows, share: Share, outdated: _Outdated
     ) -> None:
         rows = self._unknown_rows(nodes, share, outdated)
+        share.missing = None
         if len(rows):
             some = nodes if len(rows) == len(nodes) else Rows(self.cluster, rows)
             scores = self.profile.score_all(share.plugin, state, pod, some)
@@ -249,10 +283,9 @@ class Scoreboard:
         dirty = sorted(r for r, a in changes.rows.items() if a & reads.node and r < len(known))
         if dirty:
             known[dirty] = False
-        here = nodes.take(known)
-        if here.all():
+        if known.all():
             return _NONE
-        unknown: RowNumbers = nodes.index[~here]
+        unknown: RowNumbers = nodes.index[~nodes.take(known)]
         return unknown
 
     def _count(self, share: Share, rows: RowNumbers, scores: Scores) -> None:
@@ -275,6 +308,9 @@ class Scoreboard:
         total = np.zeros(len(self.total), np.int64)
         for share in self.shares.values():
             total += share.weight * share.normalized.astype(np.int64)
+            if share.missing is not None:
+                unknown = set(np.flatnonzero(~share.known).tolist())
+                assert share.missing == unknown, f"{share.plugin.name}: other rows are missing"
         assert np.array_equal(total, self.total), "the total is not the sum of the shares"
         if self._tied and self._rows is not None:
             totals = self.total[self._rows]
@@ -307,7 +343,7 @@ class _Outdated:
         self.aspects = changes.aspects
         self.moved = unknown or new.number != old.number
         self.grown = unknown or new.grown_at > old.number
-        self.few = not self.grown and len(changes.rows) <= _FEW
+        self.few = not unknown and len(changes.rows) <= _FEW
         self.again: set[str] = set()
 
     def stands(self, share: Share) -> bool:

@@ -367,7 +367,12 @@ def subset(nodes: Rows, positions: NDArray[np.intp]) -> Rows:
 
 def refusals(statuses: Statuses) -> NDArray[np.bool_]:
     """Which nodes were refused."""
-    if len(statuses.values) == 1:
-        return np.full(len(statuses), not statuses.values[0].ok, np.bool_)
-    refused: NDArray[np.bool_] = statuses.map(lambda status: not status.ok).to_array(np.bool_)
+    first, *others = [status.ok for status in statuses.values] or [True]
+    if not others:
+        return np.full(len(statuses), not first, np.bool_)
+    refused: NDArray[np.bool_]
+    if first and not any(others):  # the usual case, and quickly found
+        refused = statuses.index != 0
+    else:
+        refused = statuses.map(lambda status: not status.ok).to_array(np.bool_)
     return refused

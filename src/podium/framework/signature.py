@@ -17,6 +17,8 @@ from podium.logs import get_logger
 
 log = get_logger(__name__)
 
+PAGE: Final = "docs/plugins/writing.md#signatures"  # where authors read how to add one
+
 _FIX: Final = (
     "return a hashable value, such as a tuple of strings, or raise fwk.NotSignable for pods whose "
     "results must not be reused"

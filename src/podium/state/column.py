@@ -31,11 +31,15 @@ class Column(Generic[T]):
         known: dict[int, int] = {}  # by identity: to hash a Status takes longer than all the rest
         index: list[int] = []
         kept = list(objects)  # an object that is gone could lend its identity to the next
+        last: object = kept  # not one of the objects
+        number: int | None = None
         for value in kept:
-            number = known.get(id(value))
-            if number is None:
-                number = known[id(value)] = numbers.setdefault(value, len(numbers))
-            index.append(number)
+            if value is not last:
+                last = value
+                number = known.get(id(value))
+                if number is None:
+                    number = known[id(value)] = numbers.setdefault(value, len(numbers))
+            index.append(number)  # type: ignore[arg-type]  # the first value is not the last
         return cls(list(numbers), np.array(index, np.intp))
 
     @classmethod
