@@ -2,7 +2,8 @@
 
 Every case is a scheduler with the default plugins and one more. The schedulers take turns of a few
 pods, so that other work of the machine affects all of them alike. The first pods of a turn are not
-counted: they find the processor's caches full of another scheduler. Times are medians. The limits:
+counted: they find the processor's caches full of another scheduler. Times are medians of CPU time.
+The limits:
 
 * a plugin without a signature that is asked node by node costs at most the default cycle plus 1.2
   times its own calls (what these calls take is measured beside the cycles, in the same turns);
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -147,13 +148,13 @@ class Case:
     def turn(self, number: int) -> None:
         for subject in (pod(f"p{number * PODS + each}", cpu="10m") for each in range(PODS)):
             queued = fwk.QueuedPod.of(subject)
-            begin = perf_counter()
+            begin = thread_time()
             self.core.cycle(queued).run()
-            self.cycles.append(perf_counter() - begin)
+            self.cycles.append(thread_time() - begin)
             if self.own is not None:
-                begin = perf_counter()
+                begin = thread_time()
                 self.own(self.core, subject)
-                self.calls.append(perf_counter() - begin)
+                self.calls.append(thread_time() - begin)
         for times in (self.cycles, self.calls):
             del times[-PODS : WARM_UP - PODS]
 
