@@ -110,13 +110,13 @@ class FunctionPlugin(Plugin):
         """Return the function with these values filled in, as far as it takes them."""
         return partial(self._call, **{n: given[n] for n in self._wants if n in given})
 
-    def _for_each_node(self, pod: Pod, state: CycleState) -> Callable[[NodeInfo], Any]:
-        """Return the function as one of the node alone."""
+    def _answers(self, state: CycleState, pod: Pod, nodes: Rows) -> list[Any]:
+        """Call the function for each node."""
         call = self._call
-        if set(self._wants) == {"pod", "node"}:  # the usual case, in a third of partial's time
-            return lambda node: call(pod=pod, node=node)
+        if self._wants == ("pod", "node"):  # the usual case: partial takes a while for each call
+            return [call(pod=pod, node=node) for node in nodes]
         ask = self._partial(pod=pod, state=state)
-        return lambda node: ask(node=node)
+        return [ask(node=node) for node in nodes]
 
     def _ask(self, **given: Any) -> Any:
         return self._partial(**given)()
@@ -165,8 +165,7 @@ class _NodeFilter(FunctionPlugin, FilterPlugin):
         return verdict(self._ask(pod=pod, node=node, state=state), self.reason)
 
     def filter_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
-        ask, reason = self._for_each_node(pod, state), self.reason
-        answers = [ask(node) for node in nodes]
+        answers, reason = self._answers(state, pod, nodes), self.reason
         if not [None for each in answers if each is not True and each is not None]:
             return Column.uniform(SUCCESS, len(answers))  # quickly found, and the usual case
         return Column.of([verdict(each, reason) for each in answers])
@@ -214,8 +213,7 @@ class _NodeScore(FunctionPlugin, ScorePlugin):
         return as_score(self._ask(pod=pod, node=node, state=state))
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
-        ask = self._for_each_node(pod, state)
-        return as_score_array([ask(node) for node in nodes])
+        return as_score_array(self._answers(state, pod, nodes))
 
 
 class _NodesScore(FunctionPlugin, ScorePlugin):
