@@ -120,7 +120,10 @@ def one_score(plugin):
     ],
 )
 def test_fractions_are_refused(ask):
-    with pytest.raises(AttemptFailed, match=r"it answered 7\.9; a score is a whole number$"):
+    with pytest.raises(
+        AttemptFailed,
+        match=r"expected (a whole number as score|whole numbers as scores), got 7\.9$",
+    ):
         ask()
 
 
@@ -154,12 +157,12 @@ def test_any_whole_numbers_are_scores(answer):
     ],
 )
 def test_nothing_else_is(answer):
-    with pytest.raises(AttemptFailed, match=r'plugin "S" failed with: it answered '):
+    with pytest.raises(AttemptFailed, match=r'plugin "S" failed with: expected '):
         score(Whole("S", answer), MANY)
 
 
 def test_scores_for_other_nodes_are_a_fault():
-    text = r'plugin "S" failed with: it answered for 3 instead of 9 nodes$'
+    text = r'plugin "S" failed with: expected an answer for each of 9 nodes, got 3$'
     with pytest.raises(AttemptFailed, match=text):
         score(Whole("S", np.zeros(3, np.int64)), MANY)
 
@@ -176,7 +179,9 @@ def test_scores_without_a_normalizer_are_checked_as_they_are():
     ("answer", "text"),
     [
         pytest.param(BROKEN, "broken", id="exception"),
-        pytest.param(np.zeros(1, np.int64), "it answered for 1 instead of 2 nodes", id="too-few"),
+        pytest.param(
+            np.zeros(1, np.int64), "expected an answer for each of 2 nodes, got 1", id="too-few"
+        ),
     ],
 )
 def test_normalize_faults(answer, text):

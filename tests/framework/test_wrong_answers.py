@@ -92,8 +92,8 @@ NO = fwk.Status.unschedulable("no")
         pytest.param(lambda n: Column([], np.zeros(n, np.intp)), "beyond", id="no-statuses"),
         pytest.param(lambda n: Column([None], np.zeros(n)), "intp", id="index-of-fractions"),
         pytest.param(lambda n: Column([None], np.zeros((n, 2), np.intp)), "6x2", id="a-table"),
-        pytest.param(lambda n: Column([None], np.zeros(n - 1, np.intp)), "for 5", id="too-few"),
-        pytest.param(lambda n: [None] * n, "no Column", id="no-column"),
+        pytest.param(lambda n: Column([None], np.zeros(n - 1, np.intp)), "got 5", id="too-few"),
+        pytest.param(lambda n: [None] * n, "expected a Column", id="no-column"),
     ],
 )
 def test_columns_that_leave_nodes_without_a_status(column, reason):

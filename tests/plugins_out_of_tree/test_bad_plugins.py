@@ -70,7 +70,7 @@ READ_ONLY = (
     "but objects are read-only for plugins: write through handle.client, or keep it in the state"
 )
 FILTERING = 'running "Bad" filter plugin: '
-NO_CODE = "it answered a Status whose code is 'Unschedulable', which is no Code"
+NO_CODE = "expected a Status whose code is a fwk.Code, got the code 'Unschedulable'"
 SCORING = 'running Score plugins: plugin "Bad" failed with: '
 OUT_OF_RANGE = (
     'applying score defaultWeights on Score plugins: plugin "Bad" returns an invalid score '
@@ -82,7 +82,7 @@ OUT_OF_RANGE = (
     [
         pytest.param(Filter, raises, f"{FILTERING}oops", id="raises"),
         pytest.param(
-            Filter, answers(3), f"{FILTERING}it answered 3, which is no Status", id="wrong-type"
+            Filter, answers(3), f"{FILTERING}expected a Status or None, got 3", id="wrong-type"
         ),
         pytest.param(
             Filter,
@@ -100,7 +100,7 @@ OUT_OF_RANGE = (
         ),
         pytest.param(Score, raises, f"{SCORING}oops", id="score-raises"),
         pytest.param(
-            Score, answers("much"), f"{SCORING}it answered 'much'; a score is a whole number",
+            Score, answers("much"), f"{SCORING}expected a whole number as score, got 'much'",
             id="score-is-no-number",
         ),
         pytest.param(
@@ -111,7 +111,7 @@ OUT_OF_RANGE = (
         pytest.param(Permit, raises, 'running Permit plugin "Bad": oops', id="permit-raises"),
         pytest.param(
             Permit, answers(True),
-            'running Permit plugin "Bad": it answered True, which is no Status', id="permit-type",
+            'running Permit plugin "Bad": expected a Status or None, got True', id="permit-type",
         ),
         pytest.param(
             Permit, answers(fwk.Status("Unschedulable")),

@@ -98,7 +98,7 @@ class CombinedVerdicts:
         return self._standing(np.flatnonzero(kept.first > filter_index))
 
     def _standing(self, rows: RowNumbers) -> RowNumbers:
-        """Those of the rows that are candidates and not refused here so far."""
+        """Keep the rows that are candidates and not refused here so far."""
         if self._is_narrowed:
             rows = np.intersect1d(rows, self._candidates, assume_unique=True)
         refused = self._is_refused

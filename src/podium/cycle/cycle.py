@@ -68,7 +68,7 @@ class Cycle:
         self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
 
     def _report(self, problem: str) -> None:
-        """Tell the pod's users that results are not reused: the decision is right all the same."""
+        """Record an event about a `sign` that fails. The decision about the pod is right anyway."""
         note = EventNote("Warning", "SignatureFailed", "Scheduling", problem)
         self.services.events[self.profile.name].record(self.pod, None, note)
 
@@ -266,7 +266,7 @@ class Cycle:
     def refuse(
         self, diagnosis: Diagnosis, nominate: Nominate | None, answer: Status | None
     ) -> Rejected:
-        """No node; ``answer`` is what PostFilter said, where there is one."""
+        """Reject the pod; ``answer`` is the status that PostFilter returned, if it was asked."""
         diagnosis.post_filter_message = answer.message if answer is not None else ""
         self.record.message = diagnosis.message
         status = Status(Code.UNSCHEDULABLE, (diagnosis.message,))

@@ -1,4 +1,4 @@
-"""The driver of a cycle for schedulers with extenders: the same stages, and between them a wait.
+"""Runs a cycle for schedulers with extenders: the same stages, with waits between them.
 
 The cluster must stand still until it ends, waits included.
 """
@@ -30,7 +30,7 @@ log = get_logger(__name__)
 
 
 async def run_extended(cycle: Cycle) -> Outcome:
-    """The whole scheduling cycle, with the extenders of its scheduler."""
+    """Run the whole scheduling cycle, with the extenders of its scheduler."""
     start = perf_counter()
     try:
         outcome = await _run(cycle, cycle.services.extenders)
@@ -48,7 +48,7 @@ async def _run(cycle: Cycle, extenders: Extenders) -> Outcome:
 
 
 async def _find_feasible(cycle: Cycle, extenders: Extenders) -> tuple[Found, bool]:
-    """The nodes that plugins and extenders leave; and whether plugins left any to ask about."""
+    """Return the feasible nodes, and whether plugins left any to ask extenders about."""
     found = cycle.find_feasible()
     nominated = cycle.pod.nominated_node_name
     if nominated and found.feasible.names == [nominated]:  # the fast path
@@ -78,7 +78,7 @@ def _gone(before: Rows, after: Rows) -> set[int]:
 
 
 def _explained(known: NodeStatuses, gone: set[int], said: Mapping[str, Status]) -> NodeStatuses:
-    """The statuses with what extenders said; nodes that went without a word are as if unjudged."""
+    """Add what extenders said. A node that went without a reason counts as not judged."""
     index = known.statuses.index.copy()
     values = list(known.statuses.values)
     judged = np.ones(len(index), np.bool_)
@@ -110,7 +110,7 @@ async def _choose(cycle: Cycle, extenders: Extenders, found: Found) -> int:
 
 
 def _best(ranking: Ranking, added: Mapping[str, int]) -> Tied:
-    """The rows with the highest total; among equals those that an extender named, as upstream."""
+    """Return the rows with the highest total; among these, rows that an extender scored win."""
     is_best = ranking.is_best()
     named = is_best & np.array([name in added for name in ranking.names], np.bool_)
     return Tied.of(ranking.nodes, named if named.any() else is_best)

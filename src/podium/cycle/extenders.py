@@ -29,14 +29,14 @@ SCALE: Final = 10  # extenders score from 0 to 10, plugins from 0 to 100
 
 
 class Narrowed(NamedTuple):
-    """The nodes that extenders leave, and what they said about others, by name."""
+    """The nodes that extenders leave, and the statuses of others by node name."""
 
     nodes: Rows
     statuses: Mapping[str, Status]
 
 
 class Extenders:
-    """Shared by all profiles; those that may be ignored come last."""
+    """All extenders of a scheduler, which its profiles share. Ignorable ones come last."""
 
     def __init__(self, extenders: Iterable[Extender] = (), parallelism: int = 16) -> None:
         self.all = tuple(sorted(extenders, key=lambda extender: extender.is_ignorable))
@@ -78,7 +78,7 @@ class Extenders:
         return Narrowed(nodes, statuses)
 
     async def prioritize(self, pod: Pod, nodes: Rows) -> dict[str, int]:
-        """Ask all at once what to add to the totals; nodes that nobody scores are not in it."""
+        """Ask all at once what to add to the totals; nodes without a score are left out."""
         asked = [self._scores(extender, pod, nodes) for extender in self.interested(pod)]
         total: dict[str, int] = {}
         for scores in await asyncio.gather(*asked):
@@ -87,7 +87,7 @@ class Extenders:
         return total
 
     async def _scores(self, extender: Extender, pod: Pod, nodes: Rows) -> dict[str, int]:
-        """One that fails has no say: the others decide."""
+        """Return the scores of one extender; none when it fails, so that the others decide."""
         try:
             async with self._prioritizing:
                 scores = await extender.prioritize(pod, nodes)
@@ -157,7 +157,7 @@ def _left(extender: Extender, answer: Filtered, nodes: Rows) -> Rows:
 
 
 def _statuses(answer: Filtered, nodes: Rows) -> dict[str, Status]:
-    """Of the nodes that were asked about; where both kinds name a node, unresolvable wins."""
+    """Return statuses of nodes that were asked about; unresolvable wins over failed."""
     if not answer.failed and not answer.unresolvable:
         return {}
     asked = set(nodes.names)
@@ -167,7 +167,7 @@ def _statuses(answer: Filtered, nodes: Rows) -> dict[str, Status]:
 
 
 def _with_victims(extender: Extender, candidates: Candidates) -> Candidates:
-    """A node without victims: nobody knows what to evict there."""
+    """Leave out nodes without victims, or raise: it is not known what to evict there."""
     empty = [candidate.node for candidate in candidates if not candidate.victims]
     if not empty:
         return candidates

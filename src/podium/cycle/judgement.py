@@ -193,7 +193,7 @@ class Judgement:
     # --- Filter, by plugins with a signature -----------------------------------------------------
 
     def _catch_up(self, pod: Pod, changes: Changes) -> tuple[bool, frozenset[int]]:
-        """Judge changed rows. Return whether that moved any, and whom to ask about all rows.
+        """Judge changed rows. Return whether feasibility changed, and the filters to ask anew.
 
         Rows are left pending, for ``_sweep``, when there are many of them.
         """
@@ -220,7 +220,7 @@ class Judgement:
         return moved, asked_anew
 
     def _follow_skips(self) -> frozenset[int]:
-        """Let go what newly skipping filters refused. Return those that no longer skip."""
+        """Release rows that newly skipping filters refused. Return filters that no longer skip."""
         self._last_answers, self._walks = {}, {}
         now, before = self.state.skip_filter, self._skipped
         active_again = set()

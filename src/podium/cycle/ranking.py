@@ -13,7 +13,7 @@ _OUT = np.iinfo(np.int64).min
 
 
 class Ranking:
-    """Feasible nodes with their totals: those of the scoreboard unless said otherwise."""
+    """Feasible nodes with their totals: those of the scoreboard unless others are given."""
 
     __slots__ = ("_totals", "nodes", "scoreboard")
 
@@ -33,7 +33,7 @@ class Ranking:
 
     @property
     def totals(self) -> NDArray[np.int64]:
-        """All equal where nobody scores."""
+        """The total of each node; all equal without Score plugins."""
         if self._totals is None:
             board = self.scoreboard
             ones = np.ones(len(self.nodes), np.int64)

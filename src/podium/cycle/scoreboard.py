@@ -168,7 +168,7 @@ class Scoreboard:
         return state if not self._unsigned or plugin.name in self._unsigned else state.base
 
     def best(self, nodes: Rows) -> Tied:
-        """Those with the highest total among the nodes that were scored last."""
+        """Return the nodes with the highest total among those that were scored last."""
         if not self._tied:
             totals = nodes.take(self.total)
             self._top = int(totals.max())

@@ -25,7 +25,7 @@ class Tied:
 
     @classmethod
     def of(cls, nodes: Rows, is_tied: NDArray[np.bool_]) -> Tied:
-        """Those of the nodes that the mask marks."""
+        """Return the nodes that the mask marks."""
         table = table_of(nodes)
         if len(nodes) < table.size:
             by_row = np.zeros(table.size, np.bool_)

@@ -1,4 +1,4 @@
-"""What a plugin's answer comes to by upstream's rules: verdicts, and faults that end an attempt."""
+"""Checks what plugins return, by upstream's rules: verdicts, and faults that end an attempt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AttemptFailed(Exception):
 def as_statuses(answer: Statuses, nodes: Rows) -> Statuses:
     """What ``filter_all`` answered. Each node must have a status: else it would be feasible."""
     if not isinstance(answer, Column):
-        raise TypeError(f"it answered {answer!r}, which is no Column of statuses")
+        raise TypeError(f"expected a Column of statuses, got {answer!r}")
     index = answer.index
     _check_size(index, nodes)
     if index.dtype != np.intp:
@@ -51,9 +51,7 @@ def as_scores(answer: object, nodes: Rows) -> Scores:
         return answer  # nearly always
     scores = np.asarray(answer)
     if scores.dtype.kind not in "iu" and scores.size:
-        raise TypeError(
-            f"it answered {scores.ravel()[:1].tolist()[0]!r}; a score is a whole number"
-        )
+        raise TypeError(f"expected whole numbers as scores, got {scores.ravel()[:1].tolist()[0]!r}")
     _check_size(scores, nodes)
     return scores.astype(np.int64, copy=False)
 
@@ -61,7 +59,7 @@ def as_scores(answer: object, nodes: Rows) -> Scores:
 def _check_size(answer: NDArray[Any], nodes: Rows) -> None:
     if answer.shape != (len(nodes),):
         size = "x".join(map(str, answer.shape))
-        raise ValueError(f"it answered for {size} instead of {len(nodes)} nodes")
+        raise ValueError(f"expected an answer for each of {len(nodes)} nodes, got {size}")
 
 
 def check_range(plugin: ScorePlugin, scores: Scores) -> None:

@@ -25,7 +25,7 @@ _WAITING = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class Target(NamedTuple):
-    """A pod on its way to a node: what every point from Reserve on is given."""
+    """A pod and the node chosen for it: what every point from Reserve on is given."""
 
     profile: Profile
     state: CycleState
@@ -127,7 +127,7 @@ async def wait_on_permit(waiting_pods: WaitingPods, pod: Pod) -> Status:
 
 
 def run_pre_flight(target: Target) -> tuple[Status, frozenset[str]]:
-    """Ask which PreBinds have work. Success if one has; and who may run beside others."""
+    """Ask which PreBinds have work. Return success if one has, and which may run in parallel."""
     skipped: set[str] = set()
     parallel: set[str] = set()
     will_work = False
@@ -171,7 +171,7 @@ async def run_pre_bind(target: Target, parallel: frozenset[str] = frozenset()) -
 
 
 def pre_bind_groups(target: Target, parallel: frozenset[str]) -> list[list[PreBindPlugin]]:
-    """Neighbours that allow it run together; a plugin that does not ends the group before it."""
+    """Group neighbours that allow it; a plugin that does not ends the group before it."""
     groups: list[list[PreBindPlugin]] = []
     is_open = False
     for plugin in target.profile.pre_binds:
@@ -213,7 +213,7 @@ async def _pre_bind(target: Target, plugin: PreBindPlugin) -> Status:
 
 
 async def run_bind(target: Target) -> Status:
-    """The first Bind plugin that does not skip decides; all skipping is an answer of its own."""
+    """Ask Bind plugins until one does not skip. Return skip when all of them do."""
     for plugin in target.profile.binds:
         call = partial(plugin.bind, target.state, target.pod, target.node_name)
         status = await _asked("Bind", target, plugin, call)
@@ -233,7 +233,7 @@ async def run_post_bind(target: Target) -> None:
 
 
 async def _asked(point: str, target: Target, plugin: Plugin, call: Callable[[], object]) -> Status:
-    """Ask at a point where a plugin may be async, and wait for its answer."""
+    """Call a plugin method that may be async, and await its result."""
     count, begin = target.calls.at(point)[plugin.name], target.calls.timer()
     try:
         answer = call()

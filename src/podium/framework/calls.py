@@ -40,7 +40,7 @@ EVALUATED: Final = frozenset(("PreFilter", "Filter", "PreScore", "Score"))
 
 
 class CallObserver(Protocol):
-    """Who wants to know of calls as they happen: the metrics of a running scheduler."""
+    """Is told about calls as they happen: the metrics of a running scheduler."""
 
     def point(self, profile: str, point: str, status: str, seconds: float) -> None: ...
     def plugin(self, plugin: str, point: str, status: str, seconds: float) -> None: ...
@@ -127,8 +127,10 @@ class PointCalls(dict[str, CallCount]):
         return count
 
     def ask(self, plugin: Plugin, pod: Pod, call: Callable[[], Status | None]) -> Status:
-        """What a plugin answers; a fault is an answer too. Where every cycle comes by, the same is
-        written out: a call more for each plugin is felt there."""
+        """Return the plugin's status; an exception becomes one too.
+
+        The points that every cycle visits have this inline, to save a call for each plugin.
+        """
         begin = self._calls.timer()
         try:
             status = as_status(call())
@@ -227,7 +229,7 @@ def fault_of(plugin: Plugin, point: str, pod: Pod, fault: BaseException) -> Stat
 
 
 def _explained(fault: BaseException) -> BaseException:
-    """The decoder's word for a frozen object helps nobody who does not know the decoder."""
+    """Replace the decoder's message about a frozen object, which only its authors understand."""
     said = text_of(fault)
     if isinstance(fault, AttributeError) and said.startswith("immutable type"):
         _, _, kind = said.partition(": ")

@@ -54,7 +54,7 @@ class NodeStatuses:
         return cls(Rows(nodes.cluster, empty), Column([], empty), absent)
 
     def with_status(self, row: int, status: Status, absent: Status) -> NodeStatuses:
-        """The same with a node that was judged apart, and another word on those not judged."""
+        """Add the status of a node that was judged on its own, and replace ``absent``."""
         explicit, values = self.nodes.index, self.statuses.values
         if row in explicit:
             return NodeStatuses(self.nodes, self.statuses, absent)
@@ -130,7 +130,7 @@ class Diagnosis:
     post_filter_message: str = ""
 
     def blame(self, status: Status) -> None:
-        """Remember the plugin that gave a rejection; statuses without one wake nobody."""
+        """Remember the plugin that rejected: its events wake the pod. No plugin, no events."""
         if not status.plugin or not status.is_rejection:
             return
         self.unschedulable_plugins.add(status.plugin)

@@ -44,7 +44,7 @@ class NominatedPods:
         return bool(self.pods)
 
     def on(self, rows: NDArray[np.intp]) -> tuple[list[PodInfo], NDArray[np.intp]]:
-        """Those that wait for one of these rows."""
+        """Return the pods that wait for one of these rows, and the row of each."""
         inside = np.isin(self.pod_rows, rows)
         return [self.pods[position] for position in np.flatnonzero(inside)], self.pod_rows[inside]
 

@@ -18,7 +18,7 @@ class Nominator:
         self.version = 0
 
     def add(self, info: PodInfo, nominate: Nominate | None = None) -> None:
-        """Nominate as told, else as the pod's status says; an entry of this pod is replaced."""
+        """Nominate as given, else as the pod's status says; replaces an entry of this pod."""
         self.remove(info.uid)
         node = info.pod.nominated_node_name if nominate is None else nominate.node
         if nominate is None and not node:

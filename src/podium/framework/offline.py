@@ -1,4 +1,4 @@
-"""A client for shells without a cluster: there is nothing to write to, and nobody to read from."""
+"""A client for shells without a cluster: it accepts all writes and finds no objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T", bound=ApiObject)
 
 
 class OfflineClient:
-    """It remembers the deletions that were asked for, and says yes to everything else."""
+    """Remembers the pods that were to be deleted, and accepts everything else."""
 
     def __init__(self) -> None:
         self.deleted: list[Pod] = []

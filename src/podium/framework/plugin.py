@@ -55,7 +55,7 @@ def as_score(answer: object) -> int:
     try:
         return index(answer)  # type: ignore[arg-type]  # what is no number is refused just so
     except TypeError:
-        text = f"it answered {answer!r}; a score is a whole number"
+        text = f"expected a whole number as score, got {answer!r}"
         raise TypeError(text) from None
 
 

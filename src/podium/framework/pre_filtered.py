@@ -66,7 +66,7 @@ def combine(
 
 
 def left_out_by(plugins: Iterable[str]) -> Status:
-    """What is told of the nodes that PreFilter does not want."""
+    """Return the status of nodes that PreFilter leaves out."""
     return Status.unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]")
 
 

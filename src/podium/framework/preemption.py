@@ -53,14 +53,14 @@ class PreemptionPlugin(PostFilterPlugin, ABC):
         """Take one of the candidates, if extenders have left any, and evict its victims."""
 
     def post_filter(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> PostFilterAnswer:
-        """Both steps, with nobody asked in between."""
+        """Run both steps, without asking extenders in between."""
         return unasked(preempting(self, state, pod, statuses))
 
 
 def preempting(
     plugin: PreemptionPlugin, state: CycleState, pod: Pod, statuses: NodeStatuses
 ) -> PostFiltering:
-    """Both steps; whoever drives this may ask extenders in between."""
+    """Run both steps as a generator, so that its driver can ask extenders in between."""
     found = plugin.propose(state, pod, statuses)
     if not isinstance(found, Proposal):
         return found
@@ -72,7 +72,7 @@ def preempting(
 
 
 def unasked(steps: PostFiltering) -> PostFilterAnswer:
-    """Run to the end with every proposal left as it is."""
+    """Run to the end without asking extenders."""
     try:
         proposed = next(steps)
         while True:

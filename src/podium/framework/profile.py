@@ -109,14 +109,14 @@ class Profile:
         return cast(QueueSortPlugin, self.plugins[Point.QUEUE_SORT][0])
 
     def guard(self, pod: Pod) -> None:
-        """Before plugins see the pod: where some come from outside, its maps are closed."""
+        """Make the pod's maps read-only before plugins from outside see it."""
         if self._is_guarded:
             make_read_only(pod)
 
     # --- queue -----------------------------------------------------------------------------------
 
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
-        """The first refusal gates the pod. The plugin named ``first`` is asked before others."""
+        """Ask PreEnqueue; the first refusal gates the pod. The plugin ``first`` is asked first."""
         self.guard(pod)
         # The sort keeps the others in order.
         for plugin in sorted(self.pre_enqueues, key=lambda plugin: plugin.name != first):
@@ -130,7 +130,7 @@ class Profile:
         return self._signers.sign(self.name, pod)
 
     def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
-        """What the judging plugins read for this pod; everything where one cannot tell."""
+        """Return what the plugins depend on for this pod: everything where one cannot tell."""
         found: dict[str, Dependencies] = {}
         for plugin in self.judges:
             if plugin.name in unsigned:
@@ -201,7 +201,7 @@ class Profile:
     # --- Filter ----------------------------------------------------------------------------------
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
-        """The first refusal of each node, by all filters in order; nominated pods play no part."""
+        """Return the first refusal of each node by the filters in order; ignores nominations."""
         verdicts: list[Status] = [SUCCESS]
         index = np.zeros(len(nodes), np.intp)
         standing = np.arange(len(nodes))
@@ -222,7 +222,7 @@ class Profile:
     def filter_all(
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, nodes: Rows
     ) -> Statuses:
-        """One plugin on these nodes; refusals are signed, a fault ends the attempt."""
+        """Ask one plugin about these nodes. Refusals name the plugin; a fault ends the attempt."""
         begin = self._now()
         try:
             statuses = as_statuses(plugin.filter_all(state, pod, nodes), nodes)
@@ -235,7 +235,7 @@ class Profile:
     def filter_one(
         self, plugin: FilterPlugin, state: CycleState, pod: Pod, node: NodeInfo
     ) -> Status:
-        """One plugin on one node, with the same rules."""
+        """Ask one plugin about one node, by the same rules."""
         begin = self._now()
         try:
             status = as_status(plugin.filter(state, pod, node))
@@ -245,7 +245,7 @@ class Profile:
         return verdict_of(plugin, status)
 
     def count_refusals(self, rejections: Rejections) -> None:
-        """How many nodes each filter refused in an attempt, kept answers included."""
+        """Count how many nodes each filter refused in an attempt, kept answers included."""
         for plugin, nodes in rejections.refused.items():
             if plugin:  # an extender is none
                 self._filtering[plugin].rejections += nodes
@@ -262,11 +262,11 @@ class Profile:
     def run_post_filters(
         self, state: CycleState, pod: Pod, statuses: NodeStatuses
     ) -> PostFilterAnswer:
-        """The first that helps ends it; reasons of those that do not are joined."""
+        """Ask PostFilter plugins until one helps; join the reasons of those that do not."""
         return unasked(self.post_filtering(state, pod, statuses))
 
     def post_filtering(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> PostFiltering:
-        """The same step by step, for a driver that asks extenders about proposed preemptions."""
+        """Run PostFilter step by step, so that extenders can be asked about preemptions."""
         nominate: Nominate | None = None
         reasons: list[str] = []
         rejector = ""
@@ -295,7 +295,7 @@ class Profile:
     # --- Score -----------------------------------------------------------------------------------
 
     def pre_score(self, plugin: PreScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Status:
-        """Success or skip; anything else ends the attempt."""
+        """Run one PreScore. It returns success or skip; anything else ends the attempt."""
         begin = self._now()
         try:
             status = as_status(plugin.pre_score(state, pod, nodes))
@@ -321,7 +321,7 @@ class Profile:
         return scores
 
     def score_one(self, plugin: ScorePlugin, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        """One node, for a plugin that does not normalize: checked to be in 0..100."""
+        """Score one node, for a plugin that does not normalize. The score must be in 0..100."""
         begin = self._now()
         try:
             score = as_score(plugin.score(state, pod, node))
@@ -342,7 +342,7 @@ class Profile:
     def normalize(
         self, plugin: ScorePlugin, state: CycleState, pod: Pod, scores: Scores, nodes: Rows
     ) -> Scores:
-        """Normalized scores, checked to be in 0..100."""
+        """Return the normalized scores, which must be in 0..100."""
         begin, count = self._now(), self.calls.at("ScoreExtensionNormalize")[plugin.name]
         try:
             normalized = as_scores(plugin.normalize_score(state, pod, scores, nodes), nodes)

@@ -1,4 +1,4 @@
-"""What an extension point answers: a code, reasons for people, and the plugin that said so."""
+"""What a plugin returns: a code, reasons for people, and the name of the plugin."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Status:
 
     @property
     def parts(self) -> tuple[Status, ...]:
-        """What each plugin said, where several did."""
+        """The status of each plugin, where several refused a node."""
         return (self,)
 
     @property
@@ -89,7 +89,7 @@ class Status:
         return ", ".join(self.reasons)
 
     def by(self, plugin: str) -> Status:
-        """The same answer, signed by ``plugin``."""
+        """Return the same status in the name of ``plugin``."""
         return Status(self.code, self.details, plugin, self.cause)
 
     def __hash__(self) -> int:
@@ -101,7 +101,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Joined(Status):
-    """What several plugins said of one node, under the name of the one that counts most."""
+    """The statuses of several plugins for one node, in the name of the strongest."""
 
     said: tuple[Status, ...] = ()
 
@@ -115,7 +115,7 @@ _SKIPPED = Status(Code.SKIP)
 
 
 def text_of(fault: BaseException) -> str:
-    """What a fault says of itself, or its type: a plugin's own exception may fail even at that."""
+    """Return the text of an exception, or its type: even ``str`` of a custom one may fail."""
     try:
         return str(fault) or type(fault).__name__
     except Exception:
@@ -123,13 +123,13 @@ def text_of(fault: BaseException) -> str:
 
 
 def as_status(answer: object) -> Status:
-    """What a plugin answered: ``None`` is success, what is no status is a fault of the plugin."""
+    """Check what a plugin returned: ``None`` is success, anything else must be a Status."""
     if answer is None:
         return SUCCESS
     if not isinstance(answer, Status):
-        raise TypeError(f"it answered {answer!r}, which is no Status")
+        raise TypeError(f"expected a Status or None, got {answer!r}")
     if type(answer.code) is not Code:
-        raise TypeError(f"it answered a Status whose code is {answer.code!r}, which is no Code")
+        raise TypeError(f"expected a Status whose code is a fwk.Code, got the code {answer.code!r}")
     return answer
 
 
@@ -169,6 +169,6 @@ class PreFilterResult:
 
 @dataclass(frozen=True, slots=True)
 class PreFlight:
-    """What PreBind expects to do: it will work, perhaps beside its neighbours."""
+    """What PreBind answers when it has work: whether it may run in parallel with others."""
 
     allow_parallel: bool = False
