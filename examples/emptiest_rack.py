@@ -32,9 +32,6 @@ class EmptiestRack(fwk.ScorePlugin):
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         return nodes.domain_counts(self.label, EVERY_POD)
 
-    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
-        return int(self.score_all(state, pod, node.alone())[0])
-
     def normalize_score(
         self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
     ) -> fwk.Scores:

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from podium import framework as fwk
+from podium.errors import PluginError
 from podium.framework.dependencies import EVERYTHING, NOTHING
 from podium.framework.plugin import Point, points_of
+from podium.framework.registry import Registry
 from podium.state.rows import PodsOnRows
 from podium.testing.builders import node, pod
 from tests.support.toys import Filter, Normalizing, Score
@@ -160,9 +162,27 @@ def test_one_pod_is_followed_as_many_of_one(what):
     assert plugin.seen == [(what, "default/y", "b")]
 
 
-def test_an_incomplete_plugin_cannot_be_built():
+def test_an_incomplete_plugin_cannot_be_registered():
     class Incomplete(fwk.FilterPlugin):
         """Lacks ``filter``."""
 
-    with pytest.raises(TypeError, match="filter"):
-        Incomplete()
+        name = "Incomplete"
+
+    with pytest.raises(PluginError, match=r"lacks the method filter\(.+\) -> .+ or filter_all"):
+        Registry([Incomplete])
+
+
+def test_one_form_gives_the_other():
+    class Vectorised(fwk.FilterPlugin, fwk.ScorePlugin):
+        name = "Vectorised"
+
+        def filter_all(self, state, pod, nodes):
+            return fwk.Column.where(nodes.free("cpu") < 3000, NO, fwk.SUCCESS)
+
+        def score_all(self, state, pod, nodes):
+            return nodes.free("cpu") // 100
+
+    plugin, nodes = Vectorised(None, None), fwk.Rows.of(node("a", cpu="1"), node("b", cpu="4"))
+
+    assert [plugin.filter(fwk.CycleState(), pod(), each) for each in nodes] == [NO, fwk.SUCCESS]
+    assert [plugin.score(fwk.CycleState(), pod(), each) for each in nodes] == [10, 40]

@@ -53,7 +53,7 @@ def test_what_new_writes_passes_its_own_test(shell, write, tmp_path):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
 
-    assert "2 passed" in done.stdout, done.stdout
+    assert "3 passed" in done.stdout, done.stdout
     shell.out("plugin", "list", "--plugin", "emptiest_rack.py")
 
 

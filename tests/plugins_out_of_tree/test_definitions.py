@@ -89,7 +89,9 @@ def unannotated(args, handle):
             "class Lacking: lacks the method filter(self, state: 'CycleState'",
             id="abstract",
         ),
-        pytest.param(Lacking, "has neither the method reserve nor unreserve", id="two-at-once"),
+        pytest.param(
+            Lacking, "lacks the method reserve(self, state: 'CycleState'", id="two-at-once"
+        ),
         pytest.param(
             Narrow, "class Narrow: filter(self, pod, node) must take (self, state:", id="parameters"
         ),

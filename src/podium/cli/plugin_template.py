@@ -18,10 +18,9 @@ Try it: podium up --plugin $module.py --watch
 """
 
 from podium import framework as fwk
-from podium.api.objects import Pod
 
 
-class $name(fwk.FilterPlugin, fwk.ScorePlugin):
+class $name(fwk.ScorePlugin):
     name = "$name"
 
     class Args(fwk.Args, frozen=True):
@@ -32,37 +31,41 @@ class $name(fwk.FilterPlugin, fwk.ScorePlugin):
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.label = args.label
 
-    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status | None:
-        """None lets the pod run on this node; fwk.Status.unschedulable("why not") does not."""
-        return None
+    def sign(self, pod: fwk.Pod) -> tuple[str, ...]:
+        """What score_all looks at in a pod, here nothing: equal pods are scored once."""
+        return ()
 
-    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
-        """From 0 to 100: how good this node is for the pod."""
-        return 100 if self.label in node.labels else 0
+    def depends_on(self, pod: fwk.Pod) -> fwk.Dependencies:
+        """What score_all looks at in a node: when it changes, the node is scored again."""
+        return fwk.Dependencies(node=fwk.Aspect.LABELS)
+
+    def score_all(self, state: fwk.CycleState, pod: fwk.Pod, nodes: fwk.Rows) -> fwk.Scores:
+        """How good each node is for the pod, from 0 to 100."""
+        return nodes.labels[self.label].present * 100
 ''')
 _TEST: Final = Template('''\
 """Run: python -m pytest"""
 
-import pytest
 from $module import $name
 
-from podium import framework as fwk
-from podium.testing import FakeHandle, node, pod
+from podium.testing import assert_signature_sound, node, pod, run_score
+
+NODES = [node("a", labels="example.com/favourite=yes"), node("b")]
 
 
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        pytest.param("example.com/favourite=yes", 100, id="favourite"),
-        pytest.param("", 0, id="any-other"),
-    ],
-)
-def test_score(labels, expected):
-    handle = FakeHandle(node("a", labels=labels))
-    plugin = $name($name.Args(), handle)
+def test_score():
+    assert run_score($name, pod("web"), NODES) == {"a": 100, "b": 0}
 
-    assert plugin.filter(fwk.CycleState(), pod("web"), handle.rows.at(0)) is None
-    assert plugin.score(fwk.CycleState(), pod("web"), handle.rows.at(0)) == expected
+
+def test_the_label_is_an_argument():
+    other = [node("a", labels="disk=fast"), node("b")]
+
+    assert run_score($name, pod("web"), other, args={"label": "disk"}) == {"a": 100, "b": 0}
+
+
+def test_results_may_be_reused():
+    """``sign`` and ``depends_on`` leave nothing out that the plugin looks at."""
+    assert_signature_sound($name, pod("web"), NODES)
 ''')
 
 

@@ -17,10 +17,12 @@ from podium.framework.cycle_state import Cloneable
 from podium.framework.decorators import PLUGIN
 from podium.framework.plugin import (
     EnqueueExtensions,
+    FilterPlugin,
     Plugin,
     Point,
     PreFilterExtensions,
     ReservePlugin,
+    ScorePlugin,
     points_of,
 )
 from podium.state.kinds import ASPECTS
@@ -39,6 +41,12 @@ _INTERFACES: tuple[type[Plugin], ...] = (
     Plugin, *(point.interface for point in Point), PreFilterExtensions, EnqueueExtensions,
 )  # fmt: skip
 _WATCHABLE: frozenset[type] = frozenset((Pod, Node, *ASPECTS))
+# Of two methods a plugin must have one.
+_EITHER: tuple[tuple[type[Plugin], str, str], ...] = (
+    (FilterPlugin, "filter", "filter_all"),
+    (ScorePlugin, "score", "score_all"),
+    (ReservePlugin, "reserve", "unreserve"),
+)
 _MAY_WAIT = frozenset(("unreserve", "pre_bind", "bind", "post_bind"))
 
 
@@ -92,8 +100,7 @@ def check(definition: Definition) -> None:
 
 def _problems(definition: Definition) -> Iterator[str]:
     kind = definition.kind
-    for method in sorted(getattr(kind, "__abstractmethods__", ())):
-        yield f"lacks the method {method}{inspect.signature(getattr(kind, method))}"
+    yield from _missing(kind)
     for base in _INTERFACES:
         if issubclass(kind, base):
             for method in _methods(base):
@@ -104,10 +111,17 @@ def _problems(definition: Definition) -> Iterator[str]:
         if each not in _WATCHABLE:
             known = ", ".join(sorted(each.__name__ for each in _WATCHABLE))
             yield f"watches: expected one of the classes {known}, got {each!r}"
-    if issubclass(kind, ReservePlugin) and not _has_reserve(kind):
-        yield "is a fwk.ReservePlugin, but has neither the method reserve nor unreserve"
     if issubclass(kind, PreFilterExtensions) and not _has_state(kind):
         yield "State must be a type with a clone() method: a dry run changes copies only"
+
+
+def _missing(kind: type[Plugin]) -> Iterator[str]:
+    for method in sorted(getattr(kind, "__abstractmethods__", ())):
+        yield f"lacks the method {method}{inspect.signature(getattr(kind, method))}"
+    for base, one, other in _EITHER:
+        if issubclass(kind, base) and not _has(kind, base, one, other):
+            form = f"{one}{inspect.signature(getattr(base, one))}"
+            yield f"lacks the method {form} or {other}"
 
 
 def _methods(base: type[Plugin]) -> list[str]:
@@ -137,9 +151,9 @@ def _takes(call: Callable[..., Any], count: int) -> bool:
     return True
 
 
-def _has_reserve(kind: type[ReservePlugin]) -> bool:
-    own = kind.reserve, kind.unreserve
-    return own != (ReservePlugin.reserve, ReservePlugin.unreserve)
+def _has(kind: type[Plugin], base: type[Plugin], *methods: str) -> bool:
+    """Whether the class has one of these methods itself."""
+    return any(getattr(kind, name) is not getattr(base, name) for name in methods)
 
 
 def _has_state(kind: type[PreFilterExtensions]) -> bool:

@@ -177,9 +177,6 @@ class _NodesFilter(FunctionPlugin, FilterPlugin):
     offers = ("pod", "nodes", "state")
     reason = _PodFilter.reason
 
-    def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status:
-        return next(iter(self.filter_all(state, pod, node.alone())))
-
     def filter_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
         answer = self._ask(pod=pod, nodes=nodes, state=state)
         if isinstance(answer, Column):
@@ -220,9 +217,6 @@ class _NodesScore(FunctionPlugin, ScorePlugin):
     """A score that is worked out for all candidates at once."""
 
     offers = ("pod", "nodes", "state")
-
-    def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        return int(self.score_all(state, pod, node.alone())[0])
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         answer = self._ask(pod=pod, nodes=nodes, state=state)

@@ -247,11 +247,11 @@ class PreFilterExtensionsForMany(PreFilterExtensions):
 
 
 class FilterPlugin(Plugin, ABC):
-    """Decides whether the pod may run on a node."""
+    """Decides whether the pod may run on a node. It has ``filter``, ``filter_all`` or both."""
 
-    @abstractmethod
     def filter(self, state: CycleState, pod: Pod, node: NodeInfo) -> Status | None:
         """``None`` or success: it may. A rejection says why not; an error fails the attempt."""
+        return next(iter(self.filter_all(state, pod, node.alone())))
 
     def filter_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
         """``filter`` for all candidate nodes still in the race."""
@@ -282,11 +282,14 @@ class PreScorePlugin(Plugin, ABC):
 
 
 class ScorePlugin(Plugin, ABC):
-    """Ranks the feasible nodes, from 0 to 100 after ``normalize_score``."""
+    """Ranks the feasible nodes, from 0 to 100 after ``normalize_score``.
 
-    @abstractmethod
+    It has ``score``, ``score_all`` or both.
+    """
+
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
         """How good this node is for the pod; higher is better. It may raise."""
+        return as_score(self.score_all(state, pod, node.alone())[0])
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         """``score`` for all feasible nodes."""

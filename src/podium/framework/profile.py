@@ -310,7 +310,7 @@ class Profile:
     def score_all(self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         begin = self._now()
         try:
-            if len(nodes) <= _FEW:
+            if len(nodes) <= _FEW and type(plugin).score is not ScorePlugin.score:
                 few = [as_score(plugin.score(state, pod, node)) for node in nodes]
                 scores = np.array(few, np.int64)
             else:
