@@ -1,0 +1,127 @@
+"""Plugins with mistakes in them: the pod is told what to mend, and other pods go on."""
+
+import numpy as np
+import pytest
+
+import podium
+from podium import framework as fwk
+from podium.testing import Cluster, node, pod
+
+
+def events_of(cluster, name):
+    return {event["reason"]: event["message"] for event in cluster.events_of(name)}
+
+
+def on_bad_pods(answer):
+    """The mistake is made for pods with the label ``bad``."""
+
+    def decided(pod, good):
+        return answer() if "bad" in pod.labels else good
+
+    return decided
+
+
+def filter_returning(answer):
+    decided = on_bad_pods(answer)
+
+    @podium.filter
+    def far(pod, nodes):
+        return decided(pod, np.ones(len(nodes), bool))
+
+    return far
+
+
+def score_returning(answer):
+    decided = on_bad_pods(answer)
+
+    @podium.score
+    def best(pod, nodes):
+        return decided(pod, np.ones(len(nodes), int))
+
+    return best
+
+
+@pytest.mark.parametrize(
+    ("plugin", "why"),
+    [
+        pytest.param(
+            filter_returning(lambda: np.ones(3, bool)),
+            'running "far" filter plugin: far() returned 3 answers for 2 nodes; return one answer '
+            "for each of `nodes`, in their order",
+            id="filter-length",
+        ),
+        pytest.param(
+            filter_returning(lambda: np.ones(2)),
+            'running "far" filter plugin: far() returned an array of float64; a filter of `nodes` '
+            "returns an array with True or False for each node",
+            id="filter-floats",
+        ),
+        pytest.param(
+            filter_returning(lambda: "no"),
+            "far() returned str 'no'; a filter of `nodes` returns an array",
+            id="filter-type",
+        ),
+        pytest.param(
+            score_returning(lambda: np.array([0.5, 1])),
+            'plugin "best" failed with: best() returned an array of float64; a score of `nodes` '
+            "returns an array with a whole number for each node",
+            id="score-floats",
+        ),
+        pytest.param(
+            score_returning(lambda: np.zeros(7, int)),
+            "best() returned 7 answers for 2 nodes",
+            id="score-length",
+        ),
+    ],
+)
+def test_a_function_of_nodes_that_returns_something_else(plugin, why):
+    with Cluster(plugins=[plugin]) as cluster:
+        cluster.create(node("n1"), node("n2"), pod("odd", labels="bad=yes"), pod("web"))
+        cluster.settle()
+
+        assert why in cluster.why_pending("odd")
+        assert why[:100] in events_of(cluster, "odd")["FailedScheduling"]
+        assert cluster.node_of("web") is not None
+
+
+class Keeps(fwk.FilterPlugin):
+    """Keeps the view of the first cycle and looks at it in the next one."""
+
+    name = "Keeps"
+
+    def __init__(self, args, handle):
+        self._nodes = None
+
+    def filter_all(self, state, subject, nodes):
+        if self._nodes is None:
+            self._nodes = nodes
+        free = self._nodes.free("cpu") if "bad" in subject.labels else nodes.free("cpu")
+        return fwk.Column.where(free < 0, fwk.Status.unschedulable("full"), fwk.SUCCESS)
+
+
+def test_a_view_that_is_used_after_its_cycle():
+    with Cluster(plugins=[Keeps]) as cluster:
+        cluster.create(node("n1"), pod("first"))
+        cluster.settle()
+        cluster.create(pod("odd", labels="bad=yes"), pod("web"))
+        cluster.settle()
+
+        why = cluster.why_pending("odd")
+        assert 'running "Keeps" filter plugin: `nodes` and `node` are valid in the cycle' in why
+        assert "keep what you need of them (names, arrays), or ask handle.cluster again" in why
+        assert cluster.node_of("web") == "n1"
+
+
+def test_a_signature_that_cannot_be_hashed():
+    @podium.filter(sign=lambda pod: [pod.name] if "bad" in pod.labels else pod.name)
+    def listed(pod, node):
+        return True
+
+    with Cluster(plugins=[listed]) as cluster:
+        cluster.create(node("n1"), pod("odd", labels="bad=yes"), pod("web"))
+        cluster.settle()
+
+        told = events_of(cluster, "odd")
+        assert "plugin \"listed\": sign(pod) returned ['odd']" in told["SignatureFailed"]
+        assert "return a hashable value" in told["SignatureFailed"]
+        assert (cluster.node_of("odd"), cluster.node_of("web")) == ("n1", "n1")
