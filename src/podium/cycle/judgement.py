@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.cycle.combined import CombinedVerdicts
-from podium.cycle.verdicts import OUT, PENDING, RowNumbers, Verdicts, VerdictsOfAttempt
+from podium.cycle.verdicts import NO_ROWS, OUT, PENDING, RowNumbers, Verdicts, VerdictsOfAttempt
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
 from podium.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, Statuses
@@ -118,7 +118,7 @@ class Judgement:
         if not pre.status.ok:
             self._missed = changes
             return Judged(pre, state, self.kept)
-        names = self._names_of_signed(pre)
+        names = pre.node_names if self._pre_is_kept else self._names_of_signed(pre)
         kept = self.kept
         if changes.fresh or names != self._kept_names or len(kept.statuses) > _MANY_STATUSES:
             kept.start_over(self._rows_of(names))
@@ -127,7 +127,7 @@ class Judgement:
             moved = True
         else:
             moved, asked_anew = self._catch_up(pod, changes)
-            pending = kept.pending()
+            pending = kept.pending() if kept.grows else NO_ROWS
             if len(pending) or asked_anew:
                 moved |= self._sweep(pod, pending, asked_anew)
         self._skipped = self.state.skip_filter

@@ -70,16 +70,14 @@ class Share:
         self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)
         self.missing: set[int] | None = None
 
-    def set_known(self, row: int, is_known: bool) -> None:
-        self.known[row] = is_known
-        if self.missing is None:
-            return
+    def keep_missing(self, row: int, is_known: bool) -> None:
+        """Keep the set of missing rows in step with ``known``, or give it up."""
+        missing = self.missing or set()
         if is_known:
-            self.missing.discard(row)
+            missing.discard(row)
         else:
-            self.missing.add(row)
-            if len(self.missing) > _FEW:
-                self.missing = None
+            missing.add(row)
+        self.missing = missing if len(missing) <= _FEW else None
 
 
 class Scoreboard:
@@ -138,7 +136,9 @@ class Scoreboard:
         for share in self.shares.values():
             if outdated.stands(share):
                 continue
-            if outdated.is_near(share) and self._finish_known(kept, pod, nodes, share, outdated):
+            if outdated.is_near(share) and (
+                not outdated.grown or self._finish_known(kept, pod, nodes, share, outdated)
+            ):
                 near.append(share)
             else:
                 self._score(self._state_for(share.plugin, state), pod, nodes, share, outdated)
@@ -151,9 +151,7 @@ class Scoreboard:
     def _finish_known(
         self, state: CycleState, pod: Pod, nodes: Rows, share: Share, outdated: _Outdated
     ) -> bool:
-        """Score the feasible rows without a score one by one; false when there are many."""
-        if not outdated.grown:
-            return True  # what was feasible before has a score
+        """Score rows that became feasible and have no score one by one; false if they are many."""
         if share.missing is None:
             unknown = np.flatnonzero(~share.known)
             if len(unknown) > _FEW:
@@ -200,7 +198,9 @@ class Scoreboard:
         is_feasible = self._has(nodes, row)
         node = NodeInfo(self.cluster, row)
         for share in shares:
-            share.set_known(row, is_feasible)
+            share.known[row] = is_feasible
+            if share.missing is not None:
+                share.keep_missing(row, is_feasible)
             if is_feasible:
                 score = self.profile.score_one(share.plugin, state, pod, node)
                 self.total[row] += share.weight * (score - share.score_of(row))

@@ -68,7 +68,8 @@ class CycleState:
 
     def fork(self) -> CycleState:
         """Return a store of its own with the same values, for the rest of a pod's attempt."""
-        return self._sharing_skips(CycleState(self._all_values()))
+        values = dict(self._values) if self._below is None else self._all_values()
+        return self._sharing_skips(CycleState(values))
 
     def _all_values(self) -> dict[type, object]:
         below = {} if self._below is None else self._below._all_values()

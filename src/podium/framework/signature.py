@@ -77,8 +77,9 @@ class Signers:
                     _problem(plugin, f"raised {type(fault).__name__}: {text_of(fault)}")
                 )
         key = tuple(parts)
-        number = _hash_of(key)
-        if number is None:
+        try:
+            number = hash(key)
+        except FAULTS:
             self._leave_out_unhashable(parts, pod, missing, problems)
             key = tuple(parts)
             number = hash(key)
@@ -90,7 +91,7 @@ class Signers:
         self, parts: list[Hashable], pod: Pod, missing: list[str], problems: list[str]
     ) -> None:
         for position, (plugin, _) in enumerate(self._signers, start=2):
-            if _hash_of(parts[position]) is not None:
+            if _is_hashable(parts[position]):
                 continue
             what = f"returned {parts[position]!r:.80}, which cannot be hashed"
             log.problem(
@@ -102,11 +103,12 @@ class Signers:
             parts[position] = _NOT_SIGNED
 
 
-def _hash_of(value: Hashable) -> int | None:
+def _is_hashable(value: Hashable) -> bool:
     try:
-        return hash(value)
+        hash(value)
     except FAULTS:
-        return None
+        return False
+    return True
 
 
 def _problem(plugin: Plugin, what: str) -> str:
