@@ -94,6 +94,20 @@ def test_a_lease_that_another_one_holds(started, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_standby_that_is_stopped_schedules_nothing(started, tmp_path):
+    with sides.embedded(tmp_path) as side:
+        stage = Stage(side, "standby")
+        stage.create(LEASES, HELD)
+        stage.ready_nodes("a")
+        stage.pod("waiting")
+        scheduler = started(side.kubeconfig)
+        scheduler.until_said("Standing by: another process leads")
+        scheduler.stop()
+
+        assert "nodeName" not in stage.get(stage.core("pods/waiting"))["spec"]
+
+
+@pytest.mark.slow
 def test_a_leader_whose_lease_is_taken_ends(started, tmp_path):
     with sides.embedded(tmp_path) as side:
         scheduler = started(side.kubeconfig)

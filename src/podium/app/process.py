@@ -146,7 +146,14 @@ class _Process:
             self._loop.call_soon_threadsafe(self._over.set)
 
     async def _unless_over(self, work: Coroutine[Any, Any, object]) -> None:
-        """Wait for this until the process must end; what it raises ends the process."""
+        """Wait for this until the process must end; what it raises ends the process.
+
+        A process that must end starts nothing: a standby that is stopped would schedule its whole
+        queue before it notices, although another process leads.
+        """
+        if self._over.is_set():
+            work.close()
+            return
         task, over = asyncio.ensure_future(work), asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
