@@ -44,10 +44,15 @@ def main(dump: str, key: str) -> None:
             core.cluster.set_object(objects.decode(KINDS[item["kind"]], item))
     if key not in waiting:
         sys.exit(f"no pod {key} is pending; these are: {', '.join(sorted(waiting)) or 'none'}")
-    record = core.cycle(QueuedPod.of(waiting[key])).run().record
+    pod = waiting[key]
+    if pod.scheduler_name not in core.profiles:
+        sys.exit(f'{key} waits for the scheduler "{pod.scheduler_name}"')
+    if gates := [gate.name for gate in pod.spec.scheduling_gates]:
+        sys.exit(f"{key} is not tried while it has scheduling gates: {', '.join(gates)}")
+    record = core.cycle(QueuedPod.of(pod)).run().record
     print(record.message or f"it fits now: {record.node}, one of {record.feasible} nodes")
     for (plugin, reason), nodes in sorted(record.rejected.items(), key=lambda item: -item[1]):
-        print(f"{nodes:5} nodes: {reason} ({plugin})")
+        print(f"{nodes:5} x {reason} ({plugin})")
 
 
 if __name__ == "__main__":

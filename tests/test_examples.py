@@ -18,8 +18,8 @@ SAID = {
         "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu. no new"
         " claims to deallocate, preemption: 0/4 nodes are available: 1 No preemption victims found"
         " for incoming pod, 3 Preemption is not helpful for scheduling.\n"
-        "    3 nodes: Insufficient cpu (NodeResourcesFit)\n"
-        "    1 nodes: node(s) had untolerated taint(s) (TaintToleration)\n"
+        "    3 x Insufficient cpu (NodeResourcesFit)\n"
+        "    1 x node(s) had untolerated taint(s) (TaintToleration)\n"
     ),
     "extender_in_process.py": (
         "a right\nb right\nc left\nd right\ne 0/3 nodes are available: 3 no licence\n"
