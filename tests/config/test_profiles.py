@@ -176,12 +176,14 @@ def test_a_plugin_disabled_at_score_has_no_weight():
         ),
         pytest.param(
             {"multiPoint": "Zzzzz"},
-            'plugins.multiPoint.enabled[0]: PreFilterPlugin "Zzzzz" does not exist',
+            'plugins.multiPoint.enabled[0]: PreFilterPlugin "Zzzzz" does not exist; '
+            "--plugin FILE loads your own plugins",
             id="unknown-in-multi-point",
         ),
         pytest.param(
             {"filter": "*"},
-            'plugins.filter.enabled[0]: FilterPlugin "*" does not exist',
+            'plugins.filter.enabled[0]: FilterPlugin "*" does not exist; '
+            "--plugin FILE loads your own plugins",
             id="star-only-disables",
         ),
         pytest.param(

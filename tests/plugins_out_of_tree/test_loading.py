@@ -213,10 +213,7 @@ def test_an_entry_point_with_a_taken_name_is_left_out(install, caplog):
     registry = plugin_loading.registry()
 
     assert registry.entry("NodeName").origin == "podium"
-    assert (
-        "ignoring plugin NodeName of a-package (nowhere:X): another plugin has this name"
-        in caplog.text
-    )
+    assert "plugin NodeName of a-package (nowhere:X) is not used: the name is taken" in caplog.text
 
 
 # --- configurations ------------------------------------------------------------------------------

@@ -172,7 +172,9 @@ def _offer(point: EntryPoint, to: Registry) -> None:
     package = point.dist.name if point.dist is not None else "an installed package"
     origin = f"{package} ({point.value})"
     if point.name in to:
-        log.warning(f"ignoring plugin {point.name} of {origin}: another plugin has this name")
+        log.warning(
+            f"plugin {point.name} of {origin} is not used: the name is taken by one loaded before"
+        )
         return
 
     def load_it() -> object:

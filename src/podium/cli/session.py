@@ -52,6 +52,8 @@ class Session:
             known = [str(one.get("name")) for one in config.get("contexts") or []]
             there = f"there are: {', '.join(known)}" if known else "it has no contexts"
             hint = "start a cluster with: podium up --detach"
+            if known:
+                hint = f"choose one with --context, or {hint}"
             raise PodiumError(f'{path}: no context "{context}"; {there}; {hint}')
         cluster = kubeconfig.entry(config, "clusters", kubeconfig.cluster_name(config, context))
         name = str(kubeconfig.entry(config, "contexts", context).get("user", ""))

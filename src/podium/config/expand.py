@@ -83,7 +83,8 @@ class Expansion:
         """Report an unknown plugin, unless its name could not be read in the first place."""
         if not self.problems.below(entry.path):
             message = f'{upstream.INTERFACES[key]} "{entry.name}" does not exist'
-            self.problems.add(entry.path, f"{message}{self.catalog.suggestion(entry.name)}")
+            advice = self.catalog.suggestion(entry.name) or "; --plugin FILE loads your own plugins"
+            self.problems.add(entry.path, f"{message}{advice}")
 
     def _already_registered(self, entry: Entry, key: str) -> None:
         """Report a repeated entry once, however many extension points it reaches."""
