@@ -68,7 +68,7 @@ def test_the_minute(tmp_path, monkeypatch):
     assert len(diff.splitlines()) == 2 * 3, "three lines"
     assert re.search(r"^web\s.*\bnode-2\b", told["get pods"], re.MULTILINE)
     assert re.search(r"^FastDisk\s+Score\s+1\s+3\s", told["plugin stats"], re.MULTILINE)
-    assert "every plugin tells what it looks at" in told["plugin stats"], "it is fast as it stands"
+    assert "Every plugin has a signature" in told["plugin stats"], "it is fast as it stands"
 
 
 def wait_for_node(shell):
