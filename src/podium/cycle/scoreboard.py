@@ -157,8 +157,11 @@ class Scoreboard:
             if len(unknown) > _FEW:
                 return False
             share.missing = set(unknown.tolist())
-        for row in share.missing - outdated.changes.rows.keys():
-            self._touch_up(state, pod, nodes, [share], row)
+        node_aspects = 0 if share.reads is None else share.reads.node
+        for row in tuple(share.missing):
+            # A row that changed in an aspect of the plugin is scored with the other changed rows.
+            if not outdated.changes.rows.get(row, 0) & node_aspects:
+                self._touch_up(state, pod, nodes, [share], row)
         return True
 
     def _state_for(self, plugin: Plugin, state: CycleState) -> CycleState:
