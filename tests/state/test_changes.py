@@ -3,8 +3,7 @@
 import pytest
 
 from podium.api.objects import Namespace, ObjectMeta
-from podium.state.aspects import Aspect
-from podium.state.changes import Reader
+from podium.state.aspects import Aspect, Reader
 from podium.state.cluster import ClusterState
 from podium.testing.builders import node, pod
 

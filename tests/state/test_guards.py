@@ -78,5 +78,5 @@ def test_integers_the_api_has_no_room_for_are_refused(kind, value, path):
 
 
 def test_kinds_that_are_not_kept_are_named():
-    with pytest.raises(CacheError, match=r"^no Lease is kept here"):
+    with pytest.raises(CacheError, match=r"^the state keeps no Lease objects"):
         ClusterState().set_object(Lease())

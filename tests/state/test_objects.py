@@ -1,7 +1,7 @@
 import pytest
 
 from podium.api.objects import Namespace, ObjectMeta, Service, ServiceSpec
-from podium.state.objects import Store
+from podium.state.objects import ObjectStore
 
 
 def service(name, namespace="default", **selector):
@@ -10,7 +10,7 @@ def service(name, namespace="default", **selector):
 
 
 def test_objects_are_found_by_key_and_by_namespace():
-    store = Store()
+    store = ObjectStore()
     web, db, other = service("web"), service("db"), service("web", "other")
     for obj in (web, db, other):
         assert store.set(obj) is None
@@ -23,7 +23,7 @@ def test_objects_are_found_by_key_and_by_namespace():
 
 
 def test_a_new_version_takes_the_place_of_the_old():
-    store = Store()
+    store = ObjectStore()
     old, new = service("web"), service("web", app="web")
     store.set(old)
 
@@ -32,7 +32,7 @@ def test_a_new_version_takes_the_place_of_the_old():
 
 
 def test_removing():
-    store = Store()
+    store = ObjectStore()
     web = service("web")
     store.set(web)
 
@@ -42,7 +42,7 @@ def test_removing():
 
 
 def test_objects_without_a_namespace():
-    store = Store()
+    store = ObjectStore()
     team = Namespace(metadata=ObjectMeta(name="team"))
     store.set(team)
 
@@ -51,7 +51,7 @@ def test_objects_without_a_namespace():
 
 
 def test_the_version_moves_with_every_change_and_no_other():
-    store = Store()
+    store = ObjectStore()
     versions = [store.version]
     store.set(service("web"))
     versions.append(store.version)
@@ -78,7 +78,7 @@ def test_the_version_moves_with_every_change_and_no_other():
     ],
 )
 def test_versions_that_come_late(known, shown, is_late):
-    store = Store()
+    store = ObjectStore()
     store.set(Namespace(metadata=ObjectMeta(name="team", uid="1", resource_version=known)))
     other = ObjectMeta(name="team", uid="1", resource_version=shown)
     assert store.is_late(Namespace(metadata=other)) is is_late

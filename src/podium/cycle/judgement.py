@@ -22,8 +22,7 @@ from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine,
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.status import SUCCESS, Status
-from podium.state.aspects import Changes
-from podium.state.changes import Reader
+from podium.state.aspects import Changes, Reader
 from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 

@@ -21,8 +21,7 @@ from podium.framework.plugin import Plugin, ScorePlugin, Scores
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.status import Status
-from podium.state.aspects import Changes
-from podium.state.changes import Reader
+from podium.state.aspects import Changes, Reader
 from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 

@@ -53,7 +53,7 @@ class Tied:
 
     def discard(self, row: int) -> None:
         """Leave this row out, if it is among them."""
-        positions, position = self._positions, self._order.place_of.item(row)
+        positions, position = self._positions, self._order.position_of.item(row)
         number = int(positions.searchsorted(position))
         if number < len(positions) and positions.item(number) == position:
             positions[number:-1] = positions[number + 1 :]

@@ -1,6 +1,6 @@
-"""Objects as the scheduler expects them to become, in front of what the API has shown so far.
+"""Objects in the form that a plugin is about to write, before the API server shows them so.
 
-A plugin assumes what it is about to write, so that the next pod already sees it taken.
+A plugin assumes such an object so that the next pod already sees the volume or claim as taken.
 """
 
 from __future__ import annotations
@@ -10,33 +10,35 @@ from typing import Generic, TypeVar
 
 from podium.api.meta import ApiObject
 from podium.errors import CacheError, NotFound
-from podium.state.objects import Store
+from podium.state.objects import ObjectStore
 
 T = TypeVar("T", bound=ApiObject)
 
 
 class Assumed(Generic[T]):
-    """At most one assumption per object; it holds for the version that it was made from.
+    """The assumed objects of one kind, in front of the store of observed ones.
 
-    Whatever else the API shows of the object ends it. ``announce`` is called with every change, so
-    that nothing judged before outlives it.
+    Invariants: there is at most one assumed form per key, and its resource version is that of the
+    stored object. As soon as the API shows another version, or that the object is gone, the assumed
+    form is dropped. ``announce`` is called whenever a form is assumed or restored, so that results
+    computed before are not reused.
     """
 
-    def __init__(self, store: Store[T], announce: Callable[[], None]) -> None:
+    def __init__(self, store: ObjectStore[T], announce: Callable[[], None]) -> None:
         self._store = store
         self._announce = announce
         self._by_key: dict[str, T] = {}
 
     def get(self, key: str) -> T | None:
-        """The object as assumed, else as the API has shown it; ``None`` when there is none."""
+        """Return the assumed form of the object, else the observed one, else ``None``."""
         return self._by_key.get(key) or self._store.get(key)
 
     def holds(self, obj: T) -> bool:
-        """Whether this very object is what is assumed now."""
+        """Return whether exactly this object is the assumed form now."""
         return self._by_key.get(obj.key) is obj
 
     def assume(self, obj: T) -> None:
-        """Take this form of an object for granted; it must be made from the version known here."""
+        """Assume this form of an object. It must be made from the stored version."""
         stored = self._store.get(obj.key)
         if stored is None:
             raise NotFound(f'{type(obj).__name__.lower()} "{obj.key}" not found')
@@ -48,20 +50,20 @@ class Assumed(Generic[T]):
         self._announce()
 
     def restore(self, obj: T) -> None:
-        """Drop this very assumption; one that has ended or was replaced is left alone."""
+        """Drop this form. Does nothing when it is no longer the assumed one."""
         if self.holds(obj):
             del self._by_key[obj.key]
             self._announce()
 
     def check_against(self, stored: T | None, key: str) -> bool:
-        """The API has shown the object, or that it is gone: end an assumption that is outdated.
+        """Drop the assumed form if the observed object (``None``: it is gone) outdates it.
 
-        True when one ended: the caller announces it.
+        Returns whether a form was dropped; the caller announces that change.
         """
         assumed = self._by_key.get(key)
         if assumed is None:
             return False
-        # A version shown again is a resync. Without versions nothing tells one from a change.
+        # The same version again is a resync. An object without a version always counts as changed.
         outdated = stored is None or not _version(stored) or _version(stored) != _version(assumed)
         if outdated:
             del self._by_key[key]

@@ -1,4 +1,4 @@
-"""The claims that placed pods use, by row, each followed to the CSI volume it stands for."""
+"""The claims that placed pods use, by row, each resolved to its CSI volume."""
 
 from __future__ import annotations
 
@@ -15,48 +15,55 @@ from podium.api.objects import (
     Volume,
 )
 from podium.state.attached_volumes import AttachedVolumes
-from podium.state.objects import Store
+from podium.state.objects import ObjectStore
 from podium.state.row_counts import RowCounts
 
-_NOBODY = RowCounts()
-_NAMED = ""  # the owner of claims that pods name themselves
-_UNBOUND = "unbound "  # no handle of a real volume starts like this
+_NO_ROWS = RowCounts()
+_ANY_OWNER = ""  # for claims that pods name in their spec: any pod may use them
+_UNBOUND = "unbound "  # the handle of an unbound claim; no real handle starts like this
 
 
 @dataclass(slots=True, eq=False)
 class _Use:
+    """How often a claim is used on each row, and the CSI volume that it counts as, if any."""
+
     volume: VolumeId | None
     rows: RowCounts = field(default_factory=RowCounts)
 
 
 def _use_of(pod: Pod, volume: Volume) -> tuple[str, str] | None:
-    """The claim behind a volume of the pod, and the owner that it must have."""
+    """Return the key of a volume's claim and the owner it must have; ``None`` without a claim."""
     named = named_claim(pod, volume)
     if named is None:
         return None
-    return claim_key(pod.namespace, named.name), pod.uid if named.is_ephemeral else _NAMED
+    return claim_key(pod.namespace, named.name), pod.uid if named.is_ephemeral else _ANY_OWNER
 
 
 class ClaimUses:
-    """Uses by claim and owner: the claim of an ephemeral volume counts for the pod it belongs to.
+    """Uses by claim and owner: an ephemeral volume's claim counts only for the pod that owns it.
 
-    ``attached`` is told of every use of a volume, and told again when a claim, a volume or a class
-    changes what a use stands for.
+    Invariants:
+
+    - ``_uses`` has exactly the claims that volumes of placed pods name, existing or not.
+    - ``_Use.volume`` is what ``_resolve`` returns for the claim, volume and class as known now.
+    - ``attached`` has each use counted under that volume. When a claim, a volume or a class
+      changes, ``_resolve_again`` moves the counts from the old volume to the new one.
+    - ``_bound`` has, by volume name, the claims whose ``spec.volumeName`` is that name.
     """
 
     def __init__(
         self,
         attached: AttachedVolumes,
-        claims: Store[PersistentVolumeClaim],
-        volumes: Store[PersistentVolume],
-        classes: Store[StorageClass],
+        claims: ObjectStore[PersistentVolumeClaim],
+        volumes: ObjectStore[PersistentVolume],
+        classes: ObjectStore[StorageClass],
     ) -> None:
         self._attached = attached
         self._claims = claims
         self._volumes = volumes
         self._classes = classes
         self._uses: dict[str, dict[str, _Use]] = {}  # by claim, then by owner's uid
-        self._bound: dict[str, tuple[str, ...]] = {}  # the claims that name a volume
+        self._bound: dict[str, tuple[str, ...]] = {}  # the keys of the claims that name a volume
 
     def change(self, pod: Pod, volumes: Iterable[Volume], row: int, amount: int) -> None:
         """Count volumes of a pod on this row in (+1) or out (-1)."""
@@ -67,37 +74,39 @@ class ClaimUses:
                 self._attached.use(found, row, amount)
 
     def users(self, key: str) -> RowCounts:
-        """How many volumes of pods on each row name this claim. Do not change it."""
+        """Return how many volumes of pods on each row name this claim. Do not change the result."""
         uses = self._uses.get(key)
-        return uses[_NAMED].rows if uses and _NAMED in uses else _NOBODY
+        return uses[_ANY_OWNER].rows if uses and _ANY_OWNER in uses else _NO_ROWS
 
     def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
-        """What the volumes of a pod count as, placed or not; what cannot be found is left out."""
+        """Return the CSI volumes of a pod, placed or not, without those that cannot be found."""
         uses = [(_use_of(pod, volume), volume) for volume in volumes]
-        found = [inline_id(v) if use is None else self._stands_for(*use) for use, v in uses]
+        found = [inline_id(v) if use is None else self._volume_of_use(*use) for use, v in uses]
         return [volume for volume in found if volume is not None]
 
     def claim_changed(
         self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None
     ) -> list[int]:
-        """Follow the claim anew; returns the rows where that makes a difference."""
+        """Resolve the claim again; return the rows that this changes."""
         claim = new or old
         if claim is None:
             return []
         before = old.spec.volume_name if old is not None else ""
         after = new.spec.volume_name if new is not None else ""
         if before != after:
-            self._move(claim.key, before, after)
-        return self._follow_again((claim.key,))
+            self._update_bound(claim.key, before, after)
+        return self._resolve_again((claim.key,))
 
     def volume_changed(self, name: str) -> list[int]:
-        return self._follow_again(self._bound.get(name, ()))
+        """Resolve the claims of this volume again; return the rows that this changes."""
+        return self._resolve_again(self._bound.get(name, ()))
 
     def class_changed(self) -> list[int]:
-        return self._follow_again(tuple(self._uses))
+        """Resolve all claims again, as unbound ones count for the driver of their class."""
+        return self._resolve_again(tuple(self._uses))
 
     def tally(self) -> dict[tuple[str, str], dict[int, int]]:
-        """Everything counted, for comparing."""
+        """Return all counts, for ``check_invariants``."""
         return {
             (key, owner): use.rows.items()
             for key, uses in self._uses.items()
@@ -105,11 +114,11 @@ class ClaimUses:
         }
 
     def _count(self, key: str, owner: str, row: int, amount: int) -> VolumeId | None:
-        """Count a use of this claim; returns the volume that it stands for."""
+        """Count a use of this claim; return the volume that it counts as."""
         uses = self._uses.setdefault(key, {})
         use = uses.get(owner)
         if use is None:
-            use = uses[owner] = _Use(self._follow(key, owner))
+            use = uses[owner] = _Use(self._resolve(key, owner))
         use.rows.add(row, amount)
         if not use.rows.total:
             del uses[owner]
@@ -117,15 +126,15 @@ class ClaimUses:
                 del self._uses[key]
         return use.volume
 
-    def _stands_for(self, key: str, owner: str) -> VolumeId | None:
+    def _volume_of_use(self, key: str, owner: str) -> VolumeId | None:
         use = self._uses.get(key, {}).get(owner)
-        return self._follow(key, owner) if use is None else use.volume
+        return self._resolve(key, owner) if use is None else use.volume
 
-    def _follow(self, key: str, owner: str) -> VolumeId | None:
+    def _resolve(self, key: str, owner: str) -> VolumeId | None:
         claim = self._claims.get(key)
         if claim is None:
             return None
-        if owner != _NAMED and (claim.controller is None or claim.controller.uid != owner):
+        if owner != _ANY_OWNER and (claim.controller is None or claim.controller.uid != owner):
             return None
         volume = self._volumes.get(claim.spec.volume_name)
         if volume is not None:
@@ -134,11 +143,11 @@ class ClaimUses:
         driver = counted_driver(storage_class.provisioner) if storage_class is not None else None
         return VolumeId(driver, _UNBOUND + key) if driver else None
 
-    def _follow_again(self, keys: Iterable[str]) -> list[int]:
+    def _resolve_again(self, keys: Iterable[str]) -> list[int]:
         changed: list[int] = []
         for key in keys:
             for owner, use in self._uses.get(key, {}).items():
-                before, use.volume = use.volume, self._follow(key, owner)
+                before, use.volume = use.volume, self._resolve(key, owner)
                 if before == use.volume:
                     continue
                 for row, amount in use.rows.items().items():
@@ -149,8 +158,8 @@ class ClaimUses:
                     changed.append(row)
         return changed
 
-    def _move(self, key: str, before: str, after: str) -> None:
-        """The claim no longer names one volume and names another."""
+    def _update_bound(self, key: str, before: str, after: str) -> None:
+        """Note that the claim names volume ``after`` instead of ``before`` (empty: none)."""
         if before:
             rest = tuple(each for each in self._bound[before] if each != key)
             if rest:

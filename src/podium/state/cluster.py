@@ -1,7 +1,7 @@
 """ClusterState: the one owner of everything the scheduler knows about the cluster.
 
-Informers and the binder write through its methods; a cycle reads it as it stands. Each write either
-happens wholly or raises and changes nothing.
+Watches and the binder write through its methods; a cycle reads it without copying it. A write
+either succeeds completely, or raises and changes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from podium.state.invariants import check_invariants
 from podium.state.kinds import ASPECTS
 from podium.state.label_columns import LabelColumn
 from podium.state.node_table import NodeTable
-from podium.state.objects import Store, says_the_same
+from podium.state.objects import ObjectStore, differ_only_in_version
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodGroups, PodQuery
 from podium.state.pod_info import UNPLACED, PodInfo
@@ -45,7 +45,18 @@ _ASSUMABLE: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeCla
 
 
 class ClusterState:
-    """The cluster as columns, the pods on it, and the objects that rules look up."""
+    """The nodes as columns, the placed pods, and the other objects that plugins look up.
+
+    Invariants, which ``check_invariants`` tests:
+
+    - ``pods`` has every placed pod; ``table.pods[row]`` has those of a row, and ``info.row`` is
+      that row. ``_assumed`` are the uids of placed pods that the API has not confirmed yet.
+    - ``table.resources``, ``table.ports``, ``groups``, ``affinity`` and ``storage`` are the sums
+      over ``pods``. ``_put_on_row`` and ``_take_off_row`` are the only methods that change them.
+    - Every change that a reader can notice is in ``journal``.
+    - ``groups`` and ``storage`` have room for ``_known_capacity`` rows, which is
+      ``table.capacity``.
+    """
 
     def __init__(self) -> None:
         self.table = NodeTable()
@@ -56,7 +67,9 @@ class ClusterState:
         self._assumed: set[str] = set()
         self._known_capacity = 0
         self.volumes = VolumeStore()
-        self._stores: dict[type[ApiObject], Store[ApiObject]] = {k: Store() for k in ASPECTS}
+        self._stores: dict[type[ApiObject], ObjectStore[ApiObject]] = {
+            k: ObjectStore() for k in ASPECTS
+        }
         self._stores[PersistentVolume] = self.volumes  # type: ignore[assignment]  # see objects()
         self._assumptions: dict[type[ApiObject], Assumed[ApiObject]] = {
             kind: Assumed(self._store(kind), self._announce_assumption) for kind in _ASSUMABLE
@@ -68,11 +81,11 @@ class ClusterState:
     # --- reading -------------------------------------------------------------------------------
 
     def rows(self, overlay: Overlay | None = None) -> Rows:
-        """All nodes."""
+        """Return a view of all nodes."""
         return Rows(self, self.table.live_rows(), overlay)
 
     def rows_at(self, index: NDArray[np.intp], overlay: Overlay | None = None) -> Rows:
-        """The nodes of these rows."""
+        """Return a view of the nodes on these rows."""
         return Rows(self, index, overlay)
 
     def node(self, name: str) -> NodeInfo | None:
@@ -80,29 +93,29 @@ class ClusterState:
         return None if row is None else NodeInfo(self, row)
 
     def counts(self, query: PodQuery) -> NDArray[np.int64]:
-        """How many pods match on each row of the table."""
+        """Return how many pods match the query on each row of the table."""
         return self.groups.counts(query, self.pods.values())
 
     def domain_counts(self, query: PodQuery, label: LabelColumn) -> NDArray[np.int64]:
-        """How many pods match in each domain of a label, the last for rows without it."""
+        """Return how many pods match in each domain of a label; the last is for rows without it."""
         return self.groups.domain_counts(query, self.pods.values(), label, self.table.size)
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         found = self.objects(Namespace).get(name)
         return found.labels if found is not None else {}
 
-    def objects(self, kind: type[T]) -> Store[T]:
+    def objects(self, kind: type[T]) -> ObjectStore[T]:
         return self._store(kind)  # type: ignore[return-value]  # keyed by what it holds
 
-    def _store(self, kind: type[ApiObject]) -> Store[ApiObject]:
+    def _store(self, kind: type[ApiObject]) -> ObjectStore[ApiObject]:
         store = self._stores.get(kind)
         if store is None:
             known = ", ".join(sorted(each.__name__ for each in self._stores))
-            raise CacheError(f"no {kind.__name__} is kept here, but {known}; nodes and pods apart")
+            raise CacheError(f"the state keeps no {kind.__name__} objects, only {known}")
         return store
 
     def assumed(self, kind: type[T]) -> Assumed[T]:
-        """Volumes or claims as they will be; what Reserve takes is assumed here."""
+        """Return the assumed volumes or claims: what Reserve has taken and PreBind will write."""
         return self._assumptions[kind]  # type: ignore[return-value]  # keyed by what it holds
 
     def is_assumed(self, uid: str) -> bool:
@@ -113,19 +126,19 @@ class ClusterState:
         return len(self._assumed)
 
     def overlay(self, rows: NDArray[np.intp]) -> Overlay:
-        """An overlay over these rows, which must ascend."""
+        """Return an empty overlay for these rows, which must be in ascending order."""
         return Overlay(self.table, rows)
 
     def begin_cycle(self) -> None:
-        """A new cycle begins: views of nodes from earlier ones are of no use any more."""
+        """Begin a cycle. Views of nodes that were made in earlier cycles raise ``StaleView``."""
         self.moment.close()
         self.moment = Moment(self, self.view)
 
     # --- nodes ---------------------------------------------------------------------------------
 
     def set_node(self, node: Node) -> None:
-        """Add the node or take its new version."""
-        _check_offer(node)
+        """Add a node, or store its new version."""
+        _check_allocatable(node)
         row = self.table.ensure_row(node.name)
         if self.table.capacity > self._known_capacity:
             self._grow()
@@ -146,22 +159,22 @@ class ClusterState:
     # --- pods ----------------------------------------------------------------------------------
 
     def add_pod(self, pod: Pod) -> PodInfo:
-        """A pod was seen on a node; an assumed one is thereby confirmed, wherever that was."""
+        """Add a pod that the API shows on a node. This confirms a pod that was assumed."""
         known = self.pods.get(_uid(pod))
         if known is not None and pod.uid not in self._assumed:
             raise CacheError(f"pod {pod.uid}({pod.key}) was already in added state")
         info = self._checked(pod)
         if known is not None:
             self._assumed.discard(pod.uid)
-            if self._is_like(known, info):
-                known.pod = pod  # as assumed: nothing that anyone has looked at changes
+            if self._counts_as(known, info):
+                known.pod = pod  # it runs where it was assumed, so no count changes
                 return known
-            self._displace(known)
+            self._take_off_row(known)
         self._place(info)
         return info
 
     def update_pod(self, pod: Pod) -> PodInfo:
-        """Take the new version of a placed pod."""
+        """Store the new version of a placed pod."""
         known = self.pods.get(_uid(pod))
         if known is None:
             raise CacheError(
@@ -170,12 +183,12 @@ class ClusterState:
         if pod.uid in self._assumed:
             raise CacheError(f"assumed pod {pod.uid}({pod.key}) should not be updated")
         info = self._checked(pod)
-        if self._is_like(known, info):
-            if pod.has_raw or not says_the_same(known.pod, pod):
+        if self._counts_as(known, info):
+            if pod.has_raw or not differ_only_in_version(known.pod, pod):
                 self.journal.record(known.row, Aspect.POD_OBJECTS)
             known.pod = pod
             return known
-        self._displace(known)
+        self._take_off_row(known)
         self._place(info)
         return info
 
@@ -186,40 +199,40 @@ class ClusterState:
                 f"pod {pod.uid}({pod.key}) is not found in scheduler cache, "
                 "so cannot be removed from it"
             )
-        self._displace(known)
+        self._take_off_row(known)
         self._assumed.discard(pod.uid)
 
     def assume(self, info: PodInfo, row: int) -> None:
-        """Count the pod on this row before the API says so."""
+        """Count the pod on this row before the API shows it there."""
         if not info.uid:
             raise CacheError("cannot get cache key for pod with empty UID")
         if info.uid in self.pods:
             raise CacheError(f"pod {info.uid}({info.key}) is in the cache, so can't be assumed")
         self._require_resources(info)
         self._assumed.add(info.uid)
-        self._settle(info, row)
+        self._put_on_row(info, row)
 
     def forget(self, uid: str) -> None:
-        """The binding failed: the pod counts nowhere again. Unknown pods are fine."""
+        """Undo ``assume`` after a failed binding. Does nothing for a pod that is not known."""
         info = self.pods.get(uid)
         if info is None:
             return
         if uid not in self._assumed:
             raise CacheError(f"pod {uid}({info.key}) wasn't assumed so cannot be forgotten")
-        self._displace(info)
+        self._take_off_row(info)
         self._assumed.discard(uid)
 
     # --- everything else -----------------------------------------------------------------------
 
     def set_object(self, obj: ApiObject) -> None:
-        """Keep this version of an object that rules look up, unless a newer one is known."""
+        """Store an object that plugins look up, unless a newer version is stored already."""
         kind = type(obj)
         if self._store(kind).is_late(obj):
             return
         old = self._store(kind).set(obj)
         assumptions = self._assumptions.get(kind)
         ended = assumptions is not None and assumptions.check_against(obj, obj.key)
-        if ended or old is None or not says_the_same(old, obj):
+        if ended or old is None or not differ_only_in_version(old, obj):
             self._announce(kind, old, obj)
 
     def remove_object(self, kind: type[ApiObject], key: str) -> None:
@@ -231,7 +244,7 @@ class ClusterState:
         self._announce(kind, old, None)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` when columns, groups and pods do not tell the same story."""
+        """Raise ``AssertionError`` when columns, groups and indexes differ from the pods."""
         check_invariants(self.table, self.groups, self.affinity, self.pods)
         self.storage.check(self.pods.values())
         self.volumes.check()
@@ -249,8 +262,8 @@ class ClusterState:
     def _announce_assumption(self) -> None:
         self.journal.record(NOWHERE, Aspect.STORAGE)
 
-    def _is_like(self, known: PodInfo, info: PodInfo) -> bool:
-        """Whether the new version of a placed pod counts where and as the known one does."""
+    def _counts_as(self, known: PodInfo, info: PodInfo) -> bool:
+        """Return whether the new version of a placed pod changes neither row nor counts."""
         return known.row == self.table.row_of(info.pod.node_name) and info.counts_like(known)
 
     def _checked(self, pod: Pod) -> PodInfo:
@@ -262,15 +275,15 @@ class ClusterState:
 
     def _require_resources(self, info: PodInfo) -> None:
         for name in info.requests:
-            self.table.resource_place(name)
+            self.table.resource_index(name)
 
     def _place(self, info: PodInfo) -> None:
         row = self.table.ensure_row(info.pod.node_name)
         if self.table.capacity > self._known_capacity:
             self._grow()
-        self._settle(info, row)
+        self._put_on_row(info, row)
 
-    def _settle(self, info: PodInfo, row: int) -> None:
+    def _put_on_row(self, info: PodInfo, row: int) -> None:
         info.row = row
         self.pods[info.uid] = info
         self.table.pods[row][info.uid] = info
@@ -284,7 +297,7 @@ class ClusterState:
             self.table.ports.add(info.ports, row)
         self.journal.record(row, info.aspects)
 
-    def _displace(self, info: PodInfo) -> None:
+    def _take_off_row(self, info: PodInfo) -> None:
         row = info.row
         del self.pods[info.uid]
         del self.table.pods[row][info.uid]
@@ -306,14 +319,14 @@ class ClusterState:
         self.storage.grow(self._known_capacity)
 
 
-def _check_offer(node: Node) -> None:
-    """Raise before anything is written if what the node offers cannot be counted with."""
+def _check_allocatable(node: Node) -> None:
+    """Raise, before anything is written, if the node's allocatable amounts are invalid."""
     try:
-        offered = resources.allocatable(node)
+        allocatable = resources.allocatable(node)
     except InvalidQuantity:
-        validate(node)  # says which field, and whatever else is wrong
+        validate(node)  # its error names the field and all other problems
         raise
-    if min(offered.values(), default=0) < 0:
+    if min(allocatable.values(), default=0) < 0:
         validate(node)
 
 
@@ -324,7 +337,7 @@ def _uid(pod: Pod) -> str:
 
 
 def load(cluster: ClusterState, objects: Iterable[ApiObject]) -> None:
-    """Feed objects of any kind in; pods without a node are left out."""
+    """Add objects of any kind to the state; pods without a node are left out."""
     for obj in objects:
         if isinstance(obj, Node):
             cluster.set_node(obj)

@@ -1,8 +1,8 @@
 """ClusterView: the cluster as a plugin may read it. It has no method that changes anything.
 
-Arrays that it hands out are read-only, or copies where that is said. Every plugin has a view of its
-own (``handle.cluster``), which lets it read only objects of the kinds that it has declared: nothing
-may watch another kind, and the plugin would silently work with no objects at all.
+Arrays that it returns are read-only, or copies where the docstring says so. Every plugin has its
+own view (``handle.cluster``), which raises when the plugin reads a kind of object that it has not
+declared. Such a kind may not be watched, and the plugin would silently see no objects at all.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from podium.api.objects import (
 )
 from podium.errors import UndeclaredKind
 from podium.state.affinity_index import StandingTerm
-from podium.state.aspects import Changes
+from podium.state.aspects import Changes, Reader
 from podium.state.assumed import Assumed
-from podium.state.changes import Reader
 from podium.state.column import read_only
 from podium.state.image_columns import HeldImage
 from podium.state.label_columns import LabelColumn
-from podium.state.objects import Store
+from podium.state.objects import ObjectStore
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodQuery
 from podium.state.pod_info import PodInfo
@@ -53,11 +52,11 @@ Counts = NDArray[np.int64]
 
 
 class Objects(Generic[T]):
-    """The objects of one kind. ``version`` moves with every change of one of them."""
+    """The objects of one kind. ``version`` changes whenever one of them does."""
 
     __slots__ = ("_store", "get", "in_namespace")
 
-    def __init__(self, store: Store[T]) -> None:
+    def __init__(self, store: ObjectStore[T]) -> None:
         self._store = store
         self.get: Callable[[str], T | None] = store.get  # by namespace/name, or by name
         self.in_namespace: Callable[[str], Iterable[T]] = store.in_namespace
@@ -74,14 +73,14 @@ class Objects(Generic[T]):
 
 
 class Volumes(Objects[PersistentVolume]):
-    """Persistent volumes, also by the class or the claim that they are for."""
+    """Persistent volumes, which can also be looked up by their class or claim."""
 
     __slots__ = ("claimed_by", "unclaimed")
 
     def __init__(self, store: VolumeStore) -> None:
         super().__init__(store)
-        self.unclaimed = store.unclaimed  # by the name of a storage class
-        self.claimed_by = store.claimed_by  # by the key of a claim
+        self.unclaimed = store.unclaimed  # takes the name of a storage class
+        self.claimed_by = store.claimed_by  # takes the key of a claim
 
 
 class AffinityTerms(Protocol):
@@ -100,19 +99,19 @@ class AffinityTerms(Protocol):
 
 
 class DiskUsers(Protocol):
-    """Where the disks stand that placed pods name directly."""
+    """The rows whose pods name a disk in their spec."""
 
     def alike(self, disk: Disk) -> Iterable[tuple[Disk, RowCounts]]: ...
 
 
 class ClaimUsers(Protocol):
-    """Where the claims stand that placed pods use."""
+    """The rows whose pods use a claim."""
 
     def users(self, key: str) -> RowCounts: ...
 
 
 class VolumesOnNodes(Protocol):
-    """The CSI volumes that are on each node, because pods use them or they are attached."""
+    """The CSI volumes on each node: those that pods there use, and those attached to it."""
 
     def counts(self, driver: str) -> Counts: ...
     def users(self, volume: VolumeId) -> RowCounts: ...
@@ -121,12 +120,12 @@ class VolumesOnNodes(Protocol):
 
 
 class StorageView:
-    """What is known of storage by row, checked for the kinds that each answer is made from."""
+    """Storage by row. Each method checks that the plugin has declared the kinds it is made from."""
 
     def __init__(self, cluster: ClusterView, state: ClusterState) -> None:
         self._cluster = cluster
         self._storage = state.storage
-        self.disks: DiskUsers = state.storage.disks  # pods name them: no other object is read
+        self.disks: DiskUsers = state.storage.disks  # read from pod specs, so no kind is required
 
     @property
     def claims(self) -> ClaimUsers:
@@ -146,7 +145,7 @@ class StorageView:
         return read_only(self._storage.limits(driver))
 
     def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
-        """Return what the volumes of a pod count as; those that cannot be found are left out."""
+        """Return the CSI volumes of a pod, without those that cannot be found."""
         self._cluster.require(PersistentVolumeClaim, PersistentVolume, StorageClass)
         return self._storage.volumes_of(pod, volumes)
 
@@ -154,9 +153,9 @@ class StorageView:
 class ClusterView:
     """The cluster as one plugin may read it.
 
-    A node has a row while it lives; arrays by row have a place for each of ``size`` rows, and
-    ``nodes()`` says which rows are nodes. While the plugin is being built its events are not known
-    yet: the kinds that it reads until then are remembered, and checked by ``declare``.
+    A node keeps its row as long as it exists. Arrays by row have ``size`` elements; ``nodes()`` has
+    the rows that are nodes. While a plugin is being constructed, the kinds that it declares are not
+    known yet: the kinds that it reads until then are remembered, and ``declare`` checks them.
     """
 
     def __init__(self, state: ClusterState, plugin: str = "") -> None:
@@ -166,7 +165,7 @@ class ClusterView:
         self._read_early: set[str] = set()
         self._objects: dict[type[ApiObject], Objects[Any]] = {}
         self._table = state.table
-        self.pods: Mapping[str, PodInfo] = MappingProxyType(state.pods)  # all placed ones, by uid
+        self.pods: Mapping[str, PodInfo] = MappingProxyType(state.pods)  # all placed pods, by uid
         self.affinity: AffinityTerms = state.affinity
         self.storage = StorageView(self, state)
 
@@ -176,7 +175,7 @@ class ClusterView:
 
     @property
     def moment(self) -> Moment:
-        """What views of nodes read through until their cycle is over."""
+        """The current cycle, through which views of nodes read."""
         return self._state.moment
 
     # --- nodes -----------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ class ClusterView:
         return Rows(self, self._table.live_rows())
 
     def rows_at(self, rows: NDArray[np.intp], overlay: Overlay | None = None) -> Rows:
-        """Return a view of the nodes on these rows, which must ascend."""
+        """Return a view of the nodes on these rows, which must be in ascending order."""
         return Rows(self, rows, overlay)
 
     def node(self, name: str) -> NodeInfo | None:
@@ -194,7 +193,7 @@ class ClusterView:
         return None if row is None else NodeInfo(self, row)
 
     def node_object(self, row: int) -> Node | None:
-        """Return the node of this row; ``None`` where no node is."""
+        """Return the node of this row; ``None`` if the row has no node."""
         return self._table.nodes[row]
 
     @property
@@ -212,7 +211,7 @@ class ClusterView:
         return self._table.names
 
     def row_of(self, name: str) -> int | None:
-        """Return the row of this name; it may belong to pods of a node that is gone."""
+        """Return the row of this node name. The node may be gone while pods are left on it."""
         return self._table.row_of(name)
 
     def are_nodes(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -229,7 +228,7 @@ class ClusterView:
         return self._table.label_column(key)
 
     def image(self, name: str) -> HeldImage | None:
-        """Return where an image is held, if any node holds it."""
+        """Return the image of this name, if any node holds it."""
         return self._table.images.find(name)
 
     # --- pods ------------------------------------------------------------------------------------
@@ -248,8 +247,8 @@ class ClusterView:
     def domain_counts(self, query: PodQuery, key: str) -> Counts:
         """Return a copy: how many pods match in each domain of a label.
 
-        The number of a domain is that of ``label_column(key)``; the last place is for the rows
-        without the label.
+        A domain's index is the number of its value in ``label_column(key)``; the last element is
+        for the rows without the label.
         """
         return self._state.domain_counts(query, self._table.label_column(key)).copy()
 
@@ -259,7 +258,7 @@ class ClusterView:
         return read_only(below[PODS])
 
     def overlay(self, rows: NDArray[np.intp]) -> Overlay:
-        """Return an overlay for a dry run over these rows, which must ascend."""
+        """Return an overlay for a dry run on these rows, which must be in ascending order."""
         return self._state.overlay(rows)
 
     # --- other objects ---------------------------------------------------------------------------
@@ -282,7 +281,7 @@ class ClusterView:
         return self._state.namespace_labels(name)
 
     def assumed(self, kind: type[T]) -> Assumed[T]:
-        """Return volumes or claims as they will be; Reserve assumes here what it takes."""
+        """Return the assumed volumes or claims; Reserve assumes what it takes here."""
         self.require(kind)
         return self._state.assumed(kind)
 
@@ -290,16 +289,16 @@ class ClusterView:
 
     @property
     def version(self) -> int:
-        """A number that moves with every change that any plugin can notice."""
+        """A number that grows with every change that a plugin can notice."""
         return self._state.journal.end
 
     @property
     def structure(self) -> int:
-        """A number that moves when a node joins or leaves."""
+        """A number that grows when a node joins or leaves."""
         return self._table.structure
 
     def changes(self) -> Callable[[], Changes]:
-        """Return a function that tells, each time, what changed since the last time."""
+        """Return a function that returns, on each call, what changed since the previous call."""
         return Reader(self._state).catch_up
 
     # --- which kinds may be read -----------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""One object per node, kept as the distinct objects and each node's index into them."""
+"""Columns of objects: the distinct objects, and for each node the index of its own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ U = TypeVar("U")
 
 @dataclass(slots=True, eq=False)
 class Column(Generic[T]):
-    """Judge each distinct object once: 5,000 nodes with 3 taint sets cost 3 calls.
+    """One object per node. ``map`` calls a function once per distinct object.
 
-    Made several times for each answer of a filter; a frozen one takes four times as long.
+    With 5,000 nodes and 3 sets of taints that is 3 calls. Not frozen: each run of a filter makes
+    several columns, and a frozen dataclass takes four times as long to make.
     """
 
     values: list[T]
@@ -26,12 +27,12 @@ class Column(Generic[T]):
 
     @classmethod
     def of(cls, objects: Iterable[T]) -> Column[T]:
-        """From one object per node; equal ones are stored once."""
+        """Return a column of one object per node; equal objects are stored once."""
         numbers: dict[Any, int] = {}
-        known: dict[int, int] = {}  # by identity: to hash a Status takes longer than all the rest
+        known: dict[int, int] = {}  # by id: hashing a Status takes longer than everything else here
         index: list[int] = []
-        kept = list(objects)  # an object that is gone could lend its identity to the next
-        last: object = kept  # not one of the objects
+        kept = list(objects)  # keeps them alive, so that no two of them share an id
+        last: object = kept  # a value that is none of the objects
         number: int | None = None
         for value in kept:
             if value is not last:
@@ -39,7 +40,7 @@ class Column(Generic[T]):
                 number = known.get(id(value))
                 if number is None:
                     number = known[id(value)] = numbers.setdefault(value, len(numbers))
-            index.append(number)  # type: ignore[arg-type]  # the first value is not the last
+            index.append(number)  # type: ignore[arg-type]  # set for the first value
         return cls(list(numbers), np.array(index, np.intp))
 
     @classmethod
@@ -48,17 +49,17 @@ class Column(Generic[T]):
 
     @classmethod
     def where(cls, mask: NDArray[np.bool_], yes: T, no: T) -> Column[T]:
-        if not mask.any():  # the usual case of a rejection, and cheaper for all who read it
+        if not mask.any():  # the usual case for rejections, and a uniform column is cheaper to read
             return cls.uniform(no, len(mask))
         return cls([no, yes], mask.astype(np.intp))
 
     def map(self, judge: Callable[[T], U]) -> Column[U]:
         return Column([judge(value) for value in self.values], self.index)
 
-    def patched(self, places: NDArray[np.bool_], new: Column[T]) -> Column[T]:
-        """The same with the objects at ``places`` replaced."""
+    def patched(self, mask: NDArray[np.bool_], new: Column[T]) -> Column[T]:
+        """Return a copy in which the objects under ``mask`` are replaced by those of ``new``."""
         index = self.index.copy()
-        index[places] = new.index + len(self.values)
+        index[mask] = new.index + len(self.values)
         return Column([*self.values, *new.values], index)
 
     def to_array(self, dtype: DTypeLike) -> NDArray[Any]:
@@ -68,7 +69,7 @@ class Column(Generic[T]):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether ``uniform`` made the index: every place is known to be 0."""
+        """Whether ``uniform`` made the column, so that all nodes have ``values[0]``."""
         return self.index is _zeros(len(self.index))
 
     def __len__(self) -> int:
@@ -80,14 +81,14 @@ class Column(Generic[T]):
 
 @lru_cache(maxsize=16)
 def _zeros(size: int) -> NDArray[np.intp]:
-    """One for all uniform columns of this size, most of which are answers of filters."""
+    """Return the index of uniform columns of this size; most results of filters share it."""
     zeros = np.zeros(size, np.intp)
     zeros.flags.writeable = False
     return zeros
 
 
 def packed(flags: list[NDArray[np.bool_]]) -> Column[int]:
-    """Rows of booleans as a column of integers, one bit per array, lowest bit first."""
+    """Return a column of integers with one bit per array; the first array is the lowest bit."""
     if len(flags) > _WORD_BITS:
         return _packed_in_words(flags)
     bits = np.zeros(len(flags[0]), np.int64)
@@ -96,19 +97,19 @@ def packed(flags: list[NDArray[np.bool_]]) -> Column[int]:
     if len(flags) > _COUNTED_BITS:
         values, index = np.unique(bits, return_inverse=True)
         return Column(values.tolist(), index)
-    # Counting finds the distinct ones without sorting: 30 µs instead of 220 for 5,000 nodes.
+    # Counting finds the distinct values without sorting: 30 µs instead of 220 for 5,000 nodes.
     found = np.flatnonzero(np.bincount(bits, minlength=1 << len(flags)))
-    places = np.zeros(1 << len(flags), np.intp)
-    places[found] = np.arange(len(found))
-    return Column(found.tolist(), places[bits])
+    index_of = np.zeros(1 << len(flags), np.intp)
+    index_of[found] = np.arange(len(found))
+    return Column(found.tolist(), index_of[bits])
 
 
 def _packed_in_words(flags: list[NDArray[np.bool_]]) -> Column[int]:
-    """More flags than a word has bits: Python's integers have no end."""
+    """Pack more flags than an int64 has bits, into Python integers of any size."""
     words = [flags[start : start + _WORD_BITS] for start in range(0, len(flags), _WORD_BITS)]
     rows = zip(*(packed(word) for word in words), strict=True)
     return Column.of(
-        sum(bits << place * _WORD_BITS for place, bits in enumerate(row)) for row in rows
+        sum(bits << word * _WORD_BITS for word, bits in enumerate(row)) for row in rows
     )
 
 
@@ -119,17 +120,21 @@ _COUNTED_BITS = 12
 
 
 class Interned(Generic[T]):
-    """A growing column of hashable objects, numbered; most nodes share a few.
+    """A growing column of hashable objects that stores each distinct object once, by number.
 
-    The number of an object that no row has any more goes to the next new one: taints carry times,
-    and would otherwise fill the column over the months.
+    Invariants: row ``r`` has ``values[numbers[r]]``; ``_number_of`` has exactly the objects that
+    some row has, and the empty one; ``_rows`` counts the rows per number (not for the empty object,
+    which is number 0); the numbers in ``_spare`` are not used by any row.
+
+    The number of an object that no row has any more is reused: taints carry times, and would
+    otherwise fill the column over the months.
     """
 
     def __init__(self, empty: T) -> None:
         self.values: list[T] = [empty]
         self.numbers: NDArray[np.intp] = np.zeros(0, np.intp)
         self._number_of: dict[Hashable, int] = {empty: 0}
-        self._rows: list[int] = [0]  # how many have each number; the empty object's is not counted
+        self._rows: list[int] = [0]
         self._spare: list[int] = []
 
     def grow(self, capacity: int) -> None:
@@ -138,12 +143,12 @@ class Interned(Generic[T]):
     def set(self, row: int, value: T) -> None:
         number = self._number_of.get(value)
         if number is None:
-            number = self._number_of[value] = self._place(value)
+            number = self._number_of[value] = self._new_number(value)
         self._rows[number] += 1
         self._release(int(self.numbers[row]))
         self.numbers[row] = number
 
-    def _place(self, value: T) -> int:
+    def _new_number(self, value: T) -> int:
         if self._spare:
             number = self._spare.pop()
             self.values[number] = value
@@ -161,14 +166,14 @@ class Interned(Generic[T]):
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of the array that nobody can write through."""
+    """Return a read-only view of the array."""
     shown = array.view()
     shown.flags.writeable = False
     return shown
 
 
 def grown(array: NDArray[Any], capacity: int, fill: Any) -> NDArray[Any]:
-    """The array with room for ``capacity`` rows along its last axis."""
+    """Return a copy of the array with room for ``capacity`` rows along its last axis."""
     shape = (*array.shape[:-1], capacity)
     larger = np.full(shape, fill, array.dtype)
     larger[..., : array.shape[-1]] = array

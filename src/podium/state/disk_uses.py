@@ -1,6 +1,6 @@
-"""The disks that placed pods name directly, with the rows where they stand.
+"""The disks that placed pods name in their specs, with the rows of those pods.
 
-Only disks that pods may have to keep to themselves; a disk is found by what makes it the same one.
+Only kinds of disks that pods may not be able to share are kept.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from podium.state.row_counts import RowCounts
 
 
 class DiskUses:
-    """Rows by disk, as written; disks that may be the same one are kept together."""
+    """Rows by disk. Disks with the same ``disk_name`` may be one disk and are kept together.
+
+    Invariant: there is no entry for a disk or a name that no placed pod uses.
+    """
 
     def __init__(self) -> None:
         self._uses: dict[Hashable, dict[Disk, RowCounts]] = {}
 
     def change(self, volumes: Iterable[Volume], row: int, amount: int) -> None:
-        """Count the disks among these volumes in (+1) or out (-1)."""
+        """Add (+1) or subtract (-1) the disks among these volumes of a pod on this row."""
         for disk in disks_of(volumes):
             alike = self._uses.setdefault(disk_name(disk), {})
             rows = alike.get(disk)
@@ -32,9 +35,9 @@ class DiskUses:
                     del self._uses[disk_name(disk)]
 
     def alike(self, disk: Disk) -> Iterable[tuple[Disk, RowCounts]]:
-        """The disks of placed pods with the same name, however written, and their rows."""
+        """Return the disks of placed pods with the same ``disk_name``, and their rows."""
         return self._uses.get(disk_name(disk), {}).items()
 
     def tally(self) -> dict[Disk, dict[int, int]]:
-        """Everything counted, for comparing."""
+        """Return all counts, for ``check_invariants``."""
         return {d: rows.items() for alike in self._uses.values() for d, rows in alike.items()}

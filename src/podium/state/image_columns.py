@@ -1,7 +1,7 @@
 """The container images that nodes hold, by name: how large, and on which rows.
 
-Most clusters know thousands of names, each on few nodes or on all of them; the rows of a name are
-the bits of one integer, which is small either way and turns into a mask when a rule asks.
+Most clusters have thousands of image names, each on a few nodes or on nearly all. The rows of a
+name are the bits of one integer, which is small in both cases; ``column`` turns it into a mask.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ Images = tuple[ContainerImage, ...]
 
 
 class HeldImage:
-    """One name. ``size_bytes`` is what the first node said of it; later ones are not asked."""
+    """One image name and the rows that hold it.
+
+    ``size_bytes`` is the size that the first node reported; what other nodes report is ignored.
+    """
 
     __slots__ = ("_bits", "size_bytes")
 
@@ -27,14 +30,14 @@ class HeldImage:
 
     @property
     def spread(self) -> int:
-        """How many nodes hold it."""
+        """How many nodes hold the image."""
         return self._bits.bit_count()
 
     def is_on(self, row: int) -> bool:
         return bool(self._bits >> row & 1)
 
     def column(self, capacity: int) -> NDArray[np.bool_]:
-        """Which rows hold it."""
+        """Return a mask of the rows that hold the image."""
         packed = np.frombuffer(self._bits.to_bytes(capacity // 8 + 1, "little"), np.uint8)
         return np.unpackbits(packed, bitorder="little").view(np.bool_)
 
@@ -42,13 +45,13 @@ class HeldImage:
         self._bits |= 1 << row
 
     def remove(self, row: int) -> bool:
-        """True when no row is left."""
+        """Remove a row; return whether none is left."""
         self._bits &= ~(1 << row)
         return not self._bits
 
 
 class ImageColumns:
-    """Every name that some node holds. Only ``NodeTable`` writes here."""
+    """All image names that at least one node holds. Only ``NodeTable`` writes here."""
 
     def __init__(self) -> None:
         self._images: dict[str, HeldImage] = {}
@@ -57,9 +60,9 @@ class ImageColumns:
         return self._images.get(name)
 
     def set(self, row: int, old: Images, new: Images) -> None:
-        """The row held the old images and holds the new ones.
+        """Replace the old images of a row by the new ones.
 
-        A name that it alone held is forgotten in between, so that it takes on its new size.
+        A name that only this row has is removed first, so that it gets its new size.
         """
         for name, _ in _named(old):
             held = self._images.get(name)
@@ -72,7 +75,7 @@ class ImageColumns:
             held.add(row)
 
     def check(self, images: list[Images]) -> None:
-        """Raise ``AssertionError`` when this is not what the images on each row add up to."""
+        """Raise ``AssertionError`` when this differs from the images of each row's node."""
         bits: dict[str, int] = {}
         for row, held in enumerate(images):
             for name, _ in _named(held):
@@ -82,5 +85,5 @@ class ImageColumns:
 
 
 def _named(images: Images) -> Iterator[tuple[str, int]]:
-    """Every name of every image, with its size."""
+    """Return every name of every image, with its size."""
     return ((name, image.size_bytes) for image in images for name in image.names)

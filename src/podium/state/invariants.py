@@ -1,4 +1,4 @@
-"""That columns, groups, the affinity index and the ports are what the pods add up to."""
+"""The check that columns, groups, the affinity index and the ports agree with the pods."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from podium.state.pod_info import PodInfo
 def check_invariants(
     table: NodeTable, groups: PodGroups, affinity: AffinityIndex, pods: Mapping[str, PodInfo]
 ) -> None:
-    """Raise ``AssertionError`` naming the first thing that does not add up."""
-    _check_places(table, pods)
+    """Raise ``AssertionError`` with the first disagreement."""
+    _check_rows_of_pods(table, pods)
     _check_resources(table, pods)
     _check_nodes(table)
     groups.check(pods.values())
@@ -26,11 +26,11 @@ def check_invariants(
     _check_ports(table)
 
 
-def _check_places(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
+def _check_rows_of_pods(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
     placed = {uid: row for row in range(table.size) for uid in table.pods[row]}
     for uid, info in pods.items():
-        assert placed.pop(uid, None) == info.row, f"{info.key} is not where it says it is"
-    assert not placed, f"pods on rows that nobody knows: {sorted(placed)}"
+        assert placed.pop(uid, None) == info.row, f"{info.key} is not on its row"
+    assert not placed, f"pods on rows that are not in pods: {sorted(placed)}"
 
 
 def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
@@ -39,8 +39,9 @@ def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
     requested = np.zeros_like(columns.requested)
     non_zero = np.zeros_like(columns.non_zero)
     for info in pods.values():
-        for place, amount in columns.amounts(info):
-            requested[place : place + 1, info.row] += amount  # arrays wrap around in silence
+        for index, amount in columns.amounts(info):
+            # A slice, as arrays wrap around silently where a single element warns.
+            requested[index : index + 1, info.row] += amount
         non_zero[:, info.row] += info.non_zero
     assert np.array_equal(requested, columns.requested), "requested does not sum to the pods"
     assert np.array_equal(non_zero, columns.non_zero), "non-zero requests do not sum to the pods"
@@ -57,8 +58,8 @@ def _check_nodes(table: NodeTable) -> None:
             continue
         assert table.row_of(node.name) == row, f"node {node.name} has lost its row"
         amounts = resources.allocatable(node)
-        for name, place in table.resources.index.items():
-            assert table.resources.allocatable[place, row] == amounts.get(name, 0), (name, row)
+        for name, index in table.resources.index.items():
+            assert table.resources.allocatable[index, row] == amounts.get(name, 0), (name, row)
         assert table.taints.values[table.taints.numbers[row]] == node.spec.taints
         assert bool(table.unschedulable[row]) == node.spec.unschedulable, node.name
         declared = table.features.values[table.features.numbers[row]]

@@ -1,7 +1,8 @@
 """Node labels by key: a number per distinct value, -1 where the label is missing.
 
-A column is built when a rule first names its key, and dropped when it is the longest unused.
-Never a column of whole label sets: the hostname makes every set unique. Annotations are kept alike.
+A column is built when a plugin first reads its key; the one unused for longest is dropped when
+there are too many. There is no column of whole label sets, as the hostname makes every set unique.
+Annotations are kept in the same way.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ _KEPT_COLUMNS: Final = 128
 class LabelColumn:
     """One label key over all rows. A value's number is its domain.
 
-    ``LabelColumns`` keeps the fields in step, and is the only one to call the private methods:
-    ``numbers`` shows ``_numbers``, ``values`` and ``number_of`` are inverse to each other, and
-    ``holders`` and ``labelled`` count the rows of ``numbers``.
+    Invariants, which only ``LabelColumns`` may change, through the private methods:
+
+    - ``numbers`` is a read-only view of ``_numbers``.
+    - ``number_of[values[n]] == n``.
+    - ``holders[n]`` is the number of rows with value ``n``, ``labelled`` that of rows with any
+      value, and ``_shared`` the number of values that more than one row has.
+    - ``_places`` is what ``places`` last returned; ``None`` after a label has changed.
     """
 
     key: str
@@ -37,15 +42,15 @@ class LabelColumn:
     number_of: dict[str, int] = field(default_factory=dict)
     holders: list[int] = field(default_factory=list)  # how many rows have each value
     labelled: int = 0  # how many rows have the label
-    _shared: int = 0  # how many values several rows have
+    _shared: int = 0  # how many values more than one row has
     _places: NDArray[np.intp] | None = None
-    numbers: NDArray[np.intp] = field(init=False)  # by row; MISSING where the label is
+    numbers: NDArray[np.intp] = field(init=False)  # by row; MISSING where the row has no such label
 
     def __post_init__(self) -> None:
         self._show()
 
     def _show(self) -> None:
-        """Let readers see the numbers, and nobody write them through ``numbers``."""
+        """Make ``numbers`` a read-only view of ``_numbers``."""
         self.numbers = read_only(self._numbers)
 
     @property
@@ -54,9 +59,9 @@ class LabelColumn:
         return not self._shared
 
     def places(self, size: int) -> NDArray[np.intp]:
-        """Each row's number, and the one after the last where the label is missing.
+        """Return each row's domain: the number of its value, or ``len(values)`` without a value.
 
-        The same array as long as no label has changed: who keeps it can tell by that.
+        It is the same array as long as no label has changed, so that ``is`` tells whether one has.
         """
         places = self._places
         if places is None or len(places) != size:
@@ -73,12 +78,12 @@ class LabelColumn:
     def _set(self, row: int, labels: Mapping[str, str]) -> None:
         value = labels.get(self.key)
         number = MISSING if value is None else self._number(value)
-        self._hold(self._numbers.item(row), -1)
-        self._hold(number, 1)
+        self._count_holder(self._numbers.item(row), -1)
+        self._count_holder(number, 1)
         self._numbers[row] = number
         self._places = None
 
-    def _hold(self, number: int, amount: int) -> None:
+    def _count_holder(self, number: int, amount: int) -> None:
         if number == MISSING:
             return
         before = self.holders[number]
@@ -95,10 +100,10 @@ class LabelColumn:
         return number
 
     def holding(self, requirement: Requirement) -> NDArray[np.bool_]:
-        """Whether each value satisfies the requirement; one more place, the last, for no label."""
+        """Return whether each value satisfies the requirement; the last element is for no label."""
         answers = np.zeros(len(self.values) + 1, np.bool_)
         if requirement.operator in ("In", "NotIn"):
-            # By number: a hostname has as many values as there are nodes.
+            # Only the named values are looked at: a hostname has as many values as there are nodes.
             if requirement.operator == "NotIn":
                 answers[:] = True
             for value in requirement.values:
@@ -113,7 +118,7 @@ class LabelColumn:
 
 
 class LabelColumns:
-    """The columns in use; ``read`` gets a node's labels, or whatever these are columns of."""
+    """The columns in use. ``read`` returns the labels (or the annotations) of a node."""
 
     def __init__(self, read: Callable[[Node], Mapping[str, str]] = attrgetter("labels")) -> None:
         self._read = read
@@ -130,7 +135,7 @@ class LabelColumns:
             column._set(row, labels)
 
     def check(self, nodes: Sequence[Node | None]) -> None:
-        """Raise ``AssertionError`` when a column is not what the nodes say."""
+        """Raise ``AssertionError`` when a column differs from the nodes."""
         for key, column in self._columns.items():
             for row, node in enumerate(nodes):
                 value = None if node is None else self._read(node).get(key)
@@ -144,7 +149,7 @@ class LabelColumns:
             assert column.is_unique == (max(holders, default=0) <= 1), f"{key} is shared"
 
     def column(self, key: str, nodes: Sequence[Node | None]) -> LabelColumn:
-        """The column of this key; ``nodes`` by row are read when it is new."""
+        """Return the column of this key, made from ``nodes`` (by row) if it is new."""
         column = self._columns.pop(key, None)
         if column is None:
             column = LabelColumn(key, np.full(self._capacity, MISSING, np.intp))
@@ -155,3 +160,28 @@ class LabelColumns:
                 del self._columns[next(iter(self._columns))]
         self._columns[key] = column
         return column
+
+
+class DomainSums:
+    """Counts by row, summed over the domains of a label and kept up to date.
+
+    Invariant: ``sums[d]`` is the sum of the counts of the rows whose ``domain_ids`` element is
+    ``d``; the last element is for rows without the label. Whoever changes a count must call
+    ``add``. The sums are out of date (``is_current`` is false) once a label has changed or rows
+    were added.
+    """
+
+    __slots__ = ("domain_ids", "sums")
+
+    def __init__(self, label: LabelColumn, counts: NDArray[np.int64]) -> None:
+        self.domain_ids = label.places(len(counts))
+        sums = np.bincount(self.domain_ids, weights=counts, minlength=len(label.values) + 1)
+        self.sums: NDArray[np.int64] = sums.astype(np.int64)
+
+    def add(self, row: int, amount: int) -> None:
+        if row < len(self.domain_ids):  # a row added since then makes ``is_current`` false anyway
+            self.sums[self.domain_ids.item(row)] += amount
+
+    def is_current(self, label: LabelColumn, size: int) -> bool:
+        """Return whether no label of these rows has changed since the sums were made."""
+        return self.domain_ids is label.places(size)

@@ -1,4 +1,4 @@
-"""Node selectors over all candidate nodes at once, requirement by requirement."""
+"""Evaluate node selectors for all candidate nodes at once, requirement by requirement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Mask = NDArray[np.bool_]
 
 
 def matching(nodes: Rows, affinity: RequiredNodeAffinity) -> Mask:
-    """The nodes that ``affinity.matches`` would accept one by one."""
+    """Return a mask of the nodes for which ``affinity.matches`` is true."""
     mask = np.ones(len(nodes), np.bool_)
     for key, value in affinity.pairs:
         mask &= nodes.satisfying(Requirement(key, IN, (value,)))
@@ -45,7 +45,7 @@ def term_mask(nodes: Rows, term: NodeTerm) -> Mask:
 
 
 def _field_mask(nodes: Rows, requirement: Requirement) -> Mask:
-    """Fields: only the name has a value; it is looked up, not compared node by node."""
+    """Return a mask for a field requirement; only ``metadata.name`` has a value."""
     if requirement.key != NAME_FIELD:
         return np.full(len(nodes), requirement.matches_value(""), np.bool_)
     named = np.zeros(nodes.cluster.size, np.bool_)

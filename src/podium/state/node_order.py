@@ -1,4 +1,4 @@
-"""Upstream's node order: one node per zone in turn, zones in the order they were first seen."""
+"""kube-scheduler's node order: one node of each zone in turn, zones in the order first seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ _ZONES = (BETA_ZONE, ZONE)
 
 
 class NodeOrder:
-    """Names by zone. The order stands until a node joins or leaves; a moved label waits."""
+    """Node names by zone.
+
+    ``names`` is computed again only when a node joins or leaves. A node whose zone label changes
+    moves to its new zone at once, but the order shows that only then, as in kube-scheduler.
+    """
 
     def __init__(self) -> None:
         self._zones: dict[str, dict[str, None]] = {}
@@ -47,13 +51,13 @@ class NodeOrder:
             del self._zones[zone]
 
     def _round_robin(self) -> list[str]:
-        waiting = [list(names) for names in self._zones.values()]
-        longest = max(map(len, waiting), default=0)
-        return [names[turn] for turn in range(longest) for names in waiting if turn < len(names)]
+        by_zone = [list(names) for names in self._zones.values()]
+        longest = max(map(len, by_zone), default=0)
+        return [names[turn] for turn in range(longest) for names in by_zone if turn < len(names)]
 
 
 def zone_of(node: Node) -> str:
-    """The zone key: region and zone, empty when the node has neither."""
+    """Return region and zone as one key; empty when the node has neither."""
     region, zone = (_first(node, keys) for keys in (_REGIONS, _ZONES))
     return f"{region}:\x00:{zone}" if region or zone else ""
 

@@ -1,7 +1,8 @@
-"""The cluster as a table: a row per node, a column per thing that rules read.
+"""The cluster as a table: a row per node, a column per property that plugins read.
 
-A node keeps its row while it lives. A row without a node object but with pods is a ghost: its
-pods were seen before their node, or outlive it; no view of candidates contains it.
+A node keeps its row as long as it exists. A row that has pods but no node object is a ghost: its
+pods were seen before their node, or are left after it was deleted. No view of candidates contains a
+ghost.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _FIRST_CAPACITY = 64
 
 
 class NodeRef(NamedTuple):
-    """A row and its epoch: after the node is gone the reference raises instead of misleading."""
+    """A reference to a node's row. ``resolve`` raises ``StaleRow`` once the node is gone."""
 
     row: int
     epoch: int
@@ -37,17 +38,29 @@ class NodeRef(NamedTuple):
 
 
 class HashOrder(NamedTuple):
-    """The nodes in the order of their names' hashes: one that no history of the table shows in."""
+    """The nodes ordered by a hash of their names, which does not depend on when they joined."""
 
     rows: NDArray[np.intp]
-    place_of: NDArray[np.intp]  # by row; -1 where no node is
+    position_of: NDArray[np.intp]  # by row; -1 where there is no node
 
 
 class NodeTable:
-    """Columns by row. Only ``ClusterState`` writes here."""
+    """The columns by row. Only ``ClusterState`` writes here.
+
+    Invariants:
+
+    - ``live[row]`` is true if and only if ``nodes[row]`` is a node. On all
+      other rows the node's properties are empty: no labels, no taints, nothing allocatable.
+    - ``_row_of[names[row]] == row`` for live rows and ghosts. A row that is neither (no node, no
+      pods) is in ``_retired`` or ``_reusable``, and its name is empty.
+    - ``_epochs[row]`` grows when the row loses its node, which makes a ``NodeRef`` to it stale.
+    - ``structure`` grows whenever the set of live rows changes. ``_live_rows`` and ``_hash_order``
+      are caches for the current set, or ``None``.
+    - All arrays have ``capacity`` elements, of which the first ``size`` are used.
+    """
 
     def __init__(self) -> None:
-        self.size = 0  # rows in use, ghosts and retired ones included
+        self.size = 0  # rows used so far, including ghosts and retired rows
         self.names: list[str] = []
         self.nodes: list[Node | None] = []
         self.pods: list[dict[str, PodInfo]] = []  # by uid
@@ -63,7 +76,7 @@ class NodeTable:
         self.annotations = LabelColumns(attrgetter("annotations"))
         self.images = ImageColumns()
         self.order = NodeOrder()
-        self.structure = 0  # moves when the set of live rows does
+        self.structure = 0  # grows when the set of live rows changes
         self._row_of: dict[str, int] = {}
         self._epochs: list[int] = []
         self._retired: list[int] = []
@@ -76,7 +89,7 @@ class NodeTable:
         return len(self.live)
 
     def row_of(self, name: str) -> int | None:
-        """The row of this name, a ghost's too."""
+        """Return the row of this node name, which may be a ghost."""
         return self._row_of.get(name)
 
     def live_row(self, name: str) -> int | None:
@@ -84,14 +97,14 @@ class NodeTable:
         return row if row is not None and self.live[row] else None
 
     def live_rows(self) -> NDArray[np.intp]:
-        """The rows of nodes that exist, ascending."""
+        """Return the rows of existing nodes in ascending order."""
         if self._live_rows is None:
             self._live_rows = np.flatnonzero(self.live[: self.size])
             self._live_rows.flags.writeable = False  # views share it
         return self._live_rows
 
     def rows_in_order(self) -> NDArray[np.intp]:
-        """The rows of nodes that exist, in upstream's order."""
+        """Return the rows of existing nodes in kube-scheduler's order."""
         names = self.order.names()
         return np.fromiter((self._row_of[name] for name in names), np.intp, len(names))
 
@@ -99,9 +112,9 @@ class NodeTable:
         if self._hash_order is None:
             live = self.live_rows()
             rows = live.take(self.name_hash.take(live).argsort())
-            place_of = np.full(self.size, -1, np.intp)
-            place_of[rows] = np.arange(len(rows))
-            self._hash_order = HashOrder(rows, place_of)
+            position_of = np.full(self.size, -1, np.intp)
+            position_of[rows] = np.arange(len(rows))
+            self._hash_order = HashOrder(rows, position_of)
         return self._hash_order
 
     def ref(self, row: int) -> NodeRef:
@@ -118,27 +131,27 @@ class NodeTable:
     def annotation_column(self, key: str) -> LabelColumn:
         return self.annotations.column(key, self.nodes)
 
-    def resource_place(self, name: str) -> int:
-        """The resource's place in the columns, made now if nobody has asked for it before."""
-        place = self.resources.index.get(name)
-        if place is None:
+    def resource_index(self, name: str) -> int:
+        """Return the index of a resource in the columns, which are extended if it is new."""
+        index = self.resources.index.get(name)
+        if index is None:
             pairs = ((row, node) for row, node in enumerate(self.nodes) if node is not None)
             held = {row: resources.allocatable(node).get(name, 0) for row, node in pairs}
             self.resources.add_resource(name, held)
-            place = self.resources.index[name]
-        return place
+            index = self.resources.index[name]
+        return index
 
     def ensure_row(self, name: str) -> int:
-        """The row of this name; a new one is a ghost until its node is set."""
+        """Return the row of this node name; a new row is a ghost until ``set_node``."""
         row = self._row_of.get(name)
         if row is None:
-            row = self._row_of[name] = self._allot()
+            row = self._row_of[name] = self._new_row()
             self.names[row] = name
             self.name_hash[row] = stable_hash(name)
         return row
 
     def set_node(self, row: int, node: Node) -> int:
-        """Write the node's columns; returns the aspects that changed."""
+        """Write the node's columns; return the aspects that changed."""
         old = self.nodes[row]
         changed = _difference(old, node)
         self.nodes[row] = node
@@ -165,7 +178,7 @@ class NodeTable:
         return changed
 
     def clear_node(self, row: int) -> None:
-        """The node is gone. With pods left the row becomes a ghost, else it is retired."""
+        """Empty the columns of a deleted node. With pods left the row becomes a ghost."""
         self.images.set(row, _images(self.nodes[row]), ())
         self.nodes[row] = None
         self.live[row] = False
@@ -182,6 +195,10 @@ class NodeTable:
         self.retire_if_empty(row)
 
     def retire_if_empty(self, row: int) -> None:
+        """Free a row without node and pods.
+
+        Retired rows become reusable in batches, so that a row does not change its node at once.
+        """
         if self.live[row] or self.pods[row]:
             return
         del self._row_of[self.names[row]]
@@ -191,14 +208,14 @@ class NodeTable:
             self._reusable += self._retired
             self._retired = []
 
-    def _allot(self) -> int:
+    def _new_row(self) -> int:
         if self._reusable:
             return self._reusable.pop()
         row = self.size
         if row == self.capacity:
             self._grow(max(_FIRST_CAPACITY, 2 * row))
         self.size += 1
-        self._hash_order = None  # has no place for this row
+        self._hash_order = None  # it has no element for this row
         self.names.append("")
         self.nodes.append(None)
         self.pods.append({})
@@ -223,13 +240,13 @@ class NodeTable:
 
 
 def stable_hash(text: str) -> int:
-    """A 64-bit hash that is the same in every process."""
-    data = text.encode(errors="surrogatepass")  # JSON may hold what is no text
+    """Return a 64-bit hash that is the same in every process."""
+    data = text.encode(errors="surrogatepass")  # JSON strings may hold lone surrogates
     return int.from_bytes(blake2b(data, digest_size=8).digest())
 
 
 def _difference(old: Node | None, new: Node) -> int:
-    """The aspects in which two versions of a node differ; none for a heartbeat."""
+    """Return the aspects in which two versions of a node differ; 0 for a heartbeat."""
     if old is None:
         return Aspect.ALL
     before, after = old.status, new.status
@@ -239,7 +256,7 @@ def _difference(old: Node | None, new: Node) -> int:
         | (Aspect.TAINTS if _taints(old) != _taints(new) else 0)
         | (Aspect.IMAGES if before.images != after.images else 0)
         | (Aspect.FEATURES if before.declared_features != after.declared_features else 0)
-        | (Aspect.NODE if old.annotations != new.annotations or _rest(old) != _rest(new) else 0)
+        | (Aspect.NODE if old.annotations != new.annotations or _status(old) != _status(new) else 0)
     )
 
 
@@ -251,5 +268,5 @@ def _taints(node: Node) -> object:
     return (node.spec.taints, node.spec.unschedulable)
 
 
-def _rest(node: Node) -> object:
+def _status(node: Node) -> object:
     return [(condition.type, condition.status) for condition in node.status.conditions]

@@ -1,4 +1,4 @@
-"""The objects beside pods and nodes that rules look up: by kind and key, with an index or two."""
+"""The objects other than pods and nodes that plugins look up, by kind and key."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from podium.api.meta import ApiObject, is_newer
 T = TypeVar("T", bound=ApiObject)
 
 
-class Store(Generic[T]):
-    """All objects of one kind, by key and by namespace."""
+class ObjectStore(Generic[T]):
+    """All objects of one kind.
+
+    Invariants: ``_by_key`` and ``_by_namespace`` have the same objects, and no namespace is empty.
+    """
 
     def __init__(self) -> None:
         self._by_key: dict[str, T] = {}
         self._by_namespace: dict[str, dict[str, T]] = {}
-        self.version = 0  # moves with every change
+        self.version = 0  # grows with every change
 
     def set(self, obj: T) -> T | None:
-        """Keep this version; returns the one it replaces."""
+        """Store this version; return the one that it replaces."""
         self.version += 1
         old = self._by_key.get(obj.key)
         self._by_key[obj.key] = obj
@@ -29,7 +32,7 @@ class Store(Generic[T]):
         return old
 
     def is_late(self, obj: T) -> bool:
-        """Whether a newer version of the object is known: watch events may overtake each other."""
+        """Return whether a newer version is stored: watch events may arrive out of order."""
         known = self._by_key.get(obj.key)
         return known is not None and known.uid == obj.uid and is_newer(known, obj)
 
@@ -59,9 +62,11 @@ class Store(Generic[T]):
 _NONE: Mapping[str, T] = {}  # type: ignore[valid-type]  # an empty mapping serves every kind
 
 
-def says_the_same(old: ApiObject, new: ApiObject) -> bool:
-    """Whether two versions differ in nothing but their number, as after a write to what no struct
-    has: a status, managed fields."""
+def differ_only_in_version(old: ApiObject, new: ApiObject) -> bool:
+    """Return whether two versions of an object differ only in their resource version.
+
+    That is so after a write to fields that podium does not decode, such as managed fields.
+    """
     version = new.metadata.resource_version
     metadata = msgspec.structs.replace(old.metadata, resource_version=version)
     return msgspec.structs.replace(old, metadata=metadata) == new

@@ -1,7 +1,7 @@
-"""What a dry run changes on a few rows, without touching the columns.
+"""Pods that a dry run adds to and removes from some rows, without changing the columns.
 
-Each row is a world of its own: its changes are seen when that row is judged, and only then.
-Rolling back is dropping the overlay.
+Rows do not affect each other: what is changed on a row counts only when that row is evaluated. To
+undo a dry run, drop its overlay.
 """
 
 from __future__ import annotations
@@ -22,27 +22,39 @@ Amounts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class _Change:
+    """Pods that were added (``comes``) or removed, each on the row at the same position."""
+
     infos: Sequence[PodInfo]
     rows: NDArray[np.intp]
     comes: bool
 
 
 class Overlay:
-    """Pods added to and taken from some rows, with their effect on the resource columns."""
+    """Pods added to and removed from some rows, with their effect on the resource columns.
+
+    Invariants:
+
+    - ``requested[i, j]`` is what is added on row ``rows[j]`` to the table's requested amount of
+      resource ``i``. It may have fewer resources than the table; the rest is unchanged.
+    - The pods of a row are those of the table, without those of priority below ``_without_below``
+      (if set), then changed by the entries of ``_log`` in order.
+    - ``_ports``, if set, has the first ``_ports_applied`` entries of ``_log`` applied to it;
+      ``remove_below`` resets it, and ``ports`` applies the remaining entries.
+    """
 
     def __init__(self, table: NodeTable, rows: NDArray[np.intp]) -> None:
         self.table = table
         self.rows = rows  # ascending
-        places = len(table.resources.index)
-        self.requested: NDArray[np.int64] = np.zeros((places, len(rows)), np.int64)
+        resources = len(table.resources.index)
+        self.requested: NDArray[np.int64] = np.zeros((resources, len(rows)), np.int64)
         self._without_below: int | None = None
-        self._log: list[_Change] = []  # worked out per row when somebody looks at its pods
+        self._log: list[_Change] = []  # applied by row when its pods are read
         self._ports: ChangedPorts | None = None
-        self._ports_follow = 0  # so many entries of the log
+        self._ports_applied = 0  # how many entries of the log are applied to _ports
 
     @classmethod
     def over(cls, table: NodeTable, rows: NDArray[np.intp], below: Overlay | None) -> Overlay:
-        """A new overlay on these rows that starts with what ``below`` says of them."""
+        """Return a new overlay on these rows that starts with the changes of ``below``."""
         overlay = cls(table, rows)
         if below is not None:
             overlay.requested = below.requested[:, below.position(rows)].copy()
@@ -51,13 +63,13 @@ class Overlay:
         return overlay
 
     def position(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where these rows stand in the overlay; they must be in it."""
+        """Return the positions of these rows in ``self.rows``, which must contain them."""
         if rows is self.rows:
             return np.arange(len(rows))
         return np.searchsorted(self.rows, rows)
 
     def remove_below(self, priority: int, pods: Iterable[PodInfo]) -> None:
-        """Take all pods of lower priority off every row, at the cost of one subtraction."""
+        """Remove all pods of lower priority from every row, in one subtraction."""
         sums = self.table.resources.requested_below(priority, pods)
         self._widen()
         self.requested -= sums[:, self.rows]
@@ -67,7 +79,7 @@ class Overlay:
     def add(
         self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: Amounts | None = None
     ) -> None:
-        """Put each pod on its row; ``amounts`` as ``amounts_of`` gave them, if it was asked."""
+        """Add each pod to its row. ``amounts`` is the result of ``amounts_of``, if known."""
         self._log.append(_Change(infos, rows, comes=True))
         amounts = self.amounts_of(infos) if amounts is None else amounts
         np.add.at(self.requested.T, self.position(rows), amounts.T)
@@ -75,35 +87,35 @@ class Overlay:
     def remove(
         self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: Amounts | None = None
     ) -> None:
-        """Take each pod off its row."""
+        """Remove each pod from its row."""
         self._log.append(_Change(infos, rows, comes=False))
         amounts = self.amounts_of(infos) if amounts is None else amounts
         np.subtract.at(self.requested.T, self.position(rows), amounts.T)
 
     def amounts_of(self, infos: Sequence[PodInfo]) -> Amounts:
-        """What these pods request, by resource and pod."""
-        # Pods that request the same share it: look at one of each kind.
-        kinds = {id(info.requests): info for info in infos}
-        for info in kinds.values():
+        """Return what these pods request, by resource and pod."""
+        # Pods with equal requests share one object: look at one pod for each.
+        distinct = {id(info.requests): info for info in infos}
+        for info in distinct.values():
             for name in info.requests:
-                self.table.resource_place(name)  # a nominated pod may be the first to ask for it
+                self.table.resource_index(name)  # a nominated pod may be the first to request it
         self._widen()
-        amounts = np.zeros((len(self.requested), len(kinds)), np.int64)
-        for column, info in enumerate(kinds.values()):
-            for place, amount in self.table.resources.amounts(info):
-                amounts[place, column] = amount
-        columns = {kind: column for column, kind in enumerate(kinds)}
+        amounts = np.zeros((len(self.requested), len(distinct)), np.int64)
+        for column, info in enumerate(distinct.values()):
+            for resource, amount in self.table.resources.amounts(info):
+                amounts[resource, column] = amount
+        columns = {identity: column for column, identity in enumerate(distinct)}
         return amounts.take([columns[id(info.requests)] for info in infos], axis=1)
 
     def _widen(self) -> None:
-        """Make room for the resources that became known since this overlay was made."""
+        """Add the resources that the table has got since this overlay was made."""
         missing = len(self.table.resources.index) - len(self.requested)
         if missing:
             nothing = np.zeros((missing, len(self.rows)), np.int64)
             self.requested = np.vstack((self.requested, nothing))
 
     def pods_on(self, row: int) -> Iterator[PodInfo]:
-        """The pods of this row's world."""
+        """Return the pods of this row with the changes of the dry run."""
         below = self._without_below
         pods = {
             uid: info
@@ -111,8 +123,8 @@ class Overlay:
             if below is None or info.priority >= below
         }
         for change in self._log:
-            for place in np.flatnonzero(change.rows == row).tolist():
-                info = change.infos[place]
+            for position in np.flatnonzero(change.rows == row).tolist():
+                info = change.infos[position]
                 if change.comes:
                     pods[info.uid] = info
                 else:
@@ -121,15 +133,15 @@ class Overlay:
 
     @property
     def ports(self) -> Mapping[int, Collection[HostPort]]:
-        """The host ports in use on the rows whose ports this dry run changes."""
+        """The host ports in use, for those rows whose ports this dry run changes."""
         if self._ports is None:
-            self._ports, self._ports_follow = self._without_lower_ports(), 0
-        for change in self._log[self._ports_follow :]:
+            self._ports, self._ports_applied = self._without_lower_ports(), 0
+        for change in self._log[self._ports_applied :]:
             move = self._ports.add if change.comes else self._ports.remove
             for info, row in zip(change.infos, change.rows.tolist(), strict=True):
                 if info.ports:
                     move(info.ports, row)
-        self._ports_follow = len(self._log)
+        self._ports_applied = len(self._log)
         return self._ports.by_row
 
     def _without_lower_ports(self) -> ChangedPorts:

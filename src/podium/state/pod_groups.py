@@ -1,7 +1,7 @@
-"""Pods counted by namespace and labels, so that a selector is tried on groups, not on pods.
+"""Groups of pods with equal namespace and labels, so that selectors are tried on groups, not pods.
 
-Labels are projected on the keys that selectors use: labels that make every pod unique do not make
-every pod a group. A query's counts per row are kept while it is used, up to a bound in bytes.
+Only label keys that selectors use count for the grouping, since labels that are unique to each pod
+would make each pod a group. Counts by row are kept per query, up to a limit in bytes.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from numpy.typing import NDArray
 from podium.api.selector_text import parse_selector
 from podium.api.selectors import Selector
 from podium.state.column import grown
-from podium.state.domain_sums import DomainSums
-from podium.state.label_columns import LabelColumn
+from podium.state.label_columns import DomainSums, LabelColumn
 from podium.state.pod_info import PodInfo
 from podium.state.row_counts import RowCounts
 
 VIEW_BYTES = 64 << 20
-_FEW_KEYS = 16  # so many are kept without asking whether they are still in use
+_FEW_KEYS = 16  # up to this many keys are kept even when no query uses them any more
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Pods in these namespaces (``None``: in all) whose labels the selector matches."""
+    """The pods in these namespaces (``None``: in all) whose labels match the selector."""
 
     namespaces: frozenset[str] | None
     selector: Selector
@@ -39,7 +38,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class PodQuery:
-    """Pods that match every clause; terminating ones only where asked for."""
+    """The pods that match every clause. ``terminating=False`` leaves out terminating pods."""
 
     clauses: tuple[Clause, ...]
     terminating: bool = True
@@ -69,17 +68,20 @@ def pods_matching(selector: str, namespace: str | None = None) -> PodQuery:
 
 
 def as_query(pods: PodQuery | str, namespace: str | None) -> PodQuery:
-    """Return the query itself, or the one that a selector's text stands for."""
+    """Return ``pods`` if it is a query, else the query of the selector text."""
     if isinstance(pods, str):
         return pods_matching(pods, namespace)
     if namespace is not None:
-        raise TypeError("a query names its namespaces itself: leave out namespace")
+        raise TypeError("a PodQuery has its own namespaces: leave out namespace")
     return pods
 
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """Pods that no selector in use can tell apart."""
+    """The pods that no selector in use distinguishes, counted by row.
+
+    ``labels`` has only the keys that selectors use; ``views`` are the queries that match the group.
+    """
 
     namespace: str
     labels: dict[str, str]
@@ -94,26 +96,39 @@ class Group:
 
 @dataclass(slots=True, eq=False)
 class View:
-    """A query's count on each row, kept up to date."""
+    """The number of pods that match a query on each row, kept up to date."""
 
     query: PodQuery
     counts: NDArray[np.int64]
-    domains: dict[str, DomainSums] = field(default_factory=dict)  # by label
+    domains: dict[str, DomainSums] = field(default_factory=dict)  # by label key
 
-    def wants(self, group: Group) -> bool:
+    def matches(self, group: Group) -> bool:
         return self.query.matches(group.namespace, group.labels, group.is_terminating)
 
 
 GroupKey = tuple[str, tuple[tuple[str, str], ...], bool]
-"""Namespace, the labels that selectors use in order of their keys, whether terminating."""
+"""Namespace, labels that selectors use (sorted by key), and whether the pods are terminating."""
 
 
 class PodGroups:
-    """The groups and the queries in use over them."""
+    """All groups, and the views of the queries in use.
+
+    Invariants:
+
+    - ``_keys`` contains the keys of every query in ``_views``. A pod's group is the one under
+      ``_key(info)``, and ``info.group`` is that group.
+    - ``group.rows`` counts its pods by row; a group without pods is removed.
+    - ``group.views`` are exactly the views in ``_views`` whose query matches the group.
+    - ``view.counts`` is the sum of ``rows`` over the groups that match, and each of
+      ``view.domains`` is ``view.counts`` summed by domain (unless node labels have changed since).
+
+    ``_count`` changes all counts together. When a query needs new keys, ``_project_on`` splits
+    groups; the views stay valid, as a split moves no pod to another row.
+    """
 
     def __init__(self) -> None:
-        self._keys: dict[str, None] = {}  # the labels that selectors use, in order
-        self._most_keys = _FEW_KEYS
+        self._keys: dict[str, None] = {}  # the label keys that selectors use, sorted
+        self._max_keys = _FEW_KEYS
         self._groups: dict[GroupKey, Group] = {}
         self._views: dict[PodQuery, View] = {}  # in order of use, oldest first
         self._capacity = 0
@@ -137,16 +152,16 @@ class PodGroups:
         info.group = None
 
     def counts(self, query: PodQuery, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
-        """The query's count on each row; ``pods`` are all placed ones, read when keys are new."""
+        """Return how many pods match on each row. ``pods`` must be all placed pods."""
         return self._view(query, pods).counts
 
     def domain_counts(
         self, query: PodQuery, pods: Iterable[PodInfo], label: LabelColumn, size: int
     ) -> NDArray[np.int64]:
-        """The query's count in each domain of a label, the last for the rows without it."""
+        """Return how many pods match in each domain of a label; the last is for rows without it."""
         view = self._view(query, pods)
         kept = view.domains.get(label.key)
-        if kept is None or not kept.stands_for(label, size):
+        if kept is None or not kept.is_current(label, size):
             kept = view.domains[label.key] = DomainSums(label, view.counts[:size])
         return kept.sums
 
@@ -160,11 +175,11 @@ class PodGroups:
         return view
 
     def check(self, pods: Iterable[PodInfo]) -> None:
-        """Raise ``AssertionError`` when groups or kept counts do not sum to the pods."""
+        """Raise ``AssertionError`` when groups or views differ from the pods."""
         placed = list(pods)
         members: dict[int, int] = {}
         for info in placed:
-            assert info.group is self._groups.get(self._key(info)), f"{info.key} is in no group"
+            assert info.group is self._groups.get(self._key(info)), f"{info.key}: wrong group"
             members[id(info.group)] = members.get(id(info.group), 0) + 1
         for group in self._groups.values():
             assert members.get(id(group)) == group.rows.total, "a group does not sum to its pods"
@@ -172,16 +187,16 @@ class PodGroups:
             expected = np.zeros_like(view.counts)
             for info in placed:
                 expected[info.row] += query.matches_pod(info)
-            assert np.array_equal(expected, view.counts), f"counts of {query} are off"
+            assert np.array_equal(expected, view.counts), f"counts of {query} are wrong"
             for sums in view.domains.values():
-                size = len(sums.places)
-                held = np.bincount(sums.places, view.counts[:size], len(sums.sums))
-                assert np.array_equal(held, sums.sums), f"sums of {query} are off"
+                size = len(sums.domain_ids)
+                held = np.bincount(sums.domain_ids, view.counts[:size], len(sums.sums))
+                assert np.array_equal(held, sums.sums), f"sums of {query} are wrong"
 
     def _new_view(self, query: PodQuery) -> View:
         view = View(query, np.zeros(self._capacity, np.int64))
         for group in self._groups.values():
-            if view.wants(group):
+            if view.matches(group):
                 group.views.append(view)
                 group.rows.add_to(view.counts)
         most = max(1, VIEW_BYTES // max(1, view.counts.nbytes))
@@ -217,30 +232,30 @@ class PodGroups:
         if group is None:
             namespace, named, is_terminating = key
             group = self._groups[key] = Group(namespace, dict(named), is_terminating)
-            group.views = [view for view in self._views.values() if view.wants(group)]
+            group.views = [view for view in self._views.values() if view.matches(group)]
         return group
 
     def _project_on(self, keys: frozenset[str], pods: Iterable[PodInfo]) -> None:
-        """Tell pods apart by these keys too. Counts of the queries in use stay as they are.
+        """Group pods by these keys too. The views in use stay valid.
 
-        Only pods with such a label move: a thousand new keys that no pod has cost little.
+        Only pods that have such a label change groups, so that keys that no pod has cost little.
         """
         new = keys - self._keys.keys()
         placed = list(pods)
         moving = [info for info in placed if not new.isdisjoint(info.pod.labels)]
-        # To move a pod costs about four times as much as to place it anew.
-        if len(self._keys) + len(new) > self._most_keys or 4 * len(moving) > len(placed):
-            self._start_over(keys, placed)
+        # Moving a pod between groups costs about four times as much as grouping it from scratch.
+        if len(self._keys) + len(new) > self._max_keys or 4 * len(moving) > len(placed):
+            self._regroup(keys, placed)
             return
         self._keys = dict.fromkeys(sorted({*self._keys, *new}))
         for info in moving:
             self._move(info)
 
-    def _start_over(self, keys: frozenset[str], pods: Iterable[PodInfo]) -> None:
-        """Forget the keys that no query in use names any more."""
+    def _regroup(self, keys: frozenset[str], pods: Iterable[PodInfo]) -> None:
+        """Group all pods from scratch, without the keys that no query in use needs any more."""
         in_use: frozenset[str] = frozenset().union(*(query.keys for query in self._views))
         self._keys = dict.fromkeys(sorted(keys | in_use))
-        self._most_keys = max(_FEW_KEYS, 2 * len(self._keys))
+        self._max_keys = max(_FEW_KEYS, 2 * len(self._keys))
         self._groups = {}
         for info in pods:
             group = info.group = self._group_of(info)

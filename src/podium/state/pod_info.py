@@ -1,4 +1,4 @@
-"""A pod as the columns see it: the object with everything derived from it once."""
+"""PodInfo: a pod with everything that the columns need from it, computed once."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from podium.state.pod_groups import Group
 
 UNPLACED: Final = -1
-_FEATURES_OF_A_POD = Aspect.RESOURCES | Aspect.PODS
+_ASPECTS_OF_EVERY_POD = Aspect.RESOURCES | Aspect.PODS
 
 
 class PodInfo:
     """One pod with its requests, priority and affinity terms.
 
-    ``requests`` are what it takes on a node (its status included); ``non_zero`` are cpu and memory
-    with the defaults that scoring assumes. ``aspects`` is what its coming or going changes there.
+    ``requests`` is what the pod takes on a node, with its status taken into account. ``non_zero``
+    is cpu and memory with the defaults that scoring assumes. ``aspects`` is what changes on a node
+    when the pod is added or removed. ``row``, ``group`` and ``columns`` belong to the state:
+    ``row`` is ``UNPLACED`` and ``group`` is ``None`` unless the pod is placed.
     """
 
     __slots__ = (
@@ -52,7 +54,7 @@ class PodInfo:
         self.ports = resources.host_ports(pod)
         self.volumes = storage_volumes(pod)
         self.aspects = (
-            _FEATURES_OF_A_POD
+            _ASPECTS_OF_EVERY_POD
             | (Aspect.AFFINITY if self.has_affinity else 0)
             | (Aspect.PORTS if self.ports else 0)
             | (Aspect.VOLUMES if self.volumes else 0)
@@ -62,7 +64,7 @@ class PodInfo:
         self.row = UNPLACED
 
     def counts_like(self, other: PodInfo) -> bool:
-        """Whether no column and no count can tell the two apart."""
+        """Return whether the two count the same in all columns and groups."""
         mine, its = self.pod, other.pod
         return (
             self.priority == other.priority
@@ -85,25 +87,25 @@ class PodInfo:
         return f"PodInfo({self.pod.key})"
 
 
-_EQUAL: dict[Hashable, resources.Requests] = {}
-_MOST_KEPT: Final = 4096
+_REQUESTS: dict[Hashable, resources.Requests] = {}
+_MAX_KEPT: Final = 4096
 
 
 def _requests(pod: Pod) -> resources.Requests:
-    """What the pod takes. Equal ones are one object, which saves memory and time."""
+    """Return what the pod takes. Equal results are one object, which saves memory and time."""
     try:
         held = resources.is_held(pod)
         found = _shared(resources.held_requests(pod)) if held else resources.spec_requests(pod)
     except InvalidQuantity:
-        validate(pod)  # says which field, and whatever else is wrong
+        validate(pod)  # its error names the field and all other problems
         raise
-    if min(found[0].values(), default=0) < 0:  # its node would be scored out of range, for all pods
+    if min(found[0].values(), default=0) < 0:  # would put scores out of range
         validate(pod)
     return found
 
 
 def _shared(requests: resources.Requests) -> resources.Requests:
     exact, non_zero = requests
-    if len(_EQUAL) >= _MOST_KEPT:
-        _EQUAL.clear()
-    return _EQUAL.setdefault((*exact.items(), non_zero), requests)
+    if len(_REQUESTS) >= _MAX_KEPT:
+        _REQUESTS.clear()
+    return _REQUESTS.setdefault((*exact.items(), non_zero), requests)

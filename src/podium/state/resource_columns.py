@@ -1,7 +1,7 @@
-"""Allocatable and requested amounts, a row of int64 per resource, a place per node.
+"""Allocatable and requested amounts: int64 arrays by resource and row.
 
-cpu (milli), memory, ephemeral-storage and pods always have their place; another resource gets one
-when a pod first requests it, and until then stands in the node objects only.
+cpu (milli), memory, ephemeral-storage and pods are always there. Another resource is added when a
+pod first requests it; until then its amounts are in the node objects only.
 """
 
 from __future__ import annotations
@@ -23,14 +23,23 @@ _NATIVE: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
 class ResourceColumns:
-    """The numbers behind NodeResourcesFit. A pod counts as one of ``pods``."""
+    """What NodeResourcesFit reads. Each pod counts as 1 of the resource ``pods``.
+
+    Invariants:
+
+    - ``index[name]`` is the first index into ``allocatable``, ``requested`` and the arrays of
+      ``_below``; these all have the same shape. ``non_zero`` has only cpu (0) and memory (1).
+    - ``requested`` and ``non_zero`` are sums over the pods of each row; ``_below[p]`` is the same
+      for pods with a priority below ``p``. ``add`` changes all of them together.
+    - ``_holders[i]`` is the number of rows where ``allocatable[i]`` is not 0.
+    """
 
     def __init__(self) -> None:
-        self.index: dict[str, int] = {name: place for place, name in enumerate(_NATIVE)}
+        self.index: dict[str, int] = {name: number for number, name in enumerate(_NATIVE)}
         self.allocatable: NDArray[np.int64] = np.zeros((len(_NATIVE), 0), np.int64)
         self.requested: NDArray[np.int64] = np.zeros((len(_NATIVE), 0), np.int64)
         self.non_zero: NDArray[np.int64] = np.zeros((2, 0), np.int64)
-        self._holders = [0] * len(_NATIVE)  # how many rows have any of each
+        self._holders = [0] * len(_NATIVE)  # how many rows have each resource
         self._below: dict[int, NDArray[np.int64]] = {}  # requested by pods below a priority
 
     def grow(self, capacity: int) -> None:
@@ -40,29 +49,29 @@ class ResourceColumns:
         self._below = {least: grown(sums, capacity, 0) for least, sums in self._below.items()}
 
     def set_allocatable(self, row: int, amounts: dict[str, int]) -> None:
-        for name, place in self.index.items():
+        for name, resource in self.index.items():
             amount = amounts.get(name, 0)
-            self._holders[place] += (amount != 0) - (self.allocatable.item(place, row) != 0)
-            self.allocatable[place, row] = amount
+            self._holders[resource] += (amount != 0) - (self.allocatable.item(resource, row) != 0)
+            self.allocatable[resource, row] = amount
 
-    def is_on(self, rows: int, place: int) -> bool:
-        """Whether as many rows as there are nodes have any of this resource."""
-        return self._holders[place] == rows
+    def is_on(self, rows: int, resource: int) -> bool:
+        """Return whether exactly this many rows have the resource."""
+        return self._holders[resource] == rows
 
     def add_resource(self, name: str, allocatable: dict[int, int]) -> None:
-        """Make room for a resource; ``allocatable`` holds its amount on each row that has it."""
+        """Add a resource; ``allocatable`` has its amount by row, for rows that have any."""
         self.index[name] = len(self.index)
         capacity = self.requested.shape[1]
-        row = np.zeros((1, capacity), np.int64)
-        self.requested = np.vstack((self.requested, row))
-        self._below = {least: np.vstack((sums, row)) for least, sums in self._below.items()}
-        for place, amount in allocatable.items():
-            row[0, place] = amount
-        self._holders.append(int(np.count_nonzero(row)))
-        self.allocatable = np.vstack((self.allocatable, row))
+        amounts = np.zeros((1, capacity), np.int64)
+        self.requested = np.vstack((self.requested, amounts))
+        self._below = {least: np.vstack((sums, amounts)) for least, sums in self._below.items()}
+        for row, amount in allocatable.items():
+            amounts[0, row] = amount
+        self._holders.append(int(np.count_nonzero(amounts)))
+        self.allocatable = np.vstack((self.allocatable, amounts))
 
     def amounts(self, info: PodInfo) -> list[tuple[int, int]]:
-        """What the pod adds, as (place, amount); computed once per pod."""
+        """Return what the pod adds as (resource index, amount), computed once per pod."""
         if not info.columns:
             index = self.index
             info.columns = [(index[name], n) for name, n in info.requests.items() if n]
@@ -70,31 +79,34 @@ class ResourceColumns:
         return info.columns
 
     def add(self, info: PodInfo, row: int, sign: int) -> None:
-        """Count a pod in (+1) or out (-1)."""
+        """Add (+1) or subtract (-1) a pod."""
         amounts = self.amounts(info)
-        for place, amount in amounts:
-            _shift(self.requested, place, row, sign * amount)
+        for resource, amount in amounts:
+            _shift(self.requested, resource, row, sign * amount)
         cpu, memory = info.non_zero
         _shift(self.non_zero, 0, row, sign * cpu)
         _shift(self.non_zero, 1, row, sign * memory)
         for least, sums in self._below.items():
             if info.priority < least:
-                for place, amount in amounts:
-                    _shift(sums, place, row, sign * amount)
+                for resource, amount in amounts:
+                    _shift(sums, resource, row, sign * amount)
 
     def check_holders(self) -> None:
-        """Raise ``AssertionError`` when it is not known how many rows have each resource."""
+        """Raise ``AssertionError`` when ``_holders`` differs from ``allocatable``."""
         holders = np.count_nonzero(self.allocatable, axis=1).tolist()
-        assert self._holders == holders, f"{holders} rows have the resources"
+        assert self._holders == holders, f"resources are on {holders} rows, not {self._holders}"
 
     def check_below(self, pods: Iterable[PodInfo]) -> None:
-        """Raise ``AssertionError`` when the kept sums are not what the pods add up to."""
+        """Raise ``AssertionError`` when ``_below`` differs from the pods."""
         placed = list(pods)
         for least, kept in self._below.items():
             assert np.array_equal(kept, self._sum_below(least, placed)), f"sums below {least}"
 
     def requested_below(self, priority: int, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
-        """What pods of lower priority request, by resource and row; kept for the last few asked."""
+        """Return what pods of lower priority request, by resource and row.
+
+        The sums of the last few priorities are kept up to date, as preemption asks for them again.
+        """
         sums = self._below.pop(priority, None)
         if sums is None:
             sums = self._sum_below(priority, pods)
@@ -107,8 +119,8 @@ class ResourceColumns:
         sums = np.zeros_like(self.requested)
         for info in pods:
             if info.priority < priority:
-                for place, amount in self.amounts(info):
-                    _shift(sums, place, info.row, amount)
+                for resource, amount in self.amounts(info):
+                    _shift(sums, resource, info.row, amount)
         return sums
 
 
@@ -116,12 +128,12 @@ _KEPT_PRIORITIES: Final = 4
 
 
 def int64(number: int) -> int:
-    """The number as columns have it: absurd sums wrap around as upstream's do."""
+    """Wrap a number around to 64 bits, as kube-scheduler's sums do."""
     return number if -_HALF <= number < _HALF else (number + _HALF) % (2 * _HALF) - _HALF
 
 
-def _shift(column: NDArray[np.int64], place: int, row: int, amount: int) -> None:
-    column[place, row] = int64(column.item(place, row) + amount)
+def _shift(column: NDArray[np.int64], resource: int, row: int, amount: int) -> None:
+    column[resource, row] = int64(column.item(resource, row) + amount)
 
 
 _HALF: Final = 1 << 63

@@ -1,4 +1,4 @@
-"""How many of something are on each row: a dict while few, an array when many."""
+"""RowCounts: how many of something there are on each row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ _MANY = 64
 
 
 class RowCounts:
-    """Counts by row. A few rows cost a dict; past ``_MANY`` the array is smaller and faster."""
+    """Counts by row, in a dict for few rows and in an array for many.
+
+    Invariants: ``total`` is the sum of all counts. While ``_sparse`` is a dict, it has exactly the
+    rows with a count; once it is ``None`` (after more than ``_MANY`` rows) ``_dense`` has the
+    counts.
+    """
 
     __slots__ = ("_dense", "_sparse", "total")
 
@@ -50,7 +55,7 @@ class RowCounts:
         return int(self._dense[row]) if row < len(self._dense) else 0
 
     def add_to(self, out: NDArray[Any]) -> None:
-        """Add every count to ``out`` (one place per row)."""
+        """Add every count to ``out``, which has one element per row."""
         if self._sparse is None:
             size = min(len(out), len(self._dense))
             out[:size] += self._dense[:size]
@@ -59,7 +64,7 @@ class RowCounts:
             out[row] += count
 
     def rows(self) -> NDArray[np.intp]:
-        """The rows with a count."""
+        """Return the rows with a count."""
         if self._sparse is None:
             return np.flatnonzero(self._dense)
         return np.fromiter(self._sparse, np.intp, len(self._sparse))

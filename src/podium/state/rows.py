@@ -1,8 +1,8 @@
-"""Rows: the candidate nodes as plugins see them, all at once; NodeInfo: one of them.
+"""Views of nodes for plugins: Rows for all candidates at once, NodeInfo for one of them.
 
-Accessors are public and stable; the columns behind them are not. With an overlay, resources, ports
-and the pods of a node are those of the dry run's world; counts of pods and what scoring assumes are
-the live cluster's, and follow a dry run through ``add_pods`` and ``remove_pods`` only.
+Their methods are public and stable; the columns behind them are not. In a dry run (with an
+overlay), resources, ports and the pods of a node include the changes of the dry run. Counts of pods
+and the non-zero requests do not: plugins follow those changes in ``add_pods`` and ``remove_pods``.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ _NON_ZERO = {"cpu": 0, "memory": 1}
 
 
 class Moment:
-    """The cluster as it stands during one cycle: views of nodes read through it.
+    """The cluster during one cycle; views of nodes read through it.
 
-    When the next cycle begins it is closed, and a view that somebody has kept raises ``StaleView``:
-    its rows may belong to other nodes by then. ``__getattr__`` is called for attributes that are
-    gone, so that an open moment costs nothing.
+    When the next cycle begins it is closed. From then on views that a plugin has kept raise
+    ``StaleView``, since their rows may belong to other nodes by then. Closing deletes the
+    attributes, and Python calls ``__getattr__`` only for missing ones: an open moment costs
+    nothing.
     """
 
     __slots__ = ("state", "table", "view")
@@ -68,7 +69,7 @@ class Moment:
 
 
 class HasMoment(Protocol):
-    """What views of nodes are made from: the state, a ClusterView, or the moment of a view."""
+    """Anything that views can be made from: the state, a ClusterView, or a view's moment."""
 
     @property
     def moment(self) -> Moment: ...
@@ -87,11 +88,11 @@ class LabelView:
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which nodes have the label."""
+        """A mask of the nodes that have the label."""
         return self.numbers >= 0
 
     def isin(self, values: Iterable[str]) -> NDArray[np.bool_]:
-        """Which nodes have the label with one of these values."""
+        """Return a mask of the nodes whose label has one of these values."""
         known = [self.number_of[value] for value in values if value in self.number_of]
         return np.isin(self.numbers, known)
 
@@ -115,14 +116,14 @@ class LabelView:
     def _number(self, value: object) -> int:
         return self.number_of.get(cast(str, value), _NO_NUMBER)
 
-    __hash__ = None  # type: ignore[assignment]  # what compares to an array is no key
+    __hash__ = None  # type: ignore[assignment]  # == returns an array, so it cannot be a dict key
 
 
-_NO_NUMBER = -2  # of a value that no node has, which is not a missing label either
+_NO_NUMBER = -2  # for values that no node has; -1 already means a missing label
 
 
 class LabelViews:
-    """Labels, or annotations, of the nodes of a view: ``nodes.labels["zone"]``."""
+    """The labels (or annotations) of the nodes of a view, by key: ``nodes.labels["zone"]``."""
 
     __slots__ = ("_column", "_nodes")
 
@@ -136,7 +137,7 @@ class LabelViews:
 
 
 class NodeInfo:
-    """One candidate node: its object, its pods and what is left of it."""
+    """One candidate node: its object, its pods and its resources."""
 
     __slots__ = ("_moment", "overlay", "row")
 
@@ -182,27 +183,27 @@ class NodeInfo:
 
     def allocatable(self, resource: str) -> int:
         columns = self._moment.table.resources
-        place = columns.index.get(resource)
-        if place is None:
+        index = columns.index.get(resource)
+        if index is None:
             return resources.allocatable(self.node).get(resource, 0)
-        return columns.allocatable.item(place, self.row)
+        return columns.allocatable.item(index, self.row)
 
     def all_have(self, resource: str) -> bool:
         return self.allocatable(resource) != 0
 
     def requested(self, resource: str) -> int:
         columns = self._moment.table.resources
-        place = columns.index.get(resource)
-        if place is None:
+        index = columns.index.get(resource)
+        if index is None:
             return 0
-        amount = columns.requested.item(place, self.row)
-        if self.overlay is not None and place < len(self.overlay.requested):
+        amount = columns.requested.item(index, self.row)
+        if self.overlay is not None and index < len(self.overlay.requested):
             position = np.searchsorted(self.overlay.rows, self.row)
-            amount = int64(amount + int(self.overlay.requested[place, position]))
+            amount = int64(amount + int(self.overlay.requested[index, position]))
         return amount
 
     def non_zero_requested(self, resource: str) -> int:
-        """What scoring assumes of cpu and memory: a container that names none counts a default."""
+        """Return requested cpu or memory with a default for containers that request none."""
         return self._moment.table.resources.non_zero.item(_NON_ZERO[resource], self.row)
 
     def free(self, resource: str) -> int:
@@ -213,7 +214,7 @@ class NodeInfo:
         return int(self._moment.state.counts(as_query(pods, namespace))[self.row])
 
     def alone(self) -> Rows:
-        """Return a view of this node and no other."""
+        """Return a view of only this node."""
         return Rows(self._moment, np.array([self.row], np.intp), self.overlay)
 
     def __repr__(self) -> str:
@@ -221,9 +222,9 @@ class NodeInfo:
 
 
 class Rows:
-    """A view of candidate nodes; every array it gives has one place per node of the view.
+    """A view of candidate nodes. Every array that it returns has one element per node of the view.
 
-    ``index`` holds their rows, ascending: a view of all rows reads columns in place.
+    ``index`` has their rows in ascending order.
     """
 
     __slots__ = ("_moment", "_whole", "index", "overlay")
@@ -235,7 +236,7 @@ class Rows:
         index.flags.writeable = False
         self.index = index
         self.overlay = overlay
-        # Without holes in the table a view of all nodes reads columns in place.
+        # If each row of the table is in the view, columns are read without copying.
         self._whole = len(index) == moment.table.size
 
     @property
@@ -244,7 +245,7 @@ class Rows:
 
     @classmethod
     def of(cls, *nodes: Node, pods: Sequence[Pod] = ()) -> Rows:
-        """All nodes of a small cluster made for the occasion; for tests."""
+        """Return a view of all nodes of a new small cluster, for tests."""
         from podium.state.cluster import ClusterState
 
         cluster = ClusterState()
@@ -269,10 +270,10 @@ class Rows:
         return [names[row] for row in self.index.tolist()]
 
     def take(self, column: NDArray[Any]) -> NDArray[Any]:
-        """The column's places of this view; its last axis is the table's rows. Read only."""
+        """Return the elements of a column (by row, on its last axis) for this view. Read-only."""
         if self._whole:
             if column.shape[-1] == len(self.index) and not column.flags.writeable:
-                return column  # the same again: who compares answers can tell by that
+                return column  # the same object, so that callers can compare results with ``is``
             whole = column[..., : len(self.index)]
             whole.setflags(write=False)
             return whole
@@ -280,24 +281,24 @@ class Rows:
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
         table = self._moment.table
-        place = table.resource_place(resource)  # may make room for it, and so comes first
-        return self.take(table.resources.allocatable[place])
+        index = table.resource_index(resource)  # first, as it may replace the arrays
+        return self.take(table.resources.allocatable[index])
 
     def all_have(self, resource: str) -> bool:
-        """Whether each node of the cluster has any of the resource."""
+        """Return whether every node of the cluster has the resource."""
         table = self._moment.table
-        return table.resources.is_on(len(table.live_rows()), table.resource_place(resource))
+        return table.resources.is_on(len(table.live_rows()), table.resource_index(resource))
 
     def requested(self, resource: str) -> NDArray[np.int64]:
         table = self._moment.table
-        place = table.resource_place(resource)
-        amounts: NDArray[np.int64] = self.take(table.resources.requested[place])
+        index = table.resource_index(resource)
+        amounts: NDArray[np.int64] = self.take(table.resources.requested[index])
         if self.overlay is None:
             return amounts
-        if place >= len(self.overlay.requested):  # nobody in the dry run asks for it
+        if index >= len(self.overlay.requested):  # no pod of the dry run requests it
             return amounts
         total: NDArray[np.int64] = (
-            amounts + self.overlay.requested[place, self.overlay.position(self.index)]
+            amounts + self.overlay.requested[index, self.overlay.position(self.index)]
         )
         return total
 
@@ -305,7 +306,10 @@ class Rows:
         return self.allocatable(resource) - self.requested(resource)
 
     def non_zero_requested(self, resource: str) -> NDArray[np.int64]:
-        """As ``NodeInfo.non_zero_requested``. A dry run does not score: overlays play no part."""
+        """Return requested cpu or memory with a default for containers that request none.
+
+        Overlays are not applied, as a dry run does not score.
+        """
         return self.take(self._moment.table.resources.non_zero[_NON_ZERO[resource]])
 
     @property
@@ -323,7 +327,7 @@ class Rows:
         return Column(features.values, self.take(features.numbers))
 
     def port_holders(self, protocol: str, number: int) -> dict[str, NDArray[np.bool_]]:
-        """The nodes that use this host port, by the address they use it on."""
+        """Return masks of the nodes that use this host port, by the address they use it on."""
         return port_holders(self, self._moment.table, protocol, number)
 
     @property
@@ -336,12 +340,12 @@ class Rows:
 
     @property
     def zones(self) -> Column[str]:
-        """Region and zone of each node in one text; empty for a node that has neither."""
+        """Region and zone of each node in one string; empty for a node that has neither."""
         zones = self._moment.table.zones
         return Column(zones.values, self.take(zones.numbers))
 
     def holding(self, image: HeldImage) -> NDArray[np.bool_]:
-        """The nodes that hold the image."""
+        """Return a mask of the nodes that hold the image."""
         return self.take(image.column(self._moment.table.size))
 
     def count_pods(
@@ -367,23 +371,23 @@ class Rows:
         return counts
 
     def satisfying(self, requirement: Requirement) -> NDArray[np.bool_]:
-        """The nodes whose labels satisfy the requirement."""
+        """Return a mask of the nodes whose labels satisfy the requirement."""
         column = self._moment.table.label_column(requirement.key)
         answers = column.holding(requirement)
         mask: NDArray[np.bool_] = answers[self.take(column.numbers)]
         return mask
 
     def matching(self, affinity: RequiredNodeAffinity) -> NDArray[np.bool_]:
-        """The nodes that match a pod's node selector and required node affinity."""
+        """Return a mask of the nodes that match a pod's node selector and required affinity."""
         return matching(self, affinity)
 
     def matching_term(self, term: NodeTerm) -> NDArray[np.bool_]:
-        """The nodes that match one term of a node affinity."""
+        """Return a mask of the nodes that match one term of a node affinity."""
         return term_mask(self, term)
 
 
 class PodsOnRows:
-    """Pods and the row of each: what a dry run adds or removes, each in the world of its row."""
+    """Pods that a dry run adds or removes, with the row of each. Rows do not affect each other."""
 
     __slots__ = ("_moment", "infos", "overlay", "rows")
 
@@ -399,7 +403,7 @@ class PodsOnRows:
 
     @classmethod
     def alone(cls, info: PodInfo, node: NodeInfo) -> PodsOnRows:
-        """One pod on one node, for plugins whose rule is the form for many."""
+        """Return one pod on one node, for plugins that implement only the form for many."""
         row = np.array([node.row])
         return cls(node.alone(), [info], row)
 
@@ -412,5 +416,5 @@ class PodsOnRows:
 
 
 def table_of(nodes: Rows) -> NodeTable:
-    """Return the table behind a view, for podium's own core; plugins have the view."""
+    """Return the table behind a view. For podium's core only: plugins use the view."""
     return nodes._moment.table

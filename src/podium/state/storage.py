@@ -1,6 +1,6 @@
-"""What rules must know of storage row by row: the volumes and disks there, and the limits.
+"""Storage by row: the volumes and disks that are there, and how many volumes are allowed.
 
-``ClusterState`` tells it of pods, nodes and storage objects as they come, change and go.
+``ClusterState`` calls it when pods, nodes and storage objects are added, changed or removed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,20 @@ from podium.state.attachments import Attachments
 from podium.state.claim_uses import ClaimUses
 from podium.state.disk_uses import DiskUses
 from podium.state.node_table import NodeTable
-from podium.state.objects import Store
+from podium.state.objects import ObjectStore
 from podium.state.pod_info import PodInfo
 from podium.state.volume_limits import VolumeLimits
 
-Stores = Mapping[type[ApiObject], Store[Any]]
+Stores = Mapping[type[ApiObject], ObjectStore[Any]]
 
 
 class Storage:
-    """``claims``, ``disks`` and ``attached`` are what plugins ask; see there."""
+    """Keeps the parts in step: ``claims``, ``disks``, ``attached``, attachments and limits.
+
+    Invariant: each part is what ``check`` computes from the placed pods, the live nodes and the
+    objects in ``stores``. The object is written to its store first, then ``object_changed`` is
+    called.
+    """
 
     def __init__(self, table: NodeTable, stores: Stores) -> None:
         self._table = table
@@ -43,12 +48,12 @@ class Storage:
         self._limits = VolumeLimits()
         self.disks = DiskUses()
         self.attached = AttachedVolumes()
-        volumes: Store[PersistentVolume] = stores[PersistentVolume]
+        volumes: ObjectStore[PersistentVolume] = stores[PersistentVolume]
         self.claims = ClaimUses(
             self.attached, stores[PersistentVolumeClaim], volumes, stores[StorageClass]
         )
         self._attachments = Attachments(self.attached, table, stores[VolumeAttachment], volumes)
-        self._followers: dict[type[ApiObject], Callable[[Any, Any], list[int]]] = {
+        self._handlers: dict[type[ApiObject], Callable[[Any, Any], list[int]]] = {
             PersistentVolumeClaim: self.claims.claim_changed,
             PersistentVolume: self._volume_changed,
             StorageClass: lambda old, new: self.claims.class_changed(),
@@ -57,11 +62,11 @@ class Storage:
         }
 
     def limits(self, driver: str) -> NDArray[np.int64]:
-        """How many of the driver's volumes each row may hold."""
+        """Return how many of the driver's volumes each row may hold."""
         return self._limits.column(driver, self._csi_nodes())
 
     def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
-        """Return the CSI volumes that these volumes of a pod stand for, as far as known."""
+        """Return the CSI volumes of a pod, without those that cannot be found."""
         return self.claims.volumes_of(pod, volumes)
 
     # --- what changes --------------------------------------------------------------------------
@@ -71,12 +76,12 @@ class Storage:
         self.attached.grow(capacity)
 
     def pod_changed(self, info: PodInfo, row: int, amount: int) -> None:
-        """A pod with volumes came (+1) or went (-1)."""
+        """Add (+1) or subtract (-1) a pod with volumes."""
         self.claims.change(info.pod, info.volumes, row, amount)
         self.disks.change(info.volumes, row, amount)
 
     def node_changed(self, row: int, name: str) -> None:
-        """The node of this row came or went."""
+        """Update the limits and attachments of a row whose node joined or left."""
         is_there = self._table.live_row(name) == row
         self._limits.set(row, self._stores[CSINode].get(name) if is_there else None)
         self._attachments.node_changed(name)
@@ -84,28 +89,28 @@ class Storage:
     def object_changed(
         self, kind: type[ApiObject], old: ApiObject | None, new: ApiObject | None
     ) -> Iterable[int]:
-        """Returns the rows whose volumes or limits are others now."""
-        follow = self._followers.get(kind)
-        return follow(old, new) if follow is not None else ()
+        """Update what depends on the object; return the rows whose volumes or limits changed."""
+        handler = self._handlers.get(kind)
+        return handler(old, new) if handler is not None else ()
 
     def check(self, pods: Iterable[PodInfo]) -> None:
-        """Raise ``AssertionError`` when something is not what pods and objects add up to."""
+        """Raise ``AssertionError`` when a part differs from the pods and objects."""
         fresh = Storage(self._table, self._stores)
         fresh.grow(self._table.capacity)
         for info in pods:
             fresh.pod_changed(info, info.row, 1)
         for attachment in self._stores[VolumeAttachment]:
             fresh.object_changed(VolumeAttachment, None, attachment)
-        assert self.claims.tally() == fresh.claims.tally(), "uses of claims are off"
-        assert self.disks.tally() == fresh.disks.tally(), "uses of disks are off"
-        assert self.attached.tallies() == fresh.attached.tallies(), "volumes are off"
+        assert self.claims.tally() == fresh.claims.tally(), "uses of claims are wrong"
+        assert self.disks.tally() == fresh.disks.tally(), "uses of disks are wrong"
+        assert self.attached.tallies() == fresh.attached.tallies(), "volumes by row are wrong"
         self.attached.check()
         self._limits.check(dict(self._csi_nodes()))
 
     def _volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
     ) -> list[int]:
-        name = (new or old).name  # type: ignore[union-attr]  # one of them is there
+        name = (new or old).name  # type: ignore[union-attr]  # at least one is not None
         return [*self.claims.volume_changed(name), *self._attachments.volume_changed(name)]
 
     def _csi_node_changed(self, old: CSINode | None, new: CSINode | None) -> list[int]:

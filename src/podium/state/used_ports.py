@@ -1,6 +1,7 @@
-"""Host ports in use: those of each row, and for each port the addresses and rows that use it.
+"""Host ports in use: the ports of each row, and for each port the addresses and rows that use it.
 
-Sets as upstream's: of two pods that hold one port on one node, the first to leave frees it.
+They are sets, as in kube-scheduler: if two pods on a node hold the same port, it counts as free as
+soon as one of them is removed.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
     from podium.state.rows import Rows
 
 Mask = NDArray[np.bool_]
-_NOBODY: Mapping[str, RowCounts] = {}
+_NO_HOLDERS: Mapping[str, RowCounts] = {}
 
 
 class UsedPorts:
-    """The live cluster's ports. Only ``ClusterState`` writes here."""
+    """The ports in use in the live cluster. Only ``ClusterState`` writes here.
+
+    Invariant: ``by_row`` and ``_holders`` contain the same ports; neither has empty entries.
+    """
 
     def __init__(self) -> None:
         self.by_row: dict[int, set[HostPort]] = {}
@@ -34,8 +38,8 @@ class UsedPorts:
         return self.by_row.get(row, ())
 
     def holders(self, protocol: str, number: int) -> Mapping[str, RowCounts]:
-        """The rows where this port is used, by the address it is used on."""
-        return self._holders.get((protocol, number), _NOBODY)
+        """Return the rows where this port is used, by the address it is used on."""
+        return self._holders.get((protocol, number), _NO_HOLDERS)
 
     def add(self, ports: Iterable[HostPort], row: int) -> None:
         used = self.by_row.setdefault(row, set())
@@ -64,7 +68,7 @@ class UsedPorts:
                 del self._holders[protocol, number]
 
     def check(self) -> None:
-        """Raise ``AssertionError`` when the two ways to look at the ports differ."""
+        """Raise ``AssertionError`` when ``by_row`` and ``_holders`` differ."""
         held = {
             (row, (address, *port))
             for port, holders in self._holders.items()
@@ -75,7 +79,7 @@ class UsedPorts:
 
 
 class ChangedPorts:
-    """The ports in use on the rows where a dry run changes them, each row in its own world."""
+    """The ports in use on the rows where a dry run changes them."""
 
     def __init__(self, live: UsedPorts) -> None:
         self._live = live
@@ -95,7 +99,7 @@ class ChangedPorts:
 
 
 def port_holders(nodes: Rows, table: NodeTable, protocol: str, number: int) -> dict[str, Mask]:
-    """The nodes of the view that use this port, by the address they use it on."""
+    """Return masks of the nodes of a view that use this port, by the address they use it on."""
     size = table.size
     flags: dict[str, Mask] = defaultdict(lambda: np.zeros(size, np.bool_))
     for address, rows in table.ports.holders(protocol, number).items():

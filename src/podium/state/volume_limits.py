@@ -1,6 +1,6 @@
-"""How many volumes of a driver each row may hold, as its CSINode says.
+"""How many volumes of a driver each row may hold, according to its CSINode.
 
-A column is built when a rule first names its driver.
+A column is built when a plugin first asks for its driver.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNLIMITED: Final = int(np.iinfo(np.int64).max)
 
 
 class VolumeLimits:
-    """A column of limits per driver in use."""
+    """A column of limits for each driver in use; ``UNLIMITED`` where no CSINode sets a limit."""
 
     def __init__(self) -> None:
         self._columns: dict[str, NDArray[np.int64]] = {}
@@ -30,12 +30,12 @@ class VolumeLimits:
             self._columns[driver] = grown(column, capacity, UNLIMITED)
 
     def set(self, row: int, csi_node: CSINode | None) -> None:
-        """The row's CSINode is this now, or there is none."""
+        """Set the limits of a row from its CSINode; ``None`` if it has none."""
         for driver, column in self._columns.items():
             column[row] = limit(csi_node, driver)
 
     def column(self, driver: str, csi_nodes: Iterable[tuple[int, CSINode]]) -> NDArray[np.int64]:
-        """The limit on each row; ``csi_nodes`` and their rows are read when the driver is new."""
+        """Return the limit of each row. For a new driver it is made from ``csi_nodes`` by row."""
         column = self._columns.get(driver)
         if column is None:
             column = self._columns[driver] = np.full(self._capacity, UNLIMITED, np.int64)
@@ -44,10 +44,10 @@ class VolumeLimits:
         return column
 
     def check(self, csi_nodes: dict[int, CSINode]) -> None:
-        """Raise ``AssertionError`` when a column is not what the CSINodes say."""
+        """Raise ``AssertionError`` when a column differs from the CSINodes."""
         for driver, column in self._columns.items():
             expected = [limit(csi_nodes.get(row), driver) for row in range(len(column))]
-            assert column.tolist() == expected, f"limits of {driver} are off"
+            assert column.tolist() == expected, f"limits of {driver} are wrong"
 
 
 def limit(csi_node: CSINode | None, driver: str) -> int:
