@@ -142,6 +142,24 @@ def test_a_skip_of_pre_score_does_not_outlive_its_state():
         assert record.best[0].scores == {"T": 0}
 
 
+def test_nodes_that_an_unsigned_pre_filter_wants_for_one_pod_are_another_set_of_nodes():
+    """Versions of feasible nodes must differ when the sets do, whoever narrowed them."""
+
+    class Only(PreFilter):
+        sign = None
+
+        def pre_filter(self, state, pod, nodes):
+            return fwk.PreFilterResult(frozenset(pod.name)) if pod.name != "any" else None
+
+    scheduler = Scheduler(Only("P"), Score("S", 5, depends_on=fwk.Dependencies()), nodes="abcdefgh")
+    for name in ("any", "ab", "any", "cd", "gh"):
+        cycle = scheduler.cycle(pod(name))
+        row = cycle.choose(cycle.find_feasible())
+
+        assert scheduler.cluster.table.names[row] in ("abcdefgh" if name == "any" else name)
+        assert cycle.record.tied == (8 if name == "any" else 2)
+
+
 def test_a_plugin_that_cannot_say_what_it_depends_on_is_asked_after_every_change(caplog):
     class Silent(Filter):
         def depends_on(self, pod):

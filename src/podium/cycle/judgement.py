@@ -77,6 +77,8 @@ class Judgement:
       ``_missed``: a pod that PreFilter refuses leaves ``kept`` behind, and the next one catches up.
     * ``kept`` was made for the nodes ``_kept_names`` (``None``: all) with the plugins ``_skipped``
       left out.
+    * All verdicts that ``refresh`` returns come from ``kept`` or all from ``_combined``: each
+      numbers its sets of feasible rows, so that equal numbers mean equal sets.
     * ``_last_answers[i]`` is what filter ``i`` said last about all candidates, while its part of
       ``kept`` has not been changed row by row since.
     """
@@ -101,6 +103,7 @@ class Judgement:
         self._pre = PreFiltered()
         self._pre_answers: dict[str, PreFilterAnswer] = {}
         self._pre_is_kept = unsigned.isdisjoint(each.name for each in profile.pre_filters)
+        self._all_is_kept = self._pre_is_kept and not self._combined.filters
         self._reader = Reader(cluster)
         self._missed: Changes | None = None
         self._kept_names: frozenset[str] | None = None
@@ -132,7 +135,7 @@ class Judgement:
         self._skipped = self.state.skip_filter
         if moved:
             kept.settle()
-        if names == pre.node_names and not self._combined.filters:
+        if self._all_is_kept:
             return Judged(pre, state, kept)
         candidates = kept.candidates if names == pre.node_names else self._rows_of(pre.node_names)
         self._combined.refresh(state, pod, candidates)
