@@ -7,7 +7,6 @@ hourly: 96                      # in thousandths
 """
 
 from podium import framework as fwk
-from podium.api.objects import Pod
 
 
 class Cheapest(fwk.ScorePlugin, fwk.EnqueueExtensions):
@@ -21,12 +20,12 @@ class Cheapest(fwk.ScorePlugin, fwk.EnqueueExtensions):
         self.args = args
         self.prices = handle.lister("prices.v1.example.com")
 
-    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+    def score(self, state: fwk.CycleState, pod: fwk.Pod, node: fwk.NodeInfo) -> int:
         price = self.prices.get(node.labels.get(self.args.label, ""))
         return int(price["hourly"]) if price else self.args.unknown
 
     def normalize_score(
-        self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
+        self, state: fwk.CycleState, pod: fwk.Pod, scores: fwk.Scores, nodes: fwk.Rows
     ) -> fwk.Scores:
         """The dearest node gets 0."""
         return fwk.scale(scores, reverse=True)

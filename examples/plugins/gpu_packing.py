@@ -4,7 +4,6 @@ Try it: podium up --plugin examples/plugins/gpu_packing.py
 """
 
 from podium import framework as fwk
-from podium.api.objects import Pod
 
 
 class GPUPacking(fwk.ScorePlugin):
@@ -17,20 +16,20 @@ class GPUPacking(fwk.ScorePlugin):
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.resource = args.resource
 
-    def sign(self, pod: Pod) -> int:
+    def sign(self, pod: fwk.Pod) -> int:
         """Pods that want as many GPUs are alike to this plugin."""
         return self.wanted(pod)
 
-    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+    def depends_on(self, pod: fwk.Pod) -> fwk.Dependencies:
         """A node's score changes with what it offers and what is taken there, and nothing else."""
         return fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
-    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+    def score(self, state: fwk.CycleState, pod: fwk.Pod, node: fwk.NodeInfo) -> int:
         return packed(
             self.wanted(pod), node.requested(self.resource), node.allocatable(self.resource)
         )
 
-    def wanted(self, pod: Pod) -> int:
+    def wanted(self, pod: fwk.Pod) -> int:
         return fwk.PodInfo(pod).requests.get(self.resource, 0)
 
 

@@ -7,7 +7,6 @@ PostBind   tells people which one it was.
 """
 
 from podium import framework as fwk
-from podium.api.objects import Condition, Pod
 
 
 class Licences(fwk.ReservePlugin, fwk.PreBindPlugin, fwk.PostBindPlugin, fwk.EnqueueExtensions):
@@ -22,7 +21,7 @@ class Licences(fwk.ReservePlugin, fwk.PreBindPlugin, fwk.PostBindPlugin, fwk.Enq
         self.handle = handle
         self.holders: dict[str, str] = {}  # the uid of a pod, by licence
 
-    def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status | None:
+    def reserve(self, state: fwk.CycleState, pod: fwk.Pod, node_name: str) -> fwk.Status | None:
         if self.args.label not in pod.labels:
             return None
         for key in self.args.keys:
@@ -32,15 +31,15 @@ class Licences(fwk.ReservePlugin, fwk.PreBindPlugin, fwk.PostBindPlugin, fwk.Enq
                 return None
         return fwk.Status.unschedulable("all licences are in use")
 
-    def unreserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+    def unreserve(self, state: fwk.CycleState, pod: fwk.Pod, node_name: str) -> None:
         self.holders = {key: uid for key, uid in self.holders.items() if uid != pod.uid}
 
-    async def pre_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+    async def pre_bind(self, state: fwk.CycleState, pod: fwk.Pod, node_name: str) -> None:
         if key := self.licence_of(pod):
-            told = Condition(type="example.com/Licensed", status="True", reason=key)
+            told = fwk.Condition(type="example.com/Licensed", status="True", reason=key)
             await self.handle.client.patch_pod_condition(pod, told)
 
-    async def post_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+    async def post_bind(self, state: fwk.CycleState, pod: fwk.Pod, node_name: str) -> None:
         if key := self.licence_of(pod):
             note = fwk.EventNote("Normal", "Licensed", "Binding", f"runs with licence {key}")
             self.handle.events.record(pod, None, note)
@@ -48,5 +47,5 @@ class Licences(fwk.ReservePlugin, fwk.PreBindPlugin, fwk.PostBindPlugin, fwk.Enq
     def events_to_register(self) -> list[fwk.Registration]:
         return [fwk.on("Pod", "delete")]
 
-    def licence_of(self, pod: Pod) -> str | None:
+    def licence_of(self, pod: fwk.Pod) -> str | None:
         return next((key for key, uid in self.holders.items() if uid == pod.uid), None)

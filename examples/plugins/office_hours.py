@@ -6,7 +6,6 @@ Nothing happens in the cluster when it closes, so the plugin itself has the pods
 from datetime import UTC, datetime, timedelta
 
 from podium import framework as fwk
-from podium.api.objects import Pod
 
 
 class OfficeHours(fwk.FilterPlugin, fwk.EnqueueExtensions):
@@ -20,9 +19,9 @@ class OfficeHours(fwk.FilterPlugin, fwk.EnqueueExtensions):
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.args = args
         self.handle = handle
-        self.waiting: dict[str, Pod] = {}
+        self.waiting: dict[str, fwk.Pod] = {}
 
-    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status | None:
+    def filter(self, state: fwk.CycleState, pod: fwk.Pod, node: fwk.NodeInfo) -> fwk.Status | None:
         now = datetime.fromtimestamp(self.handle.clock.now(), UTC)
         if self.args.label not in node.labels or not is_open(now, self.args):
             return None
@@ -32,7 +31,7 @@ class OfficeHours(fwk.FilterPlugin, fwk.EnqueueExtensions):
     def events_to_register(self) -> list[fwk.Registration]:
         return [fwk.on("Node", "add|label")]
 
-    def try_again_after_hours(self, pod: Pod, now: datetime) -> None:
+    def try_again_after_hours(self, pod: fwk.Pod, now: datetime) -> None:
         if not self.waiting:
             closing = now.replace(hour=0, minute=0, second=0) + timedelta(hours=self.args.closes)
             self.handle.clock.call_later((closing - now).total_seconds(), self.release)

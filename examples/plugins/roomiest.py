@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from podium import framework as fwk
-from podium.api.objects import Pod
 
 
 class Roomiest(fwk.ScorePlugin):
     name = "Roomiest"
     sign = fwk.pod_fields()  # it looks at nothing in a pod: all pods are alike
 
-    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+    def depends_on(self, pod: fwk.Pod) -> fwk.Dependencies:
         return fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
-    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+    def score(self, state: fwk.CycleState, pod: fwk.Pod, node: fwk.NodeInfo) -> int:
         return room(node.free("memory"), node.allocatable("memory"))
 
-    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+    def score_all(self, state: fwk.CycleState, pod: fwk.Pod, nodes: fwk.Rows) -> fwk.Scores:
         return room(nodes.free("memory"), nodes.allocatable("memory"))
 
 

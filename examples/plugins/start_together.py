@@ -4,7 +4,6 @@ A pod says to which group it belongs and how large that is, by two labels.
 """
 
 from podium import framework as fwk
-from podium.api.objects import Pod
 
 GROUP = "example.com/group"
 SIZE = "example.com/group-size"
@@ -20,11 +19,8 @@ class StartTogether(fwk.PermitPlugin, fwk.ReservePlugin, fwk.EnqueueExtensions):
         self.patience = args.patience
         self.waiting_pods = handle.waiting_pods
 
-    def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
-        """Nothing to take: the node's room is taken already."""
-
     def permit(
-        self, state: fwk.CycleState, pod: Pod, node_name: str
+        self, state: fwk.CycleState, pod: fwk.Pod, node_name: str
     ) -> fwk.Status | fwk.Wait | None:
         if GROUP not in pod.labels:
             return None
@@ -35,7 +31,7 @@ class StartTogether(fwk.PermitPlugin, fwk.ReservePlugin, fwk.EnqueueExtensions):
             mate.allow(self.name)
         return None
 
-    def unreserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+    def unreserve(self, state: fwk.CycleState, pod: fwk.Pod, node_name: str) -> None:
         """One gave up: the others wait in vain, and free their room."""
         for mate in self.mates(pod):
             mate.reject(self.name, f"group {pod.labels[GROUP]} cannot start")
@@ -43,7 +39,7 @@ class StartTogether(fwk.PermitPlugin, fwk.ReservePlugin, fwk.EnqueueExtensions):
     def events_to_register(self) -> list[fwk.Registration]:
         return [fwk.on("Node", "add|allocatable"), fwk.on("Pod", "add|delete")]
 
-    def mates(self, pod: Pod) -> list[fwk.WaitingPod]:
+    def mates(self, pod: fwk.Pod) -> list[fwk.WaitingPod]:
         """The others of its group that have a node and wait."""
         group = pod.namespace, pod.labels.get(GROUP)
         return [

@@ -9,7 +9,6 @@ import sys
 
 import podium
 from podium import framework as fwk
-from podium.api.objects import Pod
 
 STORY = 3  # told with --v=3
 
@@ -29,13 +28,13 @@ class Sample(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.PreBindPlugin):
             favorite_number=args.favorite_number, thanks_to=args.thanks_to,
         )  # fmt: skip
 
-    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
+    def pre_filter(self, state: fwk.CycleState, pod: fwk.Pod, nodes: fwk.Rows) -> None:
         self.log.v(STORY, "prefilter pod", pod=pod.key)
 
-    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> None:
+    def filter(self, state: fwk.CycleState, pod: fwk.Pod, node: fwk.NodeInfo) -> None:
         self.log.v(STORY, "filter pod", pod=pod.key, node=node.name)
 
-    async def pre_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
+    async def pre_bind(self, state: fwk.CycleState, pod: fwk.Pod, node_name: str) -> None:
         self.log.v(STORY, "prebind pod", pod=pod.key, node=node_name)
 
 
