@@ -109,10 +109,15 @@ class Cycle:
         try:
             judged = self._pod_class.judgement.refresh(self.pod)
         except BaseException as failure:
+            # What was interrupted has read the journal without using it: it cannot be kept. If a
+            # plugin failed on a node that it would not see in strict order, judge in that order.
             classes.drop(self._pod_class)
-            if not isinstance(failure, AttemptFailed) or not self._pod_class.is_ahead(failure):
+            if not isinstance(failure, AttemptFailed) or not self._pod_class.may_be_out_of_turn(
+                failure
+            ):
                 raise
             self._pod_class = classes.scratch(self.profile, self.pod)
+            self.record.reused = False
             judged = self._pod_class.judgement.refresh(self.pod)
         classes.keep(self._pod_class)
         self.state = judged.state

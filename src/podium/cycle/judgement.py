@@ -1,8 +1,9 @@
 """Who is asked about which nodes: PreFilter and Filter for the pods of one class.
 
 The first pod of a class has every candidate judged. For the next one, plugins with a signature are
-asked again only about rows that changed in an aspect that they read, and about all rows when they
-read the whole cluster. Plugins without a signature are asked for every pod, and they alone.
+asked again only about rows that changed in an aspect that they read, and about all rows when an
+aspect changed that they read anywhere in the cluster. Plugins without a signature are asked for
+every pod, about every row that no filter before them refuses.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 
 _NOT_JUDGED: Final = (OUT, PENDING)
-_MANY_STATUSES: Final = 1024  # reasons that differ from node to node are not worth keeping
+_MANY_STATUSES: Final = 1024  # start over: reasons that vary by node would grow without end
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
 _ToAsk = tuple[list[tuple[int, FilterPlugin]], bool]
@@ -35,7 +36,10 @@ _NONE: Final[frozenset[int]] = frozenset()
 
 
 class Judged(NamedTuple):
-    """What PreFilter and Filter say about one pod. Valid until the next pod of its class."""
+    """What PreFilter and Filter say about one pod. Valid until the next pod of its class.
+
+    ``verdicts`` is out of date, and not to be read, unless ``pre.status`` is ok.
+    """
 
     pre: PreFiltered
     state: CycleState
@@ -61,7 +65,10 @@ class _LastAnswer(NamedTuple):
     status_index: RowNumbers
 
     def equals(self, statuses: Statuses) -> bool:
-        """A plugin that answers by domain gives the same index again, and few values."""
+        """Compare the indices by identity: a plugin that answers by domain returns the same again.
+
+        Equal contents in another array count as different, which is right and only slower.
+        """
         last = self.statuses
         return statuses.index is last.index and statuses.values == last.values
 
@@ -159,7 +166,7 @@ class Judgement:
             for name in list(self._pre_answers):
                 if by_name[name].cluster & changes.aspects:
                     del self._pre_answers[name]
-        self.state.put(PodsToActivate())
+        self.state.put(PodsToActivate())  # what plugins left for the last pod must not be seen
         state = self.state.layer() if self.unsigned else self.state
         if not is_kept:
             nodes = self.cluster.rows()
@@ -211,6 +218,7 @@ class Judgement:
             )
         if skipped != self._skipped:
             asked_anew |= self._follow_skips()
+        # Rows from ``known`` on have no node yet; pending ones were released just now.
         known, first_of = len(kept.first), kept.first.item
         rows = [row for row in changes.rows if row < known and first_of(row) not in _NOT_JUDGED]
         if len(rows) >= _MANY:
@@ -236,7 +244,8 @@ class Judgement:
     def _walk(self, pod: Pod, row: int, aspects: int, asked_anew: frozenset[int]) -> bool:
         """Judge one changed row, filter by filter; true when its feasibility changed.
 
-        Filters that will be asked about all rows anyway are not asked about this one before.
+        Filters up to the old refuser that ``_sweep`` will ask anyway are left to it. Those after it
+        have never seen the row, and are asked now.
         """
         kept = self.kept
         was, now, status = kept.first.item(row), kept.fits, SUCCESS
@@ -253,14 +262,15 @@ class Judgement:
                 return False
         if now != was or now != kept.fits:
             kept.set_row(row, now, status)
-        # A row that fits so far has the filters before it that are asked anew still to pass.
-        kept.grows |= was < now == kept.fits
+        # The row counts as fitting, but ``_sweep`` has still to ask the filters in ``asked_anew``.
+        kept.grows |= now == kept.fits and was < now
         return (was == kept.fits) != (now == kept.fits)
 
     def _to_ask(self, was: int, aspects: int, asked_anew: frozenset[int]) -> _ToAsk:
-        """Find the filters whose answer about a row may have changed.
+        """Find the filters whose answer about a row may have changed, or that never saw it.
 
-        Also whether the filter that refused it before, which is not among them, still does.
+        Also whether the old refuser is not among them, so that its refusal stands unless an
+        earlier filter refuses the row.
         """
         key = was, aspects, asked_anew
         found = self._walks.get(key)
@@ -307,7 +317,7 @@ class Judgement:
     def _take_in(self, filter_index: int, rows: RowNumbers, statuses: Statuses) -> bool:
         """Store what a filter said about these rows; true when that changed which are pending."""
         kept = self.kept
-        are_all = rows is kept.candidates
+        are_all = rows is kept.candidates  # ``reaching`` returns this very array for all rows
         last = self._last_answers.pop(filter_index, None)
         before: NDArray[np.intp] | NDArray[np.int32]
         if last is not None and are_all and not kept.grows:

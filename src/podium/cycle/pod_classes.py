@@ -17,13 +17,13 @@ from podium.state.cluster import ClusterState
 V = TypeVar("V")
 
 KEPT_BYTES: Final = 64 << 20
-_MOST_ONCE: Final = 2
-_MOST_SEEN: Final = 4096
-# By row: judgement and total, a plugin's scores, what plugins keep in the cycle state, the best.
-_JUDGED_BYTES: Final = 32
-_SCORED_BYTES: Final = 10
-_STATE_BYTES: Final = 64
-_TIED_BYTES: Final = 16
+_MOST_ONCE: Final = 2  # classes that are kept after their first pod
+_MOST_SEEN: Final = 4096  # signatures that are remembered, to know a class that comes again
+# Estimates of what a class takes, for each row.
+_JUDGED_BYTES: Final = 32  # verdicts and total
+_SCORED_BYTES: Final = 10  # the scores of one plugin
+_STATE_BYTES: Final = 64  # what plugins keep in the cycle state
+_TIED_BYTES: Final = 16  # the best rows
 
 
 class PodClass:
@@ -44,12 +44,13 @@ class PodClass:
     ) -> None:
         self.signature = signature
         self.is_known = False  # whether a pod of this class was judged before
+        # Without a signature nothing is reused, so no plugin needs one.
         unsigned = frozenset[str]() if signature is None else signature.unsigned
         judge = ThoroughJudgement if isinstance(profile, ThoroughProfile) else Judgement
         self.judgement: Judgement = judge(profile, cluster, pod, unsigned)
         self.scoreboard = Scoreboard(profile, cluster, self.judgement.reading, unsigned)
 
-    def is_ahead(self, failure: AttemptFailed) -> bool:
+    def may_be_out_of_turn(self, failure: AttemptFailed) -> bool:
         """Whether a plugin may have failed only because it was asked before its turn.
 
         Beside plugins without a signature, those with one are asked about all nodes: also about

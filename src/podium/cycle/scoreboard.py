@@ -1,6 +1,7 @@
 """The scores of a profile for one class of pods, kept up to date row by row.
 
-Entries of rows that are not feasible hold whatever was there, and are not read. Plugins without a
+Entries of rows that are not feasible may be outdated: their total is the sum of the shares all the
+same, but no decision reads it. Plugins without a
 signature are asked for every pod: their old scores are taken out of the total, the new ones put in.
 """
 

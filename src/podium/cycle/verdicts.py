@@ -20,16 +20,18 @@ from podium.state.rows import Rows
 RowNumbers = NDArray[np.intp]
 
 OUT: Final = -1  # not a candidate: the row has no node, or PreFilter left the node out
-PENDING: Final = 32767  # not refused so far; later filters are still to be asked
+# Not refused so far; later filters are still to be asked. Above every filter index and ``fits``, so
+# that ``reaching`` includes it.
+PENDING: Final = 32767
 
 NO_ROWS: Final[RowNumbers] = np.zeros(0, np.intp)
 
 
 class FeasibleVersion(NamedTuple):
-    """The number of a set of feasible rows, among those that one class of pods had.
+    """Numbers the sets of feasible rows of one class of pods in order of appearance.
 
-    ``grown_at`` is the number of the last set that may have had a row more than the one before
-    it. A negative number stands for a set that is not tracked.
+    Equal numbers mean the same set. Unless ``new.grown_at > old.number``, rows have only left
+    since ``old``. A negative number stands for a set that is not tracked.
     """
 
     number: int
@@ -101,12 +103,13 @@ class Verdicts:
 
     @property
     def none_refused(self) -> bool:
-        """Whether no filter has refused a row since ``start_over``."""
+        """Whether no refusal was stored since ``start_over``; false may be overcautious."""
         return len(self.statuses) == 1
 
     def node_statuses(self, absent: Status) -> NodeStatuses:
         index = self.status_index[self.candidates].astype(np.intp)
         nodes = Rows(self.cluster, self.candidates)
+        # ``statuses`` is shared: it only grows until ``start_over``, so these indices stay right.
         return NodeStatuses(nodes, Column(self.statuses, index), absent)
 
     def rejections(self) -> Rejections:
@@ -187,7 +190,7 @@ class Verdicts:
             return
         self.first[self._where(pending)] = self.fits
         if not self.none_refused:
-            # A filter that refused some of them may skip now.
+            # Released rows still have the status of the filter that let go of them.
             self._write(pending, np.zeros(len(pending), np.intp))
 
     def settle(self) -> None:

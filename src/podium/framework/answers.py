@@ -81,7 +81,10 @@ def check_range(plugin: ScorePlugin, scores: Scores) -> None:
 
 
 def verdicts_of(plugin: FilterPlugin, statuses: Statuses) -> Statuses:
-    """The verdicts, signed. An error counts only where a node has it: rules judge spare values."""
+    """Put the plugin's name on refusals.
+
+    ``Column.map`` also judges values that no node has; an error about such a value is ignored.
+    """
     if statuses.values == _ALL_FIT:
         return statuses
     verdicts = list(statuses.values)

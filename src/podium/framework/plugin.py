@@ -94,8 +94,8 @@ class Plugin(metaclass=PluginClass):
     # Of its scores, where `--plugin` enables it; what a configuration says comes first.
     weight: ClassVar[int] = 1
 
-    # What a pod must share with the last one for this plugin to answer the same on an unchanged
-    # cluster; ``None`` for the class means that it cannot tell, which switches reuse off.
+    # What a pod must share with an earlier one for this plugin to answer the same on an unchanged
+    # cluster; ``None``: it cannot tell, and is asked for every pod. Others are still reused.
     sign: ClassVar[Callable[..., Hashable] | None] = None
 
     # The kinds of objects that the plugin reads, beside pods, nodes and those whose events it

@@ -12,7 +12,11 @@ from podium.framework.plugin import Plugin
 
 
 class Reading:
-    """Sums of ``Aspect`` bits, as ``Dependencies`` has; ``far_filters`` are indices of filters."""
+    """Sums of ``Aspect`` bits, as ``Dependencies`` has.
+
+    ``far_filters`` are, by index, the filters whose answer about a row may change through another
+    row: those with dependencies on the cluster.
+    """
 
     __slots__ = ("by_name", "far_filters", "filters", "pre_filters", "pre_scores")
 

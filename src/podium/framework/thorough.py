@@ -40,7 +40,7 @@ def joined_columns(said: list[Statuses]) -> Statuses:
 
 
 def joined(said: Iterable[Status]) -> Status:
-    """One status: unresolvable when one of them is, signed by the first that says the most."""
+    """Join statuses into one: unresolvable when one of them is, under the name of its plugin."""
     refusals = tuple(status for status in said if not status.ok)
     if len(refusals) < 2:
         return refusals[0] if refusals else SUCCESS
