@@ -56,10 +56,19 @@ class Signers:
                 unsigned.append(plugin.name)
             else:
                 self._signers.append((plugin, plugin.sign))
+        self._signs = [sign for _, sign in self._signers]
         self._always_unsigned = frozenset(unsigned)
 
     def sign(self, profile: str, pod: Pod) -> Signature:
         """Sign the pod. A ``sign`` that fails, or is not hashable, leaves its plugin out."""
+        try:
+            key = (profile, pod.priority, *[sign(pod) for sign in self._signs])
+            return Signature(key, hash(key), self._always_unsigned)
+        except FAULTS:
+            return self._sign_one_by_one(profile, pod)
+
+    def _sign_one_by_one(self, profile: str, pod: Pod) -> Signature:
+        """Sign a pod for which some plugin has no signature, and say why."""
         parts: list[Hashable] = [profile, pod.priority]
         missing: list[str] = []
         problems: list[str] = []
@@ -83,8 +92,6 @@ class Signers:
             self._leave_out_unhashable(parts, pod, missing, problems)
             key = tuple(parts)
             number = hash(key)
-        if not missing:
-            return Signature(key, number, self._always_unsigned)
         return Signature(key, number, self._always_unsigned.union(missing), tuple(problems))
 
     def _leave_out_unhashable(
