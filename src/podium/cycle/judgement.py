@@ -121,7 +121,11 @@ class Judgement:
     def refresh(self, pod: Pod) -> Judged:
         """Bring everything up to date, and judge this pod of the class."""
         changes = self._reader.catch_up()
-        state, pre = self._pre_filter(pod, changes)
+        self.state.put(PodsToActivate())  # what plugins left for the last pod must not be seen
+        if self._pre_is_kept and not (changes.fresh or self.reading.pre_filters & changes.aspects):
+            state, pre = self.state.layer() if self.unsigned else self.state, self._pre
+        else:
+            state, pre = self._pre_filter(pod, changes)
         if self._missed is not None:
             changes, self._missed = self._missed.followed_by(changes), None
         if not pre.status.ok:
@@ -158,24 +162,22 @@ class Judgement:
 
     def _pre_filter(self, pod: Pod, changes: Changes) -> tuple[CycleState, PreFiltered]:
         """Run the PreFilters that are outdated or have no signature. Return the pod's state too."""
-        is_kept = self._pre_is_kept
         if changes.fresh:
-            self.state, self._pre_answers, is_kept = CycleState(), {}, False
+            self.state, self._pre_answers = CycleState(), {}
+            self.state.put(PodsToActivate())
         elif self.reading.pre_filters & changes.aspects:
-            by_name, is_kept = self.reading.by_name, False
+            by_name = self.reading.by_name
             for name in list(self._pre_answers):
                 if by_name[name].cluster & changes.aspects:
                     del self._pre_answers[name]
-        self.state.put(PodsToActivate())  # what plugins left for the last pod must not be seen
         state = self.state.layer() if self.unsigned else self.state
-        if not is_kept:
-            nodes = self.cluster.rows()
-            self._pre = combine(
-                self.profile.pre_filters,
-                lambda plugin: self._answer(plugin, state, pod, nodes),
-                state,
-            )
-            self.state.skip_filter = self._pre.skipped - self.unsigned
+        nodes = self.cluster.rows()
+        self._pre = combine(
+            self.profile.pre_filters,
+            lambda plugin: self._answer(plugin, state, pod, nodes),
+            state,
+        )
+        self.state.skip_filter = self._pre.skipped - self.unsigned
         state.skip_filter = self._pre.skipped
         return state, self._pre
 

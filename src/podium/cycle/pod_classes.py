@@ -84,7 +84,7 @@ class PodClasses:
         number = signature.number
         found = self._classes.get(number) or self._came_once.get(number)
         known = None if found is None else found.signature
-        if found is not None and known is not None and known.key == signature.key:
+        if found is not None and (known is signature or _are_equal(known, signature)):
             return found
         return PodClass(profile, self._cluster, pod, signature)
 
@@ -133,6 +133,10 @@ class PodClasses:
 
     def __len__(self) -> int:
         return len(self._classes) + len(self._came_once)
+
+
+def _are_equal(known: Signature | None, signature: Signature) -> bool:
+    return known is not None and known.key == signature.key
 
 
 def _put(into: dict[int, V], number: int, value: V, most: int) -> None:

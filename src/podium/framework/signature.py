@@ -58,12 +58,15 @@ class Signers:
                 self._signers.append((plugin, plugin.sign))
         self._signs = [sign for _, sign in self._signers]
         self._always_unsigned = frozenset(unsigned)
+        self._last: Signature | None = None  # equal pods often follow one another
 
     def sign(self, profile: str, pod: Pod) -> Signature:
         """Sign the pod. A ``sign`` that fails, or is not hashable, leaves its plugin out."""
         try:
             key = (profile, pod.priority, *[sign(pod) for sign in self._signs])
-            return Signature(key, hash(key), self._always_unsigned)
+            if self._last is None or self._last.key != key:
+                self._last = Signature(key, hash(key), self._always_unsigned)
+            return self._last
         except FAULTS:
             return self._sign_one_by_one(profile, pod)
 

@@ -233,7 +233,7 @@ class Rows:
         self, cluster: HasMoment, index: NDArray[np.intp], overlay: Overlay | None = None
     ) -> None:
         self._moment = moment = cluster.moment
-        index.flags.writeable = False
+        index.setflags(write=False)  # twice as fast as through ``flags``
         self.index = index
         self.overlay = overlay
         # If each row of the table is in the view, columns are read without copying.
