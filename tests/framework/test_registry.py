@@ -130,9 +130,7 @@ def test_a_factory_builds_what_it_is_annotated_with():
     ("factory", "expected"),
     [
         pytest.param(broken, "no such device", id="raises"),
-        pytest.param(
-            nothing, "its factory returned None, which is no plugin", id="forgets-to-return"
-        ),
+        pytest.param(nothing, "its factory returned None, not a plugin", id="forgets-to-return"),
         pytest.param(less, "its factory returned a Filter without score", id="does-less"),
     ],
 )

@@ -80,10 +80,10 @@ def unannotated(args, handle):
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        pytest.param(Nothing, ".Nothing is no plugin: write a class that inherits", id="class"),
-        pytest.param(unannotated, ".unannotated is no plugin: write a class", id="function"),
-        pytest.param(3, "3 is no plugin", id="value"),
-        pytest.param(Pointless, "class Pointless: takes part at no extension point", id="no-point"),
+        pytest.param(Nothing, ".Nothing is not a plugin: write a class that inherits", id="class"),
+        pytest.param(unannotated, ".unannotated is not a plugin: write a class", id="function"),
+        pytest.param(3, "3 is not a plugin", id="value"),
+        pytest.param(Pointless, "class Pointless: has no extension point", id="no-point"),
         pytest.param(
             Lacking,
             "class Lacking: lacks the method filter(self, state: 'CycleState'",

@@ -103,7 +103,7 @@ def test_options_become_a_configuration():
 def test_what_is_wrong_is_told_at_once():
     with pytest.raises(ConfigError, match=r"^podium\.Scheduler has 1 problem\n  parallelism"):
         podium.Scheduler("http://127.0.0.1:1", parallelism=-1)
-    with pytest.raises(PluginError, match="3 is no plugin"):
+    with pytest.raises(PluginError, match="3 is not a plugin"):
         podium.Scheduler("http://127.0.0.1:1", plugins=[3])
 
 
@@ -139,7 +139,7 @@ def test_main_is_the_command_with_plugins_of_the_program(tmp_path, capsys):
 
 def test_main_tells_what_is_wrong_with_a_plugin(capsys):
     assert podium.main(plugins=[3], argv=["--master", "http://127.0.0.1:1"]) == 2
-    assert "3 is no plugin" in capsys.readouterr().err
+    assert "3 is not a plugin" in capsys.readouterr().err
 
 
 def test_only_public_names_are_there():

@@ -105,7 +105,7 @@ class Extenders:
             if not extender.supports_preemption:
                 continue
             try:
-                left = await extender.process_preemption(pod, candidates, cluster)
+                left = await extender.process_preemption(pod, candidates, cluster.view)
                 candidates = _with_victims(extender, left)
             except Exception as fault:
                 if not extender.is_ignorable:

@@ -10,10 +10,10 @@ from podium.clock import Clock
 from podium.errors import ExtenderError
 from podium.extender import bodies, replies
 from podium.extender.transport import Transport
+from podium.framework.cluster_view import ClusterView
 from podium.framework.extender import Extender, Filtered
 from podium.framework.preemption import Candidates
 from podium.logs import get_logger
-from podium.state.cluster import ClusterState
 from podium.state.rows import Rows
 
 log = get_logger(__name__)
@@ -58,7 +58,7 @@ class HttpExtender(Extender):
         return replies.scores(await self._transport.post(self._settings.prioritize_verb, body))
 
     async def process_preemption(
-        self, pod: Pod, candidates: Candidates, cluster: ClusterState
+        self, pod: Pod, candidates: Candidates, cluster: ClusterView
     ) -> Candidates:
         body = bodies.preemption_request(pod, candidates, self._settings.node_cache_capable)
         reply = await self._transport.post(self._settings.preempt_verb, body)

@@ -9,9 +9,9 @@ import msgspec
 
 from podium.api.codec import UNREADABLE
 from podium.errors import ExtenderError
+from podium.framework.cluster_view import ClusterView
 from podium.framework.extender import Filtered
 from podium.framework.preemption import Candidate, Candidates
-from podium.state.cluster import ClusterState
 from podium.state.pod_info import PodInfo
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ def scores(reply: bytes) -> dict[str, int]:
 
 
 @_readable
-def candidates(reply: bytes, extender: str, cluster: ClusterState) -> Candidates:
+def candidates(reply: bytes, extender: str, cluster: ClusterView) -> Candidates:
     """Return the candidates. The reply names victims by uid: they must be on these nodes."""
     by_node = _Members(reply).get("NodeNameToMetaVictims", dict[str, msgspec.Raw]) or {}
     found = []
@@ -111,12 +111,12 @@ def candidates(reply: bytes, extender: str, cluster: ClusterState) -> Candidates
 
 
 def _victims(
-    members: _Members, node: str, extender: str, cluster: ClusterState
+    members: _Members, node: str, extender: str, cluster: ClusterView
 ) -> Iterator[PodInfo]:
-    row = cluster.table.live_row(node)
-    if row is None:
+    found = cluster.node(node)
+    if found is None:
         raise ExtenderError(f'nodeinfo not found for node name "{node}"')
-    on_node = cluster.table.pods[row]
+    on_node = {info.uid: info for info in found.pods}
     for pod in members.get("Pods", list[msgspec.Raw]) or ():
         uid = _Members(pod).get("UID", str) or ""
         if uid not in on_node:

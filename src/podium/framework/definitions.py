@@ -1,6 +1,6 @@
-"""What an author may write as a plugin, checked: a class, a factory, or a decorated function.
+"""Check what an author writes as a plugin: a class, a factory, or a decorated function.
 
-The registry calls this; whatever is wrong is a ``PluginError`` that says where and what to do.
+The registry calls this; whatever is wrong is a ``PluginError`` that says where, and what to do.
 """
 
 from __future__ import annotations
@@ -58,22 +58,22 @@ class Definition(NamedTuple):
 
 
 def definition_of(written: object) -> Definition:
-    """The plugin behind a class, a factory or a decorated function."""
+    """Return the plugin behind a class, a factory or a decorated function."""
     if isinstance(written, type):
         if not issubclass(written, Plugin):
-            raise PluginError(f"{_place(written)} is no plugin: {_WAYS}")
+            raise PluginError(f"{_name_of(written)} is not a plugin: {_WAYS}")
         return Definition(written, written)
     made = getattr(written, PLUGIN, None)
     if made is not None:
         return Definition(made, made)
     kind = made_by(written)
     if kind is None:
-        raise PluginError(f"{_place(written)} is no plugin: {_WAYS}")
+        raise PluginError(f"{_name_of(written)} is not a plugin: {_WAYS}")
     return Definition(kind, typing.cast(Factory, written))
 
 
 def made_by(written: object) -> type[Plugin] | None:
-    """The plugin class that a factory promises to build: what it is annotated to return."""
+    """Return the plugin class that a factory builds, by its return annotation."""
     if not inspect.isroutine(written):
         return None
     try:
@@ -85,14 +85,14 @@ def made_by(written: object) -> type[Plugin] | None:
 
 
 def check_points(definition: Definition) -> None:
-    """Refuse to enable what takes part nowhere."""
+    """Raise if the plugin has no extension point: enabling it would do nothing."""
     if not points_of(definition.kind):
         source = source_of(definition.kind)
-        raise PluginError(f"{source}: takes part at no extension point: {_WAYS}")
+        raise PluginError(f"{source}: has no extension point: {_WAYS}")
 
 
 def check(definition: Definition) -> None:
-    """Refuse what could only fail later, in the middle of a cycle."""
+    """Raise now for mistakes that would otherwise show in the middle of a cycle."""
     problems = list(_problems(definition))
     if problems:
         raise PluginError(f"{source_of(definition.kind)}: {'; '.join(problems)}")
@@ -125,7 +125,7 @@ def _missing(kind: type[Plugin]) -> Iterator[str]:
 
 
 def _methods(base: type[Plugin]) -> list[str]:
-    """What the interface itself has authors write: the methods it asks for, and optional ones."""
+    """Return the methods that authors may write for an interface."""
     return sorted(
         name
         for name, each in vars(base).items()
@@ -161,6 +161,6 @@ def _has_state(kind: type[PreFilterExtensions]) -> bool:
     return isinstance(state, type) and issubclass(state, Cloneable)
 
 
-def _place(written: object) -> str:
+def _name_of(written: object) -> str:
     name = getattr(written, "__qualname__", None)
     return f"{getattr(written, '__module__', '')}.{name}" if name else repr(written)

@@ -1,7 +1,7 @@
-"""Extender: a service beside the plugins that has a say in where pods go.
+"""Extender: a service beside the plugins that may filter and rank nodes, preempt and bind.
 
-``podium.extender`` asks one over HTTP; a subclass of ``Extender`` runs in this process. The driver
-of a cycle asks them between two stages, so they may wait; the cluster stands still meanwhile.
+``podium.extender`` calls one over HTTP; a subclass of ``Extender`` runs in this process. Extenders
+are called between two stages of a cycle, so they may await; the cluster does not change meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from podium.api.objects import Pod
 from podium.framework.preemption import Candidates
-from podium.state.cluster import ClusterState
+from podium.state.cluster_view import ClusterView
 from podium.state.rows import Rows
 
 EXTENDER: Final = "Extender"  # stands for all extenders among the plugins that rejected a pod
@@ -31,10 +31,10 @@ class Filtered:
 
 
 class Extender(Protocol):
-    """Subclass it and override what the extender does, with its flag; the rest changes nothing.
+    """Subclass it, override what the extender does, and set the flag of each method to true.
 
-    What a method raises fails the attempt, the preemption or the binding; of an ignorable extender
-    it is logged and passed over. A failing ``prioritize`` never counts.
+    An exception fails the attempt, the preemption or the binding. If the extender is ignorable, the
+    exception is only logged. A ``prioritize`` that fails is always ignored.
     """
 
     name: str
@@ -50,21 +50,21 @@ class Extender(Protocol):
         return True
 
     async def filter(self, pod: Pod, nodes: Rows) -> Filtered:
-        """Which of these nodes the pod may run on."""
+        """Return which of these nodes the pod may run on."""
         return Filtered(nodes.names)
 
     async def prioritize(self, pod: Pod, nodes: Rows) -> Mapping[str, int]:
-        """How good nodes are, from 0 to 10 by name; ``weight`` and 10 multiply it."""
+        """Return a score from 0 to 10 by node; it is multiplied by ``weight`` and by 10."""
         return dict.fromkeys(nodes.names, 0)
 
     async def process_preemption(
-        self, pod: Pod, candidates: Candidates, cluster: ClusterState
+        self, pod: Pod, candidates: Candidates, cluster: ClusterView
     ) -> Candidates:
-        """Which nodes to free, and of which pods; each with at least one."""
+        """Return the candidates that may be preempted, each with at least one victim."""
         return candidates
 
     async def bind(self, pod: Pod, node_name: str) -> None:
-        """Bind the pod, in the place of the Bind plugins; a binder must have its own."""
+        """Bind the pod instead of the Bind plugins; a binder must override this."""
 
     async def close(self) -> None:
-        """The scheduler stops."""
+        """Called once, when the scheduler stops."""

@@ -177,7 +177,7 @@ class QueueSortPlugin(Plugin, ABC):
 
 
 class PreFilterPlugin(Plugin, ABC):
-    """Looks at the pod and all nodes once, before any node is judged."""
+    """Looks at the pod and all nodes once, before any node is filtered."""
 
     @abstractmethod
     def pre_filter(
@@ -198,13 +198,13 @@ class PreFilterExtensions(PreFilterPlugin):
 
     @abstractmethod
     def add_pod(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo) -> Status | None:
-        """``other`` is on ``node`` now."""
+        """Follow a dry run in which ``other`` is put on ``node``."""
 
     @abstractmethod
     def remove_pod(
         self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo
     ) -> Status | None:
-        """``other`` has left ``node``."""
+        """Follow a dry run in which ``other`` is taken off ``node``."""
 
     def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> Status | None:
         """``add_pod`` for many pods, each in the world of its row."""
@@ -229,7 +229,7 @@ class PreFilterExtensions(PreFilterPlugin):
 
 
 class PreFilterExtensionsForMany(PreFilterExtensions):
-    """The same where the rule takes many pods at once, for speed: one pod is many of one."""
+    """PreFilterExtensions whose rule takes many pods at once, for speed."""
 
     def add_pod(self, state: CycleState, pod: Pod, other: PodInfo, node: NodeInfo) -> Status | None:
         return self.add_pods(state, pod, PodsOnRows.alone(other, node))
@@ -314,7 +314,7 @@ class ReservePlugin(Plugin, ABC):
 
 
 class PermitPlugin(Plugin, ABC):
-    """The last word before binding: go, stop, or wait."""
+    """Decides last before binding: go on, stop, or wait."""
 
     @abstractmethod
     def permit(self, state: CycleState, pod: Pod, node_name: str) -> Status | Wait | None:
@@ -343,7 +343,7 @@ class BindPlugin(Plugin, ABC):
 
 
 class PostBindPlugin(Plugin, ABC):
-    """Is told when a pod was bound."""
+    """Is called after a pod was bound."""
 
     @abstractmethod
     async def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None: ...
@@ -394,12 +394,12 @@ _INTERFACES: dict[Point, type[Plugin]] = {
 
 
 def points_of(plugin: type[Plugin]) -> frozenset[Point]:
-    """The extension points a plugin class implements."""
+    """Return the extension points that a plugin class implements."""
     return frozenset(point for point in Point if issubclass(plugin, point.interface))
 
 
 def close(plugins: Iterable[Plugin], profile: str) -> None:
-    """Let plugins release what they hold; one that fails at that holds nobody up."""
+    """Call ``close`` of each plugin; a failure is logged and the others are closed all the same."""
     for plugin in plugins:
         try:
             plugin.close()

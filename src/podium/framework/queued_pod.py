@@ -1,4 +1,4 @@
-"""A pod that waits for its turn, with what the queue remembers of it."""
+"""A pod in the queue, with what the queue remembers about it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOBODY: frozenset[str] = frozenset()
 
 @dataclass(slots=True, eq=False)
 class QueuedPod:
-    """One pod with its history. The queue keeps all of it, the scheduler tells who rejected it.
+    """One pod with its history. The queue keeps it; the scheduler says which plugins rejected it.
 
     ``timestamp`` is when it last entered the queue; ``attempts`` counts the tries so far, and
     ``first_queued`` is when it first got past PreEnqueue, ``None`` before. ``backoff_expiry`` is
@@ -59,11 +59,11 @@ class QueuedPod:
         return bool(self.gating_plugin)
 
     def rejected_by(self, unschedulable: Iterable[str] = (), pending: Iterable[str] = ()) -> None:
-        """What the last attempt came to, in place of all before; nobody means that it failed."""
+        """Replace the rejecting plugins by those of the last attempt; none means that it failed."""
         self.unschedulable_plugins = frozenset(unschedulable)
         self.pending_plugins = frozenset(pending)
         self.gating_plugin = ""
 
     def replace(self, pod: Pod) -> None:
-        """The pod has a new version."""
+        """Take the new version of the pod."""
         self.info = PodInfo(pod)

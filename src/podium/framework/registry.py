@@ -1,5 +1,4 @@
-"""Plugin names to what builds them. In-tree plugins are handed in by ``app``; nothing is imported
-here."""
+"""The plugins that a configuration may name. ``app`` hands in the in-tree ones."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ IN_TREE: Final = "podium"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How one plugin is built, what it is known to implement, and how it came here.
+    """How one plugin is built, what it implements, and where it was named.
 
     ``origin`` is where it was named: podium itself, an entry point, ``--plugin``, a program.
     ``is_enabled`` puts it into every profile that does not name it, with this weight.
@@ -82,7 +81,7 @@ class Registry:
         return entry
 
     def offer(self, name: str, load: Callable[[], object], origin: str) -> None:
-        """Add what is loaded only when somebody asks for it by name."""
+        """Add a plugin that is loaded when its name is first used."""
         if name in self:
             raise PluginError(f"{origin}: a plugin named {name} already exists")
         self._offers[name] = _Offer(load, origin)
@@ -93,7 +92,7 @@ class Registry:
         return f"{source}: a plugin named {name} already exists ({known}): choose another name"
 
     def copy(self) -> Registry:
-        """For a registry that is to have more."""
+        """Return a registry with the same plugins, to which more can be added."""
         other = Registry()
         other._entries, other._offers = dict(self._entries), dict(self._offers)
         return other
@@ -105,7 +104,7 @@ class Registry:
         return iter([*self._entries, *self._offers])
 
     def entry(self, name: str) -> Entry:
-        """``LookupError`` for a name that nobody registered."""
+        """Return what is known of a plugin; ``LookupError`` if it is not registered."""
         offer = self._offers.pop(name, None)
         if offer is None:
             return self._entries[name]
@@ -117,18 +116,18 @@ class Registry:
 
     @property
     def enabled(self) -> list[Entry]:
-        """What runs in every profile that does not name it."""
+        """The plugins that run in every profile that does not name them."""
         return [entry for entry in self._entries.values() if entry.is_enabled]
 
     def points(self, name: str) -> frozenset[Point]:
         return self.entry(name).points
 
     def args_type(self, name: str) -> type[Args]:
-        """The plugin's own arguments type; ``NoArgs`` for one that takes none."""
+        """Return the type of the plugin's arguments; ``NoArgs`` if it takes none."""
         return self.entry(name).args
 
     def build(self, name: str, args: Args, handle: Handle) -> Plugin:
-        """Make the plugin; what its constructor raises names the plugin."""
+        """Build the plugin; a ``PluginError`` names it if its constructor raises."""
         if name not in self:
             raise PluginError(f"no plugin {name} is registered: build with the registry it is in")
         entry = self.entry(name)
@@ -149,9 +148,9 @@ class Registry:
 
 
 def _check_built(plugin: object, entry: Entry) -> None:
-    """A factory may build what it likes, as long as it does what was promised."""
+    """Check that a factory returned a plugin with the extension points of its annotation."""
     if not isinstance(plugin, Plugin):
-        raise TypeError(f"its factory returned {plugin!r}, which is no plugin")
+        raise TypeError(f"its factory returned {plugin!r}, not a plugin")
     missing = entry.points - points_of(type(plugin))
     if missing:
         lacks = ", ".join(sorted(point.value for point in missing))
