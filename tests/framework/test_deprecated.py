@@ -52,3 +52,13 @@ def test_an_old_method_does_what_the_new_one_does():
         assert nodes.label("zone").tolist() == ["east"]
     with pytest.warns(DeprecationWarning, match=r"ClusterView\.rows\(\) .+ use cluster\.nodes\(\)"):
         assert nodes.cluster.rows().names == ["a"]
+
+
+def test_an_old_name_is_logged_once(caplog, monkeypatch):
+    monkeypatch.setattr(deprecated, "_logged", set())
+    for _ in range(2):
+        with pytest.warns(DeprecationWarning):
+            _ = fwk.Reads
+
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.startswith("deprecated name in a plugin old='fwk.Reads' use='fwk.Dependencies'")

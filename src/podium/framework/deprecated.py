@@ -10,8 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from podium.framework.dependencies import Dependencies
+from podium.logs import get_logger
 from podium.state.cluster_view import ClusterView
 from podium.state.rows import NodeInfo, Rows
+
+log = get_logger(__name__)
+
+_logged: set[str] = set()
 
 # Names of ``podium.framework``: the old one, its replacement as an author writes it, the object.
 NAMES: dict[str, tuple[str, object]] = {
@@ -43,6 +48,11 @@ def warn(old: str, new: str, depth: int) -> None:
     """Warn whoever called, so many calls above this one, that ``old`` is now called ``new``."""
     text = f"{old} is deprecated: use {new} (see docs/plugins/migrating.md)"
     warnings.warn(text, DeprecationWarning, stacklevel=depth + 1)
+    if old not in _logged:  # Python hides these warnings unless tests or flags ask for them
+        _logged.add(old)
+        log.warning(
+            "deprecated name in a plugin", old=old, use=new, see="docs/plugins/migrating.md"
+        )
 
 
 def look_up(name: str) -> Any:
