@@ -57,7 +57,7 @@ def test_an_old_method_does_what_the_new_one_does():
 def test_an_old_name_is_logged_once(caplog, monkeypatch):
     monkeypatch.setattr(deprecated, "_logged", set())
     for _ in range(2):
-        with pytest.warns(DeprecationWarning):
+        with pytest.warns(DeprecationWarning, match=r"fwk\.Dependencies"):
             _ = fwk.Reads
 
     (line,) = [record.getMessage() for record in caplog.records]
