@@ -1,8 +1,7 @@
 """DefaultBinder: bind the pod to its node through the API.
 
-Bind  creates a Binding for exactly this pod: the uid in it keeps a pod that was deleted and made
-      again under the same name from being bound. What the API refuses is an error, and the pod is
-      tried again.
+Bind  creates a Binding with the pod's uid, so that a pod that was deleted and created again under
+      the same name is not bound. If the API server refuses, the pod is tried again.
 """
 
 from __future__ import annotations

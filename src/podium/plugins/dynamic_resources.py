@@ -1,9 +1,9 @@
 """DynamicResources: devices that pods claim. podium does not support resource claims yet.
 
-PreFilter   rejects a pod that references claims, saying so; for all others there is nothing to do.
-PostFilter  says that there are no claims to give back, which users see in the pod's message.
-Score       0 for every node: only claims with alternatives would tell nodes apart.
-Requeue     when nodes or devices change, as upstream; no change of a claim helps.
+PreFilter   rejects a pod that references resource claims; skips all other pods.
+PostFilter  reports that there are no claims to deallocate, which users see in the pod's message.
+Score       0 for every node: only claims with alternatives would make a difference.
+Requeue     when nodes or devices change, as in kube-scheduler. Changes of claims do not help.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEPENDENCIES = fwk.Dependencies()
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """PreFilter's state: the pod's claims, of which there are none."""
+    """PreFilter's state. It is empty, as podium does not support claims."""
 
 
 class DynamicResources(
@@ -42,7 +42,7 @@ class DynamicResources(
     name = "DynamicResources"
 
     class Args(fwk.Args, frozen=True, rename="camel"):
-        """Accepted so that configurations load; without claims nothing takes time."""
+        """Accepted so that existing configurations load. The timeouts have no effect."""
 
         filter_timeout: durations.Duration = 10.0
         binding_timeout: durations.Duration = 600.0
@@ -75,8 +75,8 @@ class DynamicResources(
     def post_filter(
         self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
     ) -> tuple[None, fwk.Status]:
-        # A PreFilter that rejects the pod before this one leaves no state: the error is upstream's
-        # then, and ends PostFilter. It is no fault, so nothing is raised and logged.
+        # If an earlier PreFilter rejected the pod there is no state. As upstream, this error
+        # then ends PostFilter. It is not a fault, so nothing is raised or logged.
         return None, NO_CLAIMS if state.find(Claims) else NO_STATE
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
@@ -97,7 +97,7 @@ class DynamicResources(
         return fwk.skip()
 
     async def pre_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
-        """Left out by the pre-flight."""
+        """Never called, as ``pre_bind_pre_flight`` skips."""
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
@@ -110,7 +110,7 @@ class DynamicResources(
 
 
 def never(pod: Pod, old: object, new: object) -> bool:
-    """What a claim looks like makes no difference while claims are not supported."""
+    """Never requeue: changes of claims do not help while claims are not supported."""
     return False
 
 

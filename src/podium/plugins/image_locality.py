@@ -1,8 +1,8 @@
 """ImageLocality: prefer nodes that already hold the images of the pod.
 
-Score  adds up the sizes of the pod's images that are there, each scaled by the part of all nodes
-       that hold it, so that one rare image does not draw every pod to one node; and places the sum
-       between 23 MiB (0) and 1000 MiB for each container (100).
+Score  adds up the sizes of the pod's images that the node holds. Each size is multiplied by the
+       fraction of all nodes that hold the image, so that a rare image does not attract every pod to
+       one node. A sum of 23 MiB scores 0, one of 1000 MiB per container scores 100.
 """
 
 from __future__ import annotations
@@ -48,14 +48,17 @@ class ImageLocality(fwk.ScorePlugin):
         return points(total, containers_of(pod))
 
     def held(self, pod: Pod) -> list[tuple[fwk.HeldImage, int]]:
-        """The pod's images that some node holds, as often as it names them, with their worth."""
+        """Return the pod's images that any node holds, with what each adds to the sum.
+
+        An image that the pod names twice is there twice.
+        """
         nodes = self.cluster.node_count
         found = [self.cluster.image(full_name(name)) for name in images_of(pod)]
         return [(image, worth_of(image, nodes)) for image in found if image is not None]
 
 
 def images_of(pod: Pod) -> list[str]:
-    """As written: of init containers, of containers, and those mounted as volumes."""
+    """Return the image names of init containers, containers and image volumes, as written."""
     spec = pod.spec
     names = [container.image for container in (*spec.init_containers, *spec.containers)]
     if spec.volumes:
@@ -69,7 +72,7 @@ def containers_of(pod: Pod) -> int:
 
 @lru_cache(maxsize=4096)
 def full_name(image: str) -> str:
-    """The name under which a node lists the image; nothing but the tag is completed."""
+    """Return the name under which a node lists the image. Only a missing tag is added."""
     has_tag = image.rfind(":") > image.rfind("/")
     return image if has_tag else f"{image}:latest"
 
@@ -79,7 +82,7 @@ def worth_of(image: fwk.HeldImage, nodes: int) -> int:
 
 
 def points(total: Amount, containers: int) -> Amount:
-    """The score for this many bytes, for one node or for an array of them."""
+    """Return the score for this many bytes, for one node or for an array of nodes."""
     most = MOST_PER_CONTAINER * containers
     if isinstance(total, int):
         within = LEAST if total < LEAST else min(total, most)

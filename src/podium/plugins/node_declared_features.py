@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatures: a pod that needs a feature of the kubelet runs where it is declared.
+"""NodeDeclaredFeatures: run a pod only where the kubelet declares the features that it needs.
 
 PreFilter  works out from the pod's spec which features it needs; skips when it needs none.
 Filter     rejects a node whose ``status.declaredFeatures`` lacks one of them.
@@ -52,8 +52,8 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("Node", "add|declared-feature", hint=node_declares_anew),
-            fwk.on("Pod", "update", hint=pod_needs_others),
+            fwk.on("Node", "add|declared-feature", hint=node_declares_other_features),
+            fwk.on("Pod", "update", hint=pod_needs_other_features),
         ]
 
 
@@ -69,7 +69,7 @@ def _has_user_namespace_on_host_network(pod: Pod) -> bool:
     return pod.spec.host_network and pod.spec.host_users is False
 
 
-# The features that matter to where a pod is placed; others matter to changing a running pod.
+# Only features that matter for placing a pod. Others matter for changing a running pod.
 NEEDED_WHEN: Mapping[str, Callable[[Pod], bool]] = {
     "RestartAllContainersOnContainerExits": _restarts_all_containers,
     "UserNamespacesHostNetworkSupport": _has_user_namespace_on_host_network,
@@ -88,9 +88,9 @@ def verdict(required: Features, declared: tuple[str, ...]) -> fwk.Status:
     return fwk.SUCCESS if required.issubset(declared) else REJECTED
 
 
-def node_declares_anew(pod: Pod, old: Node | None, new: Node) -> bool:
+def node_declares_other_features(pod: Pod, old: Node | None, new: Node) -> bool:
     return old is None or old.status.declared_features != new.status.declared_features
 
 
-def pod_needs_others(pod: Pod, old: Pod, new: Pod) -> bool:
+def pod_needs_other_features(pod: Pod, old: Pod, new: Pod) -> bool:
     return new.uid == pod.uid and required_features(old) != required_features(new)

@@ -1,7 +1,7 @@
 """NodeName: a pod that names its node runs there or nowhere.
 
-Filter   rejects every other node. Pods with ``spec.nodeName`` rarely get here: to the API they are
-         bound already.
+Filter   rejects every other node. The scheduler rarely sees a pod with ``spec.nodeName``, as the
+         API treats it as bound.
 Requeue  when a node joins.
 """
 

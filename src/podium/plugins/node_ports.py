@@ -1,6 +1,6 @@
 """NodePorts: a host port can be used once per node and address.
 
-PreFilter  skips pods without host ports. Those of containers and sidecars count, those of plain
+PreFilter  skips pods without host ports. Ports of containers and sidecars count, ports of plain
            init containers do not.
 Filter     rejects a node on which one of the ports is taken.
 Requeue    when a pod that holds one of the ports leaves its node, or a node joins.
@@ -64,7 +64,7 @@ class NodePorts(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
 
 
 def overlap(address: str, other: str) -> bool:
-    """Whether a port on one address is taken by its use on the other; ``::`` is as any other."""
+    """Return whether one port cannot be used on both addresses. ``::`` is not special."""
     return address == other or ANY_ADDRESS in (address, other)
 
 

@@ -22,7 +22,7 @@ DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.TAINTS)
 
 @dataclass(frozen=True, slots=True)
 class SoftTolerations:
-    """PreScore's state: the pod's tolerations that can matter to soft taints."""
+    """PreScore's state: the pod's tolerations that apply to soft taints."""
 
     tolerations: Tolerations
 
@@ -75,7 +75,7 @@ def soft(tolerations: Tolerations) -> Tolerations:
 
 
 def count_untolerated(taints: Taints, tolerations: Tolerations) -> int:
-    """How many soft taints no toleration covers; one that stands there twice counts twice."""
+    """Return how many soft taints are not tolerated; a repeated taint counts each time."""
     return sum(
         taint.effect in PREFER_NO_SCHEDULE
         and not any(tolerates(toleration, taint) for toleration in tolerations)

@@ -1,20 +1,20 @@
 """InterPodAffinity: place a pod near some pods and away from others.
 
-A term speaks of pods by their labels and namespaces, and of a domain: the nodes that share the
-value of the term's topology key.
+A term selects pods by labels and namespaces. Its domains are the groups of nodes that share a value
+of its topology key.
 
-PreFilter  rejects a pod with a term that cannot be read; skips when nothing is required, neither
-           by the pod nor of it.
-Filter     rejects a node without the pods that the pod's affinity requires in each domain (the
-           first of its kind may start a domain), with pods there that its anti-affinity forbids,
-           or with pods there whose own anti-affinity forbids it.
-Score      adds up the weights of preferred terms, the pod's about others and others' about it, and
-           for each required affinity term of others about it ``hardPodAffinityWeight``.
-Requeue    when a wanted pod comes or a forbidden one goes, also by its labels, and when a node
-           joins or moves to another domain.
+PreFilter  rejects a pod with an invalid term; skips when neither the pod nor any placed pod has a
+required term that matters. Filter     rejects a node if one of its domains lacks the pods that the
+pod's affinity requires (unless the pod is the first of its kind), if its domains have pods that the
+pod's anti-affinity forbids, or pods whose own anti-affinity forbids the incoming pod. Score
+adds up the weights of preferred terms, both the pod's and those of placed pods that match it, and
+``hardPodAffinityWeight`` for each required affinity term that matches it. Requeue    when a
+required pod appears or a forbidden one disappears (also by a change of labels), and when a node
+joins or changes its domain.
 
 Arguments  hardPodAffinityWeight (1), from 0 to 100.
-           ignorePreferredTermsOfExistingPods (false): pods without preferred terms are not scored.
+           ignorePreferredTermsOfExistingPods (false): if true, a pod without preferred terms of its
+           own is not scored.
 """
 
 from __future__ import annotations
@@ -44,16 +44,19 @@ from podium.plugins.inter_pod_affinity.surroundings import (
     Apart,
     Near,
     Surroundings,
-    opposition,
+    count_opposing_terms,
 )
 from podium.plugins.inter_pod_affinity.terms import Namespaces
 
-# With own terms every pod may matter, else only what stands in the terms of others, if any do.
-_OWN = fwk.Dependencies(
+# A pod with terms depends on all pods. Any other pod depends only on the terms of placed pods, and
+# on labels and namespaces only if there are such terms.
+_WITH_OWN_TERMS = fwk.Dependencies(
     cluster=fwk.Aspect.PODS | fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES
 )
-_OTHERS = fwk.Dependencies(cluster=fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES)
-_NOBODYS = fwk.Dependencies(cluster=fwk.Aspect.AFFINITY)
+_WITH_OTHERS_TERMS = fwk.Dependencies(
+    cluster=fwk.Aspect.AFFINITY | fwk.Aspect.LABELS | fwk.Aspect.NAMESPACES
+)
+_WITHOUT_TERMS = fwk.Dependencies(cluster=fwk.Aspect.AFFINITY)
 
 
 class InterPodAffinity(
@@ -81,9 +84,12 @@ class InterPodAffinity(
         self.namespaces = Namespaces(handle.cluster)
 
     def sign(self, pod: Pod) -> Hashable:
-        """Nothing while no term can matter; ``depends_on`` tells apart no more than this does."""
+        """Return ``None`` while no term matters to the pod.
+
+        Pods with equal signatures must have equal ``depends_on``; both use ``_is_unaffected``.
+        """
         terms = affinity_terms(pod)
-        if self._stand_apart(terms):
+        if self._is_unaffected(terms):
             return None
         own = [term.selector.keys for term in terms.required]
         standing = map(self.cluster.affinity.keys, self._kinds_that_matter(terms))
@@ -94,21 +100,21 @@ class InterPodAffinity(
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
         terms = affinity_terms(pod)
         if terms is not NO_TERMS:
-            return _OWN
-        return _NOBODYS if self._stand_apart(terms) else _OTHERS
+            return _WITH_OWN_TERMS
+        return _WITHOUT_TERMS if self._is_unaffected(terms) else _WITH_OTHERS_TERMS
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         terms = affinity_terms(pod)
         if terms.problems:
-            return fwk.Status.unresolvable(_unreadable(terms))
+            return fwk.Status.unresolvable(_parse_error(terms))
         spaces = self.cluster.namespace_labels(pod.namespace)
         matching = self.cluster.affinity.matching
         opposing = list(matching(REQUIRED_ANTI, pod.namespace, spaces, pod.labels))
-        asks = bool(terms.required or terms.required_anti)
-        if not asks and not opposing:
+        has_required = bool(terms.required or terms.required_anti)
+        if not has_required and not opposing:
             return fwk.skip()
-        found = self._survey(pod, terms, opposing)
-        if not asks and not (found.opposed is not None and found.opposed.values.any()):
+        found = self._count_surroundings(pod, terms, opposing)
+        if not has_required and not (found.opposed is not None and found.opposed.values.any()):
             return fwk.skip()
         state.put(found)
         return None
@@ -122,8 +128,8 @@ class InterPodAffinity(
         )
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
-        places = state.get(Surroundings).verdicts(lambda held: held.at(node.row))
-        return VERDICTS[places.item(0)]
+        verdict = state.get(Surroundings).verdicts(lambda counts: counts.at(node.row))
+        return VERDICTS[verdict.item(0)]
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         return state.get(Surroundings).statuses(nodes)
@@ -131,13 +137,13 @@ class InterPodAffinity(
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         terms = affinity_terms(pod)
         if terms.problems:
-            return fwk.Status.error(_unreadable(terms))
-        if self._stand_apart(terms) or PREFERRED not in self._kinds_that_matter(terms):
+            return fwk.Status.error(_parse_error(terms))
+        if self._is_unaffected(terms) or PREFERRED not in self._kinds_that_matter(terms):
             return fwk.skip()
-        wanted = self.namespaces.wanted
+        query_of = self.namespaces.term_query
         own = Preferences(
-            [wanted(term) for term in terms.preferred],
-            [wanted(term) for term in terms.preferred_anti],
+            [query_of(term) for term in terms.preferred],
+            [query_of(term) for term in terms.preferred_anti],
         )
         found = attraction(self.cluster, pod, own, self.hard_weight)
         if found is None:
@@ -162,30 +168,30 @@ class InterPodAffinity(
             fwk.on("Node", "add|label", hint=node_may_help),
         ]
 
-    def _survey(
+    def _count_surroundings(
         self, pod: Pod, terms: AffinityTerms, opposing: Iterable[fwk.StandingTerm]
     ) -> Surroundings:
         near = apart = None
         if terms.required:
             near = Near.around(self.cluster, self.namespaces.companions(pod, terms.required))
         if terms.required_anti:
-            unwanted = tuple([self.namespaces.wanted(term) for term in terms.required_anti])
+            unwanted = tuple([self.namespaces.term_query(term) for term in terms.required_anti])
             apart = Apart.around(self.cluster, unwanted)
-        return Surroundings(near, apart, opposition(self.cluster, opposing))
+        return Surroundings(near, apart, count_opposing_terms(self.cluster, opposing))
 
-    def _stand_apart(self, terms: AffinityTerms) -> bool:
-        """Whether the pod has no terms, and no standing ones can matter to it."""
+    def _is_unaffected(self, terms: AffinityTerms) -> bool:
+        """Return whether neither the pod's own terms nor those of placed pods can matter."""
         if terms is not NO_TERMS:
             return False
         return not self.cluster.affinity.any_of(self._kinds_that_matter(terms))
 
     def _kinds_that_matter(self, terms: AffinityTerms) -> tuple[str, ...]:
-        """The terms of others that the answers for a pod with these terms depend on."""
+        """Return the kinds of placed pods' terms that matter to a pod with these terms."""
         has_preferences = terms.preferred or terms.preferred_anti
         if self.ignores_others and not has_preferences:
             return (REQUIRED_ANTI,)
         return KINDS if self.hard_weight else (REQUIRED_ANTI, PREFERRED, PREFERRED_ANTI)
 
 
-def _unreadable(terms: AffinityTerms) -> str:
+def _parse_error(terms: AffinityTerms) -> str:
     return f"parsing pod: {aggregate(terms.problems)}"

@@ -1,6 +1,6 @@
-"""Sums over topology domains: the nodes that share the value of a label.
+"""Counts of pods and terms by topology domain, that is by value of a node label.
 
-A row without a node has no labels, so that pods left on it are in no domain and never count.
+A row without a node has no labels, so pods left on it are in no domain and never count.
 """
 
 from __future__ import annotations
@@ -13,95 +13,96 @@ from numpy.typing import NDArray
 from podium import framework as fwk
 
 Counts = NDArray[np.int64]
-Places = NDArray[np.intp]
+Indexes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A count for each row of the table: one number for all rows of a domain, or each its own.
+class DomainCounts:
+    """A count for each row of the table, stored by row or by domain.
 
-    ``places`` are the rows' places in ``values``; ``None`` when they have one each.
+    Invariant: with ``domain_ids``, row ``r`` has the count ``values[domain_ids[r]]``; without
+    (``None``) it has ``values[r]``.
     """
 
     values: Counts
-    places: Places | None = None
+    domain_ids: Indexes | None = None
 
     def by_row(self) -> Counts:
-        return self.values if self.places is None else self.values.take(self.places)
+        return self.values if self.domain_ids is None else self.values.take(self.domain_ids)
 
     def on(self, nodes: fwk.Rows) -> Counts:
-        if self.places is None:
+        if self.domain_ids is None:
             counts: Counts = nodes.take(self.values)
             return counts
-        return self.values.take(nodes.take(self.places))
+        return self.values.take(nodes.take(self.domain_ids))
 
     def at(self, row: int) -> Counts:
-        """The count of one row, as an array like the others."""
-        place = row if self.places is None else self.places.item(row)
-        return self.values[place : place + 1]
+        """Return the count of one row as an array of one element."""
+        index = row if self.domain_ids is None else self.domain_ids.item(row)
+        return self.values[index : index + 1]
 
-    def plus(self, other: Held) -> Held:
-        if self.places is other.places:
-            return Held(self.values + other.values, self.places)
-        return Held(self.by_row() + other.by_row())
+    def plus(self, other: DomainCounts) -> DomainCounts:
+        if self.domain_ids is other.domain_ids:
+            return DomainCounts(self.values + other.values, self.domain_ids)
+        return DomainCounts(self.by_row() + other.by_row())
 
-    def minus(self, other: Held) -> Held:
-        return self.plus(Held(-other.values, other.places))
+    def minus(self, other: DomainCounts) -> DomainCounts:
+        return self.plus(DomainCounts(-other.values, other.domain_ids))
 
 
-def in_domains(
+def pod_counts(
     cluster: fwk.ClusterView, query: fwk.PodQuery, key: str, *, missing: int = 0
-) -> Held:
-    """How many pods match in each row's domain; ``missing`` where the label is."""
+) -> DomainCounts:
+    """Return how many pods match in each row's domain; ``missing`` for rows without the label."""
     label = cluster.label_column(key)
     if label.is_unique:
-        counts = cluster.pod_counts(query)
-        return Held(_where_labelled(cluster, label, counts, missing))
+        by_row = cluster.pod_counts(query)
+        return DomainCounts(_where_labelled(cluster, label, by_row, missing))
     sums = cluster.domain_counts(query, key)
     sums[-1] = missing
-    return Held(sums, label.places(cluster.size))
+    return DomainCounts(sums, label.places(cluster.size))
 
 
-def standing_in_domains(cluster: fwk.ClusterView, standing: fwk.StandingTerm) -> Held:
-    """How often a term of placed pods stands in each row's domain."""
+def term_counts(cluster: fwk.ClusterView, standing: fwk.StandingTerm) -> DomainCounts:
+    """Return how many pods in each row's domain have this term."""
     size = cluster.size
     label = cluster.label_column(standing.term.topology_key)
     if label.is_unique:
         counts = np.zeros(size, np.int64)
         standing.rows.add_to(counts)
-        return Held(_where_labelled(cluster, label, counts, 0))
+        return DomainCounts(_where_labelled(cluster, label, counts, 0))
     sums = standing.domain_sums(label, size).copy()
     sums[-1] = 0
-    return Held(sums, label.places(size))
+    return DomainCounts(sums, label.places(size))
 
 
 def _where_labelled(
     cluster: fwk.ClusterView, label: fwk.LabelColumn, counts: Counts, missing: int
 ) -> Counts:
-    """With a domain to each row its count is the domain's."""
+    """Return counts by row, for a label of which each row has its own value."""
     size = cluster.size
     if label.labelled == size:
         return counts
     return np.where(label.numbers[:size] < 0, missing, counts)
 
 
-def on_rows(size: int, rows: Places, weights: Counts | None = None) -> Counts:
-    """How many of these rows, or of their weights, fall on each row."""
+def on_rows(size: int, rows: Indexes, weights: Counts | None = None) -> Counts:
+    """Return for each row how often it is in ``rows``, or the sum of its weights."""
     return np.bincount(rows, weights, minlength=size).astype(np.int64)
 
 
-def has_label(cluster: fwk.ClusterView, key: str, rows: Places) -> NDArray[np.bool_]:
+def has_label(cluster: fwk.ClusterView, key: str, rows: Indexes) -> NDArray[np.bool_]:
     present: NDArray[np.bool_] = cluster.label_column(key).numbers[rows] >= 0
     return present
 
 
 class Tally:
-    """Counts around each row, added up."""
+    """A sum of weighted counts; ``None`` until something is added."""
 
     def __init__(self) -> None:
-        self.total: Held | None = None
+        self.total: DomainCounts | None = None
 
-    def add(self, held: Held, weight: int = 1) -> None:
+    def add(self, held: DomainCounts, weight: int = 1) -> None:
         if weight != 1:
-            held = Held(held.values * weight, held.places)
+            held = DomainCounts(held.values * weight, held.domain_ids)
         self.total = held if self.total is None else self.total.plus(held)

@@ -1,7 +1,7 @@
 """Which events may help a pod that InterPodAffinity rejected.
 
-Terms are tried as written: a namespace selector sees no labels here, so that only those match
-through it that ask for none. An event it misses is made up for by the next one that wakes the pod.
+Terms are matched without looking up namespaces: a namespace selector is tried on no labels at all.
+Events that are missed because of that do no lasting harm, as a later event wakes the pod.
 """
 
 from __future__ import annotations
@@ -12,21 +12,23 @@ from podium.errors import InvalidSelector
 
 
 def pod_may_help(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """A pod came, went or changed its labels: the one wanted is there, or one in the way is not."""
+    """Return whether a required pod has appeared, or a forbidden one has disappeared."""
     if old is not None and new is not None and new.uid == pod.uid:
         return True
-    if any(other is not None and not _has_place(other) for other in (old, new)):
+    if any(other is not None and not _has_node(other) for other in (old, new)):
         return False
     terms = _terms(pod)
     if old is None:
-        return speak_of(terms.required, new)
+        return all_match(terms.required, new)
     if new is None:
-        return speak_of(terms.required_anti, old) or speak_of(_terms(old).required_anti, pod)
-    return _became(terms.required, old, new) or _became(terms.required_anti, new, old)
+        return all_match(terms.required_anti, old) or all_match(_terms(old).required_anti, pod)
+    return _began_to_match(terms.required, old, new) or _began_to_match(
+        terms.required_anti, new, old
+    )
 
 
 def node_may_help(pod: Pod, old: Node | None, new: Node) -> bool:
-    """A node came or changed its labels: it has a wanted domain, or left a forbidden one."""
+    """Return whether a node has got a required domain, or has left a forbidden one."""
     terms = _terms(pod)
     near = {term.topology_key for term in terms.required}
     apart = {term.topology_key for term in terms.required_anti}
@@ -38,18 +40,18 @@ def node_may_help(pod: Pod, old: Node | None, new: Node) -> bool:
     )
 
 
-def speak_of(terms: Terms, pod: Pod | None) -> bool:
-    """Whether there are terms and all of them match this pod."""
+def all_match(terms: Terms, pod: Pod | None) -> bool:
+    """Return whether there are terms and all of them match this pod."""
     if pod is None or not terms:
         return False
     return all(term.matches(pod.namespace, {}, pod.labels) for term in terms)
 
 
-def _became(terms: Terms, before: Pod, after: Pod) -> bool:
-    return speak_of(terms, after) and not speak_of(terms, before)
+def _began_to_match(terms: Terms, before: Pod, after: Pod) -> bool:
+    return all_match(terms, after) and not all_match(terms, before)
 
 
-def _has_place(pod: Pod) -> bool:
+def _has_node(pod: Pod) -> bool:
     return bool(pod.node_name or pod.status.nominated_node_name)
 
 

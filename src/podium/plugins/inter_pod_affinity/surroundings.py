@@ -1,4 +1,4 @@
-"""What Filter must know: for each row, the pods in its domains that matter to the incoming pod."""
+"""Filter's rule: for each row, how many pods in its domains matter to the incoming pod."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from podium.api.affinity_terms import Terms
 from podium.api.objects import Pod
 from podium.plugins.inter_pod_affinity.domains import (
     Counts,
-    Held,
-    Places,
+    DomainCounts,
+    Indexes,
     Tally,
     has_label,
-    in_domains,
     on_rows,
-    standing_in_domains,
+    pod_counts,
+    term_counts,
 )
-from podium.plugins.inter_pod_affinity.terms import Companions, Wanted
+from podium.plugins.inter_pod_affinity.terms import Companions, TermQuery
 
-Pick = Callable[[Held], Counts]
+Pick = Callable[[DomainCounts], Counts]
 
+# Verdicts are indexes into VERDICTS.
 FITS, FAR, CROWDED, OPPOSED = range(4)
 VERDICTS = [
     fwk.SUCCESS,
@@ -38,54 +39,57 @@ VERDICTS = [
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """The pods that match all affinity terms: how many there are around each row.
+    """How many pods that match all affinity terms are in the domains of each row.
 
-    ``fewest`` are those in the row's domain that has the fewest; negative where a topology key is
-    missing. ``anywhere`` are those in all domains of all keys, in each row's world if they differ.
+    ``fewest`` is the count in that domain of the row which has the fewest; negative where the row
+    lacks a topology key. ``anywhere`` is the count over all domains of all keys: one number, or one
+    per row once a dry run has changed it.
     """
 
     wanted: Companions
-    fewest: Held
-    anywhere: int | Held
+    fewest: DomainCounts
+    anywhere: int | DomainCounts
 
     @classmethod
     def around(cls, cluster: fwk.ClusterView, wanted: Companions) -> Near:
-        each = [in_domains(cluster, wanted.query, key, missing=_KEYLESS) for key in wanted.keys]
-        total = sum(_placed(cluster, wanted.query, key) for key in wanted.keys)
+        each = [pod_counts(cluster, wanted.query, key, missing=_NO_LABEL) for key in wanted.keys]
+        total = sum(_pods_in_domains(cluster, wanted.query, key) for key in wanted.keys)
         fewest = each[0]
         for other in each[1:]:
-            fewest = Held(np.minimum(fewest.by_row(), other.by_row()))
+            fewest = DomainCounts(np.minimum(fewest.by_row(), other.by_row()))
         return cls(wanted, fewest, total)
 
     def suffices(self, pick: Pick) -> NDArray[np.bool_]:
-        """Where every domain has such a pod, or the incoming pod may be the first of all."""
+        """Return where every domain has such a pod, or the incoming pod may be the first one."""
         fewest = pick(self.fewest)
         fits: NDArray[np.bool_] = fewest > 0
         if not self.wanted.include_itself:
             return fits
-        if isinstance(self.anywhere, Held):
+        if isinstance(self.anywhere, DomainCounts):
             fits |= (fewest == 0) & (pick(self.anywhere) == 0)
         elif not self.anywhere:
             fits |= fewest == 0
         return fits
 
-    def following(self, others: fwk.PodsOnRows, sign: int) -> Near:
+    def with_pods(self, others: fwk.PodsOnRows, sign: int) -> Near:
         size = others.cluster.size
         found = matches(others.cluster, self.wanted.query, others.infos)
         change = on_rows(size, others.rows, found) * sign
         before = self.fewest.by_row()
-        fewest = Held(np.where(before < 0, before, before + change))
+        fewest = DomainCounts(np.where(before < 0, before, before + change))
         anywhere = self.anywhere
-        if not isinstance(anywhere, Held):
-            anywhere = Held(np.full(size, anywhere))
-        return Near(self.wanted, fewest, anywhere.plus(Held(change * len(self.wanted.keys))))
+        if not isinstance(anywhere, DomainCounts):
+            anywhere = DomainCounts(np.full(size, anywhere))
+        return Near(
+            self.wanted, fewest, anywhere.plus(DomainCounts(change * len(self.wanted.keys)))
+        )
 
 
-_KEYLESS = -1
+_NO_LABEL = -1
 
 
-def _placed(cluster: fwk.ClusterView, query: fwk.PodQuery, key: str) -> int:
-    """How many matching pods are in some domain of this key."""
+def _pods_in_domains(cluster: fwk.ClusterView, query: fwk.PodQuery, key: str) -> int:
+    """Return how many matching pods are on nodes with this label."""
     label = cluster.label_column(key)
     counts = cluster.pod_counts(query)
     if label.labelled == len(counts):
@@ -95,69 +99,75 @@ def _placed(cluster: fwk.ClusterView, query: fwk.PodQuery, key: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """The pods in each row's domains that the anti-affinity terms forbid."""
+    """How many pods that the anti-affinity terms forbid are in the domains of each row."""
 
-    unwanted: tuple[Wanted, ...]
-    here: Held
+    unwanted: tuple[TermQuery, ...]
+    here: DomainCounts
 
     @classmethod
-    def around(cls, cluster: fwk.ClusterView, unwanted: tuple[Wanted, ...]) -> Apart:
-        first, *more = [in_domains(cluster, each.query, each.key) for each in unwanted]
+    def around(cls, cluster: fwk.ClusterView, unwanted: tuple[TermQuery, ...]) -> Apart:
+        first, *more = [pod_counts(cluster, each.query, each.key) for each in unwanted]
         for other in more:
             first = first.plus(other)
         return cls(unwanted, first)
 
-    def following(self, others: fwk.PodsOnRows, sign: int) -> Apart:
+    def with_pods(self, others: fwk.PodsOnRows, sign: int) -> Apart:
         here = self.here.by_row()
         for each in self.unwanted:
             found = matches(others.cluster, each.query, others.infos)
             found[~has_label(others.cluster, each.key, others.rows)] = 0
             here = here + on_rows(len(here), others.rows, found) * sign
-        return Apart(self.unwanted, Held(here))
+        return Apart(self.unwanted, DomainCounts(here))
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """What there is around each row, true in the row's own world.
+    """PreFilter's state: the counts for each row, with what a dry run changes on that row.
 
-    ``opposed`` are the pods in a row's domains whose own anti-affinity forbids the incoming pod.
-    Following a dry run replaces arrays and never writes into them, so that clones share them.
+    ``opposed`` counts the terms in a row's domains with which placed pods forbid the incoming pod.
+    A part is ``None`` if there is nothing to check. ``follow`` replaces arrays and never writes
+    into them, so that clones can share them.
     """
 
     near: Near | None
     apart: Apart | None
-    opposed: Held | None
+    opposed: DomainCounts | None
 
     def clone(self) -> Surroundings:
         return replace(self)
 
     def statuses(self, nodes: fwk.Rows) -> fwk.Statuses:
-        shared = self._shared_places()
+        shared = self._shared_domain_ids()
         if shared is None:
             return fwk.Column(VERDICTS, self.verdicts(lambda held: held.on(nodes)))
         by_domain = self.verdicts(lambda held: held.values)
-        return fwk.Column([VERDICTS[place] for place in by_domain.tolist()], nodes.take(shared))
+        return fwk.Column([VERDICTS[verdict] for verdict in by_domain.tolist()], nodes.take(shared))
 
-    def _shared_places(self) -> Places | None:
-        """Where one label's few domains decide everything: the rows' places among them."""
+    def _shared_domain_ids(self) -> Indexes | None:
+        """Return each row's domain if all counts are by domain of the same label, else ``None``.
+
+        Each domain is then judged once. With many domains that does not pay.
+        """
         counted = [held for held in self._counted() if held is not None]
-        places = counted[0].places
-        if len(counted[0].values) > _FEW or any(held.places is not places for held in counted):
+        domain_ids = counted[0].domain_ids
+        if len(counted[0].values) > _MAX_SHARED_DOMAINS or any(
+            held.domain_ids is not domain_ids for held in counted
+        ):
             return None
-        return places
+        return domain_ids
 
-    def _counted(self) -> list[Held | None]:
+    def _counted(self) -> list[DomainCounts | None]:
         near, apart = self.near, self.apart
         anywhere = near.anywhere if near is not None else None
         return [
             near.fewest if near is not None else None,
-            anywhere if isinstance(anywhere, Held) else None,
+            anywhere if isinstance(anywhere, DomainCounts) else None,
             apart.here if apart is not None else None,
             self.opposed,
         ]
 
-    def verdicts(self, pick: Pick) -> Places:
-        """Places in VERDICTS, for the rows or domains whose counts are picked."""
+    def verdicts(self, pick: Pick) -> Indexes:
+        """Return indexes into VERDICTS, for the rows or domains whose counts ``pick`` returns."""
         objections = [flags.view(np.int8) << bit for bit, flags in self._objections(pick)]
         return _VERDICT_OF.take(reduce(or_, objections))
 
@@ -172,35 +182,37 @@ class Surroundings:
     def follow(
         self, pod: Pod, space_labels: Mapping[str, str], others: fwk.PodsOnRows, sign: int
     ) -> None:
-        """Pods have come (1) or gone (-1), each in the world of its row."""
+        """Add (1) or remove (-1) the pods of a dry run, each only for its own row."""
         if self.near is not None:
-            self.near = self.near.following(others, sign)
+            self.near = self.near.with_pods(others, sign)
         if self.apart is not None:
-            self.apart = self.apart.following(others, sign)
+            self.apart = self.apart.with_pods(others, sign)
         size = others.cluster.size
         for key, rows in opposing_rows(pod, space_labels, others).items():
             labelled = rows[has_label(others.cluster, key, rows)]
-            change = Held(on_rows(size, labelled) * sign)
+            change = DomainCounts(on_rows(size, labelled) * sign)
             self.opposed = change if self.opposed is None else self.opposed.plus(change)
 
 
-# By the bits of the objections: being far is told first, then the pod's own wish to be apart.
+# By the bits of the objections. FAR is reported first, then CROWDED, then OPPOSED.
 _VERDICT_OF = np.array([FITS, OPPOSED, CROWDED, CROWDED, FAR, FAR, FAR, FAR])
 
-_FEW = 64  # up to this many domains are judged one by one
+_MAX_SHARED_DOMAINS = 64
 
 
-def opposition(cluster: fwk.ClusterView, opposing: Iterable[fwk.StandingTerm]) -> Held | None:
-    """How often these terms of other pods stand in each row's domains."""
+def count_opposing_terms(
+    cluster: fwk.ClusterView, opposing: Iterable[fwk.StandingTerm]
+) -> DomainCounts | None:
+    """Return how many of these terms of placed pods there are in each row's domains."""
     tally = Tally()
     for standing in opposing:
-        tally.add(standing_in_domains(cluster, standing))
+        tally.add(term_counts(cluster, standing))
     return tally.total
 
 
 def matches(cluster: fwk.ClusterView, query: fwk.PodQuery, infos: Sequence[fwk.PodInfo]) -> Counts:
-    """1 for each pod that matches, else 0; pods of a group are judged once."""
-    cluster.pod_counts(query)  # while a query is in use, groups tell apart the labels it asks for
+    """Return 1 for each pod that matches, else 0. Each group of pods is judged once."""
+    cluster.pod_counts(query)  # makes the groups distinguish the labels of this query
     groups = {info.group for info in infos}
     judged = {g: query.matches(g.namespace, g.labels, g.is_terminating) for g in groups if g}
     return np.array(
@@ -210,8 +222,8 @@ def matches(cluster: fwk.ClusterView, query: fwk.PodQuery, infos: Sequence[fwk.P
 
 def opposing_rows(
     pod: Pod, space_labels: Mapping[str, str], others: fwk.PodsOnRows
-) -> dict[str, Places]:
-    """By topology key, the row of each pod whose anti-affinity speaks of ``pod``, once per term."""
+) -> dict[str, Indexes]:
+    """Return by topology key the rows of pods that forbid ``pod``, once for each term."""
     space, labels = pod.namespace, pod.labels
     opposing: dict[Terms, list[str]] = {}
     for terms in {info.terms for info in others.infos}:

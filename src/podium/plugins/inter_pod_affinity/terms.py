@@ -1,4 +1,4 @@
-"""The incoming pod's own terms as queries over the cluster's pods."""
+"""The incoming pod's own terms, turned into queries for placed pods."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _KEPT = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The pods that one term speaks of, and the label whose values are its domains."""
+class TermQuery:
+    """A term as a query for the pods that it matches, with its topology key and weight."""
 
     query: fwk.PodQuery
     key: str
@@ -23,9 +23,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Companions:
-    """The pods that match every affinity term at once: only these count, for each term's domain.
+    """A query for the pods that match all required affinity terms, with all topology keys.
 
-    When they include the pod itself, it may be the first of them.
+    Only such pods count. If the pod itself matches (``include_itself``), it may be the first of
+    them.
     """
 
     query: fwk.PodQuery
@@ -34,17 +35,17 @@ class Companions:
 
 
 class Namespaces:
-    """Resolves the namespaces of terms; what was found is kept until a namespace changes."""
+    """Turns terms into queries. Results are kept until a namespace changes."""
 
     def __init__(self, cluster: fwk.ClusterView) -> None:
         self._store = cluster.objects(Namespace)
         self._version = self._store.version
         self._names: dict[Selector, frozenset[str]] = {}
-        self._wanted: dict[Term, Wanted] = {}
+        self._term_queries: dict[Term, TermQuery] = {}
         self._queries: dict[Terms, fwk.PodQuery] = {}
 
     def companions(self, pod: Pod, terms: Terms) -> Companions:
-        """What these required affinity terms of the pod ask for together."""
+        """Return the query for pods that match all these required terms."""
         self._forget_outdated()
         query = self._queries.get(terms)
         if query is None:
@@ -53,36 +54,36 @@ class Namespaces:
         keys = {term.topology_key: None for term in terms}
         return Companions(query, tuple(keys), query.matches(pod.namespace, pod.labels, False))
 
-    def wanted(self, term: Term) -> Wanted:
+    def term_query(self, term: Term) -> TermQuery:
         self._forget_outdated()
-        wanted = self._wanted.get(term)
-        if wanted is None:
+        found = self._term_queries.get(term)
+        if found is None:
             query = fwk.PodQuery((self._clause(term),))
-            wanted = self._wanted[term] = Wanted(query, term.topology_key, term.weight)
-        return wanted
+            found = self._term_queries[term] = TermQuery(query, term.topology_key, term.weight)
+        return found
 
     def _forget_outdated(self) -> None:
-        kept = max(len(self._names), len(self._wanted), len(self._queries))
+        kept = max(len(self._names), len(self._term_queries), len(self._queries))
         if self._version != self._store.version or kept > _KEPT:
             self._version = self._store.version
-            self._names, self._wanted, self._queries = {}, {}, {}
+            self._names, self._term_queries, self._queries = {}, {}, {}
 
     def _clause(self, term: Term) -> fwk.Clause:
-        return fwk.Clause(self._spaces(term), term.selector)
+        return fwk.Clause(self._namespaces_of(term), term.selector)
 
-    def _spaces(self, term: Term) -> frozenset[str] | None:
-        among = term.namespace_selector
-        if among is None:
+    def _namespaces_of(self, term: Term) -> frozenset[str] | None:
+        selector = term.namespace_selector
+        if selector is None:
             return term.namespaces
-        # Upstream tries the selector on no labels too, after listing what it selects. One that only
-        # excludes holds there, and so lets every namespace in, even those it means to exclude.
-        if among.matches({}):
+        # kube-scheduler also tries the selector on an empty set of labels. A selector that only
+        # excludes labels matches that, and so selects all namespaces, even those to be excluded.
+        if selector.matches({}):
             return None
-        return term.namespaces | self._named(among)
+        return term.namespaces | self._selected(selector)
 
-    def _named(self, among: Selector) -> frozenset[str]:
-        names = self._names.get(among)
+    def _selected(self, selector: Selector) -> frozenset[str]:
+        names = self._names.get(selector)
         if names is None:
-            found = (space.name for space in self._store if among.matches(space.labels))
-            names = self._names[among] = frozenset(found)
+            found = (space.name for space in self._store if selector.matches(space.labels))
+            names = self._names[selector] = frozenset(found)
         return names

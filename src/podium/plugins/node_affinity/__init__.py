@@ -1,13 +1,14 @@
 """NodeAffinity: place a pod by its node selector and node affinity.
 
-PreFilter  skips when nothing is required; names the only nodes in question when every required
-           term asks for nodes by name.
-Filter     rejects a node that does not match what the profile requires for all its pods, or what
-           the pod requires itself.
+PreFilter  skips when nothing is required; returns the only possible nodes when every required term
+           selects nodes by name.
+Filter     rejects a node that does not match the affinity that the profile requires for all pods,
+           or the affinity that the pod requires.
 Score      adds up the weights of the preferred terms that the node matches.
 Requeue    when a node that matches joins, or a node's labels begin to match.
 
-Arguments  addedAffinity (none): node affinity that all pods of the profile have besides their own.
+Arguments  addedAffinity (none): node affinity for all pods of the profile, in addition to their
+own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from podium.api.selectors import (
 )
 from podium.errors import InvalidSelector
 from podium.plugins.node_affinity.args import NO_AFFINITY, AffinityArgs
-from podium.plugins.node_affinity.required import may_match_unread, names_in_question
+from podium.plugins.node_affinity.required import may_match_invalid_terms, possible_names
 
 DEPENDS_ON_NOTHING = fwk.Dependencies()
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS)
@@ -58,20 +59,20 @@ class NodeAffinity(
         )
 
     def sign(self, pod: Pod) -> Hashable:
-        # As written: which nodes are in question depends on terms that compiling drops.
+        # As written, since ``possible_names`` reads terms that compiling drops.
         selector = pod.spec.node_selector
         return tuple(sorted(selector.items())) if selector else (), affinity_of(pod)
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
-        looks = self.requires(pod) or self.prefers(pod)
-        return DEPENDENCIES if looks else DEPENDS_ON_NOTHING
+        reads_labels = self.requires(pod) or self.prefers(pod)
+        return DEPENDENCIES if reads_labels else DEPENDS_ON_NOTHING
 
     def pre_filter(
         self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows
     ) -> fwk.PreFilterResult | fwk.Status | None:
         if not self.requires(pod):
             return fwk.skip()
-        names = names_in_question(affinity_of(pod).required)
+        names = possible_names(affinity_of(pod).required)
         if names is None:
             return None
         return fwk.PreFilterResult(names) if names else CONFLICT
@@ -79,12 +80,14 @@ class NodeAffinity(
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         labels, name = node.labels, node.name
         own = RequiredNodeAffinity.of(pod)
-        place: int = verdict(self.required.matches(labels, name), own.matches(labels, name))
-        return VERDICTS[place]
+        index: int = verdict_index(self.required.matches(labels, name), own.matches(labels, name))
+        return VERDICTS[index]
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         own = RequiredNodeAffinity.of(pod)
-        return fwk.Column(VERDICTS, verdict(nodes.matching(self.required), nodes.matching(own)))
+        return fwk.Column(
+            VERDICTS, verdict_index(nodes.matching(self.required), nodes.matching(own))
+        )
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         if not self.prefers(pod):
@@ -115,15 +118,15 @@ class NodeAffinity(
         return fwk.scale(scores)
 
     def events_to_register(self) -> list[fwk.Registration]:
-        return [fwk.on("Node", "add|label", hint=self.node_became_right)]
+        return [fwk.on("Node", "add|label", hint=self.node_began_to_match)]
 
-    def node_became_right(self, pod: Pod, old: Node | None, new: Node) -> bool:
-        """What the profile requires must match now; only what the pod requires may begin to."""
+    def node_began_to_match(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        """Return whether the node matches the profile now, and has begun to match the pod."""
         own = RequiredNodeAffinity.of(pod)
         if not self.required.matches(new.labels, new.name):
             return False
         if not own.matches(new.labels, new.name):
-            return may_match_unread(own, new)
+            return may_match_invalid_terms(own, new)
         return old is None or not own.matches(old.labels, old.name)
 
     def requires(self, pod: Pod) -> bool:
@@ -133,7 +136,7 @@ class NodeAffinity(
         return bool(self.added.preferred or affinity_of(pod).preferred)
 
     def preferences(self, pod: Pod) -> tuple[WeightedNodeTerm, ...]:
-        """The profile's and the pod's own; ``InvalidSelector`` when one cannot be read."""
+        """Return the preferred terms of profile and pod; ``InvalidSelector`` if one is invalid."""
         return preferred_terms(self.added.preferred) + preferred_terms(affinity_of(pod).preferred)
 
 
@@ -142,8 +145,8 @@ def affinity_of(pod: Pod) -> objects.NodeAffinity:
     return (affinity.node_affinity if affinity is not None else None) or NO_AFFINITY
 
 
-def verdict(matches_profile: Any, matches_pod: Any) -> Any:
-    """The place in ``VERDICTS``, of one node or of each."""
+def verdict_index(matches_profile: Any, matches_pod: Any) -> Any:
+    """Return the index into ``VERDICTS``, for one node or an array of nodes."""
     return matches_profile + 2 * matches_pod
 
 

@@ -11,8 +11,8 @@ Names = frozenset[str]
 
 
 @lru_cache(maxsize=4096)
-def names_in_question(required: NodeSelector | None) -> Names | None:
-    """The nodes that the terms ask for by name; ``None`` unless every term does."""
+def possible_names(required: NodeSelector | None) -> Names | None:
+    """Return the names of nodes that the terms select; ``None`` unless every term names nodes."""
     terms = required.node_selector_terms if required is not None else ()
     asked = [_names(term) for term in terms]
     named = [names for names in asked if names is not None]
@@ -22,7 +22,7 @@ def names_in_question(required: NodeSelector | None) -> Names | None:
 
 
 def _names(term: NodeSelectorTerm) -> Names | None:
-    """What all name fields of a term allow; fields that exclude names are left to Filter."""
+    """Return the names that a term allows; fields that exclude names are left to Filter."""
     allowed = [
         Names(field.values)
         for field in term.match_fields
@@ -31,7 +31,7 @@ def _names(term: NodeSelectorTerm) -> Names | None:
     return Names.intersection(*allowed) if allowed else None
 
 
-def may_match_unread(required: RequiredNodeAffinity, node: Node) -> bool:
-    """Whether only terms that cannot be read keep the node from matching."""
+def may_match_invalid_terms(required: RequiredNodeAffinity, node: Node) -> bool:
+    """Return whether only invalid terms keep the node from matching."""
     selector = RequiredNodeAffinity(required.pairs)
     return required.has_errors and selector.matches(node.labels, node.name)

@@ -1,11 +1,11 @@
-"""NodeResourcesBalancedAllocation: prefer nodes that the pod leaves more evenly used.
+"""NodeResourcesBalancedAllocation: prefer nodes whose resources the pod makes more evenly used.
 
-PreScore   skips a pod that requests none of the listed resources.
-Score      compares how far apart the used parts of a node's resources are with the pod and without
-           it: 75 when that stays as it is, up to 100 when they come closer, down to 50 when not.
+PreScore   skips a pod that requests none of the listed resources. Score      compares how much the
+used fractions of a node's resources differ with the pod and without it: 75 if that stays the same,
+up to 100 if they get closer, down to 50 if they do not.
 
-Arguments  resources (cpu, memory): whose parts are compared. Their weights play no part, and must
-           be 1.
+Arguments  resources (cpu, memory): the resources to compare. Their weights are ignored and must be
+1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from podium.plugins.node_resources_balanced_allocation.balance import (
     points,
     shares,
 )
-from podium.plugins.node_resources_balanced_allocation.standing import StandingBalances
+from podium.plugins.node_resources_balanced_allocation.standing import CurrentBalances
 
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
@@ -47,20 +47,20 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
 
         def validate(self) -> Iterable[fwk.Problem]:
             names = [spec.name for spec in self.resources]
-            for place, spec in enumerate(self.resources):
-                where = f"resources[{place}]"
-                if spec.name in names[:place]:
+            for index, spec in enumerate(self.resources):
+                where = f"resources[{index}]"
+                if spec.name in names[:index]:
                     yield fwk.Problem(f"{where}.name", f'Duplicate value: "{spec.name}"')
                 if spec.weight not in (0, 1):
                     yield invalid(f"{where}.weight", spec.weight, "must be 1")
 
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.resources = args.resources or CPU_AND_MEMORY
-        self.standing = StandingBalances()
+        self.current = CurrentBalances()
 
     def sign(self, pod: Pod) -> Hashable:
         if resources.is_held(pod):
-            raise fwk.NotSignable  # hardly ever, while a pod waits
+            raise fwk.NotSignable  # its status counts, which a pending pod hardly ever has
         return resources.written_requests(pod)
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
@@ -76,7 +76,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         asked = state.find(Demands) or self.demands_of(pod)
         if asked is None:
-            return 0  # a profile without this PreScore
+            return 0  # the profile has Score of this plugin enabled, but not PreScore
         there = [share for share in shares(asked.of, node) if share.capacity]
         return int(points(balance_with(there), balance_of(there)))
 
@@ -85,10 +85,10 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         if asked is None:
             return np.zeros(len(nodes), np.int64)
         after = balances(asked.of, nodes, balance_with)
-        return points(after, self.standing.on(nodes, asked.of))
+        return points(after, self.current.on(nodes, asked.of))
 
     def demands_of(self, pod: Pod) -> Demands | None:
-        # Its status counts, unlike in NodeResourcesFit.
+        # The pod's status counts here, unlike in NodeResourcesFit.
         held = resources.is_held(pod)
         requests, _ = resources.held_requests(pod) if held else resources.spec_requests(pod)
         if not any(requests.get(spec.name) for spec in self.resources):

@@ -1,4 +1,4 @@
-"""The rules: the used parts of a node's resources, how even they are, and what that scores."""
+"""How evenly the resources of a node are used, with and without the pod, and the score for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from podium.framework.resource_scoring import Amount, Demand, wrapped
 
 
 class Share(NamedTuple):
-    """A resource of one node in integers, or of many in arrays; the pod asks for ``demand``."""
+    """A resource of one node (integers) or of many (arrays); the pod requests ``demand`` of it."""
 
     capacity: Any
     used: Any
@@ -31,45 +31,47 @@ def shares(asked: Iterable[Demand], nodes: fwk.NodeInfo | fwk.Rows) -> list[Shar
     ]
 
 
-def by_what_is_there(asked: Sequence[Demand], nodes: fwk.Rows) -> Iterable[tuple[Any, list[Share]]]:
-    """Nodes that have the same resources, as places in the arrays, with their shares in those."""
+def by_resources_present(
+    asked: Sequence[Demand], nodes: fwk.Rows
+) -> Iterable[tuple[Any, list[Share]]]:
+    """Yield a mask of the nodes with the same resources, and their shares of these resources."""
     there = shares(asked, nodes)
-    kinds = fwk.packed([share.capacity == 0 for share in there])
-    for number, bits in enumerate(kinds.values):
-        mask = kinds.index == number
-        yield mask, [share.at(mask) for place, share in enumerate(there) if not bits >> place & 1]
+    sets = fwk.packed([share.capacity == 0 for share in there])
+    for number, bits in enumerate(sets.values):
+        mask = sets.index == number
+        yield mask, [share.at(mask) for bit, share in enumerate(there) if not bits >> bit & 1]
 
 
 def balances(
     asked: Sequence[Demand], nodes: fwk.Rows, rule: Callable[[Sequence[Share]], Any]
 ) -> NDArray[np.int64]:
-    """Each node's balance, by one of the two rules."""
+    """Return each node's balance; ``rule`` is ``balance_of`` or ``balance_with``."""
     if asked and all(nodes.all_have(demand.name) for demand in asked):  # nearly always
         everywhere: NDArray[np.int64] = rule(shares(asked, nodes))
         return everywhere
     found = np.full(len(nodes), 100)
-    for mask, there in by_what_is_there(asked, nodes) if asked else ():
+    for mask, there in by_resources_present(asked, nodes) if asked else ():
         found[mask] = rule(there)
     return found
 
 
 def balance_of(there: Sequence[Share]) -> Any:
-    """How even the parts are as they stand: of one node, or an array of many nodes'."""
+    """Return how even the used fractions are now, for one node or an array of nodes."""
     return balance([fraction(share.used, share.capacity) for share in there])
 
 
 def balance_with(there: Sequence[Share]) -> Any:
-    """How even they would be with the pod."""
+    """Return how even the used fractions would be with the pod."""
     return balance([fraction(wrapped(s.used + s.demand), s.capacity) for s in there])
 
 
 def points(after: Amount, before: Amount) -> Amount:
-    """The score of a node, or an array of many nodes' scores."""
-    return (150 + after - before) >> 1  # 50, and half of 50 to 100 or less
+    """Return the score, for one node or an array of nodes."""
+    return (150 + after - before) >> 1  # 75, plus half of the difference
 
 
 def fraction(amount: Amount, capacity: Amount) -> Any:
-    """The used part of a resource; what is over-committed counts as full."""
+    """Return the used fraction of a resource; an over-committed resource counts as full."""
     if isinstance(amount, int):
         part = float(amount) / float(capacity)
         return part if part < 1.0 else 1.0  # min() takes twice as long
@@ -78,25 +80,25 @@ def fraction(amount: Amount, capacity: Amount) -> Any:
 
 
 def balance(fractions: Sequence[Any]) -> Any:
-    """100 when all parts are equal, 50 when they are as far apart as can be."""
+    """Return 100 if all fractions are equal, down to 50 if they differ as much as possible."""
     percent = (1 - deviation(fractions)) * 100
     return int(percent) if isinstance(percent, float) else percent.astype(np.int64)
 
 
 def deviation(fractions: Sequence[Any]) -> Any:
-    """How far the parts are from their mean. In this order: other sums round differently."""
+    """Return the standard deviation. The order of the sums matters, as they are rounded."""
     count = len(fractions)
     if not count:
         return 0.0
     if count == 2:
         return abs(fractions[0] - fractions[1]) * 0.5
-    mean = in_turn(fractions) / count
-    squares = in_turn([(part - mean) * (part - mean) for part in fractions]) / count
+    mean = sum_in_order(fractions) / count
+    squares = sum_in_order([(part - mean) * (part - mean) for part in fractions]) / count
     return math.sqrt(squares) if isinstance(squares, float) else np.sqrt(squares)
 
 
-def in_turn(parts: Sequence[Any]) -> Any:
-    """The sum from left to right: what ``sum`` makes of floats differs between Pythons."""
+def sum_in_order(parts: Sequence[Any]) -> Any:
+    """Add from left to right. The built-in ``sum`` of floats differs between Python versions."""
     total = parts[0]
     for part in parts[1:]:
         total = total + part

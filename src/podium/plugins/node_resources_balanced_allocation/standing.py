@@ -1,7 +1,6 @@
-"""How even the used parts of nodes are as they stand, kept for all nodes.
+"""The balance of all nodes without the pod, kept between cycles.
 
-No pod plays a part in that: what a pod would make of it is compared with the same numbers for every
-kind of pod, and only rows that changed are looked at again.
+It does not depend on the incoming pod, so that only rows that have changed are computed again.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from podium import framework as fwk
 from podium.framework.resource_scoring import Demand
 from podium.plugins.node_resources_balanced_allocation.balance import balance_of, balances, shares
 
-_FEW = 16  # changed rows up to this many are looked at one by one
-_KEPT = 4  # sets of resources: pods that ask for devices are compared in those too
+_FEW = 16  # up to this many changed rows are computed one by one
+_KEPT = 4  # sets of resources; pods that request devices are compared by those too
 
 
-class StandingBalances:
-    """By the resources that are compared, each row's balance."""
+class CurrentBalances:
+    """Each row's balance, by the set of resources that are compared."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, ...], _Kept] = {}
@@ -37,6 +36,8 @@ class StandingBalances:
 
 
 class _Kept:
+    """The balance by row for one set of resources, brought up to date by ``by_row``."""
+
     def __init__(self, cluster: fwk.ClusterView) -> None:
         self.cluster = cluster
         self._changes = cluster.changes()
@@ -51,7 +52,7 @@ class _Kept:
             self._by_row[nodes.index] = balances(asked, nodes, balance_of)
             return self._by_row
         for row in rows:
-            if row < len(self._by_row):  # beyond: no node stands there yet
+            if row < len(self._by_row):  # a row beyond the array has no node yet
                 there = shares(asked, fwk.NodeInfo(self.cluster, row))
                 self._by_row[row] = balance_of([share for share in there if share.capacity])
         return self._by_row

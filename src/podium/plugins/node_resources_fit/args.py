@@ -20,7 +20,7 @@ class RatioParams(Args, frozen=True, rename="camel"):
 
 
 class ScoringStrategy(Args, frozen=True, rename="camel"):
-    """``type`` has no default: who writes a strategy names it."""
+    """``type`` has no default: a configuration that has a strategy must name its type."""
 
     type: str = ""
     resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
@@ -36,10 +36,10 @@ class ScoringStrategy(Args, frozen=True, rename="camel"):
             supported = ", ".join(f'"{name}"' for name in sorted(STRATEGIES))
             text = f'Unsupported value: "{self.type}": supported values: {supported}'
             yield Problem(f"{path}.type", text)
-        for place, spec in enumerate(self.resources):
+        for index, spec in enumerate(self.resources):
             if not 0 <= spec.weight <= 100:
                 detail = f"resource weight of {spec.name} not in valid range (0, 100]"
-                yield invalid(f"{path}.resources[{place}].weight", spec.weight, detail)
+                yield invalid(f"{path}.resources[{index}].weight", spec.weight, detail)
         yield from self._ratio_problems(f"{path}.requestedToCapacityRatio")
 
     def _ratio_problems(self, path: str) -> Iterator[Problem]:
@@ -54,7 +54,7 @@ class ScoringStrategy(Args, frozen=True, rename="camel"):
 
 
 class FitArgs(Args, frozen=True, rename="camel"):
-    """Ignored are extended resources by name, or by what stands before the ``/`` in it."""
+    """Extended resources are ignored by name, or by group (the part before the ``/``)."""
 
     ignored_resources: tuple[str, ...] = ()
     ignored_resource_groups: tuple[str, ...] = ()
@@ -62,10 +62,10 @@ class FitArgs(Args, frozen=True, rename="camel"):
 
     def validate(self) -> Iterator[Problem]:
         yield from _name_problems("ignoredResources", self.ignored_resources)
-        for place, group in enumerate(self.ignored_resource_groups):
+        for index, group in enumerate(self.ignored_resource_groups):
             if "/" in group:
                 detail = "resource group name can't contain '/'"
-                where = f"ignoredResourceGroups[{place}]"
+                where = f"ignoredResourceGroups[{index}]"
                 yield Problem(where, f'Invalid value: "{group}": {detail}')
         yield from _name_problems("ignoredResourceGroups", self.ignored_resource_groups)
         yield from self.scoring_strategy.problems("scoringStrategy")
@@ -76,6 +76,6 @@ class FitArgs(Args, frozen=True, rename="camel"):
 
 
 def _name_problems(field: str, names: Sequence[str]) -> Iterator[Problem]:
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         for problem in label_key_problems(name):
-            yield Problem(f"{field}[{place}]", f'Invalid value: "{name}": {problem}')
+            yield Problem(f"{field}[{index}]", f'Invalid value: "{name}": {problem}')

@@ -1,4 +1,4 @@
-"""Which events may make room for a pod that fitted nowhere."""
+"""Which events may make room for a pod that did not fit on any node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _IMPLICIT_NAME = "deviceclass.resource.kubernetes.io/"
 
 
 def pod_made_room(pod: Pod, old: Pod, new: Pod | None) -> bool:
-    """A pod left its node, or now takes less of something this pod needs."""
+    """Return whether a pod left its node, or takes less of a resource that this pod needs."""
     if new is None:
         return bool(old.node_name or old.nominated_node_name)
     if new.uid == pod.uid:
@@ -25,7 +25,10 @@ def _shrank(pod: Pod, old: Pod, new: Pod) -> bool:
 
 
 def node_became_large_enough(pod: Pod, old: Node | None, new: Node) -> bool:
-    """The node, were it empty, has room for the pod; a known one grew in what the pod needs."""
+    """Return whether the node is large enough for the pod, and is new or has grown.
+
+    The pods on it are not considered.
+    """
     needs = needs_of(pod)
     offered = resources.allocatable(new)
     if any(amount > offered.get(name, 0) for name, amount in needs):
@@ -37,7 +40,7 @@ def node_became_large_enough(pod: Pod, old: Node | None, new: Node) -> bool:
 
 
 def class_offers_resource(pod: Pod, old: DeviceClass | None, new: DeviceClass) -> bool:
-    """Devices of the class now stand for a resource that the pod requests."""
+    """Return whether the class now provides a resource that the pod requests."""
     requests = resources.pod_requests(pod, use_status=False)
     if old is None and f"{_IMPLICIT_NAME}{new.name}" in requests:
         return True

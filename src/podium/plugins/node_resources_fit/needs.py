@@ -17,11 +17,11 @@ _BY_NAME = (resources.CPU, resources.MEMORY, resources.EPHEMERAL_STORAGE)
 _ONE_POD = (resources.PODS, 1)
 
 Needs = tuple[tuple[str, int], ...]
-"""Resources and amounts in the order of their reasons, first of all room for one more pod."""
+"""Resources and amounts, in the order in which reasons are reported: first one of ``pods``."""
 
 
 def needs_of(pod: Pod) -> Needs:
-    """Everything the pod requests more than nothing of."""
+    """Return all resources of which the pod requests more than 0."""
     requests = dict(resources.spec_requests(pod)[0])
     requests.pop(resources.PODS, None)
     needs = [_ONE_POD]
@@ -32,29 +32,29 @@ def needs_of(pod: Pod) -> Needs:
 
 
 def shortages(needs: Needs, nodes: fwk.NodeInfo | fwk.Rows) -> Iterator[bool | NDArray[np.bool_]]:
-    """For each need whether there is too little left: a flag of one node, an array of many."""
+    """Yield for each need whether too little is free: a bool for a node, an array for a view."""
     return (amount > nodes.free(name) for name, amount in needs)
 
 
 def fits_everywhere(needs: Needs, nodes: fwk.Rows) -> bool:
-    """Whether nothing is short anywhere, which is found faster than what is short where."""
+    """Return whether all nodes have enough of everything, the quick check for the usual case."""
     return all(nodes.free(name).min(initial=amount) >= amount for name, amount in needs)
 
 
 def unresolvable(
     needs: Needs, nodes: fwk.NodeInfo | fwk.Rows
 ) -> Iterator[bool | NDArray[np.bool_]]:
-    """For each need but that for a pod, whether even the empty node has too little."""
+    """Yield for each need except ``pods`` whether even an empty node would have too little."""
     return (amount > nodes.allocatable(name) for name, amount in needs[1:])
 
 
 @lru_cache(maxsize=4096)
-def rejection(names: tuple[str, ...], short: int, hopeless: bool) -> Status:
-    """All that is short, from bits in the order of the names; success when nothing is."""
-    reasons = tuple(_reason(name) for place, name in enumerate(names) if short >> place & 1)
+def rejection(names: tuple[str, ...], short: int, is_unresolvable: bool) -> Status:
+    """Return the status for a set of shortages; bit ``i`` of ``short`` is for ``names[i]``."""
+    reasons = tuple(_reason(name) for bit, name in enumerate(names) if short >> bit & 1)
     if not reasons:
         return SUCCESS
-    return Status.unresolvable(*reasons) if hopeless else Status.unschedulable(*reasons)
+    return Status.unresolvable(*reasons) if is_unresolvable else Status.unschedulable(*reasons)
 
 
 def _reason(name: str) -> str:

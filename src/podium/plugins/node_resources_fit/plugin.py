@@ -32,7 +32,7 @@ DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
 @dataclass(frozen=True, slots=True)
 class CheckedNeeds:
-    """PreFilter's state."""
+    """PreFilter's state: the needs to check, and their names."""
 
     needs: Needs
     names: tuple[str, ...]
@@ -40,7 +40,7 @@ class CheckedNeeds:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDemands:
-    """PreScore's state."""
+    """PreScore's state: what the pod requests of the resources that are scored."""
 
     demands: tuple[Demand, ...]
 
@@ -61,7 +61,7 @@ class NodeResourcesFit(
         self.resources = args.scoring_strategy.resources or CPU_AND_MEMORY
 
     def sign(self, pod: Pod) -> Hashable:
-        # As written, not as summed up: this is asked of every pod, and replicas are written alike.
+        # As written, which is faster than summing up, and replicas are written the same.
         return resources.written_requests(pod)
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
@@ -76,7 +76,7 @@ class NodeResourcesFit(
         short = [*shortages(checked.needs, node)]
         if not any(short):
             return fwk.SUCCESS
-        bits = sum(1 << place for place, is_short in enumerate(short) if is_short)
+        bits = sum(1 << bit for bit, is_short in enumerate(short) if is_short)
         return rejection(checked.names, bits, any(unresolvable(checked.needs, node)))
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
@@ -84,9 +84,9 @@ class NodeResourcesFit(
         if fits_everywhere(checked.needs, nodes):
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
         short = cast("list[NDArray[np.bool_]]", [*shortages(checked.needs, nodes)])
-        hopeless = reduce(or_, unresolvable(checked.needs, nodes), np.zeros(len(nodes), np.bool_))
+        never = reduce(or_, unresolvable(checked.needs, nodes), np.zeros(len(nodes), np.bool_))
         width = len(short)
-        return fwk.packed([*short, hopeless]).map(
+        return fwk.packed([*short, never]).map(
             lambda bits: rejection(checked.names, bits & ~(1 << width), bits >> width == 1)
         )
 
@@ -112,7 +112,7 @@ class NodeResourcesFit(
         ]
 
     def checked(self, pod: Pod) -> Needs:
-        """The pod's needs without those that the arguments ignore."""
+        """Return the pod's needs without the resources that the arguments ignore."""
         needs = needs_of(pod)
         args = self.args
         if not args.ignored_resources and not args.ignored_resource_groups:
@@ -124,7 +124,7 @@ class NodeResourcesFit(
         )
 
     def scored(self, state: fwk.CycleState, pod: Pod) -> tuple[Demand, ...]:
-        """PreScore's answer, or the same made now in a profile without this PreScore."""
+        """Return what PreScore stored, or compute it if the profile has this PreScore disabled."""
         kept = state.find(ScoredDemands)
         return self.demands_of(pod) if kept is None else kept.demands
 

@@ -1,7 +1,7 @@
 """The three ways to score a node by how full it would be with the pod on it.
 
-Each resource is scored from 0 to 100; their mean by weight is the node's score. All arithmetic is
-on integers for one node and on arrays for many, the same expressions for both.
+Each resource is scored from 0 to 100; the node's score is their weighted mean. The same expressions
+work on integers (one node) and on arrays (many nodes).
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ RATIO = "RequestedToCapacityRatio"
 
 
 def scored_demands(specs: Iterable[ResourceSpec], pod: Pod) -> tuple[Demand, ...]:
-    """What a pod asks for as scores see it: containers that name no cpu or memory get defaults."""
+    """Return what a pod requests, with defaults for containers without cpu or memory requests."""
     if not resources.has_pod_level_requests(pod):
         exact, (cpu, memory) = resources.spec_requests(pod)
         return demands(specs, {**exact, resources.CPU: cpu, resources.MEMORY: memory})
-    # Upstream's asymmetry: here requests of the pod itself do not count, on its node they do.
+    # As in kube-scheduler, pod-level requests do not count here, although they count on the node.
     requests = resources.pod_requests(pod, use_status=False, pod_level=False, non_missing=True)
     return demands(specs, resources.amounts(requests))
 
 
 class Strategy(ABC):
-    """``points`` is the shape of a strategy that has one."""
+    """A way to score resources. ``points`` is the shape, for a strategy that has one."""
 
     def __init__(self, points: Sequence[tuple[int, int]] = ()) -> None:
         self.points = points
 
     def score(self, demands: Sequence[Demand], nodes: Amounts[Amount]) -> Any:
-        """A node's score, or an array of all nodes' scores; 0 with nothing to look at."""
+        """Return the score of one node, or an array for many; 0 if no resource counts."""
         total: Any = 0
         weights: Any = 0
         for demand in demands:
@@ -65,10 +65,10 @@ class Strategy(ABC):
 
     @abstractmethod
     def part(self, requested: Amount, capacity: Amount) -> Amount:
-        """The score of one resource."""
+        """Return the score of one resource."""
 
     def counts(self, part: Any) -> Any:
-        """Whether the weight of a resource with this score counts."""
+        """Return whether the weight of a resource with this score counts in the mean."""
         return 1
 
     def mean(self, total: Any, weights: Any) -> Any:
@@ -76,25 +76,25 @@ class Strategy(ABC):
 
 
 def _plus(total: Any, part: Any, weight: Any) -> Any:
-    """The total with this part by its weight; no pass over an array to multiply by 1 or add 0."""
+    """Return ``total + part * weight`` without multiplying arrays by 1 or adding 0 to them."""
     more = part if isinstance(weight, int) and weight == 1 else part * weight
     return more if isinstance(total, int) and total == 0 else total + more
 
 
 class LeastAllocated(Strategy):
-    """The more stays free, the better."""
+    """Score higher the more of a resource stays free."""
 
     def part(self, requested: Amount, capacity: Amount) -> Amount:
         return idiv(wrapped(_free(requested, capacity) * 100), capacity)
 
 
 def _free(requested: Amount, capacity: Amount) -> Amount:
-    """What stays free; nothing where more is requested than there is."""
+    """Return what stays free; 0 where more is requested than there is."""
     free = capacity - requested
     if isinstance(free, int):
         return free if free > 0 else 0
-    # A sum beyond 64 bits has wrapped around to a negative number, as upstream's does. It counts as
-    # less than the capacity then, although the difference wraps around once more.
+    # A sum beyond 64 bits has wrapped around to a negative number, as in kube-scheduler. It counts
+    # as less than the capacity, although the difference wraps around once more.
     if requested.min(initial=0) < 0:
         free[requested >= capacity] = 0
         return free
@@ -103,7 +103,7 @@ def _free(requested: Amount, capacity: Amount) -> Amount:
 
 
 class MostAllocated(Strategy):
-    """The fuller, the better; beyond full counts as full."""
+    """Score higher the fuller a resource is; over-committed counts as full."""
 
     def part(self, requested: Amount, capacity: Amount) -> Amount:
         beyond = (requested - capacity) * (requested > capacity)
@@ -111,7 +111,7 @@ class MostAllocated(Strategy):
 
 
 class RequestedToCapacityRatio(Strategy):
-    """What the shape says of a resource's utilization; resources that score 0 do not count."""
+    """Score by the shape, from a resource's utilization; resources that score 0 do not count."""
 
     def __init__(self, points: Sequence[tuple[int, int]]) -> None:
         super().__init__([(at, score * (100 // TOP_SHAPE_SCORE)) for at, score in points])
@@ -129,7 +129,7 @@ class RequestedToCapacityRatio(Strategy):
         return part > 0
 
     def mean(self, total: Any, weights: Any) -> Any:
-        """Rounded to the nearest, halves up."""
+        """Return the weighted mean rounded to the nearest integer, halves up."""
         return idiv(2 * total + weights, 2 * weights)
 
 

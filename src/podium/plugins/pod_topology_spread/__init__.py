@@ -2,10 +2,10 @@
 
 PreFilter  counts the pods of each hard constraint by domain, over all nodes.
 Filter     rejects a node whose domain would get too far ahead of the emptiest one.
-Score      prefers nodes in domains with fewer pods, by the soft constraints; without constraints
-           of its own a pod gets the profile's defaults, counting what its services and its
+Score      prefers nodes in domains with fewer pods, by the soft constraints. A pod without its own
+           constraints gets the profile's defaults, which count the pods that its services and its
            controller select.
-Requeue    when pods that count come, go or change, and when nodes do.
+Requeue    when pods that count, or nodes, are added, deleted or changed.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class PodTopologySpread(
             raise fwk.NotSignable from None
         if not hard and not soft:
             return ()
-        picky = (*hard, *_node_wise(soft))
+        by_node_policy = (*hard, *_not_per_node(soft))
         return (
             hard,
             soft,
-            # Defaults may look like own constraints, and yet they treat keyless nodes differently.
+            # Defaults may equal a pod's own constraints, but treat nodes without a key differently.
             self._spreading.needs_every_key(pod),
-            any(c.honors_affinity for c in picky) and RequiredNodeAffinity.of(pod),
-            any(c.honors_taints for c in picky) and pod.spec.tolerations,
+            any(c.honors_affinity for c in by_node_policy) and RequiredNodeAffinity.of(pod),
+            any(c.honors_taints for c in by_node_policy) and pod.spec.tolerations,
         )
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
@@ -62,7 +62,7 @@ class PodTopologySpread(
             hard, soft = self._spreading.both(pod)
         except InvalidSelector:
             return fwk.Dependencies(cluster=fwk.Aspect.ALL, feasible=True)
-        # What services and owners say is in the signature: a change there makes another kind.
+        # Services and owners are in the signature: a change there gives another signature.
         return fwk.Dependencies(cluster=_aspects(hard), scoring=_aspects(soft), feasible=bool(soft))
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
@@ -110,13 +110,13 @@ class PodTopologySpread(
         ]
 
 
-def _node_wise(soft: Constraints) -> Constraints:
-    """Those whose policies on nodes matter: one per node counts on any node."""
+def _not_per_node(soft: Constraints) -> Constraints:
+    """Return the constraints whose node policies matter; with one domain per node they do not."""
     return tuple([constraint for constraint in soft if not constraint.is_per_node])
 
 
 def _aspects(constraints: Constraints) -> int:
-    """What the counts of these constraints depend on, in all of the cluster."""
+    """Return the aspects of the cluster that the counts of these constraints depend on."""
     if not constraints:
         return 0
     taints = any(constraint.honors_taints for constraint in constraints)

@@ -1,4 +1,4 @@
-"""The arguments: which constraints apply to pods that bring none of their own."""
+"""PodTopologySpreadArgs: the constraints for pods that have none of their own."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ SYSTEM_CONSTRAINTS = (
 
 
 class SpreadArgs(fwk.Args, frozen=True, rename="camel"):
-    """``System`` brings its own two soft constraints, ``List`` those given here."""
+    """``System`` uses two built-in soft constraints, ``List`` those of ``defaultConstraints``."""
 
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
     defaulting_type: str = SYSTEM

@@ -1,4 +1,4 @@
-"""The constraints that apply to a pod, compiled: its own, else the profile's defaults."""
+"""The compiled constraints of a pod: its own, or else the profile's defaults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from podium.plugins.pod_topology_spread.args import HARD, SOFT, SpreadArgs
 
 
 class Constraint(HashedValue, frozen=True, gc=False):
-    """One constraint as it applies to one pod, and to every pod equal to it."""
+    """A compiled constraint. Pods with equal constraints share results."""
 
     topology_key: str
     max_skew: int
@@ -24,17 +24,17 @@ class Constraint(HashedValue, frozen=True, gc=False):
     selector: Selector
     honors_affinity: bool
     honors_taints: bool
-    counts_itself: bool  # whether the pod to be placed would be one of those it counts
+    counts_itself: bool  # whether the incoming pod is one of those it counts
 
     @property
     def is_per_node(self) -> bool:
-        """Whether a domain is taken to be one node; only the label's name decides."""
+        """Whether each domain is one node, which is assumed for the hostname label."""
         return self.topology_key == HOSTNAME
 
     @property
     def query(self) -> fwk.PodQuery | None:
-        """The pods it counts; ``None`` when there can be none."""
-        # A selector that asks for nothing matches every pod, but none is counted, as upstream.
+        """The query for the pods that it counts; ``None`` if it never counts any."""
+        # An empty selector matches every pod, but as in kube-scheduler no pod is counted.
         if self.selector.is_empty or self.selector.matches_nothing:
             return None
         return _query(self.namespace, self.selector)
@@ -50,44 +50,48 @@ def _query(namespace: str, selector: Selector) -> fwk.PodQuery:
 
 
 class Spreading:
-    """Finds the constraints of a pod. The last pod's are kept: each cycle asks several times."""
+    """Finds the constraints of a pod.
+
+    Those of the last pod are kept, as each cycle asks several times: ``_hard`` and ``_soft`` (or
+    ``None``: not compiled yet) are those of ``_pod`` in version ``_version`` of the cluster.
+    """
 
     def __init__(self, args: SpreadArgs, cluster: fwk.ClusterView) -> None:
         self._cluster = cluster
         self._is_system = args.is_system
-        self._defaults = {action: _acting(args.defaults, action) for action in (HARD, SOFT)}
+        self._defaults = {action: _with_action(args.defaults, action) for action in (HARD, SOFT)}
         self._pod: Pod | None = None
-        self._journal_end = -1
+        self._version = -1
         self._hard: Constraints | None = None
         self._soft: Constraints | None = None
 
     def hard(self, pod: Pod) -> Constraints:
-        self._look_at(pod)
+        self._select(pod)
         if self._hard is None:
             self._hard = _own(pod, HARD)
         return self._hard
 
     def soft(self, pod: Pod) -> Constraints:
-        self._look_at(pod)
+        self._select(pod)
         if self._soft is None:
             self._soft = _own(pod, SOFT)
         return self._soft
 
     def both(self, pod: Pod) -> tuple[Constraints, Constraints]:
-        """The hard ones and the soft ones."""
+        """Return the hard and the soft constraints."""
         hard = self.hard(pod)
         return hard, self.soft(pod) if self._soft is None else self._soft
 
     def needs_every_key(self, pod: Pod) -> bool:
-        """Whether scoring leaves out nodes without all keys; system defaults take any node."""
+        """Return whether scoring ignores nodes without all keys. System defaults do not."""
         return bool(pod.spec.topology_spread_constraints) or not self._is_system
 
-    def _look_at(self, pod: Pod) -> None:
-        end = self._cluster.version
-        if pod is self._pod and end == self._journal_end:
+    def _select(self, pod: Pod) -> None:
+        version = self._cluster.version
+        if pod is self._pod and version == self._version:
             return
-        self._pod, self._journal_end = pod, end
-        self._hard = self._soft = None  # own ones one by one: only those that count may be invalid
+        self._pod, self._version = pod, version
+        self._hard = self._soft = None  # compiled when needed, as only those in use must be valid
         if not pod.spec.topology_spread_constraints:
             self._hard, self._soft = self._default(pod)
 
@@ -105,18 +109,18 @@ class Spreading:
 
 
 def _own(pod: Pod, action: str) -> Constraints:
-    acting = _acting(pod.spec.topology_spread_constraints, action)
-    return tuple([compiled(written, _own_selector(written, pod), pod) for written in acting])
+    chosen = _with_action(pod.spec.topology_spread_constraints, action)
+    return tuple([compiled(written, _own_selector(written, pod), pod) for written in chosen])
 
 
-def _acting(constraints: Iterable[TopologySpreadConstraint], action: str) -> Written:
+def _with_action(constraints: Iterable[TopologySpreadConstraint], action: str) -> Written:
     return tuple([written for written in constraints if written.when_unsatisfiable == action])
 
 
 def compiled(written: TopologySpreadConstraint, selector: Selector, pod: Pod) -> Constraint:
-    """The constraint with its defaults filled in, counting the pods of this selector."""
-    # Only the hard rule asks; left out elsewhere, it does not tell otherwise equal pods apart.
-    asks = written.when_unsatisfiable == HARD
+    """Return the constraint with defaults filled in, for the pods of this selector."""
+    # Only hard constraints use it. False for soft ones keeps their signatures equal.
+    is_hard = written.when_unsatisfiable == HARD
     return Constraint(
         topology_key=written.topology_key,
         max_skew=written.max_skew,
@@ -125,12 +129,12 @@ def compiled(written: TopologySpreadConstraint, selector: Selector, pod: Pod) ->
         selector=selector,
         honors_affinity=written.node_affinity_policy in ("", "Honor"),
         honors_taints=written.node_taints_policy == "Honor",
-        counts_itself=asks and selector.matches(pod.labels),
+        counts_itself=is_hard and selector.matches(pod.labels),
     )
 
 
 def _own_selector(written: TopologySpreadConstraint, pod: Pod) -> Selector:
-    """As written, and equal to the pod in those of its ``matchLabelKeys`` that it has now."""
+    """Return the selector, narrowed to the pod's values of its ``matchLabelKeys``."""
     selector = label_selector(written.label_selector)
     labels = pod.labels
     pairs = [(key, labels[key]) for key in written.match_label_keys if key in labels]

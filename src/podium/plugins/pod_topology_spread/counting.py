@@ -1,7 +1,7 @@
 """Which nodes a constraint counts on, and how many pods each of its domains holds.
 
-A domain is the number of its value in the label's column; the place after the last is for nodes
-without the label, so that the column's -1 finds it.
+A domain is the number of its value in the label's column. Arrays by domain have one more element,
+the last, for nodes without the label: their number is -1, which as an index means the last element.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Numbers = NDArray[np.intp]
 
 
 def columns(nodes: fwk.Rows, constraints: Sequence[Constraint]) -> list[fwk.LabelColumn]:
-    """The label of each constraint over the whole table.
+    """Return the label column of each constraint.
 
-    Held as they are until the next PreFilter or PreScore: looked up again by name, a column that
-    was dropped in between would come back with other numbers.
+    Callers keep these objects until the next PreFilter or PreScore. A column that is dropped and
+    looked up again would have other numbers.
     """
     return [nodes.cluster.label_column(constraint.topology_key) for constraint in constraints]
 
 
 def keyless(nodes: fwk.Rows, labels: Sequence[fwk.LabelColumn]) -> Mask | None:
-    """The nodes that lack one of the labels; ``None`` when there are none."""
+    """Return a mask of the nodes that lack one of the labels; ``None`` if no node does."""
     found = None
     for label in labels:
         if label.labelled == nodes.cluster.node_count:
@@ -44,13 +44,13 @@ def keyless(nodes: fwk.Rows, labels: Sequence[fwk.LabelColumn]) -> Mask | None:
     return found
 
 
-def are_all(nodes: fwk.Rows) -> bool:
-    """Whether the nodes are the whole table, so that what is kept of labels stands for them."""
+def is_whole_table(nodes: fwk.Rows) -> bool:
+    """Return whether the view has all rows, so that counts kept by label can be used."""
     return len(nodes) == nodes.cluster.size
 
 
 class CountedNodes:
-    """Where pods count, by a constraint's policies. ``None`` stands for everywhere."""
+    """The nodes on which pods count, by a constraint's node policies. ``None`` means all nodes."""
 
     def __init__(self, nodes: fwk.Rows, pod: Pod, without: Mask | None) -> None:
         self._nodes = nodes
@@ -88,7 +88,7 @@ def _both(first: Mask | None, second: Mask) -> Mask:
 
 
 def by_domain(numbers: Numbers, label: fwk.LabelColumn, amounts: Any) -> NDArray[Any]:
-    """The sum of ``amounts`` in each domain."""
+    """Return the sum of ``amounts`` in each domain."""
     size = len(label.values)
     if len(numbers) and numbers.min() < 0:
         numbers = np.where(numbers < 0, size, numbers)
@@ -96,8 +96,8 @@ def by_domain(numbers: Numbers, label: fwk.LabelColumn, amounts: Any) -> NDArray
 
 
 def domains_with(nodes: fwk.Rows, label: fwk.LabelColumn, counted: Mask | None) -> Mask:
-    """The domains with a node that counts."""
-    if counted is None and are_all(nodes):
+    """Return a mask of the domains that have a node on which pods count."""
+    if counted is None and is_whole_table(nodes):
         missing = nodes.cluster.size - label.labelled
         return np.array([*label.holders, missing]) > 0
     numbers: Numbers = nodes.take(label.numbers)
@@ -108,11 +108,11 @@ def domains_with(nodes: fwk.Rows, label: fwk.LabelColumn, counted: Mask | None) 
 def pods_by_domain(
     nodes: fwk.Rows, constraint: Constraint, label: fwk.LabelColumn, counted: Mask | None
 ) -> NDArray[np.int64]:
-    """How many pods the constraint counts in each domain."""
+    """Return how many pods the constraint counts in each domain."""
     query = constraint.query
     if query is None:
         return np.zeros(len(label.values) + 1, np.int64)
-    if counted is None and are_all(nodes):
+    if counted is None and is_whole_table(nodes):
         return nodes.cluster.domain_counts(query, label.key)
     amounts = nodes.count_pods(query)
     if counted is not None:
@@ -120,16 +120,17 @@ def pods_by_domain(
     return by_domain(nodes.take(label.numbers), label, amounts).astype(np.int64)
 
 
-def spoken_of(
+def matched_pods(
     constraints: Sequence[Constraint], cluster: fwk.ClusterView, pods: Sequence[fwk.PodInfo]
 ) -> Iterator[Mask]:
-    """For each constraint, which of these pods its selector matches; groups are judged once.
+    """Yield for each constraint a mask of the pods that its selector matches.
 
-    Neither their end nor an empty selector makes a difference here, as upstream.
+    Each group of pods is judged once. As in kube-scheduler, terminating pods and empty selectors
+    are not special here.
     """
     for constraint in constraints:
         if constraint.query is not None:
-            cluster.pod_counts(constraint.query)  # from now on its keys tell groups apart
+            cluster.pod_counts(constraint.query)  # makes the groups distinguish its label keys
     subjects = [info.group or info for info in pods]
     distinct = set(subjects)
     for constraint in constraints:

@@ -1,4 +1,4 @@
-"""Hard constraints: PreFilter's counts, what dry runs change of them, and Filter's rule."""
+"""Hard constraints: PreFilter's counts, the changes of dry runs, and Filter's rule."""
 
 from __future__ import annotations
 
@@ -18,31 +18,35 @@ from podium.plugins.pod_topology_spread.counting import (
     columns,
     domains_with,
     keyless,
+    matched_pods,
     pods_by_domain,
-    spoken_of,
 )
 
 _REASON: Final = "node(s) didn't match pod topology spread constraints"
 
-# Verdicts are places in this list, and as numbers the index of a column of statuses.
-FITS, KEYLESS = 0, 2  # between them what ``exceeds`` says
+# Verdicts are indexes into VERDICTS. 0 and 1 are also the results of ``exceeds`` as integers.
+FITS, KEYLESS = 0, 2
 VERDICTS: Final = [
     fwk.SUCCESS,
     fwk.Status.unschedulable(_REASON),
     fwk.Status.unresolvable(f"{_REASON} (missing required label)"),
 ]
 
-_FEW: Final = 64
-_MANY: Final = np.iinfo(np.int64).max
+_MAX_DOMAINS: Final = 64
+_INFINITE: Final = np.iinfo(np.int64).max
 
 
 def exceeds(constraint: Constraint, count: Any, minimum: Any) -> Any:
-    """The rule: whether one more pod in a domain of ``count`` is too far above the minimum."""
+    """Return whether one more pod in a domain with ``count`` pods exceeds the allowed skew."""
     return count + constraint.counts_itself - minimum > constraint.max_skew
 
 
 class Domains:
-    """One constraint's pods by domain. Domains without a node that counts have no say."""
+    """One constraint's pods by domain.
+
+    ``known`` are the domains that have a node on which pods count; only these matter for the
+    minimum. ``table`` is the verdict of each domain in the live cluster, without a dry run.
+    """
 
     __slots__ = ("_least_elsewhere", "constraint", "counts", "is_short", "known", "label", "table")
 
@@ -55,16 +59,19 @@ class Domains:
         self.known = known
         self.is_short = int(np.count_nonzero(known)) < constraint.min_domains
         self._least_elsewhere: NDArray[np.int64] | None = None
-        minimum = 0 if self.is_short else np.min(counts, where=known, initial=_MANY)
+        minimum = 0 if self.is_short else np.min(counts, where=known, initial=_INFINITE)
         self.table: Numbers = exceeds(constraint, counts, minimum).astype(np.intp)
         self.table[-1] = KEYLESS
 
     def verdicts(self, numbers: Numbers) -> Numbers:
-        """Of nodes in these domains, in the cluster as it stands."""
+        """Return the verdicts of nodes in these domains, without a dry run."""
         return self.table[numbers]
 
-    def verdicts_in_worlds(self, numbers: Numbers, deltas: NDArray[np.int64]) -> Numbers:
-        """The same, with this many pods more in each node's domain, each in its own world."""
+    def verdicts_in_dry_run(self, numbers: Numbers, deltas: NDArray[np.int64]) -> Numbers:
+        """Return the verdicts if each node's domain had this many pods more.
+
+        Nodes do not affect each other: the pods are added only for the node that is judged.
+        """
         counts = self.counts[numbers] + deltas
         minimum = 0 if self.is_short else self._minimum(numbers, counts)
         return np.where(numbers < 0, KEYLESS, exceeds(self.constraint, counts, minimum))
@@ -74,19 +81,23 @@ class Domains:
         return np.where(self.known[numbers], np.minimum(counts, elsewhere), elsewhere)
 
     def _elsewhere(self) -> NDArray[np.int64]:
-        """The smallest count among all domains but this one."""
+        """Return for each domain the smallest count among all other domains."""
         if self._least_elsewhere is None:
-            rest = np.where(self.known, self.counts, _MANY)
+            rest = np.where(self.known, self.counts, _INFINITE)
             lowest = int(rest.argmin())
             found = np.full_like(rest, rest[lowest])
-            rest[lowest] = _MANY
+            rest[lowest] = _INFINITE
             found[lowest] = rest.min()
             self._least_elsewhere = found
         return self._least_elsewhere
 
 
 class HardCounts:
-    """All hard constraints of a pod, and by row what a dry run has changed in its domain."""
+    """PreFilter's state: all hard constraints of a pod, and what a dry run has changed.
+
+    ``_deltas[i, row]`` is how many pods more constraint ``i`` counts in the domain of that row,
+    when that row is judged; ``None`` without a dry run.
+    """
 
     __slots__ = ("_cluster", "_counted", "_deltas", "_index", "domains")
 
@@ -97,9 +108,9 @@ class HardCounts:
         domains: Sequence[Domains],
         counted: Sequence[Mask | None],
     ) -> None:
-        """``index`` are the rows that the masks of ``counted`` speak of."""
+        """``index`` has the rows of the masks in ``counted``."""
         self.domains = domains
-        # Kept for the next equal pod, so that it holds no view of this cycle's nodes.
+        # This state is reused for later pods, so it must not hold a view of this cycle's nodes.
         self._cluster = cluster
         self._index = index
         self._counted = counted
@@ -111,14 +122,14 @@ class HardCounts:
         return copy
 
     def shift(self, pods: Sequence[fwk.PodInfo], rows: Numbers, amount: int) -> None:
-        """Each pod comes to its row (+1) or leaves it (-1), in that row's world."""
+        """Add (+1) or remove (-1) each pod on its row, only for that row."""
         if self._deltas is None:
             self._deltas = np.zeros((len(self.domains), self._cluster.size), np.int64)
         constraints = [domains.constraint for domains in self.domains]
-        matched = spoken_of(constraints, self._cluster, pods)
-        for place, matches in enumerate(matched):
-            moved = rows[matches & self._counts_on(place, rows)]
-            np.add.at(self._deltas[place], moved, amount)
+        matched = matched_pods(constraints, self._cluster, pods)
+        for number, matches in enumerate(matched):
+            moved = rows[matches & self._counts_on(number, rows)]
+            np.add.at(self._deltas[number], moved, amount)
 
     def verdict(self, node: fwk.NodeInfo) -> int:
         if self._deltas is not None:
@@ -130,29 +141,29 @@ class HardCounts:
         return FITS
 
     def statuses(self, nodes: fwk.Rows) -> fwk.Statuses:
-        """A lone constraint with few domains judges each of those once."""
+        """Return the status of each node. A single constraint with few domains judges by domain."""
         alone = self.domains[0]
-        if self._deltas is not None or len(self.domains) > 1 or len(alone.table) > _FEW:
+        if self._deltas is not None or len(self.domains) > 1 or len(alone.table) > _MAX_DOMAINS:
             return fwk.Column(VERDICTS, self.verdicts(nodes))
-        places = alone.label.places(nodes.cluster.size)
-        return fwk.Column([VERDICTS[v] for v in alone.table.tolist()], nodes.take(places))
+        domain_ids = alone.label.places(nodes.cluster.size)
+        return fwk.Column([VERDICTS[v] for v in alone.table.tolist()], nodes.take(domain_ids))
 
     def verdicts(self, nodes: fwk.Rows) -> Numbers:
-        """The first constraint that a node fails decides."""
+        """Return the verdict of each node, from the first constraint that it fails."""
         found = self._verdicts(0, nodes)
-        for place in range(1, len(self.domains)):
-            found = np.where(found == FITS, self._verdicts(place, nodes), found)
+        for number in range(1, len(self.domains)):
+            found = np.where(found == FITS, self._verdicts(number, nodes), found)
         return found
 
-    def _verdicts(self, place: int, nodes: fwk.Rows) -> Numbers:
-        domains = self.domains[place]
+    def _verdicts(self, number: int, nodes: fwk.Rows) -> Numbers:
+        domains = self.domains[number]
         numbers = nodes.take(domains.label.numbers)
         if self._deltas is None:
             return domains.verdicts(numbers)
-        return domains.verdicts_in_worlds(numbers, nodes.take(self._deltas[place]))
+        return domains.verdicts_in_dry_run(numbers, nodes.take(self._deltas[number]))
 
-    def _counts_on(self, place: int, rows: Numbers) -> Mask:
-        mask = self._counted[place]
+    def _counts_on(self, number: int, rows: Numbers) -> Mask:
+        mask = self._counted[number]
         if mask is None:
             return np.ones(len(rows), np.bool_)
         by_row = np.zeros(self._cluster.size, np.bool_)
@@ -161,7 +172,7 @@ class HardCounts:
 
 
 def hard_counts(nodes: fwk.Rows, pod: Pod, constraints: Constraints) -> HardCounts:
-    """Count over all nodes. One without all keys counts for no constraint."""
+    """Count pods over all nodes. On a node without all keys no pod counts."""
     labels = columns(nodes, constraints)
     where = CountedNodes(nodes, pod, keyless(nodes, labels))
     counted = [where.of(constraint) for constraint in constraints]

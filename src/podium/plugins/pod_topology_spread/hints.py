@@ -1,17 +1,17 @@
-"""Which events may let a pod in that its hard constraints kept out."""
+"""Which events may help a pod that its hard constraints rejected."""
 
 from podium.api.objects import Node, Pod
 from podium.plugins.pod_topology_spread.constraints import Constraints, Spreading
 
 
 class Hints:
-    """The hints; what the pod's constraints are may depend on services and controllers."""
+    """The hints. They look up the pod's constraints, which may come from services and owners."""
 
     def __init__(self, spreading: Spreading) -> None:
         self._spreading = spreading
 
     def pods_shift_the_counts(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-        """A pod that counts came, went or changed sides; or this pod tolerates other taints."""
+        """Return whether the counts change, or this pod tolerates other taints."""
         if any(other is not None and not _is_involved(pod, other) for other in (old, new)):
             return False
         constraints = self._spreading.hard(pod)
@@ -21,7 +21,7 @@ class Hints:
         return other is not None and any(c.selector.matches(other.labels) for c in constraints)
 
     def nodes_shift_the_domains(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
-        """A node with all keys came or went, or changed in what the constraints read of it."""
+        """Return whether a node with all keys appeared, disappeared or changed keys or taints."""
         keys = [constraint.topology_key for constraint in self._spreading.hard(pod)]
         had = old is not None and all(key in old.labels for key in keys)
         has = new is not None and all(key in new.labels for key in keys)
@@ -32,7 +32,7 @@ class Hints:
 
 
 def _is_involved(pod: Pod, other: Pod) -> bool:
-    """Whether it is this pod, or one that counts or may soon count for it."""
+    """Return whether the other pod is this pod, or may count for its constraints."""
     if other.uid == pod.uid:
         return True
     return bool(other.node_name or other.nominated_node_name) and other.namespace == pod.namespace

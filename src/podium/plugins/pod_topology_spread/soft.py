@@ -26,17 +26,20 @@ from podium.plugins.pod_topology_spread.counting import (
 
 Floats = NDArray[np.float64]
 
-_BLANK = ""
+_EMPTY = ""
 
 
 def worth(constraint: Constraint, weight: float, count: Any) -> Any:
-    """What this many pods in a node's domain add to its raw score, where less is better."""
+    """Return what a count adds to a node's raw score; lower raw scores are better."""
     return count * weight + (constraint.max_skew - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class SoftTerm:
-    """One soft constraint with its weight, and its worth by domain unless a node is a domain."""
+    """One soft constraint with its weight.
+
+    ``worths`` is what each domain adds to the raw score; ``None`` if each domain is one node.
+    """
 
     constraint: Constraint
     label: fwk.LabelColumn
@@ -44,7 +47,7 @@ class SoftTerm:
     worths: Floats | None
 
     def on(self, node: fwk.NodeInfo) -> float:
-        """What it adds to this node's raw score; nothing where its label is missing."""
+        """Return what the constraint adds to the node's raw score; 0 without the label."""
         number = self.label.numbers[node.row]
         if number < 0:
             return 0.0
@@ -68,7 +71,7 @@ class SoftTerm:
 
 @dataclass(frozen=True, slots=True)
 class SoftCounts:
-    """All soft constraints of a pod. With ``needs_every_key`` a node without one is ignored."""
+    """PreScore's state. With ``needs_every_key``, nodes that lack a topology key are ignored."""
 
     terms: Sequence[SoftTerm]
     needs_every_key: bool
@@ -82,7 +85,7 @@ class SoftCounts:
         return int(round_half_away(total))
 
     def raw_all(self, nodes: fwk.Rows) -> fwk.Scores:
-        # In the order of the constraints: float sums depend on it.
+        # In the order of the constraints, since the order changes float sums.
         total = self.terms[0].on_all(nodes)
         for term in self.terms[1:]:
             total = total + term.on_all(nodes)
@@ -93,20 +96,20 @@ class SoftCounts:
         return scores
 
     def ignored(self, nodes: fwk.Rows) -> Mask | None:
-        """The nodes that are not ranked; ``None`` when all are."""
+        """Return a mask of the nodes that are not ranked; ``None`` if all are ranked."""
         if not self.needs_every_key:
             return None
         return keyless(nodes, [term.label for term in self.terms])
 
 
 def normalized(scores: fwk.Scores, ignored: Mask | None) -> fwk.Scores:
-    """Turn round and scale, so that the node with the fewest pods comes out on top."""
+    """Reverse and scale raw scores, so that the node with the fewest pods scores highest."""
     ranked = scores if ignored is None else scores[~ignored]
     highest = int(ranked.max(initial=0))
     if highest == 0:
         out = np.full_like(scores, 100)
     else:
-        # Nothing here is negative, so flooring is what Go's division does.
+        # Nothing here is negative, so // rounds as Go's division does.
         out = 100 * (highest + int(ranked.min()) - scores) // highest
     if ignored is not None:
         out[ignored] = 0
@@ -116,7 +119,7 @@ def normalized(scores: fwk.Scores, ignored: Mask | None) -> fwk.Scores:
 def soft_counts(
     nodes: fwk.Rows, pod: Pod, constraints: Constraints, needs_every_key: bool
 ) -> SoftCounts:
-    """Weigh by the domains of the feasible ``nodes``; count pods over all nodes."""
+    """Compute weights from the domains of the feasible ``nodes``, and counts over all nodes."""
     labels = columns(nodes, constraints)
     ignored = keyless(nodes, labels) if needs_every_key else None
     everywhere = nodes.cluster.nodes()
@@ -124,7 +127,7 @@ def soft_counts(
     where = CountedNodes(everywhere, pod, without)
     terms = []
     for constraint, label in zip(constraints, labels, strict=True):
-        weight = math.log(_size(nodes, constraint, label, ignored) + 2)
+        weight = math.log(_domain_count(nodes, constraint, label, ignored) + 2)
         worths = None
         if not constraint.is_per_node:
             counts = _counts(everywhere, constraint, label, where.of(constraint))
@@ -134,16 +137,16 @@ def soft_counts(
     return SoftCounts(terms, needs_every_key)
 
 
-def _size(
+def _domain_count(
     nodes: fwk.Rows, constraint: Constraint, label: fwk.LabelColumn, ignored: Mask | None
 ) -> int:
-    """How many domains the ranked nodes have; those without the label share the blank value's."""
+    """Return how many domains the ranked nodes have. A missing label counts as an empty value."""
     if constraint.is_per_node:
         return len(nodes) if ignored is None else len(nodes) - int(np.count_nonzero(ignored))
     held = domains_with(nodes, label, None if ignored is None else ~ignored)
-    blank = label.number_of.get(_BLANK)
-    if blank is not None:
-        held[blank] |= held[-1]
+    empty = label.number_of.get(_EMPTY)
+    if empty is not None:
+        held[empty] |= held[-1]
         held[-1] = False
     return int(np.count_nonzero(held))
 
@@ -151,9 +154,9 @@ def _size(
 def _counts(
     nodes: fwk.Rows, constraint: Constraint, label: fwk.LabelColumn, counted: Mask | None
 ) -> NDArray[np.int64]:
-    """Pods by domain; those on nodes without the label are of the blank value's domain."""
+    """Return pods by domain. A missing label counts as an empty value."""
     counts = pods_by_domain(nodes, constraint, label, counted)
-    blank = label.number_of.get(_BLANK)
-    if blank is not None:
-        counts[blank] += counts[-1]
+    empty = label.number_of.get(_EMPTY)
+    if empty is not None:
+        counts[empty] += counts[-1]
     return counts

@@ -1,9 +1,9 @@
 """DefaultPreemption: make room for a pod by evicting pods of lower priority.
 
-PostFilter  proposes nodes and their victims, picks one that extenders leave, and has its victims
-            evicted in the background.
+PostFilter  proposes nodes with their victims, chooses among those that extenders accept, and
+            evicts the victims in the background.
 PreEnqueue  holds the pod back while its victims are being evicted.
-Requeue     never by itself: the plugins that rejected the pod decide when it is tried again.
+Requeue     never: the plugins that rejected the pod decide when it is tried again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from podium.plugins.preemption.evaluator import Evaluator
 from podium.plugins.preemption.eviction import Evictions
 
 HELD = fwk.Status.unresolvable("waiting for the preemption for this pod to be finished")
-NOBODY_LEFT = fwk.Status.unschedulable("preemption: no candidate node for preemption")
+NO_CANDIDATE = fwk.Status.unschedulable("preemption: no candidate node for preemption")
 
 
 class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueExtensions):
@@ -53,13 +53,13 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
     ) -> tuple[fwk.Nominate | None, fwk.Status]:
         best = self.evaluator.best(candidates)
         if not best:
-            return None, NOBODY_LEFT
+            return None, NO_CANDIDATE
         candidate = best[fwk.stable_hash(pod.uid) % len(best)]
         self._evictions.start(pod, candidate)
         return fwk.Nominate(candidate.node), fwk.SUCCESS
 
     def events_to_register(self) -> list[fwk.Registration]:
-        # Registered so that the gate above is looked at again when a victim is gone.
+        # Registered so that the queue calls ``pre_enqueue`` again when a victim is gone.
         return [fwk.on("Pod", "delete", hint=a_victim_left)]
 
 

@@ -1,4 +1,4 @@
-"""Which victims break a PodDisruptionBudget."""
+"""Which victims would violate a PodDisruptionBudget."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ class Budgets:
         return bool(len(self._store))
 
     def split(self, pods: Sequence[fwk.PodInfo]) -> tuple[list[fwk.PodInfo], list[fwk.PodInfo]]:
-        """Those whose eviction would break a budget, and the others; both in the given order."""
+        """Split pods into those whose eviction would violate a budget, and the others.
+
+        The order of the pods matters, as each one uses up part of its budgets; it is preserved.
+        """
         left: dict[str, int] = {}
         breaking: list[fwk.PodInfo] = []
         fine: list[fwk.PodInfo] = []
         for info in pods:
-            (breaking if self._takes(info, left) else fine).append(info)
+            (breaking if self._overdraws(info, left) else fine).append(info)
         return breaking, fine
 
-    def _takes(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
-        """Take the pod from every budget that guards it; true when one is overdrawn."""
+    def _overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
+        """Subtract the pod from its budgets in ``left``; return whether one is overdrawn."""
         pod = info.pod
         if not pod.labels:
             return False
         overdrawn = False
-        for budget, selector in self._guarding(pod.namespace):
+        for budget, selector in self._budgets_in(pod.namespace):
             if selector.is_empty or not selector.matches(pod.labels):
                 continue
             if pod.name in budget.status.disrupted_pods:
@@ -45,7 +48,7 @@ class Budgets:
             overdrawn |= left[budget.key] < 0
         return overdrawn
 
-    def _guarding(self, namespace: str) -> list[tuple[PodDisruptionBudget, Selector]]:
+    def _budgets_in(self, namespace: str) -> list[tuple[PodDisruptionBudget, Selector]]:
         if namespace not in self._compiled:
             pairs = ((b, _selector(b)) for b in self._store.in_namespace(namespace))
             self._compiled[namespace] = [(b, s) for b, s in pairs if s is not None]
@@ -53,7 +56,7 @@ class Budgets:
 
 
 def _selector(budget: PodDisruptionBudget) -> Selector | None:
-    """A selector that cannot be read guards nothing, as upstream."""
+    """Return the compiled selector. An invalid one selects no pods, as in kube-scheduler."""
     try:
         return label_selector(budget.spec.selector)
     except InvalidSelector:

@@ -1,7 +1,7 @@
-"""Which nodes would do without some of their pods, and which pods those are.
+"""The dry run of preemption: which nodes would fit without some of their pods, and which pods.
 
-All nodes are tried at once: the victims of every node are taken away in one overlay, then given
-back rank by rank, the most important pod of each node first.
+All nodes are tried at once. All pods of lower priority are removed in one overlay. Then they are
+put back one per node at a time, the most important first, if the incoming pod still fits.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ NO_VICTIMS = fwk.Status.unresolvable("No preemption victims found for incoming p
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """The possible victims of many nodes, node by node in the order in which they may be spared."""
+    """The possible victims of many nodes, sorted by node and then by the order of sparing them."""
 
     infos: list[fwk.PodInfo]
     rows: NDArray[np.intp]
-    ranks: NDArray[np.intp]  # a pod's place among those of its node
+    ranks: NDArray[np.intp]  # a pod's position among those of its node
     is_breaking: NDArray[np.bool_]
 
-    def take(self, places: NDArray[np.intp]) -> tuple[list[fwk.PodInfo], NDArray[np.intp]]:
-        return [self.infos[place] for place in places.tolist()], self.rows[places]
+    def take(self, positions: NDArray[np.intp]) -> tuple[list[fwk.PodInfo], NDArray[np.intp]]:
+        return [self.infos[position] for position in positions.tolist()], self.rows[positions]
 
 
 class DryRun:
-    """What if every pod of lower priority left? ``statuses`` says where that is not enough."""
+    """Finds candidates. ``statuses`` has, by row, why a node is not a candidate."""
 
     def __init__(self, handle: fwk.Handle, state: fwk.CycleState, pod: Pod, now: float) -> None:
         self._handle = handle
@@ -47,7 +47,7 @@ class DryRun:
         self.errors: list[str] = []
 
     def candidates(self, rows: NDArray[np.intp]) -> list[fwk.Candidate]:
-        """The candidates among these rows, in their order."""
+        """Return the candidates among these rows, in the order of the rows."""
         cluster = self._handle.cluster
         has_victims = cluster.counts_below(self._pod.priority)[rows] > 0
         for row in rows[~has_victims].tolist():
@@ -61,11 +61,11 @@ class DryRun:
             if len(tried) == 1:
                 self.errors.append(failure.status.message)
                 return []
-            # A fault on one node must not hide the others: try them one at a time.
-            found = {r: c for row in tried for r, c in self._try_alone(row).items()}
+            # An error on one node must not affect the others: try them one at a time.
+            found = {r: c for row in tried for r, c in self._try_one(row).items()}
         return [found[row] for row in rows.tolist() if row in found]
 
-    def _try_alone(self, row: int) -> dict[int, fwk.Candidate]:
+    def _try_one(self, row: int) -> dict[int, fwk.Candidate]:
         try:
             return self._try(np.array([row], np.intp))
         except AttemptFailed as failure:
@@ -79,45 +79,49 @@ class DryRun:
         world = cluster.rows_at(rows, overlay)
         state = self._state.clone()
         if self._handle.follows_pods(state):
-            gone = [(info, row) for row in rows.tolist() for info in self._lower(row)]
+            gone = [(info, row) for row in rows.tolist() for info in self._lower_priority_pods(row)]
             pods = [info for info, _ in gone]
-            places = np.array([row for _, row in gone], np.intp)
-            self._handle.remove_pods(state, self._pod, fwk.PodsOnRows(world, pods, places))
+            rows_of_pods = np.array([row for _, row in gone], np.intp)
+            self._handle.remove_pods(state, self._pod, fwk.PodsOnRows(world, pods, rows_of_pods))
         statuses = self._handle.run_filters(state, self._pod, world)
         fits = ~refusals(statuses)
-        for place in np.flatnonzero(~fits).tolist():
-            self.statuses[int(rows[place])] = statuses.values[int(statuses.index[place])]
+        for position in np.flatnonzero(~fits).tolist():
+            status = statuses.values[int(statuses.index[position])]
+            self.statuses[int(rows[position])] = status
         if not fits.any():
             return {}
         pool = self._pool(rows[fits])
         spared = self._spare(_World(self._handle, self._pod, state, overlay), pool)
         return self._candidates(rows[fits], pool, spared)
 
-    def _lower(self, row: int) -> list[fwk.PodInfo]:
+    def _lower_priority_pods(self, row: int) -> list[fwk.PodInfo]:
         priority = self._pod.priority
         pods = self._handle.cluster.pods_on(row)
         return [info for info in pods if info.priority < priority]
 
     def _pool(self, rows: NDArray[np.intp]) -> _Pool:
-        """All lower pods of these rows: budget breakers first, then the most important first."""
-        by_row = [self._lower(row) for row in rows.tolist()]
+        """Return all pods of lower priority on these rows.
+
+        On each row, pods that would violate a budget come first, then the most important ones.
+        """
+        by_row = [self._lower_priority_pods(row) for row in rows.tolist()]
         infos = [info for pods in by_row for info in pods]
-        places = np.repeat(rows, [len(pods) for pods in by_row])
+        pod_rows = np.repeat(rows, [len(pods) for pods in by_row])
         starts = np.array([started(info, self._now) for info in infos])
-        lowness = np.array([-info.priority for info in infos])
+        negated_priorities = np.array([-info.priority for info in infos])
         breaking = self._breaking(by_row)
-        order = np.lexsort((starts, lowness, ~breaking, places))
-        places = places[order]
-        firsts = np.searchsorted(places, places)
+        order = np.lexsort((starts, negated_priorities, ~breaking, pod_rows))
+        pod_rows = pod_rows[order]
+        firsts = np.searchsorted(pod_rows, pod_rows)
         return _Pool(
-            [infos[place] for place in order.tolist()],
-            places,
+            [infos[position] for position in order.tolist()],
+            pod_rows,
             np.arange(len(infos)) - firsts,
             breaking[order],
         )
 
     def _breaking(self, by_row: list[list[fwk.PodInfo]]) -> NDArray[np.bool_]:
-        """Which pods, taken in the order of importance on their node, would break a budget."""
+        """Return a mask of the pods that would violate a budget if evicted by importance."""
         if not self._budgets:
             return np.zeros(sum(map(len, by_row)), np.bool_)
         uids = {
@@ -131,7 +135,7 @@ class DryRun:
         return -info.priority, started(info, self._now)
 
     def _spare(self, world: _World, pool: _Pool) -> NDArray[np.bool_]:
-        """Give pods back, rank by rank over all nodes, wherever the pod still fits then."""
+        """Put pods back, one per node at a time; return those with which the pod still fits."""
         spared = np.zeros(len(pool.infos), np.bool_)
         amounts = world.overlay.amounts_of(pool.infos)
         for rank in range(int(pool.ranks.max()) + 1):
@@ -144,8 +148,8 @@ class DryRun:
     ) -> dict[int, fwk.Candidate]:
         victims: dict[int, list[fwk.PodInfo]] = {row: [] for row in rows.tolist()}
         lost = np.flatnonzero(~spared)
-        for place, row in zip(lost.tolist(), pool.rows[lost].tolist(), strict=True):
-            victims[row].append(pool.infos[place])
+        for position, row in zip(lost.tolist(), pool.rows[lost].tolist(), strict=True):
+            victims[row].append(pool.infos[position])
         broken = np.bincount(pool.rows[lost], pool.is_breaking[lost], int(rows[-1]) + 1)
         found = {}
         for row, pods in victims.items():
@@ -161,7 +165,7 @@ class DryRun:
 
 
 class _World:
-    """The dry run's cluster: one overlay, and a cycle state that follows it."""
+    """The cluster of the dry run. Its overlay and cycle state always have the same pods."""
 
     def __init__(
         self, handle: fwk.Handle, pod: Pod, state: fwk.CycleState, overlay: fwk.Overlay
@@ -174,23 +178,23 @@ class _World:
     def fits_with(
         self, infos: list[fwk.PodInfo], rows: NDArray[np.intp], amounts: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Put each pod back on its row; those with which the incoming pod does not fit go again."""
+        """Put each pod back on its row; remove it again if the incoming pod does not fit then."""
         nodes = self._handle.cluster.rows_at(rows, self.overlay)
         self.overlay.add(infos, rows, amounts)
         self._handle.add_pods(self._state, self._pod, fwk.PodsOnRows(nodes, infos, rows))
         fits = ~refusals(self._handle.run_filters(self._state, self._pod, nodes))
         away = np.flatnonzero(~fits)
         if len(away):
-            infos, rows = [infos[place] for place in away.tolist()], rows[away]
+            infos, rows = [infos[position] for position in away.tolist()], rows[away]
             self.overlay.remove(infos, rows, amounts[:, away])
             self._handle.remove_pods(self._state, self._pod, fwk.PodsOnRows(nodes, infos, rows))
         return fits
 
 
 def started(info: fwk.PodInfo, now: int) -> int:
-    """When the pod started, in nanoseconds; one that has not yet counts as starting now."""
+    """Return when the pod started, in nanoseconds; ``now`` if it has not started."""
     text = info.pod.status.start_time
     try:
         return parse_time(text) if text else now
-    except InvalidTime:  # no API server stores that, nor deletes it: rather any other victim
+    except InvalidTime:  # such a pod cannot be deleted: count it as the oldest, to be spared first
         return 0

@@ -1,4 +1,4 @@
-"""The preemption evaluator: which node to free, and which pods go. It writes nothing."""
+"""The preemption evaluator: finds candidates and ranks them. It writes nothing."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _Rank = TypeVar("_Rank", tuple[int, int, int, int], int)
 NOT_HELPFUL = fwk.Status.unresolvable("Preemption is not helpful for scheduling")
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
-_PRIORITY_OFFSET = 1 << 31  # makes every priority count as one more victim to lose
+_PRIORITY_OFFSET = 1 << 31  # makes negative priorities positive, so that fewer victims sum to less
 _LEAST_CHUNK = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The candidates, or a ``status`` that says why there are none."""
+    """The candidates, or a ``status`` with the reason why there are none."""
 
     status: fwk.Status
     candidates: tuple[fwk.Candidate, ...] = ()
@@ -35,7 +35,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Configured once with how many candidates are enough."""
+    """Finds candidates. ``percentage`` and ``absolute`` say how many are enough."""
 
     handle: fwk.Handle
     percentage: int = 10
@@ -48,18 +48,18 @@ class Evaluator:
             return Evaluation(fwk.Status.unschedulable(reason))
         search = self._search(state, pod, statuses)
         if not search.candidates:
-            return self._hopeless(search)
+            return self._without_candidates(search)
         return Evaluation(fwk.SUCCESS, tuple(search.candidates))
 
     def best(self, candidates: fwk.Candidates) -> list[fwk.Candidate]:
-        """The candidates that no rule tells apart from the best one, by name."""
+        """Return the best candidate and all that tie with it, sorted by node name."""
         now = int(self.handle.clock.now() * 1e9)
         least_harm = _lowest(candidates, _harm)
         tied = _lowest(least_harm, lambda candidate: -_earliest(candidate, now))
         return sorted(tied, key=attrgetter("node"))
 
     def _ineligible(self, pod: Pod, statuses: fwk.NodeStatuses) -> str:
-        """Why the pod may not preempt now; empty when it may."""
+        """Return why the pod may not preempt now; empty if it may."""
         if pod.spec.preemption_policy == "Never":
             return NEVER
         if not pod.nominated_node_name:
@@ -83,7 +83,7 @@ class Evaluator:
             rows = rows[size:]
         return search
 
-    def _hopeless(self, search: _Search) -> Evaluation:
+    def _without_candidates(self, search: _Search) -> Evaluation:
         if search.dry_run.errors:
             return Evaluation(fwk.Status.error("; ".join(search.dry_run.errors)))
         tried = search.dry_run.statuses
@@ -98,7 +98,10 @@ class Evaluator:
 
 @dataclass(slots=True)
 class _Search:
-    """Enough candidates, at least one of them breaking no budget: then the search is over."""
+    """The candidates found so far.
+
+    The search is over when there are enough, and at least one of them violates no budget.
+    """
 
     dry_run: DryRun
     enough: int
@@ -109,9 +112,9 @@ class _Search:
         for candidate in candidates:
             if self.is_over:
                 return
-            kind = self.breaking if candidate.violations else self.harmless
-            if len(kind) < self.enough:
-                kind.append(candidate)
+            found = self.breaking if candidate.violations else self.harmless
+            if len(found) < self.enough:
+                found.append(candidate)
 
     @property
     def is_over(self) -> bool:
@@ -135,26 +138,26 @@ def _lowest(
 
 
 def _harm(candidate: fwk.Candidate) -> tuple[int, int, int, int]:
-    """Lower is better: budgets broken, highest victim, sum of victims, their number."""
+    """Return a rank (lower is better): violated budgets, highest priority, sum, victims."""
     priorities = [info.priority for info in candidate.victims]
     weight = sum(priorities) + _PRIORITY_OFFSET * len(priorities)
     return candidate.violations, priorities[0], weight, len(priorities)
 
 
 def _earliest(candidate: fwk.Candidate, now: int) -> int:
-    """When the first of the most important victims started; the later, the better."""
+    """Return the earliest start among the victims of highest priority; later is better."""
     victims = candidate.victims
     highest = victims[0].priority
     return min([started(info, now) for info in victims if info.priority == highest])
 
 
 def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
-    """Start at a place that differs from pod to pod, so that not all crowd the first nodes."""
+    """Rotate by a hash of the pod, so that pods do not all preempt on the first nodes."""
     return np.roll(rows, -(fwk.stable_hash(pod.uid) % len(rows))) if len(rows) else rows
 
 
 def _is_preempted(pod: Pod) -> bool:
-    """Whether the pod is on its way out because of an earlier preemption."""
+    """Return whether the pod is terminating because of an earlier preemption."""
     if not pod.is_terminating:
         return False
     targets = [c for c in pod.status.conditions if c.type == "DisruptionTarget"]

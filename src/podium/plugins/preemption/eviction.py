@@ -1,4 +1,4 @@
-"""Carrying a preemption out: in the background, so that the next pod does not wait for it."""
+"""Eviction of victims, in the background so that the next pod does not wait for it."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ RETRY_SECONDS = 1.0
 
 @dataclass(slots=True)
 class _Underway:
-    """A preemption being carried out; ``last`` is set when only that victim is left."""
+    """A preemption in progress; ``last`` is set when only that victim is left."""
 
     last: fwk.PodInfo | None = None
 
 
 class Evictions:
-    """The preemptions under way, by the uid of the pod they make room for."""
+    """The preemptions in progress, by the uid of the pod that they make room for."""
 
     def __init__(self, handle: fwk.Handle) -> None:
         self._handle = handle
         self._underway: dict[str, _Underway] = {}
 
     def start(self, pod: Pod, candidate: fwk.Candidate) -> None:
-        """Evict the candidate's victims in the background, but for those on their way out."""
+        """Evict the candidate's victims in the background, except those already terminating."""
         self._handle.metrics.preempted(len(candidate.victims))
         victims = [info for info in candidate.victims if not info.pod.is_terminating]
         if not victims:
@@ -42,7 +42,7 @@ class Evictions:
         self._handle.spawn(f"preemption for {pod.key}", work)
 
     def holds(self, pod: Pod) -> bool:
-        """Whether the pod must wait: victims are still to be evicted for it."""
+        """Return whether the pod must wait because its victims are still being evicted."""
         underway = self._underway.get(pod.uid)
         if underway is None:
             return False
@@ -52,13 +52,13 @@ class Evictions:
         return victim is not None and not victim.pod.is_terminating
 
     async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
-        """All but the last at once, then the last: its deletion is what wakes the pod."""
+        """Evict all victims but one together, then the last, whose deletion wakes the pod."""
         underway = self._underway[pod.uid]
         begin, result = self._handle.clock.now(), "error"
         try:
             await self._clear_lower_nominations(pod, node)
             *others, last = victims
-            await _all(self._evict(pod, node, info.pod) for info in others)
+            await _wait_for_all(self._evict(pod, node, info.pod) for info in others)
             underway.last = last
             await self._evict(pod, node, last.pod)
             result = "success"
@@ -68,54 +68,54 @@ class Evictions:
             self._handle.log.error("preemption failed", pod=pod.key, node=node)
         finally:
             self._handle.metrics.evicted(result, self._handle.clock.now() - begin)
-            # The pod may be tried again before the last answer is in, and preempt elsewhere.
+            # Meanwhile the pod may have been tried again and may have started another preemption.
             if self._underway.get(pod.uid) is underway:
                 del self._underway[pod.uid]
         if result == "error":
             self._handle.spawn(f"another attempt of {pod.key}", self._try_again(pod))
 
     async def _try_again(self, pod: Pod) -> None:
-        """No event tells of victims that stay, so the pod is woken from here.
+        """Wake the pod after a failed preemption, since no event will.
 
-        Not at once: without the right to delete pods, kube-scheduler asks 575 times a second.
+        Not at once: without permission to delete pods, kube-scheduler tries 575 times a second.
         """
         await sleep(self._handle.clock, RETRY_SECONDS)
         self._handle.activate([pod])
 
     async def _clear_lower_nominations(self, pod: Pod, node: str) -> None:
-        """Pods of lower priority that waited for this node must look elsewhere."""
+        """Clear the nominations of lower-priority pods that are nominated for this node."""
         for info in self._handle.nominator.on(node):
             if info.priority < pod.priority and info.pod.nominated_node_name:
                 try:
                     await self._handle.client.clear_nominated_node_name(info.pod)
                 except PodiumError:
-                    self._handle.log.error("nomination not cleared", pod=info.key, node=node)
+                    self._handle.log.error("cannot clear nomination", pod=info.key, node=node)
 
     async def _evict(self, pod: Pod, node: str, victim: Pod) -> None:
-        """End the victim's wait or binding in memory, else mark and delete it."""
+        """Cancel the victim if it is still waiting or binding, else mark and delete it."""
         waiting = self._handle.waiting_pods.get(victim.uid)
         if waiting is not None and waiting.preempt("DefaultPreemption", "preempted"):
-            self._tell(pod, node, victim, IN_MEMORY)
+            self._record_event(pod, node, victim, IN_MEMORY)
             return
         binding = self._handle.pods_in_pre_bind.get(victim.uid)
         if binding is not None and binding.cancel("preempted by DefaultPreemption"):
-            self._tell(pod, node, victim, IN_MEMORY)
+            self._record_event(pod, node, victim, IN_MEMORY)
             return
         try:
             await self._handle.client.patch_pod_condition(victim, _disrupted(pod, victim))
             await self._handle.client.delete_pod(victim)
         except NotFound:
-            return  # gone by itself: nothing was evicted, so there is nothing to tell
-        self._tell(pod, node, victim, "")
+            return  # gone already: nothing was evicted, so there is no event
+        self._record_event(pod, node, victim, "")
 
-    def _tell(self, pod: Pod, node: str, victim: Pod, how: str) -> None:
+    def _record_event(self, pod: Pod, node: str, victim: Pod, how: str) -> None:
         note = f"Preempted by pod {pod.uid} on node {node}{how}"
         event = fwk.EventNote("Normal", "Preempted", "Preempting", note)
         self._handle.events.record(victim, pod, event)
 
 
-async def _all(evictions: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Wait for all of them, also when one fails: none goes on behind the preemptor's back."""
+async def _wait_for_all(evictions: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Wait for all evictions even if one fails, so that none is still running afterwards."""
     for outcome in await asyncio.gather(*evictions, return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome

@@ -1,1 +1,1 @@
-"""The volume plugins: what a pod's volumes ask of its node."""
+"""The volume plugins: what a pod's volumes require of its node."""

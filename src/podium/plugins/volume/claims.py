@@ -1,7 +1,7 @@
-"""The claims, volumes and classes of a pod, looked up; what is missing is told in upstream's words.
+"""Lookups of claims, volumes and classes, shared by the plugins of this package.
 
-Shared by the plugins of this package; ``podium.api.claims`` knows what needs no lookup. A lookup
-raises ``NotFound``, whose text is the reason that people read.
+A lookup raises ``NotFound`` with kube-scheduler's message, which becomes the reason that users see.
+What needs no lookup is in ``podium.api.claims``.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ def get_class(cluster: fwk.ClusterView, name: str) -> StorageClass:
 
 
 def missing(kind: type[ApiObject], name: str) -> str:
-    """What to say when there is no such claim, volume or class."""
+    """Return the message for a claim, volume or class that does not exist."""
     return f'{_RESOURCES[kind]} "{name}" not found'
 
 
 def wrong_owner(pod: Pod, claim: PersistentVolumeClaim) -> str:
-    """What to say when the claim of an ephemeral volume is not ``is_owned`` by its pod."""
+    """Return the message for an ephemeral volume's claim that the pod does not own."""
     return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
 
 
 def references(pod: Pod, claim: PersistentVolumeClaim, *, ephemeral: bool) -> bool:
-    """Whether a volume of the pod is this claim; ``ephemeral`` ones count only if asked for."""
+    """Return whether the pod uses this claim; ephemeral volumes count only with ``ephemeral``."""
     return claim.namespace == pod.namespace and any(
         named.name == claim.name and (ephemeral or not named.is_ephemeral)
         for named in named_claims(pod)

@@ -10,7 +10,7 @@ from podium.framework.cluster_view import DiskUsers, RowCounts
 
 
 def standing_rivals(disks: Iterable[Disk], uses: DiskUsers) -> Iterator[RowCounts]:
-    """Where disks of placed pods stand that the owner of these disks cannot share."""
+    """Yield the rows of placed pods' disks that exclude one of these disks."""
     for mine in disks:
         for theirs, rows in uses.alike(mine):
             if excludes(mine, theirs):
@@ -18,7 +18,7 @@ def standing_rivals(disks: Iterable[Disk], uses: DiskUsers) -> Iterator[RowCount
 
 
 def count_rivals(disks: Iterable[Disk], volumes: Iterable[Volume]) -> int:
-    """How many of these volumes are disks that the owner of the disks cannot share."""
+    """Return how many of these volumes are disks that exclude one of the given disks."""
     return sum(
         disk_name(mine) == disk_name(theirs) and excludes(mine, theirs)
         for mine in disks
@@ -27,9 +27,9 @@ def count_rivals(disks: Iterable[Disk], volumes: Iterable[Volume]) -> int:
 
 
 def excludes(mine: Disk, theirs: Disk) -> bool:
-    """Whether only one of two pods may have its disk; by name the disks are the same."""
+    """Return whether two pods with these disks, which have the same name, exclude each other."""
     if isinstance(mine, AWSElasticBlockStore):
-        return True  # read-only or not, as upstream
+        return True  # even if both are read-only, as in kube-scheduler
     if isinstance(mine, RBD) and isinstance(theirs, RBD):
         shares_a_monitor = not set(mine.monitors).isdisjoint(theirs.monitors)
         return shares_a_monitor and not (mine.read_only and theirs.read_only)

@@ -1,4 +1,4 @@
-"""What the plugins that limit a node's volumes share: the verdict, and the pod's claims."""
+"""Shared by the plugins that limit a node's volumes: the verdict, and the check of claims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_NAME = fwk.Status.error("PersistentVolumeClaim had no name")
 def usable_claim(
     cluster: fwk.ClusterView, pod: Pod, named: NamedClaim
 ) -> PersistentVolumeClaim | fwk.Status:
-    """A claim that the incoming pod cannot run without, or what is wrong with it."""
+    """Return a claim of the incoming pod, or the status if it is missing or invalid."""
     if not named.name:
         return NO_NAME
     try:

@@ -1,4 +1,4 @@
-"""Zones and regions: where the labels of a volume say that it is, and which nodes are there."""
+"""Zones and regions of volumes, from their labels, and which nodes are in them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from podium.api.objects import PersistentVolume
 from podium.api.selectors import Requirement
 
 KEYS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
-# One way only: a volume with the new labels does not match a node that has the old ones.
+# Only in this direction: a volume with new labels does not match a node with old ones.
 SUCCESSORS = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
 
 class Topology(NamedTuple):
-    """A label that a volume has, and the values that will do on a node."""
+    """A topology label of a volume, and the values that a node may have."""
 
     key: str
     values: frozenset[str]
 
 
 def topologies_of(volume: PersistentVolume) -> list[Topology]:
-    """The volume's topology labels; one that cannot be read is left out."""
+    """Return the volume's topology labels, without invalid ones."""
     found = []
     for key in KEYS:
         if key in volume.labels:
@@ -37,9 +37,9 @@ def topologies_of(volume: PersistentVolume) -> list[Topology]:
 
 
 def is_inside(labels: Mapping[str, str], topologies: Iterable[Topology]) -> bool:
-    """Whether a node with these labels is where the volumes are."""
+    """Return whether a node with these labels is in the zones and regions of the volumes."""
     if not any(key in labels for key in KEYS):
-        return True  # a cluster of one zone, whose nodes do not say so
+        return True  # a cluster with a single zone may have no labels
     return all(
         labels.get(topology.key, labels.get(SUCCESSORS.get(topology.key, ""))) in topology.values
         for topology in topologies
@@ -47,7 +47,7 @@ def is_inside(labels: Mapping[str, str], topologies: Iterable[Topology]) -> bool
 
 
 def are_inside(nodes: fwk.Rows, topologies: Iterable[Topology]) -> NDArray[np.bool_]:
-    """The same for all nodes of a view."""
+    """Return a mask of the nodes for which ``is_inside`` is true."""
     inside = np.ones(len(nodes), np.bool_)
     for topology in topologies:
         inside &= _matching(nodes, topology)
@@ -55,7 +55,7 @@ def are_inside(nodes: fwk.Rows, topologies: Iterable[Topology]) -> NDArray[np.bo
 
 
 def _matching(nodes: fwk.Rows, topology: Topology) -> NDArray[np.bool_]:
-    """The nodes whose label, or else the label that succeeds it, has one of the values."""
+    """Return a mask of the nodes whose label, or else its successor, has one of the values."""
     key, values = topology.key, tuple(topology.values)
     matches = nodes.satisfying(Requirement(key, "In", values))
     if key in SUCCESSORS:
@@ -65,7 +65,7 @@ def _matching(nodes: fwk.Rows, topology: Topology) -> NDArray[np.bool_]:
 
 
 def _unlabelled(nodes: fwk.Rows) -> NDArray[np.bool_]:
-    """The nodes without any of the labels."""
+    """Return a mask of the nodes without any of the labels."""
     without = ~nodes.labels[ZONE].present
     for key in (REGION, BETA_ZONE, BETA_REGION):
         if without.any():

@@ -1,9 +1,9 @@
 """VolumeRestrictions: keep pods apart that must not share a disk or a claim.
 
-PreFilter  rejects a pod whose claim does not exist, and sees whether a claim that is for one pod
-           only is taken.
-Filter     rejects a node where a pod uses the same disk; every node, while such a claim is taken.
-Requeue    when a pod that was in the way is gone, a node joins, or a claim of the pod appears.
+PreFilter  rejects a pod whose claim does not exist, and looks up whether another pod uses one of
+its ReadWriteOncePod claims. Filter     rejects a node where a pod uses the same disk, and every
+node while such a claim is in use. Requeue    when a conflicting pod is deleted, a node joins, or a
+claim of the pod appears.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.VOLUMES)
 
 
 class Needs(NamedTuple):
-    """What the pod wants for itself: its disks, and the names of claims for one pod only."""
+    """What the pod may not share: its disks, and the names of its ReadWriteOncePod claims."""
 
     disks: tuple[Disk, ...]
     claims: frozenset[str]
-    taken: int  # so many of the claims are in use
+    taken: int  # how many of the claims are in use
 
 
 @dataclass(slots=True)
 class Rivals:
-    """PreFilter's state, and what dry runs change: rivals more or fewer, in each row's world."""
+    """PreFilter's state. ``disks`` and ``claims`` are by row the changes that a dry run makes."""
 
     needs: Needs
     disks: dict[int, int] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
         ]
 
     def judge(self, pod: Pod) -> Needs | fwk.Status | None:
-        """``None`` when no pod can be in the way; a rejection when a claim does not exist."""
+        """Return ``None`` if nothing can conflict, or a rejection if a claim does not exist."""
         volumes = storage_volumes(pod)
         if not volumes:
             return None
@@ -138,18 +138,18 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
         return "ReadWriteOncePod" in get_claim(self._cluster, namespace, name).spec.access_modes
 
     def is_taken(self, key: str) -> bool:
-        """Whether a pod on any node uses the claim."""
+        """Return whether a pod on any node uses the claim."""
         rows = self._cluster.storage.claims.users(key).rows()
         return bool(self._cluster.are_nodes(rows).any())
 
 
 def verdicts(disks: NDArray[np.int64], claims: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Places in ``VERDICTS``, from the number of rivals for disks and for claims."""
+    """Return indexes into ``VERDICTS``, from the number of rivals for disks and for claims."""
     return np.where(disks > 0, 1, np.where(claims > 0, 2, 0))
 
 
 def claim_names(volumes: Iterable[Volume]) -> Iterator[str]:
-    """The claims among these volumes; those of ephemeral volumes do not count here."""
+    """Yield the names of claims among these volumes, without those of ephemeral volumes."""
     for volume in volumes:
         if volume.persistent_volume_claim is not None:
             yield volume.persistent_volume_claim.claim_name

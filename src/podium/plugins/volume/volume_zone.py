@@ -1,9 +1,9 @@
 """VolumeZone: a node must be in the zone and region of the pod's volumes.
 
-PreFilter  collects where the pod's bound volumes are, by their labels; rejects a pod whose claims
-           lead nowhere.
-Filter     rejects a node that has zone or region labels, but not those of each volume.
-Requeue    when a claim of the pod, a volume, a class that binds late or a node may change that.
+PreFilter  collects the zones and regions of the pod's bound volumes from their labels; rejects a
+pod whose claim or volume does not exist. Filter     rejects a node that has zone or region labels
+which do not match those of each volume. Requeue    when a claim of the pod, a volume, a node, or a
+class with WaitForFirstConsumer changes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS)
 
 
 class Topologies(NamedTuple):
-    """PreFilter's state: all of them must hold."""
+    """PreFilter's state: the topologies that a node must match."""
 
     of_volumes: tuple[Topology, ...]
 
 
-NOWHERE = Topologies(())
+NO_TOPOLOGIES = Topologies(())
 
 
 class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
@@ -79,12 +79,12 @@ class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
         ]
 
     def judge(self, pod: Pod) -> Topologies | fwk.Status:
-        """Where the pod's volumes are, or why that cannot be said.
+        """Return the topologies of the pod's volumes, or a rejection if one cannot be found.
 
-        PreFilter's answer; a profile without this PreFilter gets it from Filter, as upstream.
+        As in kube-scheduler, Filter calls it too if the profile disables PreFilter.
         """
         if not pod.spec.volumes:
-            return NOWHERE
+            return NO_TOPOLOGIES
         found: dict[Topology, None] = {}
         try:
             for volume in bound_volumes(self._cluster, pod):
@@ -95,7 +95,7 @@ class VolumeZone(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
 
 
 def bound_volumes(cluster: fwk.ClusterView, pod: Pod) -> Iterator[PersistentVolume]:
-    """The volumes of the pod's claims; ``NotFound`` says where a claim leads nowhere."""
+    """Yield the volumes of the pod's claims; raise ``NotFound`` if one does not exist."""
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is None:
             continue
@@ -110,7 +110,7 @@ def bound_volumes(cluster: fwk.ClusterView, pod: Pod) -> Iterator[PersistentVolu
 
 
 def check_binds_late(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> None:
-    """``NotFound`` unless the claim gets its volume when its pod has a node."""
+    """Raise ``NotFound`` unless the claim's class has WaitForFirstConsumer."""
     if not class_name(claim):
         raise NotFound("PersistentVolumeClaim had no pv name and storageClass name")
     storage_class = get_class(cluster, class_name(claim))

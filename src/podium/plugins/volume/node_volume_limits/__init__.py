@@ -1,6 +1,6 @@
 """NodeVolumeLimits: a node holds only so many volumes of each CSI driver.
 
-PreFilter  finds the CSI volumes of the pod; without any the plugin is left out.
+PreFilter  finds the CSI volumes of the pod; skips if there are none.
 Filter     rejects a node whose CSINode allows fewer volumes of a driver than there would be.
 Requeue    when a limit rises, volumes may have left a node, or a claim of the pod appears.
 """
@@ -78,7 +78,7 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
         ]
 
     def _prepare_for(self, pod: Pod, node: fwk.NodeInfo) -> Load:
-        """For a profile without this PreFilter, where dry runs are not followed either."""
+        """Do the work of PreFilter, AddPod and RemovePod, for a profile that disables PreFilter."""
         load = _load(demand_of(self._cluster, pod))
         if node.overlay is not None:
             live = fwk.NodeInfo(node.cluster, node.row)
@@ -91,7 +91,7 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
     ) -> None:
         mine = volumes_of(self._cluster, pod)
         if isinstance(mine, fwk.Status):
-            return  # refused wherever it would go
+            return  # the pod is rejected on every node
         storage = self._cluster.storage
         for other, row in others:
             for volume in storage.volumes_of(other.pod, other.volumes):
@@ -99,5 +99,5 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
 
 
 def _load(demand: Demand | fwk.Status) -> Load:
-    # Upstream looks at the claims node by node: it is Filter that rejects, and counts nodes.
+    # As in kube-scheduler, Filter rejects for invalid claims (and so counts nodes), not PreFilter.
     return Load(NOTHING, demand) if isinstance(demand, fwk.Status) else Load(demand)

@@ -13,9 +13,10 @@ from podium.plugins.volume.limits import usable_claim
 
 
 class Demand(NamedTuple):
-    """How many volumes of each driver the pod brings, and those that placed pods use already.
+    """How many volumes of each driver the pod has, and which of them placed pods already use.
 
-    Volumes that nobody uses need not be told apart, so that pods which differ in them are equal.
+    Volumes that no placed pod uses are only counted, so that pods that differ only in them have
+    equal signatures.
     """
 
     by_driver: tuple[tuple[str, int], ...]
@@ -26,7 +27,7 @@ NOTHING = Demand((), ())
 
 
 def demand_of(cluster: fwk.ClusterView, pod: Pod) -> Demand | fwk.Status:
-    """What the pod brings; a status says what is wrong with one of its claims."""
+    """Return the pod's demand, or a status if one of its claims is missing or invalid."""
     mine = volumes_of(cluster, pod)
     if isinstance(mine, fwk.Status):
         return mine
@@ -40,7 +41,7 @@ def demand_of(cluster: fwk.ClusterView, pod: Pod) -> Demand | fwk.Status:
 
 
 def volumes_of(cluster: fwk.ClusterView, pod: Pod) -> frozenset[VolumeId] | fwk.Status:
-    """The distinct volumes of the incoming pod."""
+    """Return the distinct volumes of the incoming pod, or a status as ``demand_of`` does."""
     volumes = storage_volumes(pod)
     if not volumes:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Which events may help a pod whose volumes were too many for every node."""
+"""Which events may help a pod that has too many volumes for every node."""
 
 from podium.api.csi_migration import migrated_driver
 from podium.api.objects import CSINode, PersistentVolumeClaim, Pod, Volume, VolumeAttachment
@@ -11,9 +11,9 @@ def limit_rose(pod: Pod, old: CSINode, new: CSINode) -> bool:
 
 
 def volumes_left(pod: Pod, old: Pod, new: None) -> bool:
-    """A pod with volumes is gone from a node, or no longer waits for room on one."""
-    had_place = old.node_name or old.nominated_node_name
-    return bool(had_place) and any(map(_may_count, old.spec.volumes))
+    """Return whether a pod with volumes has left its node or its nominated node."""
+    had_node = old.node_name or old.nominated_node_name
+    return bool(had_node) and any(map(_may_count, old.spec.volumes))
 
 
 def claim_appeared(pod: Pod, old: None, new: PersistentVolumeClaim) -> bool:
@@ -21,7 +21,7 @@ def claim_appeared(pod: Pod, old: None, new: PersistentVolumeClaim) -> bool:
 
 
 def volume_was_detached(pod: Pod, old: VolumeAttachment, new: None) -> bool:
-    """The volume may be one that the pod's claims compete with."""
+    """Return whether the detached volume may have counted against the pod's limit."""
     return any(
         volume.persistent_volume_claim is not None or migrated_driver(volume) == old.spec.attacher
         for volume in pod.spec.volumes
@@ -29,7 +29,7 @@ def volume_was_detached(pod: Pod, old: VolumeAttachment, new: None) -> bool:
 
 
 def _limits(csi_node: CSINode) -> dict[str, int]:
-    """The limit of each driver; one without a limit counts as none, as upstream."""
+    """Return the limit of each driver; 0 for a driver without a limit, as in kube-scheduler."""
     return {
         driver.name: (driver.allocatable.count or 0) if driver.allocatable else 0
         for driver in csi_node.spec.drivers

@@ -1,4 +1,4 @@
-"""How many volumes of a driver a row would hold with the pod on it, live and in dry runs."""
+"""How many volumes of a driver a row would hold with the pod on it, also in dry runs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _Shifts = Counter[tuple[str, int]]  # by driver and row
 
 @dataclass(slots=True)
 class Load:
-    """PreFilter's state, and what dry runs change, each row in a world of its own.
+    """PreFilter's state, with what a dry run changes on each row.
 
-    ``refusal`` is the answer at every node when the pod's claims are not as they must be. The
-    others count: uses of a volume by pods on a row, volumes that are there, volumes of the pod that
-    are new there; all of them as differences to the live cluster.
+    ``refusal`` is the status of every node if the pod's claims are missing or invalid. The counters
+    are differences to the live cluster: ``uses`` of a volume by pods on a row, volumes that are
+    ``there`` on a row by driver, and ``new`` volumes that the pod would add to a row by driver.
     """
 
     demand: Demand
@@ -36,7 +36,7 @@ class Load:
         return Load(self.demand, self.refusal, self.uses.copy(), self.there.copy(), self.new.copy())
 
     def exceeds(self, storage: StorageView, row: int) -> bool:
-        """Whether the pod's volumes are too many for this row."""
+        """Return whether the pod's volumes are too many for this row."""
         attached = storage.attached
         for driver, brought in self.demand.by_driver:
             there = attached.counts(driver).item(row) + self.there.get((driver, row), 0)
@@ -47,7 +47,7 @@ class Load:
         return False
 
     def exceeds_all(self, storage: StorageView, nodes: fwk.Rows) -> NDArray[np.bool_]:
-        """The same for all nodes of a view."""
+        """Return a mask of the nodes for which the pod's volumes are too many."""
         attached = storage.attached
         is_exceeded = np.zeros(len(nodes), np.bool_)
         for driver, brought in self.demand.by_driver:
@@ -61,13 +61,15 @@ class Load:
         return is_exceeded
 
     def shift(self, attached: VolumesOnNodes, use: Use, amount: int) -> None:
-        """The use begins (+1) or ends (-1) in the world of its row."""
+        """Add (+1) or remove (-1) a use in the dry run of its row."""
         volume, row, is_shared = use
         before = attached.users(volume).at(row) + self.uses[volume, row]
         self.uses[volume, row] += amount
         if bool(before) == bool(before + amount):
             return
-        if not attached.is_attached(volume, row):  # which keeps it on the row, used or not
+        if not attached.is_attached(
+            volume, row
+        ):  # an attached volume stays on the row, used or not
             self.there[volume.driver, row] += amount
         if is_shared:
             self.new[volume.driver, row] -= amount
@@ -77,11 +79,11 @@ class Load:
 
 
 Use = tuple[VolumeId, int, bool]
-"""A volume of a pod, the pod's row, and whether the pod to be placed brings that volume too."""
+"""A volume of a pod, the pod's row, and whether the incoming pod has that volume too."""
 
 
 def is_over(there: Any, new: Any, limit: Any) -> Any:
-    """Whether new volumes are too many; without any, a row that holds too many stays as it is."""
+    """Return whether there are new volumes and they exceed the limit."""
     return (new > 0) & (there + new > limit)
 
 
