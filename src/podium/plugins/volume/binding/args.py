@@ -13,7 +13,7 @@ _UNEXPECTED = "unexpected field `shape`, remove it or turn on the feature gate"
 
 
 class BindingArgs(Args, frozen=True, rename="camel"):
-    """``shape`` is there to be refused: without StorageCapacityScoring nothing is scored."""
+    """Without StorageCapacityScoring. ``shape`` exists only to be rejected with a clear message."""
 
     bind_timeout_seconds: int = 600
     shape: tuple[ShapePoint, ...] | None = None
@@ -27,7 +27,7 @@ class BindingArgs(Args, frozen=True, rename="camel"):
 
 
 class ScoringBindingArgs(Args, frozen=True, rename="camel"):
-    """With StorageCapacityScoring; the default prefers nodes with much free storage."""
+    """With StorageCapacityScoring. The default shape prefers nodes with more free storage."""
 
     bind_timeout_seconds: int = 600
     shape: tuple[ShapePoint, ...] = MOST_FREE

@@ -16,18 +16,18 @@ from podium.plugins.volume.binding.reservation import (
     BOUND_BY_CONTROLLER,
     Change,
     Reservation,
-    names,
+    is_reserved_for,
     reference,
 )
 
 POLL_SECONDS: Final = 1.0
-ASK_AGAIN_SECONDS: Final = 5.0
+CHECK_SECONDS: Final = 5.0
 
 T = TypeVar("T", bound=ApiObject)
 
 
 class Binder:
-    """Carries reservations out. API writes are never taken back; a later attempt builds on them."""
+    """Writes reservations to the API. Writes are never undone; a later attempt builds on them."""
 
     def __init__(self, handle: fwk.Handle, timeout_seconds: float) -> None:
         self._handle = handle
@@ -57,8 +57,10 @@ class Binder:
 
     async def _write_volume(self, change: Change[PersistentVolume]) -> None:
         known = self._handle.cluster.volumes.get(change.wanted.name)
-        if known is not None and names(known, change.claim):
-            change.written = known  # by an earlier attempt, or for another pod with this claim
+        if known is not None and is_reserved_for(known, change.claim):
+            change.written = (
+                known  # written by an earlier attempt, or for another pod with this claim
+            )
             return
         annotations = change.wanted.annotations
         marks = {key: annotations[key] for key in (BOUND_BY_CONTROLLER,) if key in annotations}
@@ -73,10 +75,10 @@ class Binder:
         client, marks = self._handle.client, {SELECTED_NODE: node_name}
         await _send(change, client.annotate_claim(change.wanted, marks))
 
-    # --- writes without an answer ----------------------------------------------------------------
+    # --- writes without a response ---------------------------------------------------------------
 
     def resolve(self, reservation: Reservation) -> None:
-        """Find out in the background what became of them, and give back what was not written."""
+        """Check in the background which uncertain writes happened, and restore the others."""
         for volume in reservation.volumes:
             self._resolve(volume)
         for claim in reservation.claims:
@@ -85,10 +87,10 @@ class Binder:
     def _resolve(self, change: Change[T]) -> None:
         if change.is_assumed and change.is_in_doubt:
             kind, key = type(change.wanted).__name__, change.wanted.key
-            self._handle.spawn(f"write of {kind} {key}", self._find_out(change))
+            self._handle.spawn(f"write of {kind} {key}", self._check_write(change))
 
-    async def _find_out(self, change: Change[T]) -> None:
-        """Ask until there is an answer, or until the watch brings one and ends the assumption."""
+    async def _check_write(self, change: Change[T]) -> None:
+        """Read the object until the server responds, or until the watch ends the assumption."""
         wanted = change.wanted
         assumed = self._handle.cluster.assumed(type(wanted))
         while assumed.holds(wanted):
@@ -97,7 +99,7 @@ class Binder:
             except NotFound:
                 assumed.restore(wanted)
             except (ApiError, Conflict):
-                await sleep(self._handle.clock, ASK_AGAIN_SECONDS)
+                await sleep(self._handle.clock, CHECK_SECONDS)
             else:
                 if current.metadata.resource_version == wanted.metadata.resource_version:
                     assumed.restore(wanted)
@@ -105,7 +107,7 @@ class Binder:
 
 
 async def _send(change: Change[T], request: Awaitable[T]) -> None:
-    """Only an answer removes the doubt: a request that is cut off may have been carried out."""
+    """Await a write. Without a clear response it is in doubt: it may have been carried out."""
     change.is_in_doubt = True
     try:
         change.written = await request

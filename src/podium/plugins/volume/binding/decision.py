@@ -1,7 +1,7 @@
 """Filter's rule: whether a pod's claims can be served on a node, and with which volumes.
 
-A cluster that stands still gives the same decision again, so Reserve asks anew instead of keeping
-what Filter found on every node.
+The decision depends only on the cluster's state, so Reserve computes it again for the chosen node
+instead of Filter keeping it for every node.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Provision:
-    """A claim that gets a new volume, from this pool if pools are told apart."""
+    """A claim that gets a new volume, from this pool if the driver publishes pools."""
 
     claim: PersistentVolumeClaim
     pool: CSIStorageCapacity | None
@@ -44,13 +44,15 @@ class Provision:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """Whether the node can serve all claims, and with which existing and new volumes."""
+
     status: fwk.Status
     bindings: tuple[Binding, ...] = ()
     provisions: tuple[Provision, ...] = ()
 
 
 def decide(claims: PodClaims, node: fwk.NodeInfo) -> Decision:
-    """Every problem of the node is told, in this order; a fault of an object ends the attempt."""
+    """Decide for one node. All problems of the node are reported; an invalid object is an error."""
     try:
         bound = check_bound(claims, node)
         served = serve_delayed(claims, node)
@@ -64,7 +66,7 @@ def decide(claims: PodClaims, node: fwk.NodeInfo) -> Decision:
 
 
 def check_bound(claims: PodClaims, node: fwk.NodeInfo) -> str:
-    """What is wrong with the volumes of bound claims on this node: the first of them that fails."""
+    """Return the first problem of the bound claims' volumes on this node; empty if none."""
     for bound in claims.bound:
         if bound is None:
             return VOLUME_GONE
@@ -74,7 +76,7 @@ def check_bound(claims: PodClaims, node: fwk.NodeInfo) -> str:
 
 
 def serve_delayed(claims: PodClaims, node: fwk.NodeInfo) -> Decision | str:
-    """Give each open claim a volume or the promise of one, or say why not."""
+    """Find an existing or a new volume for each unbound claim, or return the reason."""
     if any(one.claim.annotations[SELECTED_NODE] != node.name for one in claims.selected):
         return NO_VOLUME
     bindings: list[Binding] = []
@@ -94,7 +96,7 @@ def serve_delayed(claims: PodClaims, node: fwk.NodeInfo) -> Decision | str:
 
 
 def provide(delayed: list[DelayedClaim], labels: Labels) -> tuple[Provision, ...] | str:
-    """New volumes for these claims on a node with these labels, or why there can be none."""
+    """Return new volumes for these claims on a node with these labels, or the reason."""
     provisions: list[Provision] = []
     for one in delayed:
         pool: CSIStorageCapacity | None = None

@@ -30,7 +30,10 @@ def drivers_took_over(pod: Pod, old: CSINode | None, new: CSINode) -> bool:
 
 
 def driver_stopped_checking(pod: Pod, old: CSIDriver, new: CSIDriver) -> bool:
-    """Of a driver that a volume inside the pod names, as upstream, not one of its claims."""
+    """Return whether a driver of the pod's inline volumes no longer publishes capacity.
+
+    As in kube-scheduler, drivers of the pod's claims are not considered.
+    """
     is_named = any(volume.csi and volume.csi.driver == new.name for volume in pod.spec.volumes)
     return is_named and bool(old.spec.storage_capacity) and not new.spec.storage_capacity
 

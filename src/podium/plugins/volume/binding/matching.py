@@ -1,4 +1,4 @@
-"""Which existing volume a claim gets on a node: one made for it, else the smallest that fits."""
+"""Which existing volume a claim gets: one reserved for it, else the smallest that fits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _STORAGE = "storage"
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The volumes that would do for a claim, wherever its pod runs.
+    """The volumes that a claim could get, on any node.
 
-    Beside one that is ``reserved`` for the claim no other is looked at. ``problem`` says why the
-    claim cannot be matched at all.
+    If one is ``reserved`` for the claim, no other is considered. ``problem`` is set if the claim is
+    invalid.
     """
 
     others: Nearby[PersistentVolume]
@@ -29,7 +29,7 @@ class Candidates:
     problem: str = ""
 
     def at(self, labels: Labels, taken: Collection[str]) -> PersistentVolume | None:
-        """The volume for a node with these labels, but for those that other claims have taken."""
+        """Return the best volume for a node with these labels that is not in ``taken``."""
         if self.problem:
             raise InvalidSelector(self.problem)
         if self.reserved is not None:
@@ -42,7 +42,7 @@ class Candidates:
 
 
 def find_candidates(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> Candidates:
-    """What the volumes of the claim's class, as they are assumed now, have to offer it."""
+    """Return the candidates among the volumes of the claim's class, with assumptions applied."""
     try:
         selector = EVERYTHING if claim.spec.selector is None else _selector(claim)
     except InvalidSelector as error:
@@ -61,7 +61,7 @@ def find_candidates(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> C
 
 
 def is_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Whether the volume is reserved for this claim; an administrator need not name its uid."""
+    """Return whether the volume is reserved for this claim. The uid may be left out."""
     ref = volume.spec.claim_ref
     return (
         ref is not None
@@ -71,7 +71,7 @@ def is_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 
 
 def requested(claim: PersistentVolumeClaim) -> int:
-    """The storage that the claim asks for, in nano bytes; 0 when it does not say."""
+    """Return the storage that the claim requests, in nano bytes; 0 if it does not say."""
     return quantity.parse(claim.spec.resources.requests.get(_STORAGE, 0))
 
 
@@ -84,7 +84,7 @@ def _selector(claim: PersistentVolumeClaim) -> Selector:
 
 
 def _volumes(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> Iterator[PersistentVolume]:
-    """The volumes of the claim's class that no other claim has, those reserved for it first."""
+    """Yield the volumes of the claim's class that no other claim has, reserved ones first."""
     name, assumed = class_name(claim), cluster.assumed(PersistentVolume)
     for volume in cluster.volumes.claimed_by(claim.key):
         if class_name(volume) == name and is_for(volume, claim):
@@ -96,7 +96,7 @@ def _volumes(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> Iterator
 
 
 def _suits(volume: PersistentVolume, claim: PersistentVolumeClaim, wanted: int) -> bool:
-    """What even a volume that is reserved for the claim must have."""
+    """Return whether a volume meets the demands that also apply to a reserved one."""
     offer, demand = volume.spec, claim.spec
     return (
         capacity(volume) >= wanted
@@ -108,7 +108,7 @@ def _suits(volume: PersistentVolume, claim: PersistentVolumeClaim, wanted: int) 
 
 
 def _is_free(volume: PersistentVolume, claim: PersistentVolumeClaim, selector: Selector) -> bool:
-    """What a volume must have that is reserved for nobody."""
+    """Return whether a volume that is not reserved meets the remaining demands."""
     return (
         volume.status.phase == "Available"
         and selector.matches(volume.labels)

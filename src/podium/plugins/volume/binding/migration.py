@@ -1,6 +1,6 @@
-"""In-tree volumes where a CSI driver serves them: there their zone is a label of the driver's own.
+"""Migration of in-tree volumes to CSI drivers, which use their own zone labels.
 
-The CSINode object of a node says which in-tree plugins its CSI drivers have taken over.
+The CSINode object of a node lists the in-tree plugins that its CSI drivers have taken over.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MIGRATED: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 
 _GA: Final = (ZONE, REGION)
 _BETA: Final = (BETA_ZONE, BETA_REGION)
-# The drivers that may take over, with their label for a zone; without one nothing is translated.
+# The drivers that may take over, with their zone label; if it is empty nothing is translated.
 _ZONE_LABELS: Final[Mapping[str, str]] = {
     "ebs.csi.aws.com": "topology.ebs.csi.aws.com/zone",
     "pd.csi.storage.gke.io": "topology.gke.io/zone",
@@ -41,20 +41,23 @@ _PLUGINS: Final[Mapping[str, str]] = {driver: plugin for plugin, driver in DRIVE
 
 
 def in_tree_plugin(volume: PersistentVolume) -> str:
-    """The plugin whose place a CSI driver may have taken; empty when there is none."""
+    """Return the in-tree plugin that a CSI driver may have replaced; empty if there is none."""
     driver = migrated_driver(volume.spec) if volume.spec.csi is None else None
     return _PLUGINS[driver] if driver is not None and driver in _ZONE_LABELS else ""
 
 
 def is_migrated(plugin: str, csi_node: CSINode | None) -> bool:
-    """Whether a CSI driver has taken over from this in-tree plugin on the node."""
+    """Return whether a CSI driver has replaced this in-tree plugin on the node."""
     if csi_node is None:
         return False
     return plugin in csi_node.annotations.get(MIGRATED, "").split(",")
 
 
 class MigratedNodes:
-    """Where CSI drivers have taken over, by in-tree plugin; kept while nothing changes."""
+    """Masks of the rows where CSI drivers have taken over, by in-tree plugin.
+
+    ``_masks`` are valid for the versions of CSINodes and nodes in ``_made_for``.
+    """
 
     def __init__(self, cluster: fwk.ClusterView) -> None:
         self._cluster = cluster
@@ -62,7 +65,7 @@ class MigratedNodes:
         self._masks: dict[str, NDArray[np.bool_]] = {}
 
     def mask(self, plugin: str) -> NDArray[np.bool_]:
-        """Whether the plugin is migrated on each row of the table."""
+        """Return a mask of the rows on which the plugin is migrated."""
         csi_nodes, cluster = self._cluster.objects(CSINode), self._cluster
         state = csi_nodes.version, cluster.structure
         if state != self._made_for:
@@ -75,7 +78,7 @@ class MigratedNodes:
 
 
 def migrated_reach(volume: PersistentVolume) -> Reach:
-    """The nodes that an in-tree volume reaches, of those where its CSI driver serves it."""
+    """Return the reach of an in-tree volume on nodes where its CSI driver serves it."""
     _require_translation(volume)
     label = _ZONE_LABELS[DRIVERS[in_tree_plugin(volume)]]
     affinity = volume.spec.node_affinity
@@ -83,8 +86,8 @@ def migrated_reach(volume: PersistentVolume) -> Reach:
     if not label:
         return of_volume(volume)
     translated = _translated(volume, required or NodeSelector(), label)
-    is_bound_nowhere = required is None and not translated.node_selector_terms
-    return EVERYWHERE if is_bound_nowhere else of_terms(translated)
+    is_unrestricted = required is None and not translated.node_selector_terms
+    return EVERYWHERE if is_unrestricted else of_terms(translated)
 
 
 def _translated(volume: PersistentVolume, required: NodeSelector, label: str) -> NodeSelector:
@@ -98,7 +101,7 @@ def _translated(volume: PersistentVolume, required: NodeSelector, label: str) ->
 
 
 def _keys(volume: PersistentVolume, required: NodeSelector) -> tuple[str, str]:
-    """The labels for zone and region that the volume speaks of, the current or the former ones."""
+    """Return the zone and region labels that the volume uses: the current or the beta ones."""
     named = {each.key for each in _expressions(required)}
     for labels in (named, volume.labels):
         for keys in (_GA, _BETA):
@@ -141,7 +144,7 @@ def _mapped(required: NodeSelector, renamed: Mapping[str, str]) -> NodeSelector:
 
 
 def _require_translation(volume: PersistentVolume) -> None:
-    """Refuse a volume that has no CSI form: its driver could not find it."""
+    """Raise ``InvalidObject`` for a volume that has no CSI form."""
     spec = volume.spec
     disk = spec.azure_disk
     if disk is not None and disk.kind and disk.kind.lower() != "managed":

@@ -12,11 +12,11 @@ from podium.api.claims import named_claims
 from podium.api.objects import Pod
 from podium.errors import CacheError, NotFound
 from podium.plugins.volume.binding import hints
-from podium.plugins.volume.binding.alike import alike
 from podium.plugins.volume.binding.args import BindingArgs, ScoringBindingArgs
 from podium.plugins.volume.binding.binder import Binder
 from podium.plugins.volume.binding.decision import Decision, decide
 from podium.plugins.volume.binding.migration import MigratedNodes
+from podium.plugins.volume.binding.node_groups import first_of_group
 from podium.plugins.volume.binding.pod_claims import (
     NO_CLAIMS,
     PodClaims,
@@ -49,9 +49,9 @@ class VolumeBinding(
         self._migrated = MigratedNodes(handle.cluster)
 
     def sign(self, pod: Pod) -> Hashable:
-        """Bound claims by what their volumes ask of a node, so that replicas are equal; else names.
+        """Return the reach of the pod's volumes if all claims are bound, else the claims' names.
 
-        With nothing left to bind, nothing but that is looked at.
+        With bound claims nothing else matters, so that replicas have equal signatures.
         """
         if not pod.spec.volumes:
             return ()
@@ -60,7 +60,7 @@ class VolumeBinding(
         if bound is not None:
             return tuple([volume and volume.content for volume in bound])
         if any(claim.is_ephemeral for claim in claims):
-            raise fwk.NotSignable  # made for this pod alone: it has no equal
+            raise fwk.NotSignable  # the claim belongs to this pod alone
         return pod.namespace, claims
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
@@ -72,7 +72,7 @@ class VolumeBinding(
             state.put(found)
             return None
         if found.is_skip:
-            state.put(NO_CLAIMS)  # for Reserve, which is not skipped
+            state.put(NO_CLAIMS)  # Reserve reads it, and is called although Filter is skipped
         return found
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
@@ -80,8 +80,8 @@ class VolumeBinding(
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         claims = state.get(PodClaims)
-        places = alike(nodes, claims, self._migrated)
-        return places.map(lambda place: decide(claims, nodes.at(place)).status)
+        firsts = first_of_group(nodes, claims, self._migrated)
+        return firsts.map(lambda position: decide(claims, nodes.at(position)).status)
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         return fwk.skip()
@@ -136,7 +136,7 @@ class VolumeBinding(
         ]
 
     def _filters(self) -> bool:
-        """Whether the profile has this Filter: without it no volume was ever chosen for a pod."""
+        """Return whether the profile enables this Filter; else there is nothing to reserve."""
         return self.name in self._handle.plugins(fwk.Point.FILTER)
 
     def _decide(self, claims: PodClaims, node_name: str) -> Decision:
@@ -147,7 +147,7 @@ class VolumeBinding(
 
 
 class ScoringVolumeBinding(VolumeBinding):
-    """With the feature StorageCapacityScoring: ``shape`` says how good a percentage used is."""
+    """With the feature StorageCapacityScoring. ``shape`` maps percent used to a score."""
 
     Args = ScoringBindingArgs
 
@@ -167,6 +167,6 @@ class ScoringVolumeBinding(VolumeBinding):
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         claims = state.get(PodClaims)
-        places = alike(nodes, claims, self._migrated)
-        scores = places.map(lambda place: score(decide(claims, nodes.at(place)), self._line))
+        firsts = first_of_group(nodes, claims, self._migrated)
+        scores = firsts.map(lambda position: score(decide(claims, nodes.at(position)), self._line))
         return scores.to_array(np.int64)

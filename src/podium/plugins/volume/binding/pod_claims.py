@@ -1,4 +1,4 @@
-"""PreFilter: the claims of a pod, and for each what decides where the pod can run."""
+"""PreFilter: the claims of a pod, and for each on which nodes it can be served."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BoundVolume:
     """The volume of a bound claim."""
 
     volume: PersistentVolume
-    plugin: str  # in-tree, when a CSI driver may have taken its place
+    plugin: str  # the in-tree plugin, if a CSI driver may have replaced it; else empty
     csi_nodes: Objects[CSINode]
 
     @classmethod
@@ -49,7 +49,10 @@ class BoundVolume:
         return cls(volume, in_tree_plugin(volume), cluster.objects(CSINode))
 
     def is_usable_on(self, node: fwk.NodeInfo) -> bool:
-        """``InvalidObject`` when a CSI driver serves it there and cannot know it."""
+        """Return whether the volume can be used on the node.
+
+        Raises ``InvalidObject`` if a CSI driver serves it there and the volume has no CSI form.
+        """
         csi_node = self.csi_nodes.get(node.name) if self.plugin else None
         migrated = is_migrated(self.plugin, csi_node)
         reach = migrated_reach(self.volume) if migrated else of_volume(self.volume)
@@ -57,20 +60,20 @@ class BoundVolume:
 
     @property
     def content(self) -> Hashable:
-        """All of it that an answer can depend on."""
+        """Everything about the volume that Filter depends on."""
         if not self.plugin:
             return of_volume(self.volume)
         try:
             return self.plugin, of_volume(self.volume), migrated_reach(self.volume)
         except InvalidObject:
-            return self.volume.name  # the fault names it
+            return self.volume.name  # the error message has its name
 
     @property
     def reaches(self) -> list[Reach]:
-        """What tells nodes apart for this volume, whoever serves it."""
+        """The reaches with and without migration, for grouping nodes."""
         reaches = [of_volume(self.volume)]
         if self.plugin:
-            with suppress(InvalidObject):  # told for the nodes where it matters
+            with suppress(InvalidObject):  # Filter reports it for the nodes concerned
                 reaches.append(migrated_reach(self.volume))
         return reaches
 
@@ -86,10 +89,10 @@ class DelayedClaim:
 
 @dataclass(frozen=True, slots=True)
 class PodClaims:
-    """PreFilter's state. A bound claim whose volume does not exist has ``None`` for it.
+    """PreFilter's state. ``bound`` has ``None`` for a bound claim whose volume does not exist.
 
-    ``selected`` claims are being provisioned for a node already; ``unmatched`` ones are open, the
-    smallest request first: that is the order in which they choose volumes.
+    ``selected`` claims are already being provisioned for a node. ``unmatched`` claims still need a
+    volume; they choose in this order, the smallest request first.
     """
 
     bound: tuple[BoundVolume | None, ...] = ()
@@ -106,21 +109,21 @@ NO_CLAIMS: Final = PodClaims()
 
 
 def find_claims(cluster: fwk.ClusterView, pod: Pod) -> PodClaims | fwk.Status:
-    """What is known about the pod's claims, or why no node would do; none at all gives a skip."""
+    """Return the pod's claims, a rejection if one cannot be used, or a skip without claims."""
     claims: dict[str, PersistentVolumeClaim] = {}
     for named in named_claims(pod):
         found = _usable(cluster, pod, named)
         if isinstance(found, str):
             return fwk.Status.unresolvable(found)
-        # A claim in two volumes of a pod is one claim; upstream would look for two volumes.
+        # A claim in two volumes of a pod counts once; kube-scheduler would look for two volumes.
         claims[found.key] = found
-    return _sorted_out(cluster, claims.values()) if claims else fwk.skip()
+    return _classify(cluster, claims.values()) if claims else fwk.skip()
 
 
 def bound_volumes(
     cluster: fwk.ClusterView, pod: Pod, named: Iterable[NamedClaim]
 ) -> list[BoundVolume | None] | None:
-    """The volumes of the pod's claims if all of these are bound, each once; else ``None``."""
+    """Return the volumes of the pod's claims, each once; ``None`` unless all are bound."""
     found: dict[str, BoundVolume | None] = {}
     for each in named:
         claim = _usable(cluster, pod, each)
@@ -135,7 +138,7 @@ def is_bound(claim: PersistentVolumeClaim) -> bool:
 
 
 def _usable(cluster: fwk.ClusterView, pod: Pod, named: NamedClaim) -> PersistentVolumeClaim | str:
-    """The claim as it is assumed now, or why it is of no use."""
+    """Return the claim with assumptions applied, or the reason why it cannot be used."""
     claim = cluster.assumed(PersistentVolumeClaim).get(claim_key(pod.namespace, named.name))
     if claim is None:
         return _missing(named)
@@ -151,12 +154,12 @@ def _usable(cluster: fwk.ClusterView, pod: Pod, named: NamedClaim) -> Persistent
 
 def _missing(named: NamedClaim) -> str:
     if named.is_ephemeral:
-        who = "waiting for ephemeral volume controller"
-        return f'{who} to create the persistentvolumeclaim "{named.name}"'
+        reason = "waiting for ephemeral volume controller"
+        return f'{reason} to create the persistentvolumeclaim "{named.name}"'
     return missing(PersistentVolumeClaim, named.name)
 
 
-def _sorted_out(
+def _classify(
     cluster: fwk.ClusterView, claims: Iterable[PersistentVolumeClaim]
 ) -> PodClaims | fwk.Status:
     bound: list[BoundVolume | None] = []
@@ -194,7 +197,7 @@ def _volume_of(cluster: fwk.ClusterView, claim: PersistentVolumeClaim) -> BoundV
 
 
 def _is_delayed(claim: PersistentVolumeClaim, wanted: StorageClass) -> bool:
-    """One that asks for a volume by name is for its controller to bind, whatever its class."""
+    """Return whether the claim waits for a node. One that names a volume never does."""
     return wanted.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER and not claim.spec.volume_name
 
 

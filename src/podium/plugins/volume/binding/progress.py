@@ -1,6 +1,6 @@
-"""Whether the volumes of a pod are bound by now, as the API's own objects show it.
+"""Whether the volumes of a pod are bound by now, according to the objects in the API.
 
-Assumptions play no part here: the volume controller and the provisioners see what the API has.
+Assumptions are not applied here, as the volume controller and provisioners do not know them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Progress = fwk.Status | None
 
 
 def progress(cluster: fwk.ClusterView, reservation: Reservation, pod: Pod) -> Progress:
-    """The first claim that is not bound decides."""
+    """Return the progress of the first volume or claim that is not bound; else success."""
     name = reservation.node_name
     node = cluster.node(name)
     if node is None:
@@ -39,7 +39,7 @@ def progress(cluster: fwk.ClusterView, reservation: Reservation, pod: Pod) -> Pr
 def _of_volume(
     cluster: fwk.ClusterView, change: Change[PersistentVolume], node: fwk.NodeInfo
 ) -> Progress:
-    """A volume that was given to a claim: the claim must come to say so itself."""
+    """Return the progress of a volume that was given to a claim: the claim must name it too."""
     volume = cluster.volumes.get(change.wanted.name)
     claim = cluster.objects(PersistentVolumeClaim).get(change.claim.key)
     if volume is None or claim is None:
@@ -57,7 +57,10 @@ def _of_volume(
 def _of_claim(
     cluster: fwk.ClusterView, change: Change[PersistentVolumeClaim], node: fwk.NodeInfo
 ) -> Progress:
-    """A claim that gets a new volume: its provisioner takes the node away when it gives up."""
+    """Return the progress of a claim that gets a new volume.
+
+    A provisioner that gives up removes the annotation with the selected node.
+    """
     claim = cluster.objects(PersistentVolumeClaim).get(change.claim.key)
     if claim is None:
         gone = missing(PersistentVolumeClaim, change.claim.name)
@@ -71,7 +74,7 @@ def _of_claim(
     if claim.spec.volume_name:
         volume = cluster.volumes.get(claim.spec.volume_name)
         if volume is None:
-            return None  # the claim came before its volume, or loses it soon
+            return None  # the volume has not been seen yet, or has just been deleted
         if problem := _misplaced(cluster, volume, node):
             return problem
     return fwk.SUCCESS if is_bound(claim) else None

@@ -1,4 +1,4 @@
-"""Whether a new volume can be made for a claim: its class, where it allows, and with what room."""
+"""Whether a new volume can be provisioned for a claim: on which nodes, and from which pools."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Pools = Nearby[CSIStorageCapacity]
 
 @dataclass(frozen=True, slots=True)
 class Provisioning:
-    """Where the class allows a new volume, and the pools that have room for it.
+    """Where the class allows a new volume, and the pools that have enough capacity for it.
 
-    Without ``pools`` room is not checked: the driver does not publish it.
+    Without ``pools`` capacity is not checked, as the driver does not publish it.
     """
 
     reach: Reach
@@ -56,7 +56,7 @@ def find_provisioning(
 
 
 def largest_volume(pool: CSIStorageCapacity) -> int | None:
-    """How many bytes a volume in this pool can have; ``None`` when the pool does not say."""
+    """Return how large a volume in this pool can be, in bytes; ``None`` if not known."""
     limit = pool.capacity if pool.maximum_volume_size is None else pool.maximum_volume_size
     return None if limit is None else quantity.value(quantity.parse(limit))
 

@@ -1,7 +1,7 @@
-"""Which nodes can use a volume, a class or a pool of storage: demands on a node's labels.
+"""Reach: the nodes that can use a volume, a class or a pool of storage, by the nodes' labels.
 
 Node affinity of volumes, allowed topologies of classes and the topology of storage pools are three
-notations of one thing.
+notations for the same thing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Reach(HashedValue, frozen=True, gc=False):
-    """Any one alternative must hold, and all requirements in it; an empty one always does."""
+    """A node is covered if it meets all requirements of at least one alternative."""
 
     alternatives: tuple[tuple[Requirement, ...], ...] = ((),)
 
@@ -58,14 +58,20 @@ def of_volume(volume: PersistentVolume) -> Reach:
 
 @lru_cache(maxsize=16384)
 def of_terms(required: NodeSelector) -> Reach:
-    """A term that cannot be read covers no node; fields are not looked at, as upstream."""
+    """Return the reach of a node selector.
+
+    As in kube-scheduler, an invalid term covers no node, and fields are ignored.
+    """
     terms = node_selector(required).terms
     return Reach(tuple(term.labels for term in terms if not term.errors))
 
 
 @lru_cache(maxsize=4096)
 def of_topologies(terms: tuple[TopologySelectorTerm, ...]) -> Reach:
-    """No terms at all allow every node; a term that says nothing or cannot be read allows none."""
+    """Return the reach of allowed topologies.
+
+    Without terms every node is allowed. An empty or invalid term allows no node.
+    """
     if not terms:
         return EVERYWHERE
     parts = [
@@ -91,10 +97,11 @@ _Ranked = tuple[int, Reach, T]
 
 
 class Nearby(Generic[T]):
-    """Things in order of preference, found by the labels of a node.
+    """Volumes or pools in order of preference, looked up by the labels of a node.
 
-    Thousands of local volumes are each on a node of their own: those that ask for a value of a
-    label are looked up by it instead of being tried one by one.
+    There may be thousands of local volumes, each usable on a single node. Those that require a
+    value of a label are indexed by it (``_by_label``) instead of being tried one by one; all others
+    are in ``_anywhere``.
     """
 
     def __init__(self, things: Iterable[tuple[Reach, T]]) -> None:
@@ -106,7 +113,7 @@ class Nearby(Generic[T]):
             self._put(reach, (rank, reach, thing))
 
     def at(self, labels: Labels) -> Iterator[T]:
-        """Those that can be used on a node with these labels, best first."""
+        """Yield what can be used on a node with these labels, best first."""
         found = [self._anywhere] if self._anywhere else []
         for key, by_value in self._by_label.items():
             there = by_value.get(labels.get(key, ""))
@@ -116,17 +123,15 @@ class Nearby(Generic[T]):
         return (thing for _, reach, thing in ranked if reach.covers(labels))
 
     def _put(self, reach: Reach, ranked: _Ranked[T]) -> None:
-        anchors = [_anchor(part) for part in reach.alternatives]
-        if None in anchors:
+        required = [_required_values(part) for part in reach.alternatives]
+        if None in required:
             self._anywhere.append(ranked)
             return
-        places = {
-            (anchor.key, value): None for anchor in anchors if anchor for value in anchor.values
-        }
-        for key, value in places:
+        pairs = {(each.key, value): None for each in required if each for value in each.values}
+        for key, value in pairs:
             self._by_label.setdefault(key, {}).setdefault(value, []).append(ranked)
 
 
-def _anchor(part: tuple[Requirement, ...]) -> Requirement | None:
-    """A requirement that only the nodes with certain values of a label can meet."""
+def _required_values(part: tuple[Requirement, ...]) -> Requirement | None:
+    """Return a requirement that only nodes with certain values of a label can meet."""
     return next((requirement for requirement in part if requirement.operator == IN), None)

@@ -1,4 +1,4 @@
-"""Reserve and Unreserve: a pod's claims and volumes as they are to become, assumed in memory."""
+"""Reserve and Unreserve: the claims and volumes that PreBind will write, assumed in memory."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ T = TypeVar("T", bound=ApiObject)
 
 @dataclass(slots=True, eq=False)
 class Change(Generic[T]):
-    """An object that is to become ``wanted``, from the version that ``wanted`` carries.
+    """A change of an object to ``wanted``, whose resource version is the one it was made from.
 
-    ``written`` is what the API made of it. In doubt are writes that got no clear answer: they may
+    ``is_assumed`` is false if the object has that form already. ``written`` is the object that the
+    API returned for the write. ``is_in_doubt`` means that a write got no clear response: it may
     have been carried out.
     """
 
@@ -41,7 +42,7 @@ class Change(Generic[T]):
 
 @dataclass(slots=True, eq=False)
 class Reservation:
-    """What one pod has taken on its node. It belongs to that pod alone, equal pods or not."""
+    """What one pod has reserved on its node. It is never shared between equal pods."""
 
     node_name: str
     volumes: list[Change[PersistentVolume]] = field(default_factory=list)
@@ -51,7 +52,7 @@ class Reservation:
         return bool(self.volumes or self.claims)
 
     def take(self, cluster: ClusterView, decision: Decision) -> None:
-        """Assume what was decided; what fails half-way leaves nothing assumed."""
+        """Assume what was decided. If that fails half-way, nothing stays assumed."""
         for binding in decision.bindings:
             wanted = bound_volume(binding.volume, binding.claim)
             self.volumes.append(Change(wanted, binding.claim, wanted is not binding.volume))
@@ -66,34 +67,34 @@ class Reservation:
             raise
 
     def release(self, cluster: ClusterView) -> None:
-        """Give back what the API was certainly not told.
+        """Undo the assumptions that were certainly not written.
 
-        What was written stays assumed until the watch shows it: a claim must not be given a second
-        volume just because its first one is news. So does what is in doubt, until that is resolved.
+        What was written stays assumed until the watch shows it, since otherwise the claim could be
+        given a second volume meanwhile. What is in doubt stays assumed until that is resolved.
         """
         _restore(cluster.assumed(PersistentVolume), self.volumes)
         _restore(cluster.assumed(PersistentVolumeClaim), self.claims)
 
 
 def bound_volume(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """The volume reserved for this claim; the same object when it says so already."""
-    if names(volume, claim):
+    """Return the volume reserved for this claim; the same object if it already is."""
+    if is_reserved_for(volume, claim):
         return volume
     spec = msgspec.structs.replace(volume.spec, claim_ref=reference(claim))
-    # A volume that its administrator reserved without a uid is not marked as ours to take back.
+    # A volume that an administrator reserved without a uid does not get the annotation.
     marks = {} if is_for(volume, claim) else {BOUND_BY_CONTROLLER: "yes"}
     return _annotated(msgspec.structs.replace(volume, spec=spec), marks)
 
 
 def selected_claim(claim: PersistentVolumeClaim, node_name: str) -> PersistentVolumeClaim:
-    """The claim to be provisioned for this node; the same object when it says so already."""
+    """Return the claim with this node selected; the same object if it already is."""
     if claim.annotations.get(SELECTED_NODE) == node_name:
         return claim
     return _annotated(claim, {SELECTED_NODE: node_name})
 
 
-def names(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Whether the volume is reserved for this very claim, uid and all."""
+def is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Return whether the volume is reserved for exactly this claim, including its uid."""
     ref = volume.spec.claim_ref
     return ref is not None and is_for(volume, claim) and ref.uid == claim.uid
 

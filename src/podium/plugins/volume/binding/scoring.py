@@ -1,4 +1,4 @@
-"""The score of a node by how full the storage would be that it has for a pod's claims."""
+"""The score of a node by how full the storage for the pod's claims would be."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Line = Sequence[tuple[int, int]]
 
 
 def line_of(shape: Sequence[ShapePoint]) -> Line:
-    """The points of the scoring function, from percent used to a score of up to 100."""
+    """Return the points of the scoring function, from percent used to a score up to 100."""
     return [(point.utilization, point.score * (_TOP // TOP_SHAPE_SCORE)) for point in shape]
 
 
 def score(decision: Decision, line: Line) -> int:
-    """The mean over the storage classes that the claims ask for; 0 when none tells its size."""
+    """Return the mean score over the claims' storage classes; 0 if no capacity is known."""
     usages = _bindings(decision) if decision.bindings else _provisions(decision)
     if not usages:
         return 0
@@ -32,7 +32,7 @@ def score(decision: Decision, line: Line) -> int:
 
 
 def _bindings(decision: Decision) -> dict[str, tuple[int, int]]:
-    """Requested and offered bytes by class, where volumes exist."""
+    """Return requested and available bytes by class, for existing volumes."""
     usages: dict[str, tuple[int, int]] = {}
     for binding in decision.bindings:
         name = binding.volume.spec.storage_class_name
@@ -43,7 +43,10 @@ def _bindings(decision: Decision) -> dict[str, tuple[int, int]]:
 
 
 def _provisions(decision: Decision) -> dict[str, tuple[int, int]]:
-    """Where volumes are made: several claims of a class come out of one pool, counted once."""
+    """Return requested and available bytes by class, for new volumes.
+
+    Several claims of a class share one pool, whose capacity counts once.
+    """
     usages: dict[str, tuple[int, int]] = {}
     for provision in decision.provisions:
         if provision.pool is None:

@@ -1,4 +1,4 @@
-"""Nodes that a pod's claims cannot tell apart: Filter's rule is asked once for all of them."""
+"""Groups of nodes that are equal to a pod's claims, so that Filter judges each group once."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from podium.plugins.volume.binding.reach import Reach
 Codes = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-_MISSING: Final = 0  # the label is not there
-_OTHER: Final = 1  # it has a value that no rule mentions
-_DENSE: Final = 1 << 16  # numbers below this are told apart by counting instead of sorting
+_MISSING: Final = 0  # the node does not have the label
+_OTHER: Final = 1  # it has a value that no requirement mentions
+_DENSE: Final = 1 << 16  # numbers beyond this are made dense again by sorting
 
 
-def alike(nodes: fwk.Rows, claims: PodClaims, migrated: MigratedNodes) -> fwk.Column[int]:
-    """For each node of the view the position of one that stands for it."""
+def first_of_group(nodes: fwk.Rows, claims: PodClaims, migrated: MigratedNodes) -> fwk.Column[int]:
+    """Return for each node the position of the first node of its group."""
     groups = _Groups(len(nodes))
     for key, values in _mentioned(_reaches(claims)).items():
         groups.split(*_label_codes(nodes.labels[key], values))
@@ -35,14 +35,17 @@ def alike(nodes: fwk.Rows, claims: PodClaims, migrated: MigratedNodes) -> fwk.Co
 
 
 class _Groups:
-    """A number per node, equal for nodes that nothing has told apart so far."""
+    """A number per node; nodes that are equal so far have the same number.
+
+    Invariant: all numbers are below ``_limit``.
+    """
 
     def __init__(self, size: int) -> None:
         self._codes: Codes = np.zeros(size, np.intp)
         self._limit = 1
 
     def split(self, codes: Codes | Mask, limit: int) -> None:
-        """Tell nodes apart by these numbers too, which are below ``limit``."""
+        """Split the groups by these numbers, which must be below ``limit``."""
         codes = codes.astype(np.intp, copy=False)
         self._codes = codes if self._limit == 1 else self._codes * limit + codes
         self._limit *= limit
@@ -57,9 +60,9 @@ class _Groups:
         # Written from the back, so that the first node of each group remains.
         first[self._codes[::-1]] = np.arange(len(self._codes) - 1, -1, -1)
         found = np.flatnonzero(first >= 0)
-        places = np.zeros(self._limit, np.intp)
-        places[found] = np.arange(len(found))
-        return fwk.Column(first[found].tolist(), places[self._codes])
+        index_of = np.zeros(self._limit, np.intp)
+        index_of[found] = np.arange(len(found))
+        return fwk.Column(first[found].tolist(), index_of[self._codes])
 
 
 def _reaches(claims: PodClaims) -> Iterable[Reach]:
@@ -72,7 +75,7 @@ def _reaches(claims: PodClaims) -> Iterable[Reach]:
 
 
 def _mentioned(reaches: Iterable[Reach]) -> dict[str, set[str] | None]:
-    """The values that matter by label; ``None`` where every value does."""
+    """Return by label the values that matter; ``None`` if every value does."""
     found: dict[str, set[str] | None] = {}
     for reach in set(reaches):
         for requirement in reach.requirements:
@@ -88,7 +91,7 @@ def _label_codes(label: fwk.LabelView, values: set[str] | None) -> tuple[Codes, 
     if values is None:
         return label.numbers + 1, len(label.values) + 1
     codes = np.full(len(label.values) + 1, _OTHER, np.intp)
-    codes[-1] = _MISSING  # where the number of a missing label points
+    codes[-1] = _MISSING  # the number of a missing label is -1, the last element
     known = [label.number_of[value] for value in values if value in label.number_of]
     codes[known] = np.arange(_OTHER + 1, _OTHER + 1 + len(known))
     return codes[label.numbers], _OTHER + 1 + len(known)
