@@ -1,8 +1,13 @@
 import pytest
 
 from podium import framework as fwk
-from podium.plugins.node_affinity import CONFLICT, REJECTED, REJECTED_BY_PROFILE, NodeAffinity
-from podium.plugins.node_affinity.args import AffinityArgs
+from podium.plugins.node_affinity import (
+    CONFLICT,
+    REJECTED,
+    REJECTED_BY_PROFILE,
+    AffinityArgs,
+    NodeAffinity,
+)
 from podium.testing.builders import node, pod
 from tests.support.node_affinity import affinity, named, plugin, term, verdicts
 

@@ -4,13 +4,14 @@ A term selects pods by labels and namespaces. Its domains are the groups of node
 of its topology key.
 
 PreFilter  rejects a pod with an invalid term; skips when neither the pod nor any placed pod has a
-required term that matters. Filter     rejects a node if one of its domains lacks the pods that the
-pod's affinity requires (unless the pod is the first of its kind), if its domains have pods that the
-pod's anti-affinity forbids, or pods whose own anti-affinity forbids the incoming pod. Score
-adds up the weights of preferred terms, both the pod's and those of placed pods that match it, and
-``hardPodAffinityWeight`` for each required affinity term that matches it. Requeue    when a
-required pod appears or a forbidden one disappears (also by a change of labels), and when a node
-joins or changes its domain.
+           required term that matters.
+Filter     rejects a node if one of its domains lacks the pods that the pod's affinity requires
+           (unless the pod is the first of its kind), if its domains have pods that the pod's
+           anti-affinity forbids, or pods whose own anti-affinity forbids the incoming pod.
+Score      adds up the weights of preferred terms, both the pod's and those of placed pods that
+           match it, and ``hardPodAffinityWeight`` for each required affinity term that matches it.
+Requeue    when a required pod appears or a forbidden one disappears (also by a change of labels),
+           and when a node joins or changes its domain.
 
 Arguments  hardPodAffinityWeight (1), from 0 to 100.
            ignorePreferredTermsOfExistingPods (false): if true, a pod without preferred terms of its

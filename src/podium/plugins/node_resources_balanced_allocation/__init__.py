@@ -1,11 +1,12 @@
 """NodeResourcesBalancedAllocation: prefer nodes whose resources the pod makes more evenly used.
 
-PreScore   skips a pod that requests none of the listed resources. Score      compares how much the
-used fractions of a node's resources differ with the pod and without it: 75 if that stays the same,
-up to 100 if they get closer, down to 50 if they do not.
+PreScore   skips a pod that requests none of the listed resources.
+Score      compares how much the used fractions of a node's resources differ with the pod and
+           without it: 75 if that stays the same, up to 100 if they get closer, down to 50 if they
+           do not.
 
 Arguments  resources (cpu, memory): the resources to compare. Their weights are ignored and must be
-1.
+           1.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from podium.api.objects import Pod
 from podium.framework.args import invalid
 from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand, ResourceSpec, demands
 from podium.plugins.node_resources_balanced_allocation.balance import (
+    CurrentBalances,
     balance_of,
     balance_with,
     balances,
     points,
     shares,
 )
-from podium.plugins.node_resources_balanced_allocation.standing import CurrentBalances
 
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 

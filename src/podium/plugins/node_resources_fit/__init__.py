@@ -6,6 +6,133 @@ Requeue  when pods leave or shrink, a node that would be large enough joins or g
          device class begins to offer a requested resource.
 """
 
-from podium.plugins.node_resources_fit.plugin import NodeResourcesFit
+from __future__ import annotations
 
-__all__ = ["NodeResourcesFit"]
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api import resources
+from podium.api.objects import Pod
+from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand
+from podium.plugins.node_resources_fit import hints
+from podium.plugins.node_resources_fit.args import FitArgs
+from podium.plugins.node_resources_fit.needs import (
+    Needs,
+    fits_everywhere,
+    needs_of,
+    rejection,
+    shortages,
+    unresolvable,
+)
+from podium.plugins.node_resources_fit.strategies import scored_demands
+
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedNeeds:
+    """PreFilter's state: the needs to check, and their names."""
+
+    needs: Needs
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDemands:
+    """PreScore's state: what the pod requests of the resources that are scored."""
+
+    demands: tuple[Demand, ...]
+
+
+class NodeResourcesFit(
+    fwk.PreFilterPlugin,
+    fwk.FilterPlugin,
+    fwk.PreScorePlugin,
+    fwk.ScorePlugin,
+    fwk.EnqueueExtensions,
+):
+    name = "NodeResourcesFit"
+    Args = FitArgs
+
+    def __init__(self, args: FitArgs, handle: fwk.Handle) -> None:
+        self.args = args
+        self.strategy = args.scoring_strategy.build()
+        self.resources = args.scoring_strategy.resources or CPU_AND_MEMORY
+
+    def sign(self, pod: Pod) -> Hashable:
+        # As written, which is faster than summing up, and replicas are written the same.
+        return resources.written_requests(pod)
+
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        return DEPENDENCIES
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
+        needs = self.checked(pod)
+        state.put(CheckedNeeds(needs, tuple([name for name, _ in needs])))
+
+    def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
+        checked = state.get(CheckedNeeds)
+        short = [*shortages(checked.needs, node)]
+        if not any(short):
+            return fwk.SUCCESS
+        bits = sum(1 << bit for bit, is_short in enumerate(short) if is_short)
+        return rejection(checked.names, bits, any(unresolvable(checked.needs, node)))
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        checked = state.get(CheckedNeeds)
+        if fits_everywhere(checked.needs, nodes):
+            return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
+        short = cast("list[NDArray[np.bool_]]", [*shortages(checked.needs, nodes)])
+        never = reduce(or_, unresolvable(checked.needs, nodes), np.zeros(len(nodes), np.bool_))
+        width = len(short)
+        return fwk.packed([*short, never]).map(
+            lambda bits: rejection(checked.names, bits & ~(1 << width), bits >> width == 1)
+        )
+
+    def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
+        state.put(ScoredDemands(self.demands_of(pod)))
+
+    def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
+        score: int = self.strategy.score(self.scored(state, pod), node)
+        return score
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        demands = self.scored(state, pod)
+        if not demands:
+            return np.zeros(len(nodes), np.int64)
+        scores: fwk.Scores = self.strategy.score(demands, nodes)
+        return scores
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return [
+            fwk.on("Pod", "delete|scale-down", hint=hints.pod_made_room),
+            fwk.on("Node", "add|allocatable", hint=hints.node_became_large_enough),
+            fwk.on("resource.k8s.io/DeviceClass", "add|update", hint=hints.class_offers_resource),
+        ]
+
+    def checked(self, pod: Pod) -> Needs:
+        """Return the pod's needs without the resources that the arguments ignore."""
+        needs = needs_of(pod)
+        args = self.args
+        if not args.ignored_resources and not args.ignored_resource_groups:
+            return needs
+        return tuple(
+            (name, amount)
+            for name, amount in needs
+            if not (resources.is_extended(name) and args.ignores(name))
+        )
+
+    def scored(self, state: fwk.CycleState, pod: Pod) -> tuple[Demand, ...]:
+        """Return what PreScore stored, or compute it if the profile has this PreScore disabled."""
+        kept = state.find(ScoredDemands)
+        return self.demands_of(pod) if kept is None else kept.demands
+
+    def demands_of(self, pod: Pod) -> tuple[Demand, ...]:
+        return scored_demands(self.resources, pod)

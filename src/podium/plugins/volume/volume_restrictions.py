@@ -1,9 +1,10 @@
 """VolumeRestrictions: keep pods apart that must not share a disk or a claim.
 
 PreFilter  rejects a pod whose claim does not exist, and looks up whether another pod uses one of
-its ReadWriteOncePod claims. Filter     rejects a node where a pod uses the same disk, and every
-node while such a claim is in use. Requeue    when a conflicting pod is deleted, a node joins, or a
-claim of the pod appears.
+           its ReadWriteOncePod claims.
+Filter     rejects a node where a pod uses the same disk, and every node while such a claim is in
+           use.
+Requeue    when a conflicting pod is deleted, a node joins, or a claim of the pod appears.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api.claims import claim_key
-from podium.api.disks import Disk, disks_of, storage_volumes
-from podium.api.objects import PersistentVolumeClaim, Pod, Volume
+from podium.api.disks import Disk, disk_name, disks_of, storage_volumes
+from podium.api.objects import RBD, AWSElasticBlockStore, PersistentVolumeClaim, Pod, Volume
 from podium.errors import NotFound
+from podium.framework.cluster_view import DiskUsers, RowCounts
 from podium.plugins.volume.claims import get_claim, references
-from podium.plugins.volume.disks import count_rivals, standing_rivals
 
 VERDICTS = [
     fwk.SUCCESS,
@@ -166,3 +167,30 @@ def rival_is_gone(pod: Pod, old: Pod, new: None) -> bool:
 
 def claim_appeared(pod: Pod, old: None, new: PersistentVolumeClaim) -> bool:
     return references(pod, new, ephemeral=False)
+
+
+def standing_rivals(disks: Iterable[Disk], uses: DiskUsers) -> Iterator[RowCounts]:
+    """Yield the rows of placed pods' disks that exclude one of these disks."""
+    for mine in disks:
+        for theirs, rows in uses.alike(mine):
+            if excludes(mine, theirs):
+                yield rows
+
+
+def count_rivals(disks: Iterable[Disk], volumes: Iterable[Volume]) -> int:
+    """Return how many of these volumes are disks that exclude one of the given disks."""
+    return sum(
+        disk_name(mine) == disk_name(theirs) and excludes(mine, theirs)
+        for mine in disks
+        for theirs in disks_of(volumes)
+    )
+
+
+def excludes(mine: Disk, theirs: Disk) -> bool:
+    """Return whether two pods with these disks, which have the same name, exclude each other."""
+    if isinstance(mine, AWSElasticBlockStore):
+        return True  # even if both are read-only, as in kube-scheduler
+    if isinstance(mine, RBD) and isinstance(theirs, RBD):
+        shares_a_monitor = not set(mine.monitors).isdisjoint(theirs.monitors)
+        return shares_a_monitor and not (mine.read_only and theirs.read_only)
+    return not (mine.read_only and theirs.read_only)

@@ -1,9 +1,9 @@
 """VolumeZone: a node must be in the zone and region of the pod's volumes.
 
 PreFilter  collects the zones and regions of the pod's bound volumes from their labels; rejects a
-pod whose claim or volume does not exist. Filter     rejects a node that has zone or region labels
-which do not match those of each volume. Requeue    when a claim of the pod, a volume, a node, or a
-class with WaitForFirstConsumer changes.
+           pod whose claim or volume does not exist.
+Filter     rejects a node that has zone or region labels which do not match those of each volume.
+Requeue    when a claim of the pod, a volume, a node, or a class with WaitForFirstConsumer changes.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ from podium import framework as fwk
 from podium.api.objects import PersistentVolume, Pod, StorageClass
 from podium.plugins.volume.limits import EXCEEDED
 from podium.plugins.volume.node_volume_limits import hints
-from podium.plugins.volume.node_volume_limits.demand import (
+from podium.plugins.volume.node_volume_limits.load import (
     NOTHING,
     Demand,
+    Load,
     demand_of,
     volumes_of,
 )
-from podium.plugins.volume.node_volume_limits.load import Load
 
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.VOLUMES)
 

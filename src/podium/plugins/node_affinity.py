@@ -7,29 +7,29 @@ Filter     rejects a node that does not match the affinity that the profile requ
 Score      adds up the weights of the preferred terms that the node matches.
 Requeue    when a node that matches joins, or a node's labels begin to match.
 
-Arguments  addedAffinity (none): node affinity for all pods of the profile, in addition to their
-own.
+Arguments  addedAffinity (none): node affinity for all pods, in addition to their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from podium import framework as fwk
 from podium.api import objects
-from podium.api.objects import Node, Pod
+from podium.api.objects import Node, NodeSelector, NodeSelectorTerm, Pod
 from podium.api.selectors import (
+    NAME_FIELD,
     RequiredNodeAffinity,
     WeightedNodeTerm,
     node_selector,
+    preferred_problems,
     preferred_terms,
 )
 from podium.errors import InvalidSelector
-from podium.plugins.node_affinity.args import NO_AFFINITY, AffinityArgs
-from podium.plugins.node_affinity.required import may_match_invalid_terms, possible_names
 
 DEPENDS_ON_NOTHING = fwk.Dependencies()
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS)
@@ -38,6 +38,29 @@ REJECTED_BY_PROFILE = fwk.Status.unresolvable(
     "node(s) didn't match scheduler-enforced node affinity"
 )
 CONFLICT = fwk.Status.unresolvable("pod affinity terms conflict")
+NO_AFFINITY = objects.NodeAffinity()
+
+
+class AffinityArgs(fwk.Args, frozen=True, rename="camel"):
+    """NodeAffinityArgs: the node affinity that a profile adds to all its pods."""
+
+    added_affinity: objects.NodeAffinity | None = None
+
+    def validate(self) -> Iterator[fwk.Problem]:
+        added = self.added_affinity or NO_AFFINITY
+        if added.required is not None:
+            for error in node_selector(added.required).errors:
+                yield _problem(f"{_PATH.format('required')}.{error}")
+        for error in preferred_problems(added.preferred):
+            yield _problem(f"{_PATH.format('preferred')}{error}")
+
+
+_PATH = "addedAffinity.{}DuringSchedulingIgnoredDuringExecution"
+
+
+def _problem(error: str) -> fwk.Problem:
+    path, _, message = error.partition(": ")
+    return fwk.Problem(path, message)
 
 
 class NodeAffinity(
@@ -151,3 +174,33 @@ def verdict_index(matches_profile: Any, matches_pod: Any) -> Any:
 
 
 VERDICTS = [REJECTED_BY_PROFILE, REJECTED, REJECTED_BY_PROFILE, fwk.SUCCESS]
+
+
+Names = frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def possible_names(required: NodeSelector | None) -> Names | None:
+    """Return the names of nodes that the terms select; ``None`` unless every term names nodes."""
+    terms = required.node_selector_terms if required is not None else ()
+    asked = [_names(term) for term in terms]
+    named = [names for names in asked if names is not None]
+    if not named or len(named) < len(asked):
+        return None
+    return Names().union(*named)
+
+
+def _names(term: NodeSelectorTerm) -> Names | None:
+    """Return the names that a term allows; fields that exclude names are left to Filter."""
+    allowed = [
+        Names(field.values)
+        for field in term.match_fields
+        if field.key == NAME_FIELD and field.operator == "In"
+    ]
+    return Names.intersection(*allowed) if allowed else None
+
+
+def may_match_invalid_terms(required: RequiredNodeAffinity, node: Node) -> bool:
+    """Return whether only invalid terms keep the node from matching."""
+    selector = RequiredNodeAffinity(required.pairs)
+    return required.has_errors and selector.matches(node.labels, node.name)
