@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from podium import framework as fwk
 from podium.cycle.ranking import Ranking
+from podium.cycle.scoreboard import Scoreboard
 from podium.cycle.tied import Tied
+from podium.cycle.verdicts import FeasibleVersion
+from podium.framework.profile import subset
 from podium.state.rows import table_of
 from podium.testing.builders import node, pod
 from tests.support.cycle import Scheduler
 from tests.support.search import examples
-from tests.support.toys import Filter, Score
+from tests.support.toys import Filter, Score, profile
 from tests.support.views import state_of
 
 NAMES = [f"node-{number}" for number in range(10)]
@@ -128,3 +131,20 @@ def test_a_pod_on_a_node_that_is_not_there_takes_part_in_no_tie():
         cycle.choose(cycle.find_feasible())
         assert cycle.record.tied == 2
         scheduler.cluster.add_pod(pod(f"ghost{number}", node="unknown"))
+
+
+def test_scores_that_compare_nodes_are_asked_for_again_when_other_nodes_are_feasible():
+    class Rank(Score):
+        def score_all(self, state, pod, nodes):
+            return np.arange(len(nodes))
+
+    plugin = Rank("Rank", depends_on=fwk.Dependencies(feasible=True))
+    of, nodes, state = profile(plugin), fwk.Rows.of(*map(node, NAMES[:3])), fwk.CycleState()
+    board = Scoreboard(of, state_of(nodes), of.reading(pod()))
+
+    board.refresh(state, pod(), subset(nodes, np.array([0, 2])), FeasibleVersion(1, 1))
+    assert board.total.tolist() == [0, 0, 1]
+    board.refresh(state, pod(), nodes, FeasibleVersion(2, 2))
+    assert board.total.tolist() == [0, 1, 2]
+    board.refresh(state, pod(), subset(nodes, np.array([1, 2])), FeasibleVersion(3, 2))
+    assert board.total[1:].tolist() == [0, 1]

@@ -74,7 +74,16 @@ def test_many_nodes_are_scored_at_once():
     plugin = Whole("S", np.full(len(MANY), 7, np.int64))
 
     assert score(plugin, MANY).tolist() == [7] * 9
-    assert score(plugin, FEW).tolist() == [1, 1]
+
+
+def test_few_nodes_are_scored_one_by_one_only_for_in_tree_plugins():
+    class InTree(Whole):
+        __module__ = "podium.plugins.whole"
+
+    sevens = np.full(len(FEW), 7, np.int64)
+
+    assert score(Whole("S", sevens), FEW).tolist() == [7, 7]
+    assert score(InTree("S", sevens), FEW).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("nodes", [FEW, MANY], ids=["few", "many"])

@@ -125,3 +125,16 @@ def test_a_signature_that_cannot_be_hashed():
         assert "plugin \"listed\": sign(pod) returned ['odd']" in told["SignatureFailed"]
         assert "return a hashable value" in told["SignatureFailed"]
         assert (cluster.node_of("odd"), cluster.node_of("web")) == ("n1", "n1")
+
+
+def test_a_score_of_nodes_compares_all_of_them_however_few():
+    @podium.score(weight=1000)
+    def smallest(nodes):
+        free = nodes.free("cpu")
+        return 100 * (free == free.min()).astype(int)
+
+    with Cluster(plugins=[smallest]) as cluster:
+        cluster.create(node("n1", cpu=8), node("n2", cpu=2), node("n3", cpu=4), pod("web"))
+        cluster.settle()
+
+        assert cluster.node_of("web") == "n2"

@@ -277,7 +277,11 @@ class Scoreboard:
         reads, changes, known = share.reads, outdated.changes, share.known
         if changes.fresh or reads is None:
             return nodes.index
-        if share.plugin.name in outdated.again or reads.for_scores & changes.aspects:
+        if (
+            share.plugin.name in outdated.again
+            or reads.for_scores & changes.aspects
+            or (outdated.moved and reads.feasible)
+        ):
             known[:] = False
             return nodes.index
         if not outdated.grown and not reads.node & changes.aspects:
@@ -366,6 +370,7 @@ class _Outdated:
             and share.reads is not None
             and not share.normalizes
             and not share.watches_all & self.aspects
+            and not (self.moved and share.reads.feasible)
             and share.plugin.name not in self.again
         )
 

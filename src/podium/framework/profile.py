@@ -98,7 +98,12 @@ class Profile:
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
         self.calls.sources |= {plugin.name: source_of(plugin) for plugin in everyone}
-        self._is_guarded = not all(type(p).__module__.startswith("podium.") for p in everyone)
+        self._is_guarded = not all(map(_is_in_tree, everyone))
+        # A plugin from outside may compare nodes in `score_all`: only in-tree plugins are known to
+        # return the same in both forms.
+        self._scores_few_one_by_one = frozenset(
+            p.name for p in self.scores if _is_in_tree(p) and type(p).score is not ScorePlugin.score
+        )
         # The judging plugins that never have a signature, in order.
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
         self._signers = Signers(self.judges)
@@ -310,7 +315,7 @@ class Profile:
     def score_all(self, plugin: ScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         begin = self._now()
         try:
-            if len(nodes) <= _FEW and type(plugin).score is not ScorePlugin.score:
+            if len(nodes) <= _FEW and plugin.name in self._scores_few_one_by_one:
                 few = [as_score(plugin.score(state, pod, node)) for node in nodes]
                 scores = np.array(few, np.int64)
             else:
@@ -358,6 +363,10 @@ class Profile:
 
 
 _FEW = 4  # below this many nodes the per-node form is cheaper than arrays of one
+
+
+def _is_in_tree(plugin: Plugin) -> bool:
+    return type(plugin).__module__.startswith("podium.")
 
 
 def subset(nodes: Rows, positions: NDArray[np.intp]) -> Rows:
