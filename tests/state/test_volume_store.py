@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.state.volume_store import VolumeStore
+from podium.state.objects import VolumeStore
 from tests.support.storage import claim, volume
 
 

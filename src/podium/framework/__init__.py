@@ -80,10 +80,11 @@ from podium.framework.status import (
 from podium.framework.waiting_pods import WaitingPod
 from podium.state.aspects import Aspect
 from podium.state.column import Column, packed
+from podium.state.label_columns import LabelView, LabelViews
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import Clause, PodQuery, pods_matching
 from podium.state.pod_info import PodInfo
-from podium.state.rows import LabelView, LabelViews, NodeInfo, PodsOnRows, Rows
+from podium.state.rows import NodeInfo, PodsOnRows, Rows
 
 API_VERSION = (1, 0)
 """Moves with the names and signatures in docs/plugins/api.md: the first number when one breaks."""

@@ -44,7 +44,7 @@ class NodeUnschedulable(fwk.FilterPlugin, fwk.EnqueueExtensions):
 
 
 def may_be_cordoned(pod: Pod) -> bool:
-    """Whether the pod may run on a cordoned node."""
+    """Return whether the pod tolerates the taint of cordoned nodes."""
     return any(tolerates(toleration, CORDONED) for toleration in pod.spec.tolerations)
 
 

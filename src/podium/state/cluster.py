@@ -31,13 +31,12 @@ from podium.state.invariants import check_invariants
 from podium.state.kinds import ASPECTS
 from podium.state.label_columns import LabelColumn
 from podium.state.node_table import NodeTable
-from podium.state.objects import ObjectStore, differ_only_in_version
+from podium.state.objects import ObjectStore, VolumeStore, differ_only_in_version
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodGroups, PodQuery
 from podium.state.pod_info import UNPLACED, PodInfo
 from podium.state.rows import Moment, NodeInfo, Rows
 from podium.state.storage import Storage
-from podium.state.volume_store import VolumeStore
 
 T = TypeVar("T", bound=ApiObject)
 

@@ -35,14 +35,13 @@ from podium.state.assumed import Assumed
 from podium.state.column import read_only
 from podium.state.image_columns import HeldImage
 from podium.state.label_columns import LabelColumn
-from podium.state.objects import ObjectStore
+from podium.state.objects import ObjectStore, VolumeStore
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodQuery
 from podium.state.pod_info import PodInfo
 from podium.state.resource_columns import PODS
 from podium.state.row_counts import RowCounts
 from podium.state.rows import Moment, NodeInfo, Rows
-from podium.state.volume_store import VolumeStore
 
 if TYPE_CHECKING:
     from podium.state.cluster import ClusterState

@@ -1,4 +1,4 @@
-"""Columns of objects: the distinct objects, and for each node the index of its own."""
+"""Columns of objects: the distinct objects, and for each node the index of its object."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The kinds beside pods and nodes that the state keeps, and the aspects that a change of theirs is
-of; what watches a cluster watches these."""
+"""The kinds other than pods and nodes that the state keeps, each with the aspect that it changes.
+
+These are the kinds that can be watched.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -41,5 +43,5 @@ ASPECTS: Final[Mapping[type[ApiObject], int]] = {
     Namespace: Aspect.NAMESPACES,
     **dict.fromkeys(WORKLOADS, Aspect.WORKLOADS),
     **dict.fromkeys(STORAGE, Aspect.STORAGE),
-    PodDisruptionBudget: 0,  # read afresh in each preemption
+    PodDisruptionBudget: 0,  # no aspect: each preemption reads them again
 }

@@ -7,17 +7,22 @@ Annotations are kept in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Node
 from podium.api.selectors import Requirement
-from podium.state.column import grown, read_only
+from podium.state.column import Column, grown, read_only
+
+if TYPE_CHECKING:
+    from podium.state.rows import Rows
+
+T = TypeVar("T")
 
 MISSING: Final = -1
 _KEPT_COLUMNS: Final = 128
@@ -185,3 +190,64 @@ class DomainSums:
     def is_current(self, label: LabelColumn, size: int) -> bool:
         """Return whether no label of these rows has changed since the sums were made."""
         return self.domain_ids is label.places(size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelView:
+    """One label over the nodes of a view: a number per node, -1 where the label is missing.
+
+    ``nodes.labels["zone"] == "a"`` is an array of booleans.
+    """
+
+    numbers: NDArray[np.intp]
+    values: Sequence[str]
+    number_of: Mapping[str, int]
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """A mask of the nodes that have the label."""
+        return self.numbers >= 0
+
+    def isin(self, values: Iterable[str]) -> NDArray[np.bool_]:
+        """Return a mask of the nodes whose label has one of these values."""
+        known = [self.number_of[value] for value in values if value in self.number_of]
+        return np.isin(self.numbers, known)
+
+    def map(self, function: Callable[[str | None], T]) -> Column[T]:
+        """Call a function for each distinct value, ``None`` where the label is missing."""
+        return Column([function(value) for value in (*self.values, None)], self.numbers)
+
+    def tolist(self) -> list[str | None]:
+        """Return the label of each node, ``None`` where it is missing."""
+        values = [*self.values, None]
+        return [values[number] for number in self.numbers.tolist()]
+
+    def __eq__(self, value: object) -> NDArray[np.bool_]:  # type: ignore[override]  # as numpy
+        found: NDArray[np.bool_] = self.numbers == self._number(value)
+        return found
+
+    def __ne__(self, value: object) -> NDArray[np.bool_]:  # type: ignore[override]  # as numpy
+        found: NDArray[np.bool_] = self.numbers != self._number(value)
+        return found
+
+    def _number(self, value: object) -> int:
+        return self.number_of.get(cast(str, value), _NO_NUMBER)
+
+    __hash__ = None  # type: ignore[assignment]  # == returns an array, so it cannot be a dict key
+
+
+_NO_NUMBER = -2  # for values that no node has; -1 already means a missing label
+
+
+class LabelViews:
+    """The labels (or annotations) of the nodes of a view, by key: ``nodes.labels["zone"]``."""
+
+    __slots__ = ("_column", "_nodes")
+
+    def __init__(self, nodes: Rows, column: Callable[[str], LabelColumn]) -> None:
+        self._nodes = nodes
+        self._column = column
+
+    def __getitem__(self, key: str) -> LabelView:
+        column = self._column(key)
+        return LabelView(self._nodes.take(column.numbers), column.values, column.number_of)

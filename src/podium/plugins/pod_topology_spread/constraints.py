@@ -52,8 +52,8 @@ def _query(namespace: str, selector: Selector) -> fwk.PodQuery:
 class Spreading:
     """Finds the constraints of a pod.
 
-    Those of the last pod are kept, as each cycle asks several times: ``_hard`` and ``_soft`` (or
-    ``None``: not compiled yet) are those of ``_pod`` in version ``_version`` of the cluster.
+    The last pod's constraints are kept, as each cycle asks several times. ``_hard`` and ``_soft``
+    (``None``: not compiled yet) are those of ``_pod`` in version ``_version`` of the cluster.
     """
 
     def __init__(self, args: SpreadArgs, cluster: fwk.ClusterView) -> None:

@@ -76,14 +76,14 @@ class DryRun:
         cluster = self._handle.cluster
         overlay = cluster.overlay(rows)
         overlay.remove_below(self._pod.priority, cluster.pods.values())
-        world = cluster.rows_at(rows, overlay)
+        trial = cluster.rows_at(rows, overlay)
         state = self._state.clone()
         if self._handle.follows_pods(state):
             gone = [(info, row) for row in rows.tolist() for info in self._lower_priority_pods(row)]
             pods = [info for info, _ in gone]
             rows_of_pods = np.array([row for _, row in gone], np.intp)
-            self._handle.remove_pods(state, self._pod, fwk.PodsOnRows(world, pods, rows_of_pods))
-        statuses = self._handle.run_filters(state, self._pod, world)
+            self._handle.remove_pods(state, self._pod, fwk.PodsOnRows(trial, pods, rows_of_pods))
+        statuses = self._handle.run_filters(state, self._pod, trial)
         fits = ~refusals(statuses)
         for position in np.flatnonzero(~fits).tolist():
             status = statuses.values[int(statuses.index[position])]
@@ -91,7 +91,7 @@ class DryRun:
         if not fits.any():
             return {}
         pool = self._pool(rows[fits])
-        spared = self._spare(_World(self._handle, self._pod, state, overlay), pool)
+        spared = self._spare(_DryRunCluster(self._handle, self._pod, state, overlay), pool)
         return self._candidates(rows[fits], pool, spared)
 
     def _lower_priority_pods(self, row: int) -> list[fwk.PodInfo]:
@@ -134,13 +134,13 @@ class DryRun:
     def _importance(self, info: fwk.PodInfo) -> tuple[int, int]:
         return -info.priority, started(info, self._now)
 
-    def _spare(self, world: _World, pool: _Pool) -> NDArray[np.bool_]:
+    def _spare(self, trial: _DryRunCluster, pool: _Pool) -> NDArray[np.bool_]:
         """Put pods back, one per node at a time; return those with which the pod still fits."""
         spared = np.zeros(len(pool.infos), np.bool_)
-        amounts = world.overlay.amounts_of(pool.infos)
+        amounts = trial.overlay.amounts_of(pool.infos)
         for rank in range(int(pool.ranks.max()) + 1):
             turn = np.flatnonzero(pool.ranks == rank)
-            spared[turn] = world.fits_with(*pool.take(turn), amounts[:, turn])
+            spared[turn] = trial.fits_with(*pool.take(turn), amounts[:, turn])
         return spared
 
     def _candidates(
@@ -164,7 +164,7 @@ class DryRun:
         return found
 
 
-class _World:
+class _DryRunCluster:
     """The cluster of the dry run. Its overlay and cycle state always have the same pods."""
 
     def __init__(
