@@ -1,5 +1,6 @@
 """The commands around an embedded cluster, each run as a user runs it."""
 
+import asyncio
 import fcntl
 import json
 import os
@@ -10,7 +11,13 @@ from itertools import takewhile
 import pytest
 import yaml
 
+from podium import config
+from podium.apiserver.embedded_cluster import ClusterOptions
+from podium.app.embedded import Schedule
 from podium.cli import next_steps
+from podium.cli.state_file import StateFile
+from podium.cli.up import ClusterFiles, serve
+from podium.live.scheduler import Scheduler
 from tests.support.commands import Shell
 
 pytestmark = pytest.mark.slow
@@ -380,3 +387,17 @@ def test_a_port_in_use_is_told_also_when_detached(shell, tmp_path):
 @pytest.mark.parametrize("command", ["up", "down", "apply", "get", "delete"])
 def test_help_has_examples(shell, command):
     assert "example" in shell.out(command, "--help")
+
+
+def test_a_cluster_whose_scheduling_loop_fails_ends(tmp_path, monkeypatch, capsys):
+    async def fails(self):
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(Scheduler, "run", fails)
+    with StateFile(tmp_path / "state") as file:
+        files = ClusterFiles("dies", tmp_path / "kubeconfig", file, None)
+        options = ClusterOptions(nodes=1, port=0)
+        code = asyncio.run(asyncio.wait_for(serve(options, Schedule(config.default), files), 30))
+
+    assert code == 1
+    assert "scheduling has stopped: ZeroDivisionError('oops')" in capsys.readouterr().err

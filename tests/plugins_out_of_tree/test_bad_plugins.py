@@ -1,6 +1,7 @@
 """Plugins that misbehave for one pod: it is told why, by name, and other pods are scheduled."""
 
 import asyncio
+import sys
 
 import pytest
 
@@ -66,6 +67,18 @@ def asks_for_less(self, subject):
     subject.spec.containers[0].resources.requests.pop("cpu", None)
 
 
+def exits(self, subject):
+    sys.exit(3)
+
+
+def exits_a_generator(self, subject):
+    raise GeneratorExit
+
+
+NO_EXIT = (
+    "it called sys.exit(3); a plugin cannot end the scheduler: raise an exception or return a "
+    "fwk.Status"
+)
 READ_ONLY = (
     "but objects are read-only for plugins: write through handle.client, or keep it in the state"
 )
@@ -81,6 +94,8 @@ OUT_OF_RANGE = (
     ("base", "misbehave", "message"),
     [
         pytest.param(Filter, raises, f"{FILTERING}oops", id="raises"),
+        pytest.param(Filter, exits, f"{FILTERING}{NO_EXIT}", id="exits"),
+        pytest.param(Filter, exits_a_generator, f"{FILTERING}GeneratorExit", id="generator-exit"),
         pytest.param(
             Filter, answers(3), f"{FILTERING}expected a Status or None, got 3", id="wrong-type"
         ),
@@ -118,6 +133,9 @@ OUT_OF_RANGE = (
             f'running Permit plugin "Bad": {NO_CODE}', id="permit-code",
         ),
         pytest.param(PreBind, raises, 'running PreBind plugin "Bad": oops', id="pre-bind-raises"),
+        pytest.param(
+            PreBind, exits, f'running PreBind plugin "Bad": {NO_EXIT}', id="pre-bind-exits"
+        ),
         pytest.param(
             PreBind, answers(fwk.Status("Unschedulable")),
             f'running PreBind plugin "Bad": {NO_CODE}', id="pre-bind-code",

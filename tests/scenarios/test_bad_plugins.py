@@ -138,3 +138,22 @@ def test_a_score_of_nodes_compares_all_of_them_however_few():
         cluster.settle()
 
         assert cluster.node_of("web") == "n2"
+
+
+@pytest.mark.parametrize("ending", [SystemExit, GeneratorExit])
+def test_a_signature_that_ends_the_program(ending):
+    def sign(pod):
+        if "bad" in pod.labels:
+            raise ending
+        return pod.name
+
+    @podium.filter(sign=sign)
+    def exits(pod, node):
+        return True
+
+    with Cluster(plugins=[exits]) as cluster:
+        cluster.create(node("n1"), pod("odd", labels="bad=yes"), pod("web"))
+        cluster.settle()
+
+        assert f"raised {ending.__name__}" in events_of(cluster, "odd")["SignatureFailed"]
+        assert (cluster.node_of("odd"), cluster.node_of("web")) == ("n1", "n1")

@@ -80,6 +80,7 @@ class Scheduler:
             for profile in running.profiles.values():
                 self._on_profile(profile)
         await self._ends.enter_async_context(running)
+        self._failure = running.failure
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -87,5 +88,5 @@ class Scheduler:
         await self._ends.aclose()
 
     async def forever(self) -> None:
-        """Wait until the task is cancelled: scheduling goes on in the background."""
-        await asyncio.Event().wait()
+        """Wait until the task is cancelled; raise what ends the scheduling loop, if it fails."""
+        await asyncio.shield(self._failure)

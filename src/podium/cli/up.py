@@ -124,6 +124,8 @@ async def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     async with EmbeddedCluster(options) as cluster, _scheduler(cluster, schedule) as embedded:
+        if embedded is not None:  # a cluster that no longer schedules must not look healthy
+            embedded.scheduler.failure.add_done_callback(lambda _: stopped.set())
         context = kubeconfig.context_of(files.name)
         kubeconfig.add_context(files.kubeconfig, cluster.url, context)
         try:
@@ -145,7 +147,7 @@ async def serve(
     if files.ready_fd is None:
         print()  # below the terminal's ^C
     _log(f"the cluster at {cluster.url} has ended")
-    return 0
+    return FAILED if embedded is not None and _has_failed(embedded.scheduler) else 0
 
 
 def _write_warnings() -> None:
@@ -163,6 +165,15 @@ async def _scheduler(
         return
     async with embedded_scheduler(schedule, cluster.url, cluster.clock, _log) as embedded:
         yield embedded
+
+
+def _has_failed(scheduler: RunningScheduler) -> bool:
+    """Tell whether the scheduling loop has failed, and if so print why."""
+    if not scheduler.failure.done():
+        return False
+    fault = scheduler.failure.exception()
+    print_error(f"scheduling has stopped: {fault!r}; the log above has the traceback")
+    return True
 
 
 def _log(text: str) -> None:

@@ -153,5 +153,5 @@ class KnownObjects(Generic[T]):
             handler(old, new)
         # The edge of the client: one handler's fault must not end the watch. Nobody can cancel a
         # handler; but it may ask a plugin, which looks at the result of something cancelled.
-        except (Exception, CancelledError):
+        except (Exception, CancelledError, SystemExit):
             log.error("handler failed", kind=self._resource.kind)

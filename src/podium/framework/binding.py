@@ -240,7 +240,7 @@ async def _asked(point: str, target: Target, plugin: Plugin, call: Callable[[], 
         if inspect.isawaitable(answer):
             answer = await target.calls.awaited(count, answer, target.pod)
         status = as_status(answer)
-    except Exception as fault:
+    except (Exception, SystemExit) as fault:  # a cancellation ends the binding, not the plugin
         status = _fault(plugin, point, target, fault)
     count.answered(begin, status)
     return status

@@ -33,9 +33,11 @@ _SUCCESS: Final = Code.SUCCESS
 _SKIP: Final = Code.SKIP
 _ERROR: Final = Code.ERROR
 _FAULT: Final = Status(Code.ERROR)
-# What a plugin may raise where nobody waits: it may also look at the result of something that was
-# cancelled, which is no wish to end who asked it.
-FAULTS: Final = (Exception, CancelledError)
+# What counts as a fault of the plugin that raised it. At synchronous points CancelledError is one
+# too: the plugin has read the result of something that was cancelled. SystemExit and GeneratorExit
+# would end the scheduling loop, and with it the scheduling of all other pods.
+FAULTS: Final = (Exception, CancelledError, SystemExit, GeneratorExit)
+_NO_EXIT: Final = "a plugin cannot end the scheduler: raise an exception or return a fwk.Status"
 EVALUATED: Final = frozenset(("PreFilter", "Filter", "PreScore", "Score"))
 
 
@@ -229,8 +231,10 @@ def fault_of(plugin: Plugin, point: str, pod: Pod, fault: BaseException) -> Stat
 
 
 def _explained(fault: BaseException) -> BaseException:
-    """Replace the decoder's message about a frozen object, which only its authors understand."""
+    """Replace messages that a plugin's author would not understand."""
     said = text_of(fault)
+    if isinstance(fault, SystemExit):
+        return RuntimeError(f"it called sys.exit({said if fault.args else ''}); {_NO_EXIT}")
     if isinstance(fault, AttributeError) and said.startswith("immutable type"):
         _, _, kind = said.partition(": ")
         return AttributeError(refusal(kind.strip("'")))

@@ -403,5 +403,6 @@ def close(plugins: Iterable[Plugin], profile: str) -> None:
     for plugin in plugins:
         try:
             plugin.close()
-        except (Exception, CancelledError):  # of something that the plugin has cancelled
+        # A plugin may await something that it has cancelled, or call sys.exit().
+        except (Exception, CancelledError, SystemExit):
             log.error("plugin failed to close", plugin=plugin.name, profile=profile)

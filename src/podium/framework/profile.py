@@ -284,6 +284,8 @@ class Profile:
                     wish, status = plugin.post_filter(state, pod, statuses)
                 status = as_status(status)
             except FAULTS as fault:
+                if isinstance(fault, GeneratorExit) and isinstance(plugin, PreemptionPlugin):
+                    raise  # the driver has closed this generator
                 wish, status = None, fault_of(plugin, "PostFilter", pod, fault)
             self.calls.at("PostFilter")[plugin.name].answered(begin, status)
             if status.ok:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from podium.errors import PluginError
 from podium.framework.args import Args, NoArgs
-from podium.framework.calls import source_of
+from podium.framework.calls import FAULTS, source_of
 from podium.framework.declared_kinds import PluginHandle
 from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
 from podium.framework.plugin import Plugin, Point, close, points_of
@@ -135,7 +135,7 @@ class Registry:
         try:
             plugin = entry.build(args, cast("Handle", own))
             _check_built(plugin, entry)
-        except Exception as fault:
+        except FAULTS as fault:
             raise PluginError(f'initializing plugin "{name}": {text_of(fault)}') from fault
         if plugin.name != name:
             setattr(plugin, "name", name)  # noqa: B010  # one class under several names

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from podium.client.event_recorder import EventSender
@@ -38,6 +39,8 @@ class RunningScheduler:
     exchange: Callable[[Configuration, Registry], None]  # takes other plugins
     watches: Tasks  # tasks that run from start to stop
     background: Tasks  # tasks of plugins and failures
+    # Gets the exception if the scheduling loop fails, which nothing restarts: see `_schedule`.
+    failure: asyncio.Future[None] = field(default_factory=asyncio.Future)
 
     def start(self) -> None:
         """Start the watches; pods are queued, but not scheduled yet."""
@@ -62,8 +65,17 @@ class RunningScheduler:
         """Schedule in the background until the block ends."""
         self.start()
         await self.wait_synced()
-        self.watches.spawn("scheduling", self.run())
+        self.watches.spawn("scheduling", self._schedule())
         return self
+
+    async def _schedule(self) -> None:
+        """Run the scheduling loop in the background, and report its failure in ``failure``."""
+        try:
+            await self.run()
+        except Exception as fault:
+            self.failure.set_exception(fault)
+            self.failure.exception()  # marks it as read: not every caller waits for it
+            raise
 
     async def __aexit__(self, *_: object) -> None:
         await self.stop()

@@ -7,6 +7,7 @@ from enum import Enum
 from time import perf_counter
 
 from podium.api.objects import Pod
+from podium.framework.calls import FAULTS
 from podium.framework.events import ClusterEvent, Hint
 from podium.framework.queued_pod import QueuedPod
 from podium.logs import get_logger
@@ -91,7 +92,7 @@ class Requeueing:
         start = perf_counter()
         try:
             answer = "Queue" if hint(queued.pod, change.old, change.new) else "QueueSkip"
-        except Exception:
+        except FAULTS:
             log.error("queueing hint raised", plugin=plugin, event=change.label, pod=queued.key)
             answer = "Error"
         self._observer.hint(plugin, change.label, answer, perf_counter() - start)
