@@ -21,11 +21,15 @@ from podium.framework.declared_kinds import registrations_of
 from podium.framework.plugin import close
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
+from podium.framework.status import text_of
 from podium.live.gate import Gate
 from podium.live.tasks import Tasks
 from podium.live.watching import Watching, check
+from podium.logs import get_logger
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
+
+log = get_logger(__name__)
 
 Rules = Mapping[str, ProfileRules]
 # What saving a file changes; None for a file that does not exist.
@@ -116,6 +120,11 @@ class PluginWatch:
             self._reload()
         except PodiumError as error:
             self._say(f"{error}\nThe old code goes on.")
+        # A plugin's code may raise anything, and a later save must be loaded all the same.
+        except (Exception, SystemExit) as fault:
+            log.error("plugins were not reloaded", files=changed)
+            why = f"{type(fault).__name__}: {text_of(fault)}"
+            self._say(f"{', '.join(changed)}: cannot be loaded: {why}\nThe old code goes on.")
         else:
             self._say(f"loaded {', '.join(changed)} again")
 
