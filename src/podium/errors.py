@@ -33,7 +33,8 @@ ApiError. Two exceptions never leave the core: a plugin raises ``NotSignable`` f
 signature, and ``AttemptFailed`` ends the stages of a cycle, whose outcome then carries the Status.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
 
@@ -175,7 +176,8 @@ class UndeclaredKind(PluginError):
     def __init__(self, plugin: str, kind: str) -> None:
         super().__init__(
             f"plugin {plugin} reads {kind} objects without declaring it, so perhaps nothing "
-            f"watches them: write watches = ({kind},) into its class"
+            f"watches them: write watches = ({kind},) into its class, or give watches=({kind},) "
+            "to the decorator of its function"
         )
 
 
@@ -213,3 +215,11 @@ class NotOnLoopback(PodiumError):
 
 class AlreadyRunning(PodiumError):
     """Another embedded cluster holds the state file."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint to append to a message, or nothing when no known name is similar."""
+    names = sorted(known)
+    folded = {candidate.lower(): candidate for candidate in names}
+    near = get_close_matches(name.lower()[:120], folded, n=1, cutoff=0.7)
+    return f'; did you mean "{folded[near[0]]}"?' if near else ""

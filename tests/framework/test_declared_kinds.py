@@ -36,7 +36,8 @@ class Registering(Reader, fwk.EnqueueExtensions):
 
 MESSAGE = (
     "plugin Reader reads Service objects without declaring it, so perhaps nothing watches them: "
-    "write watches = (Service,) into its class"
+    "write watches = (Service,) into its class, or give watches=(Service,) to the decorator of its "
+    "function"
 )
 
 

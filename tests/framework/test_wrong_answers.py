@@ -112,6 +112,16 @@ def test_aspects_are_bits(wrong):
         fwk.Dependencies(**wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"node": 10**9}, {"cluster": 2**70}, {"scoring": -(2**20)}])
+def test_aspects_are_bits_that_exist(wrong):
+    with pytest.raises(ValueError, match=r"has bits that are not in fwk\.Aspect\.ALL"):
+        fwk.Dependencies(**wrong)
+
+
+def test_aspects_may_be_all_but_some():
+    assert fwk.Dependencies(node=~fwk.Aspect.PODS).node & fwk.Aspect.PODS == 0
+
+
 @pytest.mark.parametrize("wrong", [None, 7])
 def test_who_cannot_say_what_it_depends_on_depends_on_everything(wrong, caplog):
     plugin = toys.Filter("F", depends_on=wrong)

@@ -73,6 +73,50 @@ class Closed(fwk.ScorePlugin):
         return 1
 
 
+class Odd(fwk.ScorePlugin):
+    """Has the attributes that a test gives it."""
+
+    name = "Odd"
+
+    def score(self, state, pod, node):
+        return 1
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        pytest.param({"name": 3}, "name must be a text, not 3", id="name"),
+        pytest.param({"name": " Odd"}, "name must be one line of text without", id="name-blank"),
+        pytest.param({"weight": "2"}, "weight must be a whole number from 1 to", id="weight-text"),
+        pytest.param({"weight": 0}, "weight must be a whole number from 1 to", id="weight-zero"),
+        pytest.param({"watches": None}, "watches must be a tuple of kinds", id="watches-none"),
+        pytest.param(
+            {"watches": fwk.StorageClass},
+            "watches must be a tuple of kinds such as (StorageClass,), not <class",
+            id="watches-a-class",
+        ),
+        pytest.param({"watches": ([],)}, "watches: expected one of the classes", id="watches-list"),
+        pytest.param(
+            {"depends_on": fwk.Dependencies()},
+            "depends_on must be a method that takes (self, pod: 'Pod')",
+            id="depends-on",
+        ),
+        pytest.param({"score": 3}, "score must be a method that takes (self, state", id="method"),
+        pytest.param(
+            {"sign": "metadata.labels"},
+            "sign must be a method or None, not 'metadata.labels'; for fields write sign = fwk.",
+            id="sign",
+        ),
+    ],
+)
+def test_attributes_are_checked(attributes, expected):
+    with pytest.raises(PluginError) as refused:
+        Registry().register(type("Odd", (Odd,), {"__module__": __name__, **attributes}))
+
+    assert str(refused.value).startswith(f"{__file__}, class Odd: ")
+    assert expected in str(refused.value)
+
+
 def unannotated(args, handle):
     return None
 

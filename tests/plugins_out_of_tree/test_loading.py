@@ -106,6 +106,21 @@ def test_a_module_of_a_package(write, tmp_path):
             "line 2: PluginError: plugin f: f(x) has the unknown parameter x; it may have: pod, ",
             id="parameters",
         ),
+        pytest.param(
+            "import podium\n@podium.score(weight='2')\ndef f(node): ...",
+            "line 2: PluginError: plugin f: f(node): weight must be a whole number from 1 to ",
+            id="weight",
+        ),
+        pytest.param(
+            "import podium\n@podium.filter(nam='x')\ndef f(node): ...",
+            "line 2: PluginError: @podium.filter has no option nam; it has: name, ",
+            id="option",
+        ),
+        pytest.param(
+            "from podium import framework as fwk\nsign = fwk.pod_fields('spec.nodeNam')",
+            "line 2: PluginError: fwk.pod_fields: a pod has no field 'spec.nodeNam'; did you mean",
+            id="field",
+        ),
     ],
 )
 def test_a_file_that_does_not_load(write, text, expected):

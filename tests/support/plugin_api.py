@@ -65,10 +65,9 @@ def _signature(value: Any) -> str:
 
 def _options(name: str) -> list[str]:
     decorator = getattr(podium, name)
-    if not inspect.isfunction(decorator):
-        return ["events", "name"]
-    forms = [inspect.signature(form).parameters for form in get_overloads(decorator)]
-    return sorted({option for form in forms for option in form} - {"function"})
+    call = decorator if inspect.isfunction(decorator) else type(decorator).__call__
+    forms = [inspect.signature(form).parameters for form in get_overloads(call)]
+    return sorted({option for form in forms for option in form} - {"function", "self"})
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from podium.errors import ConfigError, Problem
+from podium.errors import did_you_mean as did_you_mean
 
 _LONGEST_VALUE = 120
 
@@ -106,11 +106,3 @@ def _number(value: float) -> str:
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("+Inf" if value > 0 else "-Inf")
     return f"{value:.15g}"
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint to append to a message, or nothing when no known name is similar."""
-    names = sorted(known)
-    folded = {candidate.lower(): candidate for candidate in names}
-    near = get_close_matches(name.lower()[:_LONGEST_VALUE], folded, n=1, cutoff=0.7)
-    return f'; did you mean "{folded[near[0]]}"?' if near else ""

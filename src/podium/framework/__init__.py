@@ -38,6 +38,7 @@ from podium.framework.dependencies import Dependencies
 from podium.framework.diagnosis import NodeStatuses, fit_message
 from podium.framework.events import ClusterEvent, Hint, Registration, on
 from podium.framework.extender import Extender, Filtered
+from podium.framework.field_signatures import pod_fields
 from podium.framework.handle import Client, EventNote, EventRecorder, Handle, Lister
 from podium.framework.plugin import (
     BindPlugin,
@@ -60,7 +61,6 @@ from podium.framework.plugin import (
     ScorePlugin,
     Scores,
     Statuses,
-    pod_fields,
 )
 from podium.framework.preemption import Candidate, Candidates, PreemptionPlugin, Proposal
 from podium.framework.queued_pod import QueuedPod

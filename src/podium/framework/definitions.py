@@ -10,8 +10,8 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from podium.api.objects import Node, Pod
 from podium.errors import PluginError
+from podium.framework import options
 from podium.framework.calls import source_of
 from podium.framework.cycle_state import Cloneable
 from podium.framework.decorators import PLUGIN
@@ -25,7 +25,6 @@ from podium.framework.plugin import (
     ScorePlugin,
     points_of,
 )
-from podium.state.kinds import ASPECTS
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
@@ -40,7 +39,6 @@ _WAYS = (
 _INTERFACES: tuple[type[Plugin], ...] = (
     Plugin, *(point.interface for point in Point), PreFilterExtensions, EnqueueExtensions,
 )  # fmt: skip
-_WATCHABLE: frozenset[type] = frozenset((Pod, Node, *ASPECTS))
 # Of two methods a plugin must have one.
 _EITHER: tuple[tuple[type[Plugin], str, str], ...] = (
     (FilterPlugin, "filter", "filter_all"),
@@ -107,12 +105,18 @@ def _problems(definition: Definition) -> Iterator[str]:
                 yield from _wrong_form(kind, base, method)
     if definition.build is kind and not _takes(kind, 2):
         yield "its constructor must take (self, args, handle)"
-    for each in kind.watches:
-        if each not in _WATCHABLE:
-            known = ", ".join(sorted(each.__name__ for each in _WATCHABLE))
-            yield f"watches: expected one of the classes {known}, got {each!r}"
+    yield from _wrong_attributes(kind)
     if issubclass(kind, PreFilterExtensions) and not _has_state(kind):
         yield "State must be a type with a clone() method: a dry run changes copies only"
+
+
+def _wrong_attributes(kind: type[Plugin]) -> Iterator[str]:
+    yield from options.name_problems(kind.name)
+    yield from options.weight_problems(kind.weight)
+    yield from options.watches_problems(kind.watches)
+    if kind.sign is not None and not callable(kind.sign):
+        fields = 'sign = fwk.pod_fields("metadata.labels")'
+        yield f"sign must be a method or None, not {kind.sign!r}; for fields write {fields}"
 
 
 def _missing(kind: type[Plugin]) -> Iterator[str]:
@@ -135,6 +139,9 @@ def _methods(base: type[Plugin]) -> list[str]:
 
 def _wrong_form(kind: type[Plugin], base: type[Plugin], method: str) -> Iterator[str]:
     own, wanted = getattr(kind, method), getattr(base, method)
+    if not callable(own):
+        yield f"{method} must be a method that takes {inspect.signature(wanted)}, not {own!r}"
+        return
     count = len(inspect.signature(wanted).parameters)
     if not _takes(own, count):
         has = inspect.signature(own)

@@ -27,10 +27,17 @@ class Dependencies:
         for bits in (self.node, self.cluster, self.for_scores):
             if not isinstance(bits, int):
                 raise TypeError(f"expected a sum of fwk.Aspect bits, got {bits!r}")
+            if not are_aspects(bits):
+                raise ValueError(f"{bits!r} has bits that are not in fwk.Aspect.ALL")
 
     @property
     def for_scores(self) -> int:
         return self.cluster if self.scoring is None else self.scoring
+
+
+def are_aspects(bits: int) -> bool:
+    """Whether these are aspects that exist, or all but some of these (``~Aspect.PODS``)."""
+    return ~Aspect.ALL <= bits <= Aspect.ALL
 
 
 NOTHING = Dependencies()

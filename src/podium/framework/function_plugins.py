@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from podium.api.objects import Pod
-from podium.errors import PluginError
+from podium.errors import PluginError, did_you_mean
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import EVERYTHING, NOTHING, Dependencies
 from podium.framework.plugin import (
@@ -58,7 +57,12 @@ class Function:
         self._check([p.name for p in parameters.values() if p.kind not in _WHATEVER], allowed)
         if any(p.kind in _WHATEVER for p in parameters.values()):
             raise PluginError(f"{self} must name its parameters: {', '.join(allowed)}")
+        if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in parameters.values()):
+            raise PluginError(f"{self} is called with named parameters: remove the '/'")
         self.base = self._form(forms)
+        if not self.base.may_wait and _is_suspended(function):
+            point = "everything up to Permit is synchronous, because all pods would wait for it"
+            raise PluginError(f"{self} must be a plain function, not async or with yield: {point}")
 
     def __str__(self) -> str:
         return self._text
@@ -68,10 +72,10 @@ class Function:
         if not unknown:
             return
         known = (*allowed, "handle")
-        near = get_close_matches(unknown[0], known, 1)
-        hint = f'; did you mean "{near[0]}"?' if near else ""
         text = f"{self} has the unknown parameter{'s' * (len(unknown) > 1)} {', '.join(unknown)}"
-        raise PluginError(f"{text}; it may have: {', '.join(known)}{hint}")
+        raise PluginError(
+            f"{text}; it may have: {', '.join(known)}{did_you_mean(unknown[0], known)}"
+        )
 
     def _form(self, forms: Forms) -> type[FunctionPlugin]:
         if {"node", "nodes"} <= set(self.wants):
@@ -95,11 +99,18 @@ class Function:
         return partial(self.call, handle=handle) if "handle" in self.wants else self.call
 
 
+def _is_suspended(function: Callable[..., Any]) -> bool:
+    """Whether a call returns a coroutine or a generator instead of an answer."""
+    tests = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+    return any(test(function) for test in tests)
+
+
 class FunctionPlugin(Plugin):
     """Calls a function with those of the ``offers`` of its point that its parameters name."""
 
     function: ClassVar[Function]
     offers: ClassVar[tuple[str, ...]]
+    may_wait: ClassVar[bool] = False  # whether the function may be async
     reason: ClassVar[str] = "{} says no"  # why, where the function says only False
 
     def __init__(self, args: Any, handle: Handle) -> None:
@@ -237,6 +248,7 @@ class PermitFunction(FunctionPlugin, PermitPlugin):
 
 class PreBindFunction(FunctionPlugin, PreBindPlugin):
     offers = ("pod", "node_name", "state")
+    may_wait = True
 
     async def pre_bind(self, state: CycleState, pod: Pod, node_name: str) -> Status:
         answer = self._ask(pod=pod, node_name=node_name, state=state)
@@ -246,6 +258,7 @@ class PreBindFunction(FunctionPlugin, PreBindPlugin):
 
 class PostBindFunction(FunctionPlugin, PostBindPlugin):
     offers = ("pod", "node_name", "state")
+    may_wait = True
 
     async def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None:
         answer = self._ask(pod=pod, node_name=node_name, state=state)

@@ -125,31 +125,6 @@ class NotSignable(Exception):
     """Raised by ``sign`` for a pod whose result must not be reused."""
 
 
-def pod_fields(*paths: str) -> Callable[..., Hashable]:
-    """Return a signature made of fields of the pod.
-
-    It is a method of a class, ``sign = fwk.pod_fields("spec.tolerations")``, and the option of a
-    decorator, ``@podium.filter(sign=fwk.pod_fields("spec.tolerations"))``.
-    """
-    split = [tuple(path.split(".")) for path in paths]
-
-    def sign(*self_and_pod: Any) -> Hashable:
-        pod = self_and_pod[-1]
-        return tuple(_hashable(_follow(pod, names)) for names in split)
-
-    return sign
-
-
-def _follow(value: Any, names: Sequence[str]) -> Any:
-    for name in names:
-        value = getattr(value, name)
-    return value
-
-
-def _hashable(value: Any) -> Hashable:
-    return tuple(sorted(value.items())) if isinstance(value, dict) else value
-
-
 class PreEnqueuePlugin(Plugin, ABC):
     """Keeps a pod out of the active queue."""
 
