@@ -123,7 +123,8 @@ class FitArgs(Args, frozen=True, rename="camel"):
 
 def plugin(name: str, keys: Iterable[str], args: type[Args] = NoArgs) -> type[Plugin]:
     bases = tuple(Point(key).interface for key in keys if key not in upstream.PLACEMENT_KEYS)
-    methods = ("reserve", *(each for base in bases for each in base.__abstractmethods__))
+    either = ("filter", "score", "reserve")  # not abstract: one of two methods is enough
+    methods = (*either, *(each for base in bases for each in base.__abstractmethods__))
     body = {"name": name, "Args": args, **dict.fromkeys(methods, stub)}
     return type(name, bases or (Plugin,), body)
 
