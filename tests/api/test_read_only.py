@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from podium.api.codec import decode
-from podium.api.objects import Pod
+from podium.api.objects import Node, Pod
 from podium.api.read_only import make_read_only
-from podium.testing.builders import pod
+from podium.state.cluster import ClusterState
+from podium.testing.builders import node, pod
 
 LABELS = {"app": "web"}
 
@@ -103,3 +104,25 @@ def test_closing_again_changes_nothing():
     make_read_only(subject)
 
     assert subject.labels is labels
+
+
+def test_maps_of_nodes_are_closed_only_while_plugins_from_outside_see_them():
+    state = ClusterState()
+    before, after = node("before", labels=LABELS), node("after", labels=LABELS)
+    state.set_node(before)
+    assert type(before.labels) is dict
+
+    state.protect_nodes(True)
+    state.set_node(after)
+
+    for each in (before, after):
+        assert each.labels == LABELS
+        for plain in (
+            each.labels,
+            each.metadata.annotations,
+            each.status.capacity,
+            each.status.allocatable,
+        ):
+            with pytest.raises(TypeError, match="it tried to change a map of the node"):
+                plain["x"] = "y"
+    assert decode(Node, msgspec.json.encode(after)) == after

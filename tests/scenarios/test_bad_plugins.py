@@ -157,3 +157,46 @@ def test_a_signature_that_ends_the_program(ending):
 
         assert f"raised {ending.__name__}" in events_of(cluster, "odd")["SignatureFailed"]
         assert (cluster.node_of("odd"), cluster.node_of("web")) == ("n1", "n1")
+
+
+def relabel(node):
+    node.labels["disk"] = "ssd"
+
+
+def drop_label(node):
+    node.node.metadata.labels.pop("zone")
+
+
+def annotate(node):
+    node.node.metadata.annotations.update(seen="yes")
+
+
+def take_all_cpu(node):
+    node.node.status.allocatable["cpu"] = 0
+
+
+def change_capacity(node):
+    node.node.status.capacity.clear()
+
+
+@pytest.mark.parametrize("change", [relabel, drop_label, annotate, take_all_cpu, change_capacity])
+def test_nodes_are_read_only(change):
+    @podium.filter
+    def writes(pod, node):
+        if "bad" in pod.labels:
+            change(node)
+        return True
+
+    with Cluster(plugins=[writes]) as cluster:
+        cluster.create(node("n1", labels="zone=a"), pod("odd", labels="bad=yes"))
+        cluster.settle()
+        cluster.update("nodes", "n1", lambda found: found["metadata"]["labels"].update(zone="b"))
+        cluster.create(pod("web"), pod("choosy", node_selector="disk=ssd"))
+        cluster.settle()
+
+        why = cluster.why_pending("odd")
+        assert why.startswith(
+            'running "writes" filter plugin: it tried to change a map of the node'
+        )
+        assert cluster.node_of("web") == "n1"
+        assert "node affinity/selector" in cluster.why_pending("choosy")

@@ -1,17 +1,19 @@
-"""Makes the maps of a pod read-only before plugins from outside podium see it.
+"""Makes the maps of pods and nodes read-only before plugins from outside podium see them.
 
 Structs are frozen, but their maps are plain dicts, which are cheap to decode and can be changed by
 mistake. ``Profile.guard`` calls ``make_read_only`` before PreEnqueue and before each attempt, in
-profiles that have a plugin from outside podium; in other profiles the maps stay plain dicts.
+profiles that have a plugin from outside podium. ``ClusterState`` calls ``make_node_read_only`` when
+a node enters it, if some profile has such a plugin. Without one the maps stay plain dicts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, ClassVar, Final, NoReturn
 
 from msgspec.structs import force_setattr
 
+from podium.api.nodes import Node
 from podium.api.pods import Container, Pod
 
 
@@ -24,18 +26,26 @@ def refusal(what: str) -> str:
 
 
 class ReadOnlyMap(dict[str, Any]):
-    """A read-only dict. ``copy()`` and pickling return a plain dict."""
+    """A read-only dict of a pod. ``copy()`` and pickling return a plain dict."""
 
     __slots__ = ()
+    owner: ClassVar = "pod"
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError(refusal("a map of the pod"))
+        raise TypeError(refusal(f"a map of the {self.owner}"))
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     update = setdefault = pop = popitem = clear = _refuse
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self),)
+
+
+class ReadOnlyNodeMap(ReadOnlyMap):
+    """A read-only dict of a node."""
+
+    __slots__ = ()
+    owner = "node"
 
 
 _EMPTY: Final = ReadOnlyMap()
@@ -54,6 +64,18 @@ def make_read_only(pod: Pod) -> None:
         _make_resources_read_only(container)
     for container in spec.init_containers:
         _make_resources_read_only(container)
+
+
+def make_node_read_only(node: Node) -> None:
+    """Make labels, annotations, capacity and allocatable read-only."""
+    for part, names in (
+        (node.metadata, ("labels", "annotations")),
+        (node.status, ("capacity", "allocatable")),
+    ):
+        for name in names:
+            plain = getattr(part, name)
+            if type(plain) is not ReadOnlyNodeMap:
+                force_setattr(part, name, ReadOnlyNodeMap(plain))
 
 
 def _make_resources_read_only(container: Container) -> None:

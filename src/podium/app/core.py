@@ -106,6 +106,7 @@ class Core:
             for each in draft.configuration.profiles
         }
         self.services.pod_classes.clear()
+        self.cluster.protect_nodes(any(p.has_outside_plugins for p in draft.profiles.values()))
         return self.builder.adopt(draft)
 
 

@@ -98,7 +98,7 @@ class Profile:
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
         self.calls.sources |= {plugin.name: source_of(plugin) for plugin in everyone}
-        self._is_guarded = not all(map(_is_in_tree, everyone))
+        self.has_outside_plugins = not all(map(_is_in_tree, everyone))
         # A plugin from outside may compare nodes in `score_all`: only in-tree plugins are known to
         # return the same in both forms.
         self._scores_few_one_by_one = frozenset(
@@ -115,7 +115,7 @@ class Profile:
 
     def guard(self, pod: Pod) -> None:
         """Make the pod's maps read-only before plugins from outside see it."""
-        if self._is_guarded:
+        if self.has_outside_plugins:
             make_read_only(pod)
 
     # --- queue -----------------------------------------------------------------------------------

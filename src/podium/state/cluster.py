@@ -22,6 +22,7 @@ from podium.api.objects import (
     Pod,
     validate,
 )
+from podium.api.read_only import make_node_read_only
 from podium.errors import CacheError, InvalidQuantity
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
@@ -65,6 +66,7 @@ class ClusterState:
         self.pods: dict[str, PodInfo] = {}  # every placed pod, by uid
         self._assumed: set[str] = set()
         self._known_capacity = 0
+        self._protects_nodes = False  # whether the maps of nodes are made read-only
         self.volumes = VolumeStore()
         self._stores: dict[type[ApiObject], ObjectStore[ApiObject]] = {
             k: ObjectStore() for k in ASPECTS
@@ -138,6 +140,8 @@ class ClusterState:
     def set_node(self, node: Node) -> None:
         """Add a node, or store its new version."""
         _check_allocatable(node)
+        if self._protects_nodes:
+            make_node_read_only(node)
         row = self.table.ensure_row(node.name)
         if self.table.capacity > self._known_capacity:
             self._grow()
@@ -146,6 +150,13 @@ class ClusterState:
             self.journal.record(row, changed)
         if is_new:
             self.storage.node_changed(row, node.name)
+
+    def protect_nodes(self, is_wanted: bool) -> None:
+        """Make the maps of nodes read-only from now on, if plugins from outside podium see them."""
+        self._protects_nodes = is_wanted
+        for node in self.table.nodes if is_wanted else ():
+            if node is not None:
+                make_node_read_only(node)
 
     def remove_node(self, name: str) -> None:
         row = self.table.live_row(name)
