@@ -127,13 +127,13 @@ class CombinedVerdicts:
             return self.node_statuses(absent=UNKNOWN).by_plugin()
         if self._is_refused is None:
             return kept.rejections()
-        counts = kept.counts()
+        rejections = Rejections()
         if not kept.none_refused:
-            counts = counts.copy()
+            counts = kept.counts().copy()
             for rows, _, refused in self._answers:  # a later kept filter may refuse some as well
                 index = kept.status_index[rows[refused]]
                 counts -= np.bincount(index, minlength=len(counts))
-        rejections = kept.rejections_among(counts)
+            rejections = kept.rejections_among(counts)
         for _, statuses, refused in self._answers:
             for status, size in zip(statuses.values, _sizes(statuses, refused), strict=True):
                 rejections.count(status, size)

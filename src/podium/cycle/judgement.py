@@ -84,8 +84,8 @@ class Judgement:
       ``_missed``: a pod that PreFilter refuses leaves ``kept`` behind, and the next one catches up.
     * ``kept`` was made for the nodes ``_kept_names`` (``None``: all) with the plugins ``_skipped``
       left out.
-    * All verdicts that ``refresh`` returns come from ``kept`` or all from ``_combined``: each
-      numbers its sets of feasible rows, so that equal numbers mean equal sets.
+    * All verdicts that ``refresh`` returns come from ``_combined``, or all from ``kept`` if there
+      is none: each numbers its sets of feasible rows, so that equal numbers mean equal sets.
     * ``_last_answers[i]`` is what filter ``i`` said last about all candidates, while its part of
       ``kept`` has not been changed row by row since.
     """
@@ -103,20 +103,27 @@ class Judgement:
         self.state = CycleState()
         self.reading: Reading = profile.reading(pod, unsigned)
         self.kept = Verdicts(cluster, len(profile.filters))
-        self._filters = [
-            (index, each) for index, each in enumerate(profile.filters) if each.name not in unsigned
-        ]
-        self._combined = CombinedVerdicts(profile, self.kept, unsigned)
+        self._filters = list(enumerate(profile.filters))
+        self._combined: CombinedVerdicts | None = None
         self._pre = PreFiltered()
         self._pre_answers: dict[str, PreFilterAnswer] = {}
-        self._pre_is_kept = unsigned.isdisjoint(each.name for each in profile.pre_filters)
-        self._all_is_kept = self._pre_is_kept and not self._combined.filters
+        self._pre_is_kept = True
+        if unsigned:
+            self._leave_out_unsigned()
         self._reader = Reader(cluster)
         self._missed: Changes | None = None
         self._kept_names: frozenset[str] | None = None
         self._skipped: frozenset[str] = frozenset()
         self._last_answers: dict[int, _LastAnswer] = {}
         self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
+
+    def _leave_out_unsigned(self) -> None:
+        """Keep no answers of the plugins without a signature: they are asked for every pod."""
+        profile, unsigned = self.profile, self.unsigned
+        self._filters = [pair for pair in self._filters if pair[1].name not in unsigned]
+        self._pre_is_kept = unsigned.isdisjoint(each.name for each in profile.pre_filters)
+        if not self._pre_is_kept or len(self._filters) < len(profile.filters):
+            self._combined = CombinedVerdicts(profile, self.kept, unsigned)
 
     def refresh(self, pod: Pod) -> Judged:
         """Bring everything up to date, and judge this pod of the class."""
@@ -146,7 +153,7 @@ class Judgement:
         self._skipped = self.state.skip_filter
         if moved:
             kept.settle()
-        if self._all_is_kept:
+        if self._combined is None:
             return Judged(pre, state, kept)
         candidates = kept.candidates if names == pre.node_names else self._rows_of(pre.node_names)
         self._combined.refresh(state, pod, candidates)
@@ -172,26 +179,21 @@ class Judgement:
                     del self._pre_answers[name]
         state = self.state.layer() if self.unsigned else self.state
         nodes = self.cluster.rows()
-        self._pre = combine(
-            self.profile.pre_filters,
-            lambda plugin: self._answer(plugin, state, pod, nodes),
-            state,
-        )
+        unsigned, kept, ask = self.unsigned, self._pre_answers, self.profile.pre_filter
+
+        def answer_of(plugin: PreFilterPlugin) -> PreFilterAnswer:
+            name = plugin.name
+            if name in unsigned:
+                return ask(plugin, state, pod, nodes)
+            answer = kept.get(name)
+            if answer is None:
+                answer = kept[name] = ask(plugin, self.state, pod, nodes)
+            return answer
+
+        self._pre = combine(self.profile.pre_filters, answer_of, state)
         self.state.skip_filter = self._pre.skipped - self.unsigned
         state.skip_filter = self._pre.skipped
         return state, self._pre
-
-    def _answer(
-        self, plugin: PreFilterPlugin, state: CycleState, pod: Pod, nodes: Rows
-    ) -> PreFilterAnswer:
-        name = plugin.name
-        if name in self.unsigned:
-            return self.profile.pre_filter(plugin, state, pod, nodes)
-        answer = self._pre_answers.get(name)
-        if answer is None:
-            answer = self.profile.pre_filter(plugin, self.state, pod, nodes)
-            self._pre_answers[name] = answer
-        return answer
 
     def _names_of_signed(self, pre: PreFiltered) -> frozenset[str] | None:
         """The nodes that PreFilters with a signature want; ``pre`` has the answers of all."""

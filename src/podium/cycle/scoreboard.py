@@ -18,7 +18,7 @@ from podium.cycle.verdicts import UNTRACKED, FeasibleVersion, RowNumbers
 from podium.framework.answers import check_range
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import Dependencies
-from podium.framework.plugin import Plugin, ScorePlugin, Scores
+from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.status import Status
@@ -107,7 +107,9 @@ class Scoreboard:
         self.total: NDArray[np.int64] = np.zeros(0, np.int64)
         self.shares: dict[str, Share] = {}
         self._unsigned = unsigned
-        self._prepares_unsigned = any(each.name in unsigned for each in profile.pre_scores)
+        self._prepares_unsigned = bool(unsigned) and any(
+            each.name in unsigned for each in profile.pre_scores
+        )
         self._answers: dict[str, Status] = {}  # of PreScores
         self._skipped: frozenset[str] = frozenset()  # those of them that skip
         self._reader = Reader(cluster)
@@ -141,7 +143,8 @@ class Scoreboard:
             ):
                 near.append(share)
             else:
-                self._score(self._state_for(share.plugin, state), pod, nodes, share, outdated)
+                mine = state if share.reads is None else kept
+                self._score(mine, pod, nodes, share, outdated)
         for row, aspects in changes.rows.items():
             if row < len(self.total):
                 outdated_here = [share for share in near if share.watches_row & aspects]
@@ -163,10 +166,6 @@ class Scoreboard:
             if not outdated.changes.rows.get(row, 0) & node_aspects:
                 self._touch_up(state, pod, nodes, [share], row)
         return True
-
-    def _state_for(self, plugin: Plugin, state: CycleState) -> CycleState:
-        """The pod's own state for a plugin without a signature, else the kept one of the class."""
-        return state if not self._unsigned or plugin.name in self._unsigned else state.base
 
     def best(self, nodes: Rows) -> Tied:
         """Return the nodes with the highest total among those that were scored last."""
@@ -220,9 +219,11 @@ class Scoreboard:
     def _pre_score(self, state: CycleState, pod: Pod, nodes: Rows, outdated: _Outdated) -> None:
         """Run the PreScores whose answers are outdated, or have no signature."""
         changes = outdated.changes
+        kept = state.base if self._unsigned else state
         for plugin in self.profile.pre_scores:
-            name = plugin.name
+            name, mine = plugin.name, state
             if name not in self._unsigned:
+                mine = kept
                 reads = self.reading.by_name[name]
                 if not (
                     changes.fresh
@@ -230,7 +231,6 @@ class Scoreboard:
                     or (outdated.moved and reads.feasible)
                 ):
                     continue
-            mine = self._state_for(plugin, state)
             self._answers[name] = self.profile.pre_score(plugin, mine, pod, nodes)
             outdated.again.add(name)
         if outdated.again:

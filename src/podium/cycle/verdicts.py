@@ -114,7 +114,8 @@ class Verdicts:
 
     def rejections(self) -> Rejections:
         if self._rejections is None:
-            self._rejections = self.rejections_among(self.counts())
+            none = self.none_refused  # then counting would be in vain, and takes long
+            self._rejections = Rejections() if none else self.rejections_among(self.counts())
         return self._rejections
 
     def counts(self) -> NDArray[np.intp]:
@@ -128,9 +129,8 @@ class Verdicts:
     def rejections_among(self, counts: NDArray[np.intp]) -> Rejections:
         """Name the refusals that are counted by status."""
         rejections = Rejections()
-        if not self.none_refused:
-            for status_index in counts.nonzero()[0].tolist():
-                rejections.count(self.statuses[status_index], counts.item(status_index))
+        for status_index in counts.nonzero()[0].tolist():
+            rejections.count(self.statuses[status_index], counts.item(status_index))
         return rejections
 
     def pending(self) -> RowNumbers:

@@ -93,13 +93,12 @@ def _free(requested: Amount, capacity: Amount) -> Amount:
     free = capacity - requested
     if isinstance(free, int):
         return free if free > 0 else 0
-    # A sum beyond 64 bits has wrapped around to a negative number, as in kube-scheduler. It counts
-    # as less than the capacity, although the difference wraps around once more.
-    if requested.min(initial=0) < 0:
+    # Compare the amounts, not the difference: a request beyond 64 bits has wrapped around to a
+    # negative number, as in kube-scheduler. It counts as less than the capacity, although the
+    # difference then wraps around too and is negative.
+    if free.min(initial=0) < 0:
         free[requested >= capacity] = 0
-        return free
-    left: Amount = np.maximum(free, 0)
-    return left
+    return free
 
 
 class MostAllocated(Strategy):
