@@ -42,9 +42,7 @@ class Moment:
     """The cluster during one cycle; views of nodes read through it.
 
     When the next cycle begins it is closed. From then on views that a plugin has kept raise
-    ``StaleView``, since their rows may belong to other nodes by then. Closing deletes the
-    attributes, and Python calls ``__getattr__`` only for missing ones: an open moment costs
-    nothing.
+    ``StaleView``, since their rows may belong to other nodes by then.
     """
 
     __slots__ = ("state", "table", "view")
@@ -60,6 +58,13 @@ class Moment:
 
     def close(self) -> None:
         del self.state, self.table, self.view
+        self.__class__ = _ClosedMoment
+
+
+class _ClosedMoment(Moment):
+    """A moment without attributes. A class of its own: ``__getattr__`` slows down every read."""
+
+    __slots__ = ()
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in Moment.__slots__:
