@@ -200,3 +200,51 @@ def test_nodes_are_read_only(change):
         )
         assert cluster.node_of("web") == "n1"
         assert "node affinity/selector" in cluster.why_pending("choosy")
+
+
+class NoEquals:
+    """A value that can be hashed and not be compared, and whose text cannot be had either."""
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        raise RuntimeError("bad eq")
+
+    def __repr__(self):
+        raise RuntimeError("bad repr")
+
+
+def test_a_signature_that_cannot_be_compared():
+    @podium.filter(sign=lambda pod: NoEquals() if "bad" in pod.labels else pod.name)
+    def odd(pod, node):
+        return True
+
+    with Cluster(plugins=[odd]) as cluster:
+        cluster.create(node("n1"), *(pod(f"odd{n}", labels="bad=yes") for n in range(3)))
+        cluster.create(pod("web"))
+        cluster.settle()
+
+        why = 'plugin "odd": sign(pod) returned a NoEquals, which cannot be compared (bad eq); '
+        assert why in events_of(cluster, "odd1")["SignatureFailed"]
+        assert "SignatureFailed" not in events_of(cluster, "web")
+        assert {cluster.node_of(name) for name in ("odd0", "odd1", "odd2", "web")} == {"n1"}
+
+
+class NoHash(NoEquals):
+    def __hash__(self):
+        raise RuntimeError("bad hash")
+
+
+def test_a_signature_without_hash_or_text():
+    @podium.filter(sign=lambda pod: NoHash() if "bad" in pod.labels else pod.name)
+    def odd(pod, node):
+        return True
+
+    with Cluster(plugins=[odd]) as cluster:
+        cluster.create(node("n1"), pod("odd", labels="bad=yes"), pod("web"))
+        cluster.settle()
+
+        why = "returned a NoHash, which cannot be hashed"
+        assert why in events_of(cluster, "odd")["SignatureFailed"]
+        assert (cluster.node_of("odd"), cluster.node_of("web")) == ("n1", "n1")

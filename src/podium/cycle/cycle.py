@@ -21,6 +21,7 @@ from podium.cycle.verdicts import UNTRACKED, FeasibleVersion
 from podium.errors import CacheError
 from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
+from podium.framework.calls import FAULTS
 from podium.framework.cycle_state import PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.handle import EventNote
@@ -59,10 +60,14 @@ class Cycle:
             self.pod.key, self.pod.uid, queued.attempts, profile.name,
             nodes=len(services.cluster.table.live_rows()),
         )  # fmt: skip
-        signature = profile.sign(self.pod)
+        classes, signature = services.pod_classes, profile.sign(self.pod)
+        try:
+            self._pod_class = classes.of(profile, self.pod, signature)
+        except FAULTS:  # some plugin's value cannot be compared
+            signature = classes.comparable(profile, self.pod, signature)
+            self._pod_class = classes.of(profile, self.pod, signature)
         for problem in signature.problems:
             self._report(problem)
-        self._pod_class = services.pod_classes.of(profile, self.pod, signature)
         self.state = self._pod_class.judgement.state
         self.record.reused = self._pod_class.is_known
         self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)

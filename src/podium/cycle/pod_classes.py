@@ -88,6 +88,13 @@ class PodClasses:
             return found
         return PodClass(profile, self._cluster, pod, signature)
 
+    def comparable(self, profile: Profile, pod: Pod, signature: Signature) -> Signature:
+        """Leave out of the signature what ``of`` cannot compare with the class that it found."""
+        found = self._classes.get(signature.number) or self._came_once.get(signature.number)
+        if found is None or found.signature is None:
+            return signature
+        return profile.signers.leave_out_incomparable(pod, signature, found.signature)
+
     def scratch(self, profile: Profile, pod: Pod) -> PodClass:
         """Return a class for one pod, for which all plugins are asked in order."""
         return PodClass(profile, self._cluster, pod)

@@ -106,7 +106,7 @@ class Profile:
         )
         # The judging plugins that never have a signature, in order.
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
-        self._signers = Signers(self.judges)
+        self.signers = Signers(self.judges)
         self._reading: Reading | None = None  # the latest
 
     @property
@@ -132,7 +132,7 @@ class Profile:
 
     def sign(self, pod: Pod) -> Signature:
         """Return what the judging plugins look at in the pod."""
-        return self._signers.sign(self.name, pod)
+        return self.signers.sign(self.name, pod)
 
     def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
         """Return what the plugins depend on for this pod: everything where one cannot tell."""

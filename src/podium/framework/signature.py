@@ -88,6 +88,8 @@ class Signers:
                 problems.append(
                     _problem(plugin, f"raised {type(fault).__name__}: {text_of(fault)}")
                 )
+        if not missing:
+            self._last = None  # it may hold a value that cannot be compared
         key = tuple(parts)
         try:
             number = hash(key)
@@ -103,14 +105,25 @@ class Signers:
         for position, (plugin, _) in enumerate(self._signers, start=2):
             if _is_hashable(parts[position]):
                 continue
-            what = f"returned {parts[position]!r:.80}, which cannot be hashed"
-            log.problem(
-                "plugin failed", plugin=plugin.name, point="Sign", pod=pod.key, why=what,
-                source=source_of(plugin),
-            )  # fmt: skip
-            problems.append(_problem(plugin, what))
+            what = f"returned {_shown(parts[position])}, which cannot be hashed"
+            problems.append(_logged(plugin, pod, what))
             missing.append(plugin.name)
             parts[position] = _NOT_SIGNED
+
+    def leave_out_incomparable(self, pod: Pod, signature: Signature, known: Signature) -> Signature:
+        """Leave out the plugins whose values cannot be compared with those of a known pod."""
+        parts, problems = list(signature.key), list(signature.problems)
+        missing: list[str] = []
+        for position, (plugin, _) in enumerate(self._signers, start=2):
+            try:
+                _ = parts[position] == known.key[position]
+            except FAULTS as fault:
+                what = f"returned {_shown(parts[position])}, which cannot be compared"
+                problems.append(_logged(plugin, pod, f"{what} ({text_of(fault)})"))
+                missing.append(plugin.name)
+                parts[position] = _NOT_SIGNED
+        key = tuple(parts)
+        return Signature(key, hash(key), signature.unsigned.union(missing), tuple(problems))
 
 
 def _is_hashable(value: Hashable) -> bool:
@@ -119,6 +132,23 @@ def _is_hashable(value: Hashable) -> bool:
     except FAULTS:
         return False
     return True
+
+
+def _shown(value: object) -> str:
+    """Return the start of the value's text, or its type if even that fails."""
+    try:
+        return f"{value!r:.80}"
+    except FAULTS:
+        return f"a {type(value).__name__}"
+
+
+def _logged(plugin: Plugin, pod: Pod, what: str) -> str:
+    """Log what is wrong with the plugin's ``sign``, and return it as a sentence."""
+    log.problem(
+        "plugin failed", plugin=plugin.name, point="Sign", pod=pod.key, why=what,
+        source=source_of(plugin),
+    )  # fmt: skip
+    return _problem(plugin, what)
 
 
 def _problem(plugin: Plugin, what: str) -> str:
