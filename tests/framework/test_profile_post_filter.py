@@ -9,6 +9,7 @@ from tests.support.toys import PostFilter, profile
 NODES = fwk.Rows.of(node("a"))
 STATUSES = fwk.NodeStatuses.none(NODES, fwk.Status.unschedulable("full"))
 BROKEN = RuntimeError("broken")
+FAULT = 'running PostFilter plugin "A": broken'
 U = fwk.Status.unschedulable
 UU = fwk.Status.unresolvable
 A, B = fwk.Nominate("a"), fwk.Nominate("b")
@@ -48,7 +49,7 @@ def run(*answers):
                      fwk.Status.error("no disk").by("B"), "AB", id="error-ends-it-unwrapped"),
         pytest.param([(A, fwk.skip())], None, fwk.Status(fwk.Code.ERROR, (), "A"), "A",
                      id="skip-is-not-for-here"),
-        pytest.param([BROKEN, (A, fwk.SUCCESS)], None, fwk.Status.error(BROKEN).by("A"), "A",
+        pytest.param([BROKEN, (A, fwk.SUCCESS)], None, fwk.Status.error(FAULT).by("A"), "A",
                      id="exception"),
     ],
 )  # fmt: skip
@@ -56,10 +57,10 @@ def test_post_filters(answers, wish, status, ran):
     assert run(*answers) == ((wish, status), ran)
 
 
-def test_an_exceptions_text_is_the_message():
+def test_the_message_about_an_exception_names_the_plugin():
     (_, status), _ = run(BROKEN)
 
-    assert status.message == "broken"
+    assert status.message == 'running PostFilter plugin "A": broken'
 
 
 def test_an_answer_that_is_no_pair_is_a_fault(caplog):

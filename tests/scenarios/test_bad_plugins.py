@@ -248,3 +248,33 @@ def test_a_signature_without_hash_or_text():
         why = "returned a NoHash, which cannot be hashed"
         assert why in events_of(cluster, "odd")["SignatureFailed"]
         assert (cluster.node_of("odd"), cluster.node_of("web")) == ("n1", "n1")
+
+
+def test_a_pre_enqueue_that_raises():
+    @podium.pre_enqueue
+    def gate(pod):
+        return 1 / 0 if "bad" in pod.labels else True
+
+    with Cluster(plugins=[gate]) as cluster:
+        cluster.create(node("n1"), pod("odd", labels="bad=yes"), pod("web"))
+        cluster.settle()
+
+        why = 'running PreEnqueue plugin "gate": division by zero'
+        assert events_of(cluster, "odd") == {"FailedScheduling": why}
+        assert (cluster.node_of("odd"), cluster.node_of("web")) == (None, "n1")
+
+
+class Clumsy(fwk.PostFilterPlugin):
+    name = "Clumsy"
+
+    def post_filter(self, state, subject, statuses):
+        raise RuntimeError("oops")
+
+
+def test_a_post_filter_that_raises():
+    with Cluster(plugins=[Clumsy]) as cluster:
+        cluster.create(node("n1", cpu=1), pod("odd", cpu=2))
+        cluster.settle()
+
+        assert 'running PostFilter plugin "Clumsy": oops' in cluster.why_pending("odd")
+        assert "Clumsy" in events_of(cluster, "odd")["FailedScheduling"]

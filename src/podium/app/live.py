@@ -126,7 +126,7 @@ class _Live:
         core = Core(self.services, builder, builder.draft(self.configuration, registry))
         profiles = core.profiles
         report_unsigned(profiles.values())
-        rules = rules_of(profiles, has_extenders=bool(self.services.extenders))
+        rules = rules_of(profiles, self.services)
         queue = self.queue = self._queue(rules)
         handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics)
         names = (*watched(profiles, rules), *self.services.listed)

@@ -6,27 +6,30 @@ Pods in flight finish under the old plugins; pods that the old ones rejected are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from podium.api.objects import Pod
 from podium.app.core import Core
 from podium.app.plugin_loading import OPTION, Source
 from podium.app.profiles import DraftProfiles, report_unsigned
 from podium.client.resources import resource_of
 from podium.clock import Clock, sleep
 from podium.config.model import Configuration
+from podium.cycle.services import Services
 from podium.errors import PluginError, PodiumError
 from podium.framework.declared_kinds import registrations_of
+from podium.framework.handle import EventNote, EventRecorder
 from podium.framework.plugin import close
 from podium.framework.profile import Profile
 from podium.framework.registry import Registry
-from podium.framework.status import text_of
+from podium.framework.status import Code, Status, text_of
 from podium.live.gate import Gate
 from podium.live.tasks import Tasks
 from podium.live.watching import Watching, check
 from podium.logs import get_logger
-from podium.queue.rules import ProfileRules
+from podium.queue.rules import PreEnqueue, ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
 
 log = get_logger(__name__)
@@ -55,7 +58,7 @@ class Exchange:
             raise PluginError("the names of the profiles have changed: restart the scheduler")
         draft = self.core.builder.draft(configuration, registry)
         try:
-            rules = rules_of(draft.profiles, has_extenders=bool(self.core.services.extenders))
+            rules = rules_of(draft.profiles, self.core.services)
             kinds = [*watched(draft.profiles, rules), *self.core.services.listed]
             check(kinds)
         except BaseException:
@@ -71,12 +74,30 @@ class Exchange:
         self.bindings.after_these(lambda: close(left, "old"))
 
 
-def rules_of(profiles: Mapping[str, Profile], *, has_extenders: bool) -> Rules:
+def rules_of(profiles: Mapping[str, Profile], services: Services) -> Rules:
     """Return what the queue must know of each profile."""
-    return {
-        name: ProfileRules.of(profile, has_extenders=has_extenders)
-        for name, profile in profiles.items()
-    }
+    found: dict[str, ProfileRules] = {}
+    for name, profile in profiles.items():
+        rules = ProfileRules.of(profile, has_extenders=bool(services.extenders))
+        if profile.has_outside_plugins:
+            pre_enqueue = _reporting(rules.pre_enqueue, services.events[name])
+            rules = replace(rules, pre_enqueue=pre_enqueue)
+        found[name] = rules
+    return found
+
+
+def _reporting(pre_enqueue: PreEnqueue, events: EventRecorder) -> PreEnqueue:
+    """Record an event when PreEnqueue fails: the pod is held back without an attempt."""
+
+    def run(pod: Pod, first: str) -> Status:
+        status = pre_enqueue(pod, first)
+        if status.code is Code.ERROR:
+            text = f'running PreEnqueue plugin "{status.plugin}": {status.message}'
+            note = EventNote("Warning", "FailedScheduling", "Scheduling", text)
+            events.record(pod, None, note)
+        return status
+
+    return run
 
 
 def watched(profiles: Mapping[str, Profile], rules: Rules) -> Iterable[str]:

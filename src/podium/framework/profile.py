@@ -286,7 +286,8 @@ class Profile:
             except FAULTS as fault:
                 if isinstance(fault, GeneratorExit) and isinstance(plugin, PreemptionPlugin):
                     raise  # the driver has closed this generator
-                wish, status = None, fault_of(plugin, "PostFilter", pod, fault)
+                text = f'running PostFilter plugin "{plugin.name}": '
+                wish, status = None, reported_error(plugin, "PostFilter", pod, fault, text)
             self.calls.at("PostFilter")[plugin.name].answered(begin, status)
             if status.ok:
                 return wish, status
