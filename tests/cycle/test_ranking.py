@@ -79,7 +79,7 @@ def test_another_seed_chooses_otherwise():
 
 
 def test_only_the_best_are_tied():
-    scheduler = Scheduler(Score("S", lambda pod, node: node.name in ("a", "c")), nodes="abc")
+    scheduler = Scheduler(Score("S", lambda pod, node: int(node.name in ("a", "c"))), nodes="abc")
 
     assert {scheduler.node_of(pod(f"p{number}")) for number in range(20)} == {"a", "c"}
 

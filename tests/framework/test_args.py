@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
-from podium.framework.args import as_written
+from podium.framework.args import as_written, spelled_twice
 from podium.framework.queued_pod import QueuedPod
 from podium.testing.builders import pod
 
@@ -81,6 +81,12 @@ class Spelled(fwk.Args, frozen=True):
 )
 def test_configurations_may_use_camel_case(given, expected):
     assert as_written(given, Spelled) == expected
+
+
+def test_a_field_in_both_spellings_is_found():
+    assert list(spelled_twice({"max_pods": 5, "maxPods": 6, "byZone": {}}, Spelled)) == [
+        ("max_pods", "maxPods")
+    ]
 
 
 def test_fields_that_are_camel_case_have_no_other_spelling():

@@ -1,14 +1,17 @@
 import pytest
 
 from podium import framework as fwk
+from podium.errors import PluginError
 from podium.framework.events import (
     ACTIONS,
+    KINDS,
     TAINT_UPDATE,
     ClusterEvent,
     Registration,
     action_names,
     with_implicit,
 )
+from podium.live.watching import EVENTS_ONLY, IN_STATE
 
 UPDATE = ACTIONS["Update"]
 
@@ -53,13 +56,47 @@ def test_on_keeps_the_hint():
 
 
 def test_a_hint_that_nobody_can_call_is_refused():
-    with pytest.raises(TypeError, match=r"a hint is a function, not 'label'; actions are one text"):
+    with pytest.raises(
+        PluginError, match=r"a hint is a function, not 'label'; actions are one text"
+    ):
         fwk.on("Node", "add", "label")
 
 
 def test_unknown_action_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"no action 'resized' on Node; there are: add, delete"):
+    with pytest.raises(PluginError, match=r"no action 'resized' on Node; there are: add, delete"):
         fwk.on("Node", "add|resized")
+
+
+@pytest.mark.parametrize(
+    ("resource", "actions", "problem"),
+    [
+        pytest.param(3, "add", "fwk.on: a kind is a text such as 'Node', not 3", id="number"),
+        pytest.param("Node", 3, "fwk.on: actions are one text such as 'add|label', not 3",
+                     id="number-of-actions"),
+        pytest.param("Node", "lable", 'did you mean "label"?', id="misspelt-action"),
+        pytest.param("Nod", "add", 'did you mean "Node"?', id="misspelt"),
+        pytest.param("pods", "add", 'did you mean "Pod"?', id="plural"),
+        pytest.param("node", "add", 'did you mean "Node"?', id="lower-case"),
+        pytest.param("CSINode", "add", 'did you mean "storage.k8s.io/CSINode"?', id="no-group"),
+        pytest.param("storage.k8s.io/CSINod", "add", 'did you mean "storage.k8s.io/CSINode"?',
+                     id="misspelt-with-group"),
+        pytest.param("", "add", '"" is not the name of a kind; write it as foos.v1.', id="empty"),
+        pytest.param("foos.v1", "add", '"foos.v1" is not the name of a kind', id="no-group-at-all"),
+        pytest.param("a..b", "add", '"a..b" is not the name of a kind', id="empty-part"),
+    ],
+)  # fmt: skip
+def test_events_that_never_come_are_refused(resource, actions, problem):
+    with pytest.raises(PluginError) as refused:
+        fwk.on(resource, actions)
+
+    assert problem in str(refused.value)
+
+
+def test_the_known_kinds_are_those_that_can_be_watched():
+    assert set(KINDS) == {
+        *("Pod", "AssignedPod", "UnschedulablePod", "Node", "*"),
+        *(*IN_STATE, *EVENTS_ONLY),
+    }
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,29 @@ def test_aspects_are_bits(wrong):
         fwk.Dependencies(**wrong)
 
 
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        pytest.param("a", "a set of node names, such as {'node-1'}, not 'a'", id="text"),
+        pytest.param(None, "a set of node names, such as {'node-1'}, not None", id="nothing"),
+        pytest.param([3], "names of nodes, not 3", id="number"),
+        pytest.param([["a"]], "names of nodes, not ['a']", id="list-in-a-list"),
+    ],
+)
+def test_a_pre_filter_result_has_names_of_nodes(names, problem):
+    with pytest.raises(TypeError) as refused:
+        fwk.PreFilterResult(names)
+
+    assert str(refused.value) == f"PreFilterResult takes {problem}"
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "b"], {"a", "b"}, ("b", "a"), {"a": 1, "b": 2}, iter("ab")]
+)
+def test_names_of_nodes_come_in_any_collection(names):
+    assert fwk.PreFilterResult(names).node_names == {"a", "b"}
+
+
 @pytest.mark.parametrize("wrong", [{"node": 10**9}, {"cluster": 2**70}, {"scoring": -(2**20)}])
 def test_aspects_are_bits_that_exist(wrong):
     with pytest.raises(ValueError, match=r"has bits that are not in fwk\.Aspect\.ALL"):

@@ -60,15 +60,26 @@ def test_what_a_filter_may_not_answer(answer):
         filtered(filtering(answer))
 
 
-@pytest.mark.parametrize("answer", [None, "7", 7.5], ids=repr)
+@pytest.mark.parametrize("answer", [None, "7", 7.5, True, False, np.True_], ids=repr)
 def test_a_score_is_a_whole_number(answer):
     @podium.score
     def scoring(pod, node):
         return answer
 
-    rows = FakeHandle(node("a")).rows
+    plugin, rows = built(scoring), FakeHandle(node("a")).rows
     with pytest.raises(TypeError, match=r"^expected a whole number as score, got "):
-        built(scoring).score(fwk.CycleState(), pod(), rows.at(0))
+        plugin.score(fwk.CycleState(), pod(), rows.at(0))
+    with pytest.raises(TypeError, match=r"^expected a whole number as score, got "):
+        plugin.score_all(fwk.CycleState(), pod(), rows)
+
+
+@pytest.mark.parametrize("answer", [10**30, -(2**63) - 1])
+def test_a_score_has_64_bits(answer):
+    plugin, rows = built(podium.score(lambda node: answer)), FakeHandle(node("a")).rows
+    with pytest.raises(ValueError, match=r"^expected a score from 0 to 100, got .* exceeds 64"):
+        plugin.score(fwk.CycleState(), pod(), rows.at(0))
+    with pytest.raises(ValueError, match=r"^expected a score from 0 to 100, got .* exceeds 64"):
+        plugin.score_all(fwk.CycleState(), pod(), rows)
 
 
 def test_a_function_gets_what_its_parameters_name():
@@ -434,6 +445,9 @@ class TestAllNodesAtOnce:
             pytest.param(np.array([True]), "returned 1 answers for 3 nodes;", id="length"),
             pytest.param(np.ones((3, 3), bool), "returned a table for 3 nodes;", id="table"),
             pytest.param(fwk.Column.of([True]), "returned 1 answers for 3 nodes;", id="column"),
+            pytest.param(
+                [True, [True], True], r"returned list \[True, \[True\], True\];", id="ragged"
+            ),
         ],
     )
     def test_what_a_filter_may_not_return(self, answer, problem):
@@ -462,6 +476,10 @@ class TestAllNodesAtOnce:
             pytest.param(7, "returned int 7;", id="not-an-array"),
             pytest.param(np.array([7]), "returned 1 answers for 3 nodes;", id="length"),
             pytest.param(np.array([True] * 3), "returned an array of bool;", id="booleans"),
+            pytest.param([True, 5, 5], r"returned list \[True, 5, 5\];", id="one-boolean"),
+            pytest.param([1, [2], 3], r"returned list \[1, \[2\], 3\];", id="ragged"),
+            pytest.param([10**30, 1, 1], "returned list .*, below 2", id="too-large"),
+            pytest.param(np.full(3, 2**63, "u8"), "returned an array of uint64;", id="unsigned"),
         ],
     )
     def test_what_a_score_may_not_return(self, answer, problem):

@@ -121,6 +121,11 @@ def test_a_module_of_a_package(write, tmp_path):
             "line 2: PluginError: fwk.pod_fields: a pod has no field 'spec.nodeNam'; did you mean",
             id="field",
         ),
+        pytest.param(
+            "from podium import framework as fwk\nevent = fwk.on('Nod', 'add')",
+            'line 2: PluginError: "Nod" is not the name of a kind; write it as foos.v1.example.com',
+            id="kind",
+        ),
     ],
 )
 def test_a_file_that_does_not_load(write, text, expected):
@@ -329,3 +334,13 @@ profiles:
 
     with pytest.raises(ConfigError, match=r"args\.rackLabel \(line 7\)"):
         config.load(text % "7", registry)
+
+    with pytest.raises(ConfigError) as refused:
+        config.load(text % "r" + "      rack_label: r\n", registry)
+    assert refused.value.problems == (
+        fwk.Problem(
+            "profiles[0].pluginConfig[0].args.rackLabel",
+            "given twice: rack_label and rackLabel; remove one of them",
+            7,
+        ),
+    )

@@ -151,8 +151,13 @@ def test_arguments_are_built_as_by_a_configuration(args):
         pytest.param({"bestNode": ""}, "best_node: must not be empty", id="validate"),
         pytest.param({"bestNode": 7}, "Expected `str`, got `int`", id="type"),
         pytest.param({"best": "a"}, "unknown field `best`", id="unknown"),
+        pytest.param(
+            {"best_node": "a", "bestNode": "b"},
+            "given twice: best_node and bestNode; remove one of them",
+            id="twice",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(args, problem):
-    with pytest.raises(ValueError, match=problem):
+    with pytest.raises(ValueError, match=rf"^wrong arguments of plugin Spelled: .*{problem}"):
         run_score(Spelled, pod(), [node("a")], args=args)

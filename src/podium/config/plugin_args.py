@@ -9,7 +9,7 @@ from podium.config import upstream, wire
 from podium.config.decode import decode
 from podium.config.problems import Problems, child, show
 from podium.config.version import Catalog, Version
-from podium.framework.args import Args, NoArgs, as_written, camel_case
+from podium.framework.args import Args, NoArgs, as_written, camel_case, spelled_twice
 from podium.framework.status import text_of
 
 A = TypeVar("A", bound=Args)
@@ -69,6 +69,9 @@ def _decoded(
         return None
     completed = catalog.version.complete_args(entry.name, _without_type(given, kind))
     spelled = as_written(completed, kind)
+    for name, other in spelled_twice(completed, kind):
+        problems.add(child(where, other), f"given twice: {name} and {other}; remove one of them")
+        del spelled[other]
     for name in spelled.keys() - completed.keys():
         problems.moved[child(where, name)] = child(where, camel_case(name))
     return _checked(spelled, kind, where, problems)

@@ -37,6 +37,15 @@ def as_written(data: Mapping[str, Any], kind: type[msgspec.Struct]) -> dict[str,
     return dict(_as_written(data, msgspec.inspect.type_info(kind)))
 
 
+def spelled_twice(data: Mapping[str, Any], kind: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
+    """Yield the fields that are given in both spellings, as ``("max_pods", "maxPods")``."""
+    fields = kind.__struct_encode_fields__
+    for name in fields:
+        other = camel_case(name)
+        if other not in fields and name in data and other in data:
+            yield name, other
+
+
 def camel_case(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
@@ -64,7 +73,7 @@ def _fields_as_written(
     found: dict[str, Any] = {}
     for given, each in value.items():
         name = given if given in fields else names.get(given, given)
-        if name in value:  # in both spellings, perhaps: then the one that is not ours is refused
+        if name in value:  # perhaps given in both spellings, which spelled_twice reports
             name = given
         found[name] = _as_written(each, fields[name].type) if name in fields else each
     return found

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from podium.api import quantity, resources
 from podium.api.objects import Node, Pod
+from podium.errors import PluginError, did_you_mean
 
 Hint = Callable[[Pod, Any, Any], bool]
 """``hint(pod, old, new)``: may this event help the pod? What it raises counts as yes."""
@@ -52,6 +53,31 @@ _SHORT: Mapping[str, str] = {
     "gates-eliminated": "UpdatePodSchedulingGatesEliminated",
     "generated-claim": "UpdatePodGeneratedResourceClaim",
 }
+
+# The kinds whose events reach the queue; any other is written as plural.version.group.
+KINDS: Final = (
+    "Pod",
+    "AssignedPod",
+    "UnschedulablePod",
+    "Node",
+    "Namespace",
+    "Service",
+    "ReplicationController",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "apps/ReplicaSet",
+    "apps/StatefulSet",
+    "policy/PodDisruptionBudget",
+    "storage.k8s.io/StorageClass",
+    "storage.k8s.io/CSINode",
+    "storage.k8s.io/CSIDriver",
+    "storage.k8s.io/CSIStorageCapacity",
+    "storage.k8s.io/VolumeAttachment",
+    "resource.k8s.io/DeviceClass",
+    "resource.k8s.io/ResourceClaim",
+    "resource.k8s.io/ResourceSlice",
+    "*",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +125,45 @@ class Registration:
 
 
 def on(resource: str, actions: str, hint: Hint | None = None) -> Registration:
-    """``on("Node", "add|taint", hint=…)``. On Pod, ``label`` means the pod's labels."""
+    """``on("Node", "add|taint", hint=…)``. On Pod, ``label`` means the pod's labels.
+
+    ``resource`` is one of ``KINDS``, or a custom kind such as ``prices.v1.example.com``.
+    """
+    _check_kind(resource)
+    if not isinstance(actions, str):
+        raise PluginError(f"fwk.on: actions are one text such as 'add|label', not {actions!r}")
     bits = 0
     for word in actions.split("|"):
         name = f"pod-{word}" if resource == "Pod" and word == "label" else word
         if name not in _SHORT:
-            raise ValueError(f"no action {word!r} on {resource}; there are: {', '.join(_SHORT)}")
+            known = f"there are: {', '.join(_SHORT)}{did_you_mean(word, _SHORT)}"
+            raise PluginError(f"no action {word!r} on {resource}; {known}")
         bits |= ACTIONS[_SHORT[name]]
     if hint is not None and not callable(hint):
-        raise TypeError(f"a hint is a function, not {hint!r}; actions are one text: 'add|label'")
+        text = f"a hint is a function, not {hint!r}; actions are one text: 'add|label'"
+        raise PluginError(text)
     return Registration(ClusterEvent(resource, bits), hint)
+
+
+def _check_kind(resource: object) -> None:
+    """Raise for a kind whose events never come."""
+    if resource in KINDS:
+        return
+    if not isinstance(resource, str):
+        raise PluginError(f"fwk.on: a kind is a text such as 'Node', not {resource!r}")
+    parts = resource.split(".")
+    if len(parts) >= 3 and all(parts) and "/" not in resource:
+        return
+    text = f'"{resource}" is not the name of a kind; write it as foos.v1.example.com'
+    known = f"or as one of {', '.join(KINDS)}"
+    raise PluginError(f"{text} {known}{_similar_kind(resource)}")
+
+
+def _similar_kind(resource: str) -> str:
+    """Suggest a kind, also to an author who left out its group."""
+    short = resource.rpartition("/")[2]
+    with_group = [kind for kind in KINDS if kind.rpartition("/")[2].lower() == short.lower()]
+    return did_you_mean(with_group[0] if with_group else resource, KINDS)
 
 
 TAINT_UPDATE = ClusterEvent.named("Node", "UpdateNodeTaint")

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.errors import PluginError, did_you_mean
@@ -193,7 +194,7 @@ class _NodesFilter(FunctionPlugin, FilterPlugin):
         if isinstance(answer, Column):
             _check_count(self, len(answer), nodes)
             return answer.map(lambda each: verdict(each, self.reason))
-        fits = np.asarray(answer) if isinstance(answer, list | tuple) else answer
+        fits = _as_array(answer)
         if not isinstance(fits, np.ndarray) or fits.dtype != np.bool_:
             raise TypeError(f"{_returned(self, answer)}; {_FOR_A_FILTER}")
         _check_count(self, fits.size if fits.ndim == 1 else -1, nodes)
@@ -231,8 +232,8 @@ class _NodesScore(FunctionPlugin, ScorePlugin):
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
         answer = self._ask(pod=pod, nodes=nodes, state=state)
-        scores = np.asarray(answer) if isinstance(answer, list | tuple) else answer
-        if not isinstance(scores, np.ndarray) or (scores.dtype.kind not in "iu" and scores.size):
+        scores = _as_array(answer)
+        if not isinstance(scores, np.ndarray) or not _are_scores(scores, answer):
             raise TypeError(f"{_returned(self, answer)}; {_FOR_A_SCORE}")
         _check_count(self, scores.size if scores.ndim == 1 else -1, nodes)
         return scores.astype(np.int64, copy=False)
@@ -288,9 +289,27 @@ _FOR_A_FILTER: Final = (
     'nodes.free("cpu") > 0, or a fwk.Column of answers'
 )
 _FOR_A_SCORE: Final = (
-    "a score of `nodes` returns an array with a whole number for each node; "
+    "a score of `nodes` returns an array with a whole number for each node, below 2**63; "
     "(scores).astype(int) cuts fractions off, scores // 1000 divides without any"
 )
+
+
+def _as_array(answer: Any) -> Any:
+    """Return a list as an array; ``None`` if its items are of different lengths."""
+    if not isinstance(answer, list | tuple):
+        return answer
+    try:
+        return np.asarray(answer)
+    except ValueError:
+        return None
+
+
+def _are_scores(scores: NDArray[Any], answer: object) -> bool:
+    """Whether these are whole numbers of 64 bits. In a list, numpy takes ``True`` for 1."""
+    if isinstance(answer, list | tuple) and bool in map(type, answer):
+        return False
+    is_signed = scores.dtype.kind == "i" or not scores.size
+    return is_signed or (scores.dtype.kind == "u" and bool(scores.max() < 2**63))
 
 
 def _returned(plugin: FunctionPlugin, answer: object) -> str:

@@ -51,19 +51,26 @@ Scores = NDArray[np.int64]
 
 
 def as_score(answer: object) -> int:
-    """What a plugin answered for one node; a fraction is refused, not cut off."""
+    """Check a plugin's score of one node; a fraction is refused, not cut off."""
     try:
-        return index(answer)  # type: ignore[arg-type]  # what is no number is refused just so
+        score = index(answer)  # type: ignore[arg-type]  # raises for what is not a whole number
     except TypeError:
-        text = f"expected a whole number as score, got {answer!r}"
-        raise TypeError(text) from None
+        score = None
+    if score is None or isinstance(answer, bool):
+        raise TypeError(f"expected a whole number as score, got {answer!r}")
+    if not -(2**63) <= score < 2**63:
+        raise ValueError(f"expected a score from 0 to 100, got {answer!r}: it exceeds 64 bits")
+    return score
 
 
 def as_score_array(answers: list[Any]) -> Scores:
     """Return what a plugin answered for each node; what is not a whole number is refused."""
     try:
-        scores = array("q", answers)  # takes what as_score takes, in a quarter of numpy's time
+        # Takes what as_score takes, and booleans, in a quarter of numpy's time.
+        scores = array("q", answers)
     except (TypeError, OverflowError):
+        scores = None
+    if scores is None or bool in map(type, answers):
         return np.fromiter(map(as_score, answers), np.int64, count=len(answers))
     return np.frombuffer(scores, np.int64) if answers else np.zeros(0, np.int64)
 

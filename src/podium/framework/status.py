@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -162,9 +163,20 @@ CLEAR = Nominate("")
 
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
-    """The only nodes worth looking at. Names that are no nodes are dropped."""
+    """The names of the only nodes worth looking at. Names that no node has are dropped."""
 
     node_names: frozenset[str]
+
+    def __post_init__(self) -> None:
+        given: object = self.node_names
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            text = "PreFilterResult takes a set of node names, such as {'node-1'}"
+            raise TypeError(f"{text}, not {given!r}")
+        names = tuple(given)
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f"PreFilterResult takes names of nodes, not {name!r}")
+        object.__setattr__(self, "node_names", frozenset(names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from podium.api.meta import ApiObject
 from podium.api.objects import Pod
 from podium.cycle.pod_classes import PodClass
 from podium.framework.answers import AttemptFailed
-from podium.framework.args import Args, as_written
+from podium.framework.args import Args, as_written, spelled_twice
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
 from podium.framework.status import Status
@@ -84,16 +84,22 @@ def _built(written: Any, args: Arguments | None, handle: FakeHandle) -> Plugin:
         return written
     registry = Registry([written])
     (name,) = registry
-    return registry.build(name, _arguments(args or {}, registry.args_type(name)), handle)
+    try:
+        arguments = _arguments(args or {}, registry.args_type(name))
+    except ValueError as fault:
+        raise ValueError(f"wrong arguments of plugin {name}: {fault}") from fault
+    return registry.build(name, arguments, handle)
 
 
 def _arguments(given: Arguments, kind: type[Args]) -> Args:
     """Build a plugin's ``Args`` as a configuration does; raise what is wrong with them."""
     if isinstance(given, Args):
         return given
+    for name, other in spelled_twice(given, kind):
+        raise ValueError(f"given twice: {name} and {other}; remove one of them")
     args = msgspec.convert(as_written(given, kind), kind)
     if problems := [f"{problem.path}: {problem.message}" for problem in args.validate()]:
-        raise ValueError(f"wrong arguments: {'; '.join(problems)}")
+        raise ValueError("; ".join(problems))
     return args
 
 
