@@ -278,3 +278,18 @@ def test_a_post_filter_that_raises():
 
         assert 'running PostFilter plugin "Clumsy": oops' in cluster.why_pending("odd")
         assert "Clumsy" in events_of(cluster, "odd")["FailedScheduling"]
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), -1, -0.5, "60", None])
+def test_a_wait_that_is_not_a_time(seconds):
+    @podium.permit
+    def holds(pod):
+        return fwk.wait(seconds) if "bad" in pod.labels else True
+
+    with Cluster(plugins=[holds]) as cluster:
+        cluster.create(node("n1"), pod("odd", labels="bad=yes"), pod("web"))
+        cluster.settle()
+
+        why = f'running Permit plugin "holds": it returned fwk.wait({seconds!r}); give the longest'
+        assert cluster.why_pending("odd").startswith(why)
+        assert cluster.node_of("web") == "n1"

@@ -318,7 +318,7 @@ class Cycle:
         if waits:
             try:
                 waiting = WaitingPod(self.pod, waits, self.services.clock)
-            except Exception as fault:  # a shell that cannot wait, or a time that is not a number
+            except Exception as fault:  # a shell that cannot wait
                 return Status.error(fault)
             self.services.waiting_pods.add(waiting)
         activate = target.state.get(PodsToActivate)

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial
+from numbers import Real
 from typing import NamedTuple
 
 from podium.api.objects import Pod
@@ -106,7 +107,13 @@ def _permit(target: Target, plugin: PermitPlugin, waits: dict[str, float]) -> St
     answer = plugin.permit(target.state, target.pod, target.node_name)
     if not isinstance(answer, Wait):
         return answer
-    waits[plugin.name] = float(answer.seconds)
+    seconds = answer.seconds
+    if not isinstance(seconds, Real) or not seconds >= 0:  # NaN is not either
+        raise ValueError(
+            f"it returned fwk.wait({seconds!r}); give the longest time that the pod may wait as a "
+            "number of seconds that is not negative, such as fwk.wait(60)"
+        )
+    waits[plugin.name] = float(seconds)
     return Status(Code.WAIT, (answer.reason,) if answer.reason else (), plugin.name)
 
 
