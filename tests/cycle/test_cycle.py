@@ -180,7 +180,7 @@ def test_a_fault_is_an_error_and_not_a_rejection(plugin):
         pytest.param((None, fwk.Status.unschedulable("not eligible")), None, " not eligible",
                      id="nomination-left-alone"),
         pytest.param((Nominate("a"), fwk.Status.error("no disk")), None, " no disk", id="error"),
-        pytest.param(BROKEN, None, " broken", id="exception"),
+        pytest.param(BROKEN, None, ' running PostFilter plugin "Post": broken', id="exception"),
     ],
 )  # fmt: skip
 def test_post_filter(answer, nominate, suffix):
