@@ -39,7 +39,7 @@ class Found:
     def rejections(self) -> Rejections:
         """Count the nodes that each plugin refused for each reason. Shared: do not change it."""
         if self._statuses is None:
-            return self._judged.rejections()
+            return self._judged.verdicts.rejections()
         return self._statuses.by_plugin()
 
     def narrowed(self, feasible: Rows, statuses: NodeStatuses) -> Found:

@@ -17,7 +17,7 @@ from podium.api.objects import Pod
 from podium.cycle.combined import CombinedVerdicts
 from podium.cycle.verdicts import NO_ROWS, OUT, PENDING, RowNumbers, Verdicts, VerdictsOfAttempt
 from podium.framework.cycle_state import CycleState, PodsToActivate
-from podium.framework.diagnosis import UNKNOWN, NodeStatuses, Rejections
+from podium.framework.diagnosis import UNKNOWN, NodeStatuses
 from podium.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, Statuses
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine, left_out_by
 from podium.framework.profile import Profile
@@ -53,9 +53,6 @@ class Judged(NamedTuple):
 
     def node_statuses(self) -> NodeStatuses:
         return self.verdicts.node_statuses(self.absent)
-
-    def rejections(self) -> Rejections:
-        return self.verdicts.rejections()
 
 
 class _LastAnswer(NamedTuple):
@@ -128,6 +125,8 @@ class Judgement:
     def refresh(self, pod: Pod) -> Judged:
         """Bring everything up to date, and judge this pod of the class."""
         changes = self._reader.catch_up()
+        if changes.fresh:
+            self.state, self._pre_answers = CycleState(), {}
         self.state.put(PodsToActivate())  # what plugins left for the last pod must not be seen
         if self._pre_is_kept and not (changes.fresh or self.reading.pre_filters & changes.aspects):
             state, pre = self.state.layer() if self.unsigned else self.state, self._pre
@@ -169,10 +168,7 @@ class Judgement:
 
     def _pre_filter(self, pod: Pod, changes: Changes) -> tuple[CycleState, PreFiltered]:
         """Run the PreFilters that are outdated or have no signature. Return the pod's state too."""
-        if changes.fresh:
-            self.state, self._pre_answers = CycleState(), {}
-            self.state.put(PodsToActivate())
-        elif self.reading.pre_filters & changes.aspects:
+        if not changes.fresh and self.reading.pre_filters & changes.aspects:
             by_name = self.reading.by_name
             for name in list(self._pre_answers):
                 if by_name[name].cluster & changes.aspects:

@@ -197,7 +197,9 @@ class Scoreboard:
         self, state: CycleState, pod: Pod, nodes: Rows, shares: list[Share], row: int
     ) -> None:
         """Score one changed row, if it is feasible, for plugins that look at no other."""
-        is_feasible = self._has(nodes, row)
+        rows = nodes.index  # ascending
+        position = row if len(rows) == len(self.total) else int(rows.searchsorted(row))
+        is_feasible = position < len(rows) and rows.item(position) == row
         node = NodeInfo(self.cluster, row)
         for share in shares:
             share.known[row] = is_feasible
@@ -207,12 +209,6 @@ class Scoreboard:
                 score = self.profile.score_one(share.plugin, state, pod, node)
                 self.total[row] += share.weight * (score - share.score_of(row))
                 share.normalized[row] = score
-
-    def _has(self, nodes: Rows, row: int) -> bool:
-        """Whether the row is one of these nodes, which ascend."""
-        rows = nodes.index
-        position = row if len(rows) == len(self.total) else int(rows.searchsorted(row))
-        return position < len(rows) and rows.item(position) == row
 
     # --- PreScore --------------------------------------------------------------------------------
 

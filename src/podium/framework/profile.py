@@ -137,9 +137,10 @@ class Profile:
     def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
         """Return what the plugins depend on for this pod: everything where one cannot tell."""
         found: dict[str, Dependencies] = {}
-        for plugin in self.judges:
-            if plugin.name in unsigned:
-                continue
+        judges = self.judges
+        if unsigned:
+            judges = tuple(plugin for plugin in judges if plugin.name not in unsigned)
+        for plugin in judges:
             try:
                 found[plugin.name] = as_dependencies(plugin.depends_on(pod))
             except FAULTS as fault:

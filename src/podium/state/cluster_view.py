@@ -264,9 +264,9 @@ class ClusterView:
 
     def objects(self, kind: type[T]) -> Objects[T]:
         """Return the objects of a kind that the plugin has declared."""
-        self.require(kind)
         found = self._objects.get(kind)
         if found is None:
+            self.require(kind)
             found = self._objects[kind] = Objects(self._state.objects(kind))
         return found
 
@@ -305,6 +305,7 @@ class ClusterView:
     def declare(self, kinds: set[str]) -> None:
         """Allow these kinds; raise ``UndeclaredKind`` if another one was read before."""
         self._declared = kinds
+        self._objects.clear()  # what is in there is not checked again
         for kind in sorted(self._read_early - kinds):
             raise UndeclaredKind(self._plugin, kind)
 

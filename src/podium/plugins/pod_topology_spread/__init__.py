@@ -23,6 +23,8 @@ from podium.plugins.pod_topology_spread.hard import VERDICTS, HardCounts, hard_c
 from podium.plugins.pod_topology_spread.hints import Hints
 from podium.plugins.pod_topology_spread.soft import SoftCounts, normalized, soft_counts
 
+_WITHOUT_CONSTRAINTS = fwk.Dependencies(scoring=0)
+
 
 class PodTopologySpread(
     fwk.PreFilterExtensionsForMany,
@@ -63,6 +65,8 @@ class PodTopologySpread(
         except InvalidSelector:
             return fwk.Dependencies(cluster=fwk.Aspect.ALL, feasible=True)
         # Services and owners are in the signature: a change there gives another signature.
+        if not hard and not soft:
+            return _WITHOUT_CONSTRAINTS
         return fwk.Dependencies(cluster=_aspects(hard), scoring=_aspects(soft), feasible=bool(soft))
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
