@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Protocol, Self, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, cast, runtime_checkable
 
 from podium.api.objects import Pod
 from podium.errors import StateNotFound
@@ -30,7 +30,7 @@ class CycleState:
     def __init__(
         self, values: dict[type, object] | None = None, below: CycleState | None = None
     ) -> None:
-        self._values: dict[type, object] = {} if values is None else values
+        self._values: dict[type, Any] = {} if values is None else values  # each of its own type
         self._below = below  # what is not found here is looked up there
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
@@ -42,17 +42,18 @@ class CycleState:
     def get(self, kind: type[T]) -> T:
         """The value of this type; ``StateNotFound`` when its plugin has not put one."""
         try:
-            return cast(T, self._values[kind])
+            found: T = self._values[kind]
         except KeyError:
             if self._below is not None:
                 return self._below.get(kind)
             raise StateNotFound(kind) from None
+        return found
 
     def find(self, kind: type[T]) -> T | None:
-        found = self._values.get(kind)
+        found: T | None = self._values.get(kind)
         if found is None and self._below is not None:
             return self._below.find(kind)
-        return cast("T | None", found)
+        return found
 
     def drop(self, kind: type) -> None:
         self._values.pop(kind, None)

@@ -67,15 +67,13 @@ class Journal:
     def __init__(self) -> None:
         self._entries: list[tuple[int, int]] = []
         self._first = 0
+        self.end = 0  # how many entries there have been: ``_first + len(_entries)``
         self._last_read: tuple[int, int] = (-1, -1)
         self._last_changes = Changes()
 
-    @property
-    def end(self) -> int:
-        return self._first + len(self._entries)
-
     def record(self, row: int, aspects: int) -> None:
         self._entries.append((row, aspects))
+        self.end += 1
         if len(self._entries) > 2 * _KEPT:
             del self._entries[:_KEPT]
             self._first += _KEPT
