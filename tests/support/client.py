@@ -173,3 +173,18 @@ def pod(name="p", **spec):
 
 def node(name="n"):
     return {"metadata": {"name": name}}
+
+
+STREAMED = "sendInitialEvents=true"
+
+
+def listed(world, part="limit="):
+    """The requests for lists: streamed, or in pages where the server does not stream."""
+    if world.proxy.streams_lists:
+        return [one for one in world.proxy.requests if STREAMED in one.path]
+    return [one for one in world.proxy.requests if part in one.path and "watch" not in one.path]
+
+
+def watched(world):
+    watches = [one for one in world.proxy.requests if "watch=true" in one.path]
+    return [one for one in watches if world.proxy.streams_lists or STREAMED not in one.path]
