@@ -21,18 +21,21 @@ class AttachedVolumes:
 
     Invariants: a volume without any use is not in ``_used``, one without any attachment not in
     ``_attached``. ``_counts[driver][row]`` is the number of the driver's volumes that ``_used`` or
-    ``_attached`` has on that row; only ``_change`` writes it.
+    ``_attached`` has on that row; only ``_change`` writes it. ``_shown`` has read-only views of the
+    counts.
     """
 
     def __init__(self) -> None:
         self._used: dict[VolumeId, RowCounts] = {}  # how many volumes of placed pods name it
         self._attached: dict[VolumeId, RowCounts] = {}  # how many VolumeAttachments name it
         self._counts: dict[str, NDArray[np.int64]] = {}  # by driver
+        self._shown: dict[str, NDArray[np.int64]] = {}
         self._capacity = 0
 
     def grow(self, capacity: int) -> None:
         self._capacity = capacity
         self._counts = {name: grown(counts, capacity, 0) for name, counts in self._counts.items()}
+        self._shown.clear()
 
     def use(self, volume: VolumeId, row: int, amount: int) -> None:
         """Change by ``amount`` how many volumes of pods on this row are this volume."""
@@ -44,7 +47,10 @@ class AttachedVolumes:
 
     def counts(self, driver: str) -> NDArray[np.int64]:
         """Return how many distinct volumes of the driver are on each row. Read-only."""
-        return read_only(self._writable_counts(driver))
+        shown = self._shown.get(driver)
+        if shown is None:
+            shown = self._shown[driver] = read_only(self._writable_counts(driver))
+        return shown
 
     def _writable_counts(self, driver: str) -> NDArray[np.int64]:
         counts = self._counts.get(driver)

@@ -80,9 +80,13 @@ class ClaimUses:
 
     def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
         """Return the CSI volumes of a pod, placed or not, without those that cannot be found."""
-        uses = [(_use_of(pod, volume), volume) for volume in volumes]
-        found = [inline_id(v) if use is None else self._volume_of_use(*use) for use, v in uses]
-        return [volume for volume in found if volume is not None]
+        found: list[VolumeId] = []
+        for volume in volumes:
+            use = _use_of(pod, volume)
+            one = inline_id(volume) if use is None else self._volume_of_use(*use)
+            if one is not None:
+                found.append(one)
+        return found
 
     def claim_changed(
         self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None

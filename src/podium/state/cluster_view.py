@@ -141,12 +141,12 @@ class StorageView:
     def limits(self, driver: str) -> Counts:
         """Return how many of the driver's volumes each row may hold."""
         self._cluster.require(CSINode)
-        return read_only(self._storage.limits(driver))
+        return self._storage.limits(driver)
 
     def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
         """Return the CSI volumes of a pod, without those that cannot be found."""
         self._cluster.require(PersistentVolumeClaim, PersistentVolume, StorageClass)
-        return self._storage.volumes_of(pod, volumes)
+        return self._storage.claims.volumes_of(pod, volumes)
 
 
 class ClusterView:
@@ -162,6 +162,7 @@ class ClusterView:
         self._plugin = plugin
         self._declared: set[str] | None = None
         self._read_early: set[str] = set()
+        self._allowed: set[tuple[type[ApiObject], ...]] = set()  # what passed ``require``
         self._objects: dict[type[ApiObject], Objects[Any]] = {}
         self._table = state.table
         self.pods: Mapping[str, PodInfo] = MappingProxyType(state.pods)  # all placed pods, by uid
@@ -305,16 +306,18 @@ class ClusterView:
     def declare(self, kinds: set[str]) -> None:
         """Allow these kinds; raise ``UndeclaredKind`` if another one was read before."""
         self._declared = kinds
-        self._objects.clear()  # what is in there is not checked again
+        self._objects.clear()  # what is in these two is not checked again
+        self._allowed.clear()
         for kind in sorted(self._read_early - kinds):
             raise UndeclaredKind(self._plugin, kind)
 
     def require(self, *kinds: type[ApiObject]) -> None:
         """Raise ``UndeclaredKind`` unless the plugin has declared these kinds."""
-        if not self._plugin:
+        if kinds in self._allowed or not self._plugin:
             return
         for kind in kinds:
             if self._declared is None:
                 self._read_early.add(kind.__name__)
             elif kind.__name__ not in self._declared:
                 raise UndeclaredKind(self._plugin, kind.__name__)
+        self._allowed.add(kinds)

@@ -5,7 +5,7 @@ Persistent volumes have two more indexes, for volume binding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 import msgspec
@@ -26,6 +26,7 @@ class ObjectStore(Generic[T]):
     def __init__(self) -> None:
         self._by_key: dict[str, T] = {}
         self._by_namespace: dict[str, dict[str, T]] = {}
+        self.get: Callable[[str], T | None] = self._by_key.get  # looked up many times per pod
         self.version = 0  # grows with every change
 
     def set(self, obj: T) -> T | None:
@@ -50,9 +51,6 @@ class ObjectStore(Generic[T]):
             if not inside:
                 del self._by_namespace[obj.namespace]
         return obj
-
-    def get(self, key: str) -> T | None:
-        return self._by_key.get(key)
 
     def in_namespace(self, namespace: str) -> Iterable[T]:
         return self._by_namespace.get(namespace, _NONE).values()

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.api.csi_migration import VolumeId
 from podium.api.meta import ApiObject
 from podium.api.objects import (
     CSINode,
     PersistentVolume,
     PersistentVolumeClaim,
-    Pod,
     StorageClass,
-    Volume,
     VolumeAttachment,
 )
 from podium.state.attached_volumes import AttachedVolumes
@@ -62,12 +59,8 @@ class Storage:
         }
 
     def limits(self, driver: str) -> NDArray[np.int64]:
-        """Return how many of the driver's volumes each row may hold."""
+        """Return how many of the driver's volumes each row may hold. Read-only."""
         return self._limits.column(driver, self._csi_nodes())
-
-    def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
-        """Return the CSI volumes of a pod, without those that cannot be found."""
-        return self.claims.volumes_of(pod, volumes)
 
     # --- what changes --------------------------------------------------------------------------
 

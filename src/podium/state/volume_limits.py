@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import CSINode
-from podium.state.column import grown
+from podium.state.column import grown, read_only
 
 UNLIMITED: Final = int(np.iinfo(np.int64).max)
 
@@ -22,12 +22,14 @@ class VolumeLimits:
 
     def __init__(self) -> None:
         self._columns: dict[str, NDArray[np.int64]] = {}
+        self._shown: dict[str, NDArray[np.int64]] = {}  # read-only views of them
         self._capacity = 0
 
     def grow(self, capacity: int) -> None:
         self._capacity = capacity
         for driver, column in self._columns.items():
             self._columns[driver] = grown(column, capacity, UNLIMITED)
+        self._shown.clear()
 
     def set(self, row: int, csi_node: CSINode | None) -> None:
         """Set the limits of a row from its CSINode; ``None`` if it has none."""
@@ -35,13 +37,18 @@ class VolumeLimits:
             column[row] = limit(csi_node, driver)
 
     def column(self, driver: str, csi_nodes: Iterable[tuple[int, CSINode]]) -> NDArray[np.int64]:
-        """Return the limit of each row. For a new driver it is made from ``csi_nodes`` by row."""
-        column = self._columns.get(driver)
-        if column is None:
-            column = self._columns[driver] = np.full(self._capacity, UNLIMITED, np.int64)
-            for row, csi_node in csi_nodes:
-                column[row] = limit(csi_node, driver)
-        return column
+        """Return the limit of each row, read-only.
+
+        For a new driver the column is made from ``csi_nodes`` by row.
+        """
+        shown = self._shown.get(driver)
+        if shown is None:
+            if driver not in self._columns:
+                column = self._columns[driver] = np.full(self._capacity, UNLIMITED, np.int64)
+                for row, csi_node in csi_nodes:
+                    column[row] = limit(csi_node, driver)
+            shown = self._shown[driver] = read_only(self._columns[driver])
+        return shown
 
     def check(self, csi_nodes: dict[int, CSINode]) -> None:
         """Raise ``AssertionError`` when a column differs from the CSINodes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from podium import framework as fwk
 from podium.api.claims import (
@@ -36,8 +36,7 @@ SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 IMMEDIATE = fwk.Status.unresolvable("pod has unbound immediate PersistentVolumeClaims")
 
 
-@dataclass(frozen=True, slots=True)
-class BoundVolume:
+class BoundVolume(NamedTuple):
     """The volume of a bound claim."""
 
     volume: PersistentVolume
@@ -142,11 +141,13 @@ def _usable(cluster: fwk.ClusterView, pod: Pod, named: NamedClaim) -> Persistent
     claim = cluster.assumed(PersistentVolumeClaim).get(claim_key(pod.namespace, named.name))
     if claim is None:
         return _missing(named)
-    what = f'persistentvolumeclaim "{named.name}"'
     if claim.status.phase == "Lost":
-        return f'{what} bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+        return (
+            f'persistentvolumeclaim "{named.name}" bound to non-existent '
+            f'persistentvolume "{claim.spec.volume_name}"'
+        )
     if claim.is_terminating:
-        return f"{what} is being deleted"
+        return f'persistentvolumeclaim "{named.name}" is being deleted'
     if named.is_ephemeral and not is_owned(claim, pod):
         return wrong_owner(pod, claim)
     return claim
