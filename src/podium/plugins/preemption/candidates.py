@@ -79,9 +79,9 @@ class DryRun:
         trial = cluster.rows_at(rows, overlay)
         state = self._state.clone()
         if self._handle.follows_pods(state):
-            gone = [(info, row) for row in rows.tolist() for info in self._lower_priority_pods(row)]
-            pods = [info for info, _ in gone]
-            rows_of_pods = np.array([row for _, row in gone], np.intp)
+            by_row = self._lower_priority_pods(rows)
+            pods = [info for pods in by_row for info in pods]
+            rows_of_pods = np.repeat(rows, [len(pods) for pods in by_row])
             self._handle.remove_pods(state, self._pod, fwk.PodsOnRows(trial, pods, rows_of_pods))
         statuses = self._handle.run_filters(state, self._pod, trial)
         fits = ~refusals(statuses)
@@ -94,20 +94,25 @@ class DryRun:
         spared = self._spare(_DryRunCluster(self._handle, self._pod, state, overlay), pool)
         return self._candidates(rows[fits], pool, spared)
 
-    def _lower_priority_pods(self, row: int) -> list[fwk.PodInfo]:
-        priority = self._pod.priority
-        pods = self._handle.cluster.pods_on(row)
-        return [info for info in pods if info.priority < priority]
+    def _lower_priority_pods(self, rows: NDArray[np.intp]) -> list[list[fwk.PodInfo]]:
+        """Return the pods of lower priority on each of these rows."""
+        priority, pods_on = self._pod.priority, self._handle.cluster.pods_on
+        return [
+            [info for info in pods_on(row) if info.priority < priority] for row in rows.tolist()
+        ]
 
     def _pool(self, rows: NDArray[np.intp]) -> _Pool:
         """Return all pods of lower priority on these rows.
 
         On each row, pods that would violate a budget come first, then the most important ones.
         """
-        by_row = [self._lower_priority_pods(row) for row in rows.tolist()]
+        by_row = self._lower_priority_pods(rows)
         infos = [info for pods in by_row for info in pods]
         pod_rows = np.repeat(rows, [len(pods) for pods in by_row])
-        starts = np.array([started(info, self._now) for info in infos])
+        now = self._now
+        starts = np.array(
+            [started(info, now) if info.pod.status.start_time else now for info in infos]
+        )
         negated_priorities = np.array([-info.priority for info in infos])
         breaking = self._breaking(by_row)
         order = np.lexsort((starts, negated_priorities, ~breaking, pod_rows))
@@ -151,9 +156,10 @@ class DryRun:
         for position, row in zip(lost.tolist(), pool.rows[lost].tolist(), strict=True):
             victims[row].append(pool.infos[position])
         broken = np.bincount(pool.rows[lost], pool.is_breaking[lost], int(rows[-1]) + 1)
+        names = self._handle.cluster.names
         found = {}
         for row, pods in victims.items():
-            name = self._handle.cluster.names[row]
+            name = names[row]
             if not pods:
                 self.errors.append(f'expected at least one victim pod on node "{name}"')
                 continue
