@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures modules-page schemas go-types format bench bench-live fuzz-apiserver dist clean
+.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures modules-page schemas go-types feature-gates format bench bench-live fuzz-apiserver dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ schemas: $(STAMP) ## Pack the schemas of the served Kubernetes release anew, fro
 
 go-types: $(STAMP) ## Write the facts about Kubernetes' Go types anew (KUBERNETES=path of a checkout)
 	$(BIN)/python tools/go_types.py $(or $(KUBERNETES),$(error KUBERNETES=path/to/kubernetes is missing))
+
+feature-gates: $(STAMP) ## Write the feature gates of a release anew (KUBERNETES=path of a checkout RELEASE=1.37)
+	$(BIN)/python tools/feature_gates.py $(or $(KUBERNETES),$(error KUBERNETES=path/to/kubernetes is missing)) $(or $(RELEASE),$(error RELEASE=1.37 is missing))
 
 format: $(STAMP) ## Format the code and apply the safe fixes of the linter
 	$(BIN)/ruff check --fix-only --quiet .

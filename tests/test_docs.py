@@ -14,7 +14,7 @@ import pytest
 from podium import framework as fwk
 from podium.cli.arguments.scheduler_flags import FLAGS, GONE
 from podium.client.resources import resource_of
-from podium.config.feature_gates import GATES, OFF
+from podium.config.feature_gates import OFF, SUPPORTED, gates_of
 from podium.framework.plugin import points_of
 from podium.legacy.plugins import LEGACY
 from podium.live.watching import EVENTS_ONLY, IN_STATE
@@ -24,6 +24,7 @@ from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
+from podium.release import RELEASES
 from tests.support import source_messages
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -218,23 +219,32 @@ def test_page_has_every_feature_gate():
     documented = rows(page, "# Feature gates", "", cells=8)
 
     assert {name: cells[:-1] for name, cells in documented.items()} == {
-        gate.name: (
-            gate.stage.value,
-            "on" if gate.default else "off",
-            "yes" if gate.is_locked else "no",
-            "yes" if True in gate.supported else "no",
-            "yes" if False in gate.supported else "no",
-            "on" if gate.is_on else "off",
+        name: (
+            *(_stage_and_default(gates_of(release).get(name)) for release in RELEASES),
+            "yes" if True in values else "no",
+            "yes" if False in values else "no",
+            *(_setting_in_podium(gates_of(release).get(name)) for release in RELEASES),
         )
-        for gate in GATES.values()
+        for name, values in SUPPORTED.items()
     }
+
+
+def _stage_and_default(gate):
+    if gate is None:
+        return "—"
+    locked = ", locked" if gate.is_locked else ""
+    return f"{gate.stage.value} {'on' if gate.default else 'off'}{locked}"
+
+
+def _setting_in_podium(gate):
+    return "—" if gate is None else "on" if gate.is_on else "off"
 
 
 def test_gates_that_are_implemented_are_tested():
     page = (ROOT / "docs" / "feature-gates.md").read_text()
     tested = {name: cells[-1] for name, cells in rows(page, "# ", "", cells=8).items()}
 
-    for name, gate in GATES.items():
-        assert (tested[name] == "not implemented") is (gate.supported == OFF), name
+    for name, values in SUPPORTED.items():
+        assert (tested[name] == "not implemented") is (values == OFF), name
     named = {path for text in tested.values() for path in re.findall(r"`(tests/[\w/.]+)`", text)}
     assert [path for path in named if not (ROOT / path).exists()] == []

@@ -167,7 +167,7 @@ def test_diff(podium, write):
     text = f"""{V1}parallelism: 4
 profiles:
 - plugins:
-    filter: {{enabled: [{{name: NodeName}}], disabled: [{{name: NodePorts}}]}}
+    filter: {{enabled: [{{name: TaintToleration}}], disabled: [{{name: NodePorts}}]}}
     score: {{enabled: [{{name: TaintToleration, weight: 9}}]}}
   pluginConfig:
   - {{name: NodeResourcesFit, args: {{ignoredResources: [a.io/x]}}}}
@@ -182,7 +182,7 @@ profiles:
     assert out.startswith(f"{header}parallelism\n  - 16\n  + 4\n")
     assert (
         "profiles[default-scheduler].plugins.filter\n  - NodePorts\n"
-        "  - NodeName, after NodeUnschedulable\n  + NodeName, first\n"
+        "  - TaintToleration, after NodeUnschedulable\n  + TaintToleration, first\n"
     ) in out
     assert "profiles[default-scheduler].weights.TaintToleration\n  - 3\n  + 9\n" in out
     fit = "profiles[default-scheduler].args.NodeResourcesFit.ignoredResources"

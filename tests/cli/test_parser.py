@@ -104,7 +104,7 @@ def test_version(capsys):
 
     assert capsys.readouterr().out.splitlines() == [
         f"podium      {version('podium')}",
-        "Kubernetes  1.36 (behaves as kube-scheduler v1.36)",
+        "Kubernetes  1.37 (and 1.36 with --emulated-version)",
         f"Python      {platform.python_version()}",
     ]
 

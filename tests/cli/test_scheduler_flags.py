@@ -341,11 +341,43 @@ def test_warnings_of_the_file_are_told(tmp_path, caplog):
             "--vmodule: Forbidden: Only supported for text log format",
             id="vmodule",
         ),
-        pytest.param(["--emulated-version=1.35"], "podium behaves as 1.36 only", id="emulated"),
-        pytest.param(["--min-compatibility-version=1.20"], "[1.33, 1.36]", id="compatibility"),
+        pytest.param(
+            ["--emulated-version=1.35"],
+            "emulation version 1.35 is not between [1.36, 1.37]",
+            id="emulated-too-old",
+        ),
+        pytest.param(
+            ["--emulated-version=1.38"],
+            "emulation version 1.38 is not between [1.36, 1.37]",
+            id="emulated-too-new",
+        ),
+        pytest.param(
+            ["--emulated-version=kube=1.36,kube=1.37"],
+            "duplicate version flag, kube=1.36 and kube=1.37",
+            id="emulated-twice",
+        ),
+        pytest.param(
+            ["--emulated-version=1.36.2"],
+            "patch version not allowed, got: kube=1.36.2",
+            id="emulated-patch",
+        ),
+        pytest.param(
+            ["--emulated-version=new"], 'could not parse "new" as version', id="emulated-text"
+        ),
+        pytest.param(
+            ["--emulated-version=wardle=1.36"],
+            "component not registered: wardle",
+            id="emulated-component",
+        ),
+        pytest.param(
+            ["--emulated-version=1.36", "--min-compatibility-version=1.37"],
+            "minCompatibilityVersion version 1.37 is not between [1.34, 1.36]",
+            id="compatible-with-the-future",
+        ),
+        pytest.param(["--min-compatibility-version=1.20"], "[1.34, 1.37]", id="compatibility"),
         pytest.param(
             ["--show-hidden-metrics-for-version=1.30"],
-            "must be omitted or have the value '1.35'; only the previous minor version is allowed",
+            "must be omitted or have the value '1.36'; only the previous minor version is allowed",
             id="hidden-metrics",
         ),
         pytest.param(

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from podium import config
-from podium.app.feature_gates import LiveOptions, own_plugins
+from podium.app.feature_gates import LiveOptions
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.cli import main
 from podium.cli.arguments.scheduler_flags import Given
 from podium.cli.scheduler_configuration import check, configure
@@ -18,6 +19,7 @@ from podium.live.binding import Binder, QuietBinder
 from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import SchedulingQueue
+from podium.release import V1_36
 from tests.cli.test_scheduler_flags import FILE, REGISTRY, effective, given
 
 
@@ -31,13 +33,13 @@ from tests.cli.test_scheduler_flags import FILE, REGISTRY, effective, given
 )
 def test_gates_choose_parts(gate, part, usual, other):
     assert getattr(LiveOptions(), part) is usual
-    assert getattr(LiveOptions(FeatureGates({gate: False})), part) is other
+    assert getattr(LiveOptions(FeatureGates(chosen={gate: False})), part) is other
 
 
 def test_gates_choose_plugins():
-    usual = own_plugins(FeatureGates())
-    gated = own_plugins(
-        FeatureGates({"StorageCapacityScoring": True, "NodeDeclaredFeatures": False})
+    usual = in_tree_with_legacy(FeatureGates(V1_36))
+    gated = in_tree_with_legacy(
+        FeatureGates(V1_36, {"StorageCapacityScoring": True, "NodeDeclaredFeatures": False})
     )
 
     assert set(usual) - set(gated) == {"NodeDeclaredFeatures"}
@@ -49,10 +51,10 @@ def test_a_plugin_behind_a_gate_that_is_off_does_not_run(tmp_path):
     path = tmp_path / "scheduler.yaml"
     plugins = "{filter: {enabled: [{name: NodeDeclaredFeatures}]}}"
     path.write_text(f"{FILE}profiles: [{{plugins: {plugins}}}]\n")
-    flags = given(f"--config={path}", "--feature-gates=NodeDeclaredFeatures=false")
-    gates = check(flags)
+    flags = given(f"--config={path}")
+    gates = FeatureGates(V1_36, {"NodeDeclaredFeatures": False})
 
-    [profile] = configure(flags, own_plugins(gates), gates).configuration.profiles
+    [profile] = configure(flags, in_tree_with_legacy(gates), gates).configuration.profiles
     assert "NodeDeclaredFeatures" not in {n for names in profile.plugins.values() for n in names}
 
 
@@ -73,8 +75,9 @@ def test_write_config_to(tmp_path, capsys):
 
 def test_write_config_to_with_gates(tmp_path):
     path = tmp_path / "written.yaml"
-    gates = "StorageCapacityScoring=true,NodeDeclaredFeatures=false"
-    assert main(["scheduler", f"--feature-gates={gates}", f"--write-config-to={path}"]) == 0
+    gates = "StorageCapacityScoring=true"
+    flags = ["--emulated-version=1.36", f"--feature-gates={gates}", f"--write-config-to={path}"]
+    assert main(["scheduler", *flags]) == 0
 
     [profile] = yaml.safe_load(path.read_text())["profiles"]
     args = {entry["name"]: entry["args"] for entry in profile["pluginConfig"]}
@@ -82,7 +85,8 @@ def test_write_config_to_with_gates(tmp_path):
         {"score": 10, "utilization": 0},
         {"score": 0, "utilization": 100},
     ]
-    assert len(profile["plugins"]["multiPoint"]["enabled"]) == 19
+    assert len(profile["plugins"]["multiPoint"]["enabled"]) == 20
+    assert "podGroupPostFilter" not in profile["plugins"]
 
 
 def test_write_config_to_nowhere(tmp_path, capsys):
@@ -107,7 +111,7 @@ def test_what_is_shown_of_a_configuration_that_v1_cannot_express(tmp_path):
 @pytest.mark.parametrize("word", ["--version", "--version=true", "--version=raw"])
 def test_version(word, capsys):
     assert main(["scheduler", word]) == 0
-    assert capsys.readouterr().out == f"podium {version('podium')}, as kube-scheduler v1.36\n"
+    assert capsys.readouterr().out == f"podium {version('podium')}, as kube-scheduler v1.37\n"
 
 
 def test_flags_of_the_whole_command_are_not_those_of_the_scheduler():

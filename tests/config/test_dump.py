@@ -1,4 +1,4 @@
-"""The written form, beside what kube-scheduler v1.36 writes for the same files."""
+"""The written form, beside what kube-scheduler of each release writes for the same files."""
 
 import dataclasses
 from pathlib import Path
@@ -17,10 +17,13 @@ from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1, convert
 from podium.plugins import IN_TREE
+from podium.release import RELEASES, V1_36
 
 FILES = Path(__file__).with_name("dumps")
 EXAMPLES = sorted(Path(__file__).with_name("examples").rglob("*.yaml"))
 REGISTRY = app.in_tree_with_legacy()
+
+every_release = pytest.mark.parametrize("release", RELEASES, ids=str)
 
 
 class Mine(fwk.FilterPlugin):
@@ -30,8 +33,8 @@ class Mine(fwk.FilterPlugin):
         return fwk.SUCCESS
 
 
-def reading_of(path):
-    return read(text_of(path), REGISTRY, source=path.name, versions=VERSIONS)
+def reading_of(path, registry=REGISTRY):
+    return read(text_of(path), registry, source=path.name, versions=VERSIONS)
 
 
 def written_of(reading, configuration=None, registry=REGISTRY):
@@ -40,15 +43,21 @@ def written_of(reading, configuration=None, registry=REGISTRY):
     )
 
 
-def test_default():
-    assert to_yaml(written_of(read_default(REGISTRY))) == (FILES / "default.yaml").read_text()
+@every_release
+def test_default(release):
+    registry = app.in_tree_with_legacy(FeatureGates(release))
+    ours = to_yaml(written_of(read_default(registry), registry=registry))
+
+    assert ours == (FILES / f"default-{release}.yaml").read_text()
 
 
-def test_file():
+@every_release
+def test_file(release):
     """Merged plugins, arguments, extenders and what is left out, to the letter."""
-    ours = to_yaml(written_of(reading_of(FILES / "given.yaml")))
+    registry = app.in_tree_with_legacy(FeatureGates(release))
+    ours = to_yaml(written_of(reading_of(FILES / "given.yaml", registry), registry=registry))
 
-    assert ours == (FILES / "written.yaml").read_text()
+    assert ours == (FILES / f"written-{release}.yaml").read_text()
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -103,7 +112,7 @@ def test_plugins_of_the_command_line_are_in_it():
 
 
 def test_a_plugin_behind_a_gate_is_no_default_without_it():
-    gates = FeatureGates({"NodeDeclaredFeatures": False})
+    gates = FeatureGates(V1_36, {"NodeDeclaredFeatures": False})
     [profile] = written_of(read_default(REGISTRY, gates=gates))["profiles"]
 
     names = [entry["name"] for entry in profile["plugins"]["multiPoint"]["enabled"]]

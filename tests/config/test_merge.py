@@ -4,7 +4,8 @@ import pytest
 
 from podium.config import upstream, wire
 from podium.config.merge import Entry, PluginSet, merged, merged_plugins
-from podium.config.version import DEFAULT_PLUGINS, V1
+from podium.config.version import V1, default_plugins
+from podium.release import RELEASES
 
 
 def plugin_set(enabled="", disabled=""):
@@ -41,8 +42,9 @@ def test_merged(custom, expected, disabled):
     assert " ".join(result.disabled) == disabled
 
 
-def test_only_multi_point_has_defaults():
-    sets = merged_plugins(wire.Plugins(), "plugins", V1, DEFAULT_PLUGINS)
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+def test_only_multi_point_has_defaults(release):
+    sets = merged_plugins(wire.Plugins(), "plugins", V1, default_plugins(release))
 
-    assert sets["multiPoint"].names == tuple(upstream.DEFAULT_WEIGHTS)
+    assert sets["multiPoint"].names == tuple(upstream.default_weights(release))
     assert all(not found.enabled for key, found in sets.items() if key != "multiPoint")

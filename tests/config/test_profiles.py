@@ -2,11 +2,13 @@
 
 import pytest
 
-from podium import config
+from podium import app, config
 from podium.config.expand import could_overflow
+from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
+from podium.release import V1_36
 from tests.support.configurations import plugin, registry
 
 HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
@@ -14,10 +16,11 @@ HEADER = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeScheduler
 DEFAULT = {
     "preEnqueue": "SchedulingGates DynamicResources DefaultPreemption",
     "queueSort": "PrioritySort",
-    "preFilter": "NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits "
+    "preFilter": "NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts "
+    "NodeResourcesFit VolumeRestrictions NodeVolumeLimits "
     "VolumeBinding VolumeZone PodTopologySpread InterPodAffinity DynamicResources "
     "NodeDeclaredFeatures",
-    "filter": "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts NodeResourcesFit "
+    "filter": "NodeName NodeUnschedulable TaintToleration NodeAffinity NodePorts NodeResourcesFit "
     "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
     "InterPodAffinity DynamicResources NodeDeclaredFeatures",
     "postFilter": "DynamicResources DefaultPreemption",
@@ -79,7 +82,7 @@ def problems(*profiles, known=None):
     return [str(problem) for problem in error.value.problems]
 
 
-def test_default_profile_is_that_of_v1_36():
+def test_default_profile_is_that_of_v1_37():
     (default,) = config.default(registry()).profiles
 
     assert default.scheduler_name == "default-scheduler"
@@ -89,7 +92,25 @@ def test_default_profile_is_that_of_v1_36():
     assert default.absent == {}
 
 
-REST = DEFAULT["filter"].removeprefix("NodeUnschedulable NodeName TaintToleration ")
+def test_default_profile_of_v1_36():
+    known = app.in_tree(FeatureGates(V1_36))
+    (default,) = config.default(known).profiles
+
+    assert default.plugins[Point.FILTER][:3] == ("NodeUnschedulable", "NodeName", "TaintToleration")
+    assert default.plugins[Point.PRE_FILTER][0] == "NodeAffinity"
+    assert default.weights == DEFAULT_WEIGHTS
+    assert default.absent == {}
+
+
+def test_a_point_that_only_a_later_release_has():
+    value = {**HEADER, "profiles": [{"plugins": plugins(podGroupPostFilter="-*")}]}
+
+    assert config.from_value(value, app.in_tree())
+    with pytest.raises(ConfigError, match='unknown field "podGroupPostFilter"'):
+        config.from_value(value, app.in_tree(FeatureGates(V1_36)))
+
+
+REST = DEFAULT["filter"].removeprefix("NodeName NodeUnschedulable TaintToleration ")
 
 
 @pytest.mark.parametrize(
@@ -358,7 +379,7 @@ def test_plugins_that_podium_lacks_are_kept_apart():
     assert found.weights["ImageLocality"] == 4
     assert found.plugins[Point.BIND] == ()
     assert found.absent == {
-        "NodeName": frozenset(),
+        "NodeName": {Point.PRE_FILTER},
         "ImageLocality": {Point.SCORE},
         "PrioritySort": {Point.QUEUE_SORT},
         "DefaultBinder": {Point.BIND},

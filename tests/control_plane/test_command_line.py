@@ -10,11 +10,12 @@ from podium import app
 from podium.cli.arguments.parser import Parser
 from podium.cli.arguments.scheduler_flags import FLAGS, Given, add_options
 from podium.config.dump import dump, to_yaml
-from podium.config.feature_gates import GATES, OTHER_COMPONENTS
+from podium.config.feature_gates import Stage, gates_of
 from podium.config.load import read
 from podium.config.version import V1
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
+from podium.release import release_named
 from tests.support.control_plane.plane import write_kubeconfig
 from tests.support.control_plane.processes import free_port
 
@@ -65,15 +66,19 @@ def test_flags_are_logged_alike(binaries):
     ]
 
 
-def test_gates(help_text):
-    """Those that are locked or generally available are not shown."""
-    theirs = dict(re.findall(r"kube:(\w+)=true\|false \(\w+ - default=(\w+)\)", help_text))
-    ours = {name: str(gate.default).lower() for name, gate in GATES.items()}
+def test_gates(help_text, binaries):
+    """Those that are generally available or deprecated are not shown."""
+    version = subprocess.run(
+        [binaries["kube-scheduler"], "--version"], capture_output=True, text=True, check=True
+    )
+    release = release_named(re.findall(r"v(\d+\.\d+)", version.stdout)[0])
+    theirs = re.findall(r"kube:(\w+)=true\|false \((\w+) - default=(\w+)\)", help_text)
 
-    assert {name: ours[name] for name in ours.keys() & theirs.keys()} == {
-        name: theirs[name] for name in ours.keys() & theirs.keys()
+    assert {each for each in theirs if not each[0].startswith("All")} == {
+        (gate.name, gate.stage.name, str(gate.default).lower())
+        for gate in gates_of(release).values()
+        if gate.stage in (Stage.ALPHA, Stage.BETA)
     }
-    assert theirs.keys() - ours.keys() == OTHER_COMPONENTS | {"AllAlpha", "AllBeta"}
 
 
 @pytest.mark.parametrize("path", v1_files(), ids=lambda path: path.stem)

@@ -15,6 +15,7 @@ from podium.legacy.plugins import LEGACY
 from podium.legacy.versions.default_plugins import V1BETA1
 from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit.args import ShapePoint
+from podium.release import LATEST
 
 KNOWN = app.in_tree_with_legacy()
 
@@ -138,13 +139,13 @@ def _upstream_registry(without: frozenset[str] = frozenset()) -> Registry:
     args = {"NodeResourcesFit": FitArgs}
     return Registry(
         plugin(name, sorted(points), args.get(name, NoArgs))
-        for name, points in upstream.POINTS.items()
+        for name, points in upstream.points(LATEST).items()
         if name not in without
     )
 
 
 def registry(*more: type[Plugin], without: Iterable[str] = ()) -> Registry:
-    """Every plugin of v1.36 at its points, but for some, and more. They are stubs."""
+    """Every plugin of upstream at its points, but for some, and more. They are stubs."""
     made = _upstream_registry(frozenset(without)).copy()
     for each in more:
         made.register(each)

@@ -3,6 +3,7 @@
 ``app.live`` is not imported here: commands without a cluster need no HTTP client.
 """
 
-from podium.app.core import Core, OfflineCore, build, in_tree, in_tree_with_legacy
+from podium.app.core import Core, OfflineCore, build
+from podium.app.own_plugins import in_tree, in_tree_with_legacy
 
 __all__ = ["Core", "OfflineCore", "build", "in_tree", "in_tree_with_legacy"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
-from functools import cache
 from typing import Any
 
 from podium.api.objects import Pod
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.profiles import DraftProfiles, ProfileBuilder
 from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
@@ -24,25 +24,7 @@ from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
-from podium.legacy.plugins import LEGACY
-from podium.plugins import IN_TREE
 from podium.state.cluster import ClusterState
-
-
-def in_tree() -> Registry:
-    """The plugins that come with podium, as configurations of v1 know them."""
-    return _registered(IN_TREE).copy()
-
-
-def in_tree_with_legacy() -> Registry:
-    """Those, and the plugins that only older configurations may name."""
-    return _registered((*IN_TREE, *LEGACY)).copy()
-
-
-@cache
-def _registered(plugins: tuple[type[Plugin], ...]) -> Registry:
-    """Registering checks the signatures of all methods: 7 ms, so it is done once per process."""
-    return Registry(plugins)
 
 
 class NoEvents:

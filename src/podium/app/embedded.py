@@ -10,15 +10,18 @@ from typing import NamedTuple
 from podium.app import plugin_loading
 from podium.app.feature_gates import LiveOptions
 from podium.app.live import build_live, embedded_connection
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.plugin_reloading import PluginWatch, files_of
 from podium.clock import Clock, LoopClock
 from podium.config.export import effective
+from podium.config.feature_gates import FeatureGates
 from podium.config.model import Configuration
 from podium.framework.registry import Registry
 from podium.live.health import Health
 from podium.live.running import RunningScheduler
 from podium.live.serving import Server, stats
 from podium.metrics import Metrics
+from podium.release import LATEST, Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,14 @@ class Schedule:
     configure: Callable[[Registry], Configuration]
     sources: Sequence[str] = ()  # what --plugin names
     is_watching: bool = False
+    release: Release = LATEST
 
     def load(self) -> tuple[Configuration, Registry]:
         """Reload the configuration and all plugins; raise ``ConfigError`` if anything is wrong."""
         if self.is_watching:
             files_of(self.sources)
-        registry = plugin_loading.registry(self.sources)
+        own = in_tree_with_legacy(FeatureGates(self.release))
+        registry = plugin_loading.registry(self.sources, own=own)
         return self.configure(registry), registry
 
 
@@ -54,7 +59,7 @@ async def embedded_scheduler(
     connection = embedded_connection(
         url, LoopClock()
     )  # a cluster with faster time has no faster network
-    options = LiveOptions(clock=clock)
+    options = LiveOptions(FeatureGates(schedule.release), clock=clock)
     running = build_live(
         configuration, connection, registry=registry, metrics=metrics, options=options
     )

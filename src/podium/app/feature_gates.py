@@ -7,13 +7,7 @@ from typing import Final
 
 from podium.clock import Clock
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
-from podium.config.upstream import GATED_PLUGINS
-from podium.framework.plugin import Plugin
-from podium.framework.registry import Registry
-from podium.legacy.plugins import LEGACY
 from podium.live.binding import Binder, QuietBinder
-from podium.plugins import IN_TREE
-from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
 
@@ -45,20 +39,3 @@ class LiveOptions:
 
 
 USUAL: Final = LiveOptions()
-
-
-def own_plugins(gates: FeatureGates) -> Registry:
-    """Return the plugins that come with podium, as these gates choose them."""
-    return Registry(
-        [_chosen(plugin, gates) for plugin in (*IN_TREE, *LEGACY) if _has(plugin, gates)]
-    )
-
-
-def _has(plugin: type[Plugin], gates: FeatureGates) -> bool:
-    return plugin.name not in GATED_PLUGINS or gates.enabled(plugin.name)
-
-
-def _chosen(plugin: type[Plugin], gates: FeatureGates) -> type[Plugin]:
-    if plugin is VolumeBinding and gates.enabled("StorageCapacityScoring"):
-        return ScoringVolumeBinding
-    return plugin

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from podium import extender
 from podium.api.objects import Node, Pod
-from podium.app.core import Core, in_tree_with_legacy
+from podium.app.core import Core
 from podium.app.feature_gates import USUAL, LiveOptions
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.plugin_reloading import Exchange, rules_of, watched
 from podium.app.profiles import ProfileBuilder, report_unsigned
 from podium.client.api_client import ApiClient

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, NamedTuple
 
-from podium.app.core import in_tree_with_legacy
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.errors import PluginError
 from podium.framework.decorators import PLUGIN
 from podium.framework.definitions import made_by

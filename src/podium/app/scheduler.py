@@ -13,13 +13,17 @@ from typing import Any
 
 from podium import config
 from podium.app import plugin_loading
+from podium.app.feature_gates import LiveOptions
 from podium.app.live import build_live
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.client.endpoint import Endpoint
 from podium.client.http import Connection
 from podium.clock import LoopClock
 from podium.config import Configuration, upstream
+from podium.config.feature_gates import FeatureGates
 from podium.framework.extender import Extender
 from podium.framework.profile import Profile
+from podium.release import LATEST, release_named
 
 Json = Mapping[str, Any]
 
@@ -31,6 +35,7 @@ class Scheduler:
     ``profiles`` are as in a KubeSchedulerConfiguration, and so are ``extenders``, which may also be
     objects that run in this process. ``plugins`` are classes, factories and decorated functions:
     they run in every profile that does not name them. ``on_profile`` is called with each profile.
+    The scheduler behaves as kube-scheduler of ``kubernetes_version``, such as "1.36".
     """
 
     def __init__(  # noqa: PLR0913  # all that a scheduler can be given, each by its name
@@ -45,9 +50,12 @@ class Scheduler:
         pod_max_backoff_seconds: int | None = None,
         parallelism: int | None = None,
         on_profile: Callable[[Profile], None] | None = None,
+        kubernetes_version: str = str(LATEST),
     ) -> None:
         self._client = client
-        self._registry = plugin_loading.registry(plugins=plugins)
+        self._gates = FeatureGates(release_named(kubernetes_version))
+        own = in_tree_with_legacy(self._gates)
+        self._registry = plugin_loading.registry(plugins=plugins, own=own)
         given = list(extenders)
         self._extenders = [each for each in given if not isinstance(each, Mapping)]
         fields = {
@@ -74,7 +82,11 @@ class Scheduler:
             connection = Connection(Endpoint(connection, "podium.Scheduler"), LoopClock())
             await self._ends.enter_async_context(connection)
         running = build_live(
-            self.configuration, connection, registry=self._registry, extenders=self._extenders
+            self.configuration,
+            connection,
+            registry=self._registry,
+            extenders=self._extenders,
+            options=LiveOptions(self._gates),
         )
         if self._on_profile is not None:
             for profile in running.profiles.values():

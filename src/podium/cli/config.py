@@ -12,6 +12,7 @@ import yaml
 from rich.markup import escape
 
 from podium.app import plugin_loading
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.cli import config_text
 from podium.cli.arguments.parser import BAD_INPUT
 from podium.cli.messages import print_error
@@ -19,6 +20,7 @@ from podium.cli.terminal import console
 from podium.config import Configuration
 from podium.config.diff import differences
 from podium.config.export import effective
+from podium.config.feature_gates import FeatureGates
 from podium.config.load import Reading, default, read, text_of
 from podium.errors import ConfigError, PluginError, Problem
 from podium.framework.registry import Registry
@@ -38,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
         "diff": _diff,
     }
     try:
-        return actions[args.action](args, plugin_loading.registry(args.plugin))
+        own = in_tree_with_legacy(FeatureGates(args.kubernetes_version))
+        return actions[args.action](args, plugin_loading.registry(args.plugin, own=own))
     except (ConfigError, PluginError) as error:
         print_error(error)
         return BAD_INPUT

@@ -12,9 +12,11 @@ from podium import app
 from podium.cli.arguments.parser import BAD_INPUT
 from podium.cli.messages import print_error
 from podium.cli.terminal import console
+from podium.config.feature_gates import FeatureGates
 from podium.conformance import CoreBuilder, Outcome, Report, read, replay_all, select
 from podium.conformance.cases import AnyCase
 from podium.errors import InvalidRecording
+from podium.release import LATEST, Release
 
 DIFFERENT = 1
 
@@ -24,7 +26,9 @@ def run(args: argparse.Namespace) -> int:
     logging.getLogger("podium").addHandler(logging.NullHandler())
     try:
         cases = _chosen(args.files, args.family, args.name)
-        report = Report.of(_with_progress(replay_all(cases, builder()), len(cases)))
+        report = Report.of(
+            _with_progress(replay_all(cases, builder(args.kubernetes_version)), len(cases))
+        )
     except InvalidRecording as error:
         print_error(error)
         return BAD_INPUT
@@ -32,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
     return 0 if report.ok else DIFFERENT
 
 
-def builder() -> CoreBuilder:
-    """Build cores with the plugins that come with podium."""
-    registry = app.in_tree()
+def builder(release: Release = LATEST) -> CoreBuilder:
+    """Build cores with the plugins that come with podium, as they are in this release."""
+    registry = app.in_tree(FeatureGates(release))
     return CoreBuilder(registry, lambda configuration: app.build(configuration, registry=registry))
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from podium.app import plugin_loading, process
-from podium.app.feature_gates import LiveOptions, own_plugins
+from podium.app.feature_gates import LiveOptions
+from podium.app.own_plugins import in_tree_with_legacy
 from podium.cli import scheduler_configuration
 from podium.cli.arguments.parser import BAD_INPUT, Parser
-from podium.cli.arguments.scheduler_flags import REFERENCE, Given, add_options
+from podium.cli.arguments.scheduler_flags import Given, add_options
 from podium.cli.messages import print_error
 from podium.cli.scheduler_configuration import Configured
 from podium.cli.version import podium_version
@@ -18,6 +19,7 @@ from podium.config.dump import to_yaml
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError, PodiumError, Problem
 from podium.logs import get_logger, write_logs
+from podium.release import LATEST
 
 log = get_logger(__name__)
 
@@ -26,7 +28,7 @@ def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
     """Run until a signal arrives; ``plugins`` come from a program that calls ``podium.main``."""
     given = Given(args)
     if given.value("version"):
-        print(f"podium {podium_version()}, as kube-scheduler v{REFERENCE}")
+        print(f"podium {podium_version()}, as kube-scheduler v{LATEST}")
         return 0
     try:
         gates = scheduler_configuration.check(given)
@@ -44,7 +46,7 @@ def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
 def _configured(
     args: argparse.Namespace, plugins: Iterable[object], gates: FeatureGates
 ) -> Configured:
-    registry = plugin_loading.registry(args.plugin, plugins, own_plugins(gates))
+    registry = plugin_loading.registry(args.plugin, plugins, in_tree_with_legacy(gates))
     return scheduler_configuration.configure(Given(args), registry, gates)
 
 

@@ -6,9 +6,10 @@ All mistakes in a command line are collected into one ``ConfigError``.
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any, Final, NamedTuple
 
-from podium.cli.arguments.scheduler_flags import PREVIOUS, REFERENCE, Effect, Given
+from podium.cli.arguments.scheduler_flags import Effect, Given
 from podium.config import Configuration, export, feature_gates, validate
 from podium.config.dump import dump
 from podium.config.feature_gates import FeatureGates
@@ -20,6 +21,7 @@ from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
 from podium.live.serving import require_loopback
 from podium.logs import JSON, TEXT, get_logger
+from podium.release import LATEST, RELEASES, Release
 
 log = get_logger(__name__)
 
@@ -31,8 +33,9 @@ UNSERVED: Final = (
 )
 
 _ELECTION: Final = "leader-elect"
-_EMULATED: Final = (REFERENCE, f"kube={REFERENCE}")
-_COMPATIBLE: Final = tuple(f"1.{minor}" for minor in range(33, 37))
+_COMPONENT: Final = "kube"
+_VERSION: Final = re.compile(r"(\d+)\.(\d+)(\.\d+)?")
+_OLDEST_COMPATIBLE: Final = Release(LATEST.major, LATEST.minor - 3)
 # By flag: the section and the field of the configuration that it sets.
 _FIELDS: Final = {
     "kubeconfig": ("client_connection", "kubeconfig"),
@@ -78,9 +81,10 @@ def check(given: Given) -> FeatureGates:
     if serves:
         _check_address(given.value("bind-address"), problems)
     _check_logs(given, problems)
-    _check_versions(given, problems)
+    release = _emulated(given, problems)
+    _check_versions(given, release, problems)
     problems.raise_if_any(SOURCE)
-    return feature_gates.parse(given.value("feature-gates"))
+    return feature_gates.parse(given.value("feature-gates"), release)
 
 
 def _check_port(port: int, problems: Problems) -> None:
@@ -104,17 +108,53 @@ def _check_logs(given: Given, problems: Problems) -> None:
         problems.add("--vmodule", "Forbidden: Only supported for text log format")
 
 
-def _check_versions(given: Given, problems: Problems) -> None:
-    for version in given.value("emulated-version"):
-        if version not in _EMULATED:
-            problems.invalid("--emulated-version", version, f"podium behaves as {REFERENCE} only")
-    for version in given.value("min-compatibility-version"):
-        if version.removeprefix("kube=") not in _COMPATIBLE:
-            between = f"[{_COMPATIBLE[0]}, {_COMPATIBLE[-1]}]"
-            problems.invalid("--min-compatibility-version", version, f"is not between {between}")
-    hidden = given.value("show-hidden-metrics-for-version")
-    if hidden not in ("", PREVIOUS):
-        detail = f"must be omitted or have the value '{PREVIOUS}'; only the previous minor version"
+def _emulated(given: Given, problems: Problems) -> Release:
+    """Return the release to behave as; messages are upstream's, the range is podium's."""
+    flag = "--emulated-version"
+    asked = _version(flag, given.value("emulated-version"), problems)
+    if asked is None:
+        return LATEST
+    if asked not in RELEASES:
+        between = f"is not between [{RELEASES[0]}, {RELEASES[-1]}]"
+        problems.add(flag, f"emulation version {asked} {between}")
+        return LATEST
+    return asked
+
+
+def _version(flag: str, settings: list[str], problems: Problems) -> Release | None:
+    """Return the one version of the component kube that the flag gives, if any."""
+    found: Release | None = None
+    for setting in settings:
+        component, equals, text = setting.strip().rpartition("=")
+        if not setting.strip():
+            continue
+        if equals and component != _COMPONENT:
+            problems.add(flag, f"component not registered: {component}; only {_COMPONENT} is")
+            continue
+        numbers = _VERSION.fullmatch(text.removeprefix("v"))
+        if numbers is None:
+            problems.add(flag, f'could not parse "{text}" as version; write it as {LATEST}')
+            continue
+        if numbers[3]:
+            problems.add(flag, f"patch version not allowed, got: {_COMPONENT}={text}")
+            continue
+        version = Release(int(numbers[1]), int(numbers[2]))
+        if found is not None and found != version:
+            both = f"{_COMPONENT}={found} and {_COMPONENT}={version}"
+            problems.add(flag, f"duplicate version flag, {both}")
+        found = version
+    return found
+
+
+def _check_versions(given: Given, release: Release, problems: Problems) -> None:
+    flag = "--min-compatibility-version"
+    least = _version(flag, given.value("min-compatibility-version"), problems)
+    if least is not None and not _OLDEST_COMPATIBLE <= least <= release:
+        between = f"is not between [{_OLDEST_COMPATIBLE}, {release}]"
+        problems.add(flag, f"minCompatibilityVersion version {least} {between}")
+    hidden, previous = given.value("show-hidden-metrics-for-version"), str(release.previous)
+    if hidden not in ("", previous):
+        detail = f"must be omitted or have the value '{previous}'; only the previous minor version"
         problems.invalid("--show-hidden-metrics-for-version", hidden, f"{detail} is allowed")
 
 

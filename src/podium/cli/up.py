@@ -97,7 +97,7 @@ def _schedule(args: argparse.Namespace) -> Schedule | None:
         return None
     path = args.config
     read = partial(config.load_file, path) if path else config.default
-    schedule = Schedule(read, tuple(args.plugin), args.watch)
+    schedule = Schedule(read, tuple(args.plugin), args.watch, args.kubernetes_version)
     schedule.load()  # raises what is wrong before anything starts
     return schedule
 

@@ -6,12 +6,13 @@ import argparse
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-from podium.cli.arguments.scheduler_flags import REFERENCE
+from podium.release import LATEST, RELEASES
 
 
 def run(args: argparse.Namespace) -> int:
     print(f"podium      {podium_version()}")
-    print(f"Kubernetes  {REFERENCE} (behaves as kube-scheduler v{REFERENCE})")
+    others = " and ".join(str(each) for each in RELEASES if each != LATEST)
+    print(f"Kubernetes  {LATEST} (and {others} with --emulated-version)")
     print(f"Python      {platform.python_version()}")
     return 0
 

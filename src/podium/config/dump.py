@@ -109,7 +109,8 @@ def _args(name: str, args: Args) -> dict[str, Any]:
 def _plugins(v1: Reading, own: wire.Plugins, registry: Registry) -> dict[str, Any]:
     merged = merged_plugins(own, "", V1, v1.meaning.defaults)
     sets = with_command_line(merged, own, registry)
-    return {key: _plugin_set(plugin_set) for key, plugin_set in sets.items()}
+    unknown = upstream.unknown_keys(registry.release)
+    return {key: _plugin_set(each) for key, each in sets.items() if key not in unknown}
 
 
 def _plugin_set(plugin_set: PluginSet) -> dict[str, Any]:

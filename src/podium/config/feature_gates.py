@@ -1,4 +1,4 @@
-"""Feature gates under kube-scheduler's names: their defaults, and which settings podium supports.
+"""Feature gates under kube-scheduler's names: what each release has, and what podium supports.
 
 The command line parses them, ``app`` builds different parts according to them, and
 docs/feature-gates.md is the table for users.
@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from podium.config.problems import Problems, did_you_mean
+from podium.release import LATEST, RELEASES, Release
 
 FLAG: Final = "--feature-gates"
 
@@ -29,21 +33,25 @@ class Stage(Enum):
     ALPHA = "Alpha"
     BETA = "Beta"
     GA = "GA"
+    DEPRECATED = "Deprecated"
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """One feature gate of kube-scheduler.
+class Gate(NamedTuple):
+    """A feature gate of one release.
 
-    ``supported`` holds the values that podium accepts. A locked gate can only be set to its
-    default, as upstream.
+    A locked gate can only be set to its default. A gate can only be on if those that it needs are.
     """
 
     name: str
     stage: Stage
     default: bool
-    supported: frozenset[bool]
-    is_locked: bool = False
+    is_locked: bool
+    needs: tuple[str, ...]
+
+    @property
+    def supported(self) -> frozenset[bool]:
+        """The values that podium accepts. Gates of other components have no effect."""
+        return SUPPORTED.get(self.name, BOTH)
 
     @property
     def is_on(self) -> bool:
@@ -51,102 +59,66 @@ class Gate:
         return self.default if self.default in self.supported else not self.default
 
 
-def _gates(stage: Stage, default: bool, supported: frozenset[bool], names: str) -> list[Gate]:
-    return [Gate(name, stage, default, supported) for name in names.split()]
+@cache
+def gates_of(release: Release) -> Mapping[str, Gate]:
+    """Return all gates that kube-scheduler of this release accepts, by name.
+
+    Many are for other components: clusters are often set up with one list for every component.
+    """
+    text = files("podium.config.published").joinpath(f"feature-gates-{release}.txt").read_text()
+    return MappingProxyType({gate.name: gate for gate in map(_gate, text.splitlines())})
 
 
-def _locked(supported: frozenset[bool], names: str) -> list[Gate]:
-    return [Gate(name, Stage.GA, True, supported, is_locked=True) for name in names.split()]
+def _gate(line: str) -> Gate:
+    name, stage, default, *rest = line.split()
+    needs = tuple(word[1:] for word in rest if word.startswith("+"))
+    return Gate(name, Stage(stage), default == "on", "locked" in rest, needs)
 
 
-GATES: Final[Mapping[str, Gate]] = {
-    gate.name: gate
-    for gate in (
-        *_gates(
-            Stage.BETA, True, BOTH, "SchedulerPopFromBackoffQ OpportunisticBatching "
-            "NominatedNodeNameForExpectation NodeDeclaredFeatures",
-        ),
-        *_gates(Stage.ALPHA, False, BOTH, "StorageCapacityScoring"),
-        # The API server implements this one; the scheduler is the same either way.
-        *_gates(Stage.BETA, True, BOTH, "ClearingNominatedNodeNameAfterBinding"),
-        *_gates(
-            Stage.BETA, True, ON, "SchedulerAsyncPreemption PodLevelResources "
-            "InPlacePodLevelResourcesVerticalScaling MatchLabelKeysInPodTopologySpread "
-            "MatchLabelKeysInPodTopologySpreadSelectorMerge ContextualLogging LoggingBetaOptions "
-            "WatchListClient",
-        ),
-        *_locked(
-            ON, "SchedulerQueueingHints VolumeAttributesClass MutableCSINodeAllocatableCount "
-            "InPlacePodVerticalScaling SidecarContainers PodSchedulingReadiness "
-            "PodObservedGenerationTracking NodeInclusionPolicyInPodTopologySpread "
-            "MatchLabelKeysInPodAffinity",
-        ),
-        *_locked(OFF, "DynamicResourceAllocation DRAAdminAccess"),
-        *_gates(Stage.GA, True, OFF, "DRAPrioritizedList"),
-        *_gates(
-            Stage.BETA, True, OFF, "DRAConsumableCapacity DRADeviceBindingConditions "
-            "DRADeviceTaints DRAExtendedResource DRAPartitionableDevices "
-            "DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout "
-            "DRAResourceClaimGranularStatusAuthorization ComponentStatusz ComponentFlagz",
-        ),
-        *_gates(
-            Stage.BETA, False, OFF, "SchedulerAsyncAPICalls DRADeviceTaintRules "
-            "CoordinatedLeaderElection",
-        ),
-        *_gates(
-            Stage.ALPHA, False, OFF, "DRAListTypeAttributes DRANodeAllocatableResources "
-            "DRAWorkloadResourceClaims GenericWorkload GangScheduling WorkloadAwarePreemption "
-            "TopologyAwareWorkloadScheduling TaintTolerationComparisonOperators VolumeLimitScaling "
-            "LoggingAlphaOptions",
-        ),
-    )
-}  # fmt: skip
+def _supports(values: frozenset[bool], names: str) -> dict[str, frozenset[bool]]:
+    return dict.fromkeys(names.split(), values)
 
-# Gates that kube-scheduler v1.36 accepts although other components use them: clusters are often
-# set up with one list of gates for every component.
-_OTHER_NAMES = """
-    APIResponseCompression APIServerIdentity APIServingWithRoutine
-    AllowParsingUserUIDFromCertAuth AllowUnsafeMalformedObjectDeletion AtomicFIFO
-    AuthorizePodWebsocketUpgradeCreatePermission CBORServingAndStorage
-    CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
-    CRIListStreaming CSIVolumeHealth ClientsAllowCARotation ClientsAllowCBOR
-    ClientsAllowTLSCacheGC ClientsPreferCBOR
-    CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook
-    ClusterTrustBundle ClusterTrustBundleProjection ConcurrentWatchObjectDecode
-    ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules ContainerStopSignals
-    CrossNamespaceVolumeDataSource DRAResourcePoolStatus DeclarativeValidationBeta
-    DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency EnvFiles EventedPLEG
-    ExtendWebSocketsToKubelet GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority
-    HPAConfigurableTolerance HPAScaleToZero HostnameOverride ImageVolumeWithDigest
-    InOrderInformersBatchProcess InPlacePodVerticalScalingExclusiveCPUs
-    InPlacePodVerticalScalingExclusiveMemory InPlacePodVerticalScalingInitContainers
-    KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages KubeletInUserNamespace
-    KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot
-    LocalStorageCapacityIsolationFSQuotaMonitoring ManifestBasedAdmissionControlConfig
-    MaxUnavailableStatefulSet MemoryQoS MutablePVNodeAffinity
-    MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs
-    NativeHistograms OpenAPIEnums PLEGOnDemandRelist PersistentVolumeClaimUnusedSinceTime
-    PodAndContainerStatsFromCRI PodCertificateRequest PodDeletionCost PodLevelResourceManagers
-    PodLogsQuerySplitStreams PodReadyToStartContainersCondition PodTopologyLabelsAdmission
-    PodsAPI PortForwardWebsockets PreventStaticPodAPIReferences QOSReserved
-    ReduceDefaultCrashLoopBackOffDecay RelaxedServiceNameValidation ReloadKubeletClientCAFile
-    ReloadKubeletServerCertificateFile RemoteRequestHeaderUID ResourceHealthStatus
-    ResourceHealthStatusMessage RestartAllContainersOnContainerExits
-    RotateKubeletServerCertificate RuntimeClassInImageCriApi SELinuxMount
-    ServiceAccountNodeAudienceRestriction ShardedListAndWatch SizeBasedListCostEstimate
-    StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob
-    StaleControllerConsistencyReplicaSet StaleControllerConsistencyStatefulSet
-    StatefulSetSemanticRevisionComparison StorageVersionAPI StorageVersionHash
-    StorageVersionMigrator StrictIPCIDRValidation
-    StructuredAuthenticationConfigurationEgressSelector
-    StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
-    TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions
-    TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation
-    UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO
-    UserNamespacesHostNetworkSupport WatchCacheInitializationPostStartHook WatchList
-    WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown WorkloadWithJob
-"""
-OTHER_COMPONENTS: Final = frozenset(_OTHER_NAMES.split())
+
+# The gates that the scheduler itself reads, and the values of each that podium implements.
+SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
+    **_supports(
+        BOTH,
+        "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
+        "NodeDeclaredFeatures StorageCapacityScoring",
+    ),
+    # The API server implements this one; the scheduler is the same either way.
+    **_supports(BOTH, "ClearingNominatedNodeNameAfterBinding"),
+    **_supports(
+        ON,
+        "SchedulerAsyncPreemption PodLevelResources InPlacePodLevelResourcesVerticalScaling "
+        "MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge "
+        "ContextualLogging LoggingBetaOptions WatchListClient SchedulerQueueingHints "
+        "VolumeAttributesClass MutableCSINodeAllocatableCount InPlacePodVerticalScaling "
+        "SidecarContainers PodSchedulingReadiness PodObservedGenerationTracking "
+        "NodeInclusionPolicyInPodTopologySpread MatchLabelKeysInPodAffinity",
+    ),
+    **_supports(
+        OFF,
+        "DynamicResourceAllocation DRAAdminAccess DRAPrioritizedList DRAConsumableCapacity "
+        "DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource DRAPartitionableDevices "
+        "DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout "
+        "DRAResourceClaimGranularStatusAuthorization DRADeviceTaintRules DRAListTypeAttributes "
+        "DRANodeAllocatableResources DRAWorkloadResourceClaims DRADerivedAttributes "
+        "DRADeviceCompatibilityGroups DRAFractionalCapacityRange DRAOptionalNodeOperations",
+    ),
+    **_supports(
+        OFF,
+        "GenericWorkload GangScheduling WorkloadAwarePreemption CompositePodGroup "
+        "PodGroupPreemptionPolicy TopologyAwareWorkloadScheduling",
+    ),
+    **_supports(
+        OFF,
+        "ComponentStatusz ComponentFlagz SchedulerAsyncAPICalls CoordinatedLeaderElection "
+        "TaintTolerationComparisonOperators VolumeLimitScaling LoggingAlphaOptions "
+        "InPlacePodVerticalScalingSchedulerPreemption InterPodAffinityHostnameFastPath "
+        "SchedulerPreQueueingHints",
+    ),
+}
 
 _ALL: Final = {"AllAlpha": Stage.ALPHA, "AllBeta": Stage.BETA}
 _COMPONENT: Final = "kube"
@@ -154,18 +126,21 @@ _COMPONENT: Final = "kube"
 
 @dataclass(frozen=True, slots=True)
 class FeatureGates:
-    """The gates that were set; all others have their default."""
+    """The release to behave as, and the gates that were set; all others have their default."""
 
+    release: Release = LATEST
     chosen: Mapping[str, bool] = field(default_factory=dict)
 
     def enabled(self, name: str) -> bool:
-        return self.chosen.get(name, GATES[name].is_on)
+        """Whether the feature is on; false if the release does not have it."""
+        gate = gates_of(self.release).get(name)
+        return gate is not None and self.chosen.get(name, gate.is_on)
 
 
 NO_CHOICE: Final = FeatureGates()
 
 
-def parse(settings: Iterable[str]) -> FeatureGates:
+def parse(settings: Iterable[str], release: Release = LATEST) -> FeatureGates:
     """Parse ``[component:]Name=true`` pairs. All mistakes are collected into one ``ConfigError``.
 
     As upstream, the last setting of a gate wins, and ``AllAlpha`` and ``AllBeta`` apply to the
@@ -177,11 +152,17 @@ def parse(settings: Iterable[str]) -> FeatureGates:
         name, value = _setting(setting.strip(), problems)
         if value is not None:
             wanted[name] = value
+    known = gates_of(release)
     for name, value in wanted.items():
-        _check(name, value, problems)
-    chosen = _with_stages(wanted, problems)
+        if name in known:
+            _check(known[name], value, problems)
+        elif name not in _ALL:
+            problems.add("", _unrecognized(name, value, release))
+    chosen = _with_stages(wanted, known, problems)
+    if not problems.found:
+        _check_needs(chosen, known, problems)
     problems.raise_if_any(FLAG)
-    return FeatureGates({name: value for name, value in chosen.items() if name in GATES})
+    return FeatureGates(release, {name: chosen[name] for name in chosen if name in SUPPORTED})
 
 
 def _setting(text: str, problems: Problems) -> tuple[str, bool | None]:
@@ -198,17 +179,25 @@ def _setting(text: str, problems: Problems) -> tuple[str, bool | None]:
     return name, _BOOLEANS.get(value)
 
 
-def _check(name: str, value: bool, problems: Problems) -> None:
-    gate = GATES.get(name)
-    if gate is None:
-        if name not in _ALL and name not in OTHER_COMPONENTS:
-            known = (*GATES, *_ALL, *OTHER_COMPONENTS)
-            problems.add("", f"unrecognized feature gate: {name}{did_you_mean(name, known)}")
-    elif gate.is_locked and value != gate.default:
-        locked = "feature is locked to true"
-        problems.add("", f"cannot set feature gate {name} to false, {locked}")
+def _unrecognized(name: str, value: bool, release: Release) -> str:
+    if release < LATEST and name in gates_of(LATEST):
+        stage = f"feature is PreAlpha at emulated version {release}"
+        compatible = f"min compatibility version {release.previous}"
+        return f"cannot set feature gate {name} to {_text(value)}, {stage}, {compatible}"
+    others = [str(each) for each in RELEASES if name in gates_of(each)]
+    if others:
+        return f"unrecognized feature gate: {name}; it exists with --emulated-version={others[-1]}"
+    known = (*gates_of(release), *_ALL)
+    return f"unrecognized feature gate: {name}{did_you_mean(name, known)}"
+
+
+def _check(gate: Gate, value: bool, problems: Problems) -> None:
+    setting = f"{gate.name} to {_text(value)}"
+    if gate.is_locked and value != gate.default:
+        locked = f"feature is locked to {_text(gate.default)}"
+        problems.add("", f"cannot set feature gate {setting}, {locked}")
     elif value not in gate.supported:
-        problems.add("", f"{name}={'true' if value else 'false'}: {_unsupported(value)}")
+        problems.add("", f"{gate.name}={_text(value)}: {_unsupported(value)}")
 
 
 def _unsupported(value: bool) -> str:
@@ -217,13 +206,32 @@ def _unsupported(value: bool) -> str:
     return "podium cannot turn this feature off; remove the setting"
 
 
-def _with_stages(wanted: Mapping[str, bool], problems: Problems) -> dict[str, bool]:
+def _text(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _with_stages(
+    wanted: Mapping[str, bool], known: Mapping[str, Gate], problems: Problems
+) -> dict[str, bool]:
     """Add the gates that ``AllAlpha`` and ``AllBeta`` set."""
-    chosen = dict(wanted)
+    chosen = {name: value for name, value in wanted.items() if name not in _ALL}
     for name, stage in _ALL.items():
-        for gate in GATES.values():
-            if name in wanted and gate.stage is stage and gate.name not in wanted:
+        for gate in known.values() if name in wanted else ():
+            if gate.stage is stage and gate.name not in wanted:
                 chosen[gate.name] = wanted[name]
                 if wanted[name] != gate.is_on:
-                    _check(gate.name, wanted[name], problems)
+                    _check(gate, wanted[name], problems)
     return chosen
+
+
+def _check_needs(chosen: Mapping[str, bool], known: Mapping[str, Gate], problems: Problems) -> None:
+    """Check that what a gate needs is on. Defaults are upstream's, also where podium lacks them."""
+
+    def is_on(gate: Gate) -> bool:
+        return chosen.get(gate.name, gate.default)
+
+    for gate in filter(is_on, known.values()):
+        off = [need for need in gate.needs if not is_on(known[need])]
+        if off:
+            needs = f"depends on features that are disabled: [{' '.join(off)}]"
+            problems.add("", f"{gate.name} is enabled, but {needs}")

@@ -14,7 +14,12 @@ from podium.config.document import Unreadable, plain
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.config.model import Configuration
 from podium.config.problems import Problems, did_you_mean, in_file_order, show
-from podium.config.profiles import build_profiles, ignore_managed_resources, warn_of_unknown_names
+from podium.config.profiles import (
+    build_profiles,
+    ignore_managed_resources,
+    refuse_later_keys,
+    warn_of_unknown_names,
+)
 from podium.config.version import V1, V1_ONLY, Catalog, Meaning, Notes, Version, Versions
 from podium.errors import ConfigError, Problem
 from podium.framework.registry import Registry
@@ -110,7 +115,8 @@ class _Reader:
         if version is None:
             raise ConfigError(source, in_file_order(problems.found))
         given = decode(value, version.written, "", problems) or version.written()
-        notes = Notes(problems, Problems(problems.lines, problems.moved))
+        release = self.registry.release
+        notes = Notes(problems, Problems(problems.lines, problems.moved), release)
         meaning = _without_gated(version.translate(given, notes), self.gates)
         configuration = _build(meaning, Catalog(self.registry, version), notes)
         validate.check(configuration, problems)
@@ -159,6 +165,7 @@ class _Reader:
 def _build(meaning: Meaning, catalog: Catalog, notes: Notes) -> Configuration:
     given, problems = meaning.given, notes.problems
     named = defaults.profiles(given.profiles)
+    refuse_later_keys(named, notes.release, problems)
     extenders = tuple(defaults.extender(extender) for extender in given.extenders)
     profiles = build_profiles(named, meaning.defaults, catalog, problems)
     warn_of_unknown_names(named, catalog, notes.warnings)

@@ -24,6 +24,7 @@ from podium.config.problems import Problems, show
 from podium.config.version import Catalog, Defaults
 from podium.framework.args import Args
 from podium.framework.plugin import Point
+from podium.release import Release
 
 _FIT = "NodeResourcesFit"
 
@@ -227,6 +228,17 @@ def _ignoring(profile: Profile, ignored: list[str]) -> Profile:
         return profile
     fit = with_ignored_resources(profile.args[_FIT], ignored)
     return replace(profile, args={**profile.args, _FIT: fit})
+
+
+def refuse_later_keys(
+    given: tuple[wire.Profile, ...], release: Release, problems: Problems
+) -> None:
+    """Refuse extension points that the release does not have, as a strict decoder would."""
+    for index, profile in enumerate(given):
+        for key in upstream.unknown_keys(release):
+            if wire_sets(profile.plugins)[key] != wire.PluginSet():
+                where = f"profiles[{index}].plugins.{key}"
+                problems.add(where, f'unknown field "{key}"; Kubernetes {release} does not have it')
 
 
 def warn_of_unknown_names(

@@ -1,6 +1,10 @@
-"""Facts about kube-scheduler v1.36: extension points, plugins and the default profile."""
+"""Facts about kube-scheduler: extension points, plugins and the default profile by release."""
 
+from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
+
+from podium.release import LATEST, V1_36, Release
 
 GROUP = "kubescheduler.config.k8s.io"
 API_VERSION = f"{GROUP}/v1"
@@ -14,6 +18,7 @@ INTERFACES = MappingProxyType(
         "preFilter": "PreFilterPlugin",
         "filter": "FilterPlugin",
         "postFilter": "PostFilterPlugin",
+        "podGroupPostFilter": "PodGroupPostFilterPlugin",
         "reserve": "ReservePlugin",
         "preScore": "PreScorePlugin",
         "score": "ScorePlugin",
@@ -29,20 +34,29 @@ INTERFACES = MappingProxyType(
 )
 
 # Extension points for pod groups: a file may use these keys, podium does not have the points.
-PLACEMENT_KEYS = frozenset({"placementGenerate", "placementScore"})
+PLACEMENT_KEYS = frozenset({"placementGenerate", "placementScore", "podGroupPostFilter"})
+
+# The extension points that a release does not have yet.
+_UNKNOWN_KEYS = MappingProxyType({V1_36: frozenset({"podGroupPostFilter"})})
+
+
+def unknown_keys(release: Release) -> frozenset[str]:
+    """Return the keys of extension points that only later releases have."""
+    return _UNKNOWN_KEYS.get(release, frozenset())
+
 
 _FILTER = "preFilter filter"
 _SCORE = "preScore score"
 
-POINTS = MappingProxyType(
+_POINTS = MappingProxyType(
     {
         name: frozenset(points.split())
         for name, points in {
             "SchedulingGates": "preEnqueue",
             "PrioritySort": "queueSort",
-            "NodeUnschedulable": "filter",
-            "NodeName": "filter",
-            "TaintToleration": f"filter {_SCORE}",
+            "NodeName": _FILTER,
+            "NodeUnschedulable": _FILTER,
+            "TaintToleration": f"{_FILTER} {_SCORE}",
             "NodeAffinity": f"{_FILTER} {_SCORE}",
             "NodePorts": _FILTER,
             "NodeResourcesFit": f"{_FILTER} {_SCORE} placementScore",
@@ -52,8 +66,9 @@ POINTS = MappingProxyType(
             "VolumeZone": _FILTER,
             "PodTopologySpread": f"{_FILTER} {_SCORE}",
             "InterPodAffinity": f"{_FILTER} {_SCORE}",
-            "DynamicResources": f"preEnqueue {_FILTER} postFilter score reserve preBind",
-            "DefaultPreemption": "preEnqueue postFilter",
+            "DynamicResources": f"preEnqueue {_FILTER} postFilter podGroupPostFilter score reserve "
+            "preBind",
+            "DefaultPreemption": "preEnqueue postFilter podGroupPostFilter",
             "NodeResourcesBalancedAllocation": _SCORE,
             "ImageLocality": "score",
             "DefaultBinder": "bind",
@@ -65,13 +80,32 @@ POINTS = MappingProxyType(
     }
 )
 
+# The points that a plugin does not have yet in a release.
+_WITHOUT: Mapping[Release, Mapping[str, str]] = {
+    V1_36: {
+        "NodeName": "preFilter",
+        "NodeUnschedulable": "preFilter",
+        "TaintToleration": "preFilter",
+        "DynamicResources": "podGroupPostFilter",
+        "DefaultPreemption": "podGroupPostFilter",
+    }
+}
+
+
+@cache
+def points(release: Release) -> Mapping[str, frozenset[str]]:
+    """Return the extension points of each plugin."""
+    without = _WITHOUT.get(release, {})
+    return {name: points - {without.get(name, "")} for name, points in _POINTS.items()}
+
+
 # multiPoint of the default profile in order, with weights; 0 means that no weight is given.
-DEFAULT_WEIGHTS = MappingProxyType(
+_DEFAULT_WEIGHTS = MappingProxyType(
     {
         "SchedulingGates": 0,
         "PrioritySort": 0,
-        "NodeUnschedulable": 0,
         "NodeName": 0,
+        "NodeUnschedulable": 0,
         "TaintToleration": 3,
         "NodeAffinity": 2,
         "NodePorts": 0,
@@ -90,6 +124,18 @@ DEFAULT_WEIGHTS = MappingProxyType(
         "NodeDeclaredFeatures": 0,
     }
 )
+
+
+@cache
+def default_weights(release: Release = LATEST) -> Mapping[str, int]:
+    """Return multiPoint of the default profile in order, with weights; 0 if none is given."""
+    found = dict(_DEFAULT_WEIGHTS)
+    if release == V1_36:  # NodeUnschedulable comes before NodeName
+        order = [name for name in found if name != "NodeName"]
+        order.insert(order.index("NodeUnschedulable") + 1, "NodeName")
+        found = {name: found[name] for name in order}
+    return MappingProxyType(found)
+
 
 # Default plugins that a feature gate of the same name turns on.
 GATED_PLUGINS = frozenset({"NodeDeclaredFeatures"})

@@ -5,7 +5,7 @@ Older versions are described in ``podium.legacy``; callers of ``config.load`` ha
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from podium.config import upstream, wire
 from podium.config.problems import Problems, did_you_mean
 from podium.framework.plugin import Point
 from podium.framework.registry import Registry
+from podium.release import LATEST, Release
 
 W = TypeVar("W", bound=wire.Wire)
 
@@ -25,6 +26,7 @@ class Notes:
 
     problems: Problems
     warnings: Problems
+    release: Release = LATEST
 
     def moved(self, path: str, written: str) -> None:
         """Say that the file has v1's ``path`` at ``written``; problems are reported there."""
@@ -76,16 +78,6 @@ class Version:
         """The name to print in messages."""
         return self.name if self.kind == upstream.KIND else self.kind
 
-    @cached_property
-    def known(self) -> Mapping[str, frozenset[str]]:
-        """The plugins that a file may name, with their extension points."""
-        dropped = {
-            name: points
-            for name, points in upstream.LEGACY_POINTS.items()
-            if name not in self.removed
-        }
-        return {**upstream.POINTS, **dropped}
-
     def rejection(self, name: str) -> str:
         """Return why this plugin is refused and what to use instead, or an empty string."""
         if name not in self.rejected:
@@ -131,11 +123,14 @@ def same_fields(given: wire.Wire, kind: type[W], **others: Any) -> W:
     return kind(**{name: getattr(given, name) for name in shared} | others)
 
 
-DEFAULT_PLUGINS: Defaults = MappingProxyType({upstream.MULTI_POINT: upstream.DEFAULT_WEIGHTS})
+@cache
+def default_plugins(release: Release) -> Defaults:
+    """Return the default plugins of v1."""
+    return MappingProxyType({upstream.MULTI_POINT: upstream.default_weights(release)})
 
 
 def _translate_v1(given: wire.Configuration, notes: Notes) -> Meaning:
-    return Meaning(given, DEFAULT_PLUGINS)
+    return Meaning(given, default_plugins(notes.release))
 
 
 V1 = Version(
@@ -146,6 +141,15 @@ V1 = Version(
     rejected=dict.fromkeys(upstream.CLOUD_LIMITS, 'was invalid in version "v1"'),
 )
 V1_ONLY = Versions(by_type(V1))
+
+
+@cache
+def _known(removed: frozenset[str], release: Release) -> Mapping[str, frozenset[str]]:
+    dropped = upstream.LEGACY_POINTS.items()
+    return {
+        **upstream.points(release),
+        **{name: points for name, points in dropped if name not in removed},
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,29 +163,34 @@ class Catalog:
     registry: Registry
     version: Version
 
+    @property
+    def known(self) -> Mapping[str, frozenset[str]]:
+        """The plugins that kube-scheduler has for such a file, with their extension points."""
+        return _known(self.version.removed, self.registry.release)
+
     def __contains__(self, name: str) -> bool:
-        return self.has(name) or name in self.version.known
+        return self.has(name) or name in self.known
 
     def has(self, name: str) -> bool:
         """Whether podium can run this plugin for a file of this version."""
         return name in self.registry and name not in self.version.removed
 
     def is_absent(self, name: str) -> bool:
-        return not self.has(name) and name in self.version.known
+        return not self.has(name) and name in self.known
 
     def runs_at(self, name: str, key: str) -> bool:
         """Whether the plugin implements this extension point."""
         if self.has(name) and key not in upstream.PLACEMENT_KEYS:
             return Point(key) in self.registry.points(name)
-        return key in self.version.known.get(name, ())
+        return key in self.known.get(name, ())
 
     def may_be_listed_at(self, name: str, key: str) -> bool:
         """Whether a file may list the plugin here; a file that upstream accepts stays valid."""
-        return self.runs_at(name, key) or key in self.version.known.get(name, ())
+        return self.runs_at(name, key) or key in self.known.get(name, ())
 
     def suggestion(self, name: str) -> str:
         """Return what to append to "plugin not found": a replacement or a similar name."""
         if name in self.version.removed:
             return f"; {upstream.REPLACEMENTS[name]}"
-        known = {*self.registry, *self.version.known}.difference(self.version.removed)
+        known = {*self.registry, *self.known}.difference(self.version.removed)
         return did_you_mean(name, known)

@@ -39,6 +39,7 @@ ADVICE: Mapping[str, str] = MappingProxyType(
         "placementScore": "available since v1",
         "pluginConfig": f"{_ONLY_V1ALPHA1}; move it into profiles[]",
         "plugins": f"{_ONLY_V1ALPHA1}; move it into profiles[]",
+        "podGroupPostFilter": "available since v1",
         "postFilter": "available with its present meaning since v1beta1; "
         "what v1alpha1 calls postFilter is preScore",
         "preEnqueue": "available since v1beta2",
@@ -105,6 +106,7 @@ class Plugins(Wire, frozen=True):
     bind: PluginSet = PluginSet()
     post_bind: PluginSet = PluginSet()
     multi_point: PluginSet = PluginSet()
+    pod_group_post_filter: PluginSet = PluginSet()
     placement_generate: PluginSet = PluginSet()
     placement_score: PluginSet = PluginSet()
 

@@ -13,6 +13,7 @@ from podium.framework.declared_kinds import PluginHandle
 from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
 from podium.framework.plugin import Plugin, Point, close, points_of
 from podium.framework.status import text_of
+from podium.release import LATEST, Release
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle
@@ -44,9 +45,10 @@ class _Offer(NamedTuple):
 
 
 class Registry:
-    """The plugins that a configuration may name."""
+    """The plugins that a configuration may name, in the form that they have in a release."""
 
-    def __init__(self, plugins: Iterable[object] = ()) -> None:
+    def __init__(self, plugins: Iterable[object] = (), release: Release = LATEST) -> None:
+        self.release = release
         self._entries: dict[str, Entry] = {}
         self._offers: dict[str, _Offer] = {}
         for plugin in plugins:
@@ -93,7 +95,7 @@ class Registry:
 
     def copy(self) -> Registry:
         """Return a registry with the same plugins, to which more can be added."""
-        other = Registry()
+        other = Registry(release=self.release)
         other._entries, other._offers = dict(self._entries), dict(self._offers)
         return other
 

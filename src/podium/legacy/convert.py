@@ -16,7 +16,7 @@ from podium.config.load import SOURCE, Reading, default, from_value, read_value
 from podium.config.merge import merged_plugins
 from podium.config.model import Configuration
 from podium.config.problems import Problems
-from podium.config.version import DEFAULT_PLUGINS, V1, Catalog
+from podium.config.version import V1, Catalog, default_plugins
 from podium.errors import Problem
 from podium.framework.args import NoArgs
 from podium.framework.plugin import Point
@@ -100,14 +100,15 @@ class _Writer:
     """Writes the differences between a profile and v1's default profile."""
 
     def __init__(self, registry: Registry) -> None:
+        self.release = registry.release
         self.catalog = Catalog(registry, V1)
         [usual] = default(registry).profiles
         self.usual_args = {name: export.args_fields(args) for name, args in usual.args.items()}
 
     def plugins(self, profile: V1Profile) -> dict[str, Any]:
-        unused = [name for name in upstream.DEFAULT_WEIGHTS if not profile.runs(name)]
+        unused = [name for name in upstream.default_weights(self.release) if not profile.runs(name)]
         off = wire.PluginSet(disabled=tuple(wire.Plugin(name=name) for name in unused))
-        sets = merged_plugins(wire.Plugins(multi_point=off), "", V1, DEFAULT_PLUGINS)
+        sets = merged_plugins(wire.Plugins(multi_point=off), "", V1, default_plugins(self.release))
         found: dict[str, Any] = {}
         if unused or profile.unplaced:
             found[upstream.MULTI_POINT] = _plugin_set(profile.unplaced, unused)

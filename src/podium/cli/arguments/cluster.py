@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from podium.cli.arguments.options import (
     add_kubeconfig,
+    add_kubernetes_version,
     add_name,
     add_plugin,
     add_state_file,
@@ -32,6 +33,7 @@ examples:
   podium up --plugin rack.py --watch          run your own plugin, and reload it on save
   podium up --no-scheduler                    pods wait for another scheduler
   podium up --speed 60                        one minute of cluster time passes per second
+  podium up --kubernetes-version 1.36         an older cluster
 """
 _DEMO_EXAMPLES = """\
 examples:
@@ -87,6 +89,7 @@ def add_up(subparsers: Subparsers) -> None:
     )
     add_plugin(parser)
     add_watch(parser)
+    add_kubernetes_version(parser)
     parser.add_argument("--detach", action="store_true", help="return when the cluster is ready")
     add_name(parser)
     add_kubeconfig(parser)

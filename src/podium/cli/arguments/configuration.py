@@ -6,7 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from podium.cli.arguments.options import add_name, add_plugin, add_state_file
+from podium.cli.arguments.options import (
+    add_kubernetes_version,
+    add_name,
+    add_plugin,
+    add_state_file,
+)
 from podium.cli.arguments.parser import Subparsers
 
 SCHEDULER: Final = "http://127.0.0.1:10259"  # where `podium scheduler` serves metrics by default
@@ -19,6 +24,7 @@ _CONFIG_EXAMPLES = """examples:
   podium config diff scheduler.yaml                   how it differs from the default
   podium config diff old.yaml new.yaml
   podium config show scheduler.yaml --plugin rack.py  with your own plugin
+  podium config show --kubernetes-version 1.36        as an older release has it
 """
 _PLUGIN_EXAMPLES = {
     "new": """\
@@ -70,6 +76,7 @@ def add_config(subparsers: Subparsers) -> None:
 def _add_config_action(commands: Subparsers, name: str, summary: str) -> argparse.ArgumentParser:
     parser = _add_action(commands, name, summary, _CONFIG_EXAMPLES)
     add_plugin(parser)
+    add_kubernetes_version(parser)
     return parser
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from podium import durations
+from podium.cli.arguments.options import add_kubernetes_version
 from podium.cli.arguments.parser import Subparsers
 
 DEFAULT_RUNS: Final = 5
@@ -109,6 +110,7 @@ def add_conformance(subparsers: Subparsers) -> None:
         metavar="GLOB",
         help="only cases with such a name; may be repeated",
     )
+    add_kubernetes_version(parser)
     parser.add_argument(
         "-o", "--output", choices=("text", "json"), default="text", help="default: text"
     )

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from podium.release import LATEST, RELEASES, Release, release_named
+
 DEFAULT_NAME: Final = "podium"
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
@@ -55,6 +57,23 @@ def add_plugin(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="load plugins and run them in every profile that does not name them; may be repeated",
     )
+
+
+def add_kubernetes_version(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--kubernetes-version",
+        metavar="VERSION",
+        type=_release,
+        default=LATEST,
+        help=f"behave as this release: {' or '.join(map(str, RELEASES))} (default: %(default)s)",
+    )
+
+
+def _release(text: str) -> Release:
+    try:
+        return release_named(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_watch(parser: argparse.ArgumentParser) -> None:

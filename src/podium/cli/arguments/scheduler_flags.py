@@ -1,4 +1,4 @@
-"""Every flag of kube-scheduler v1.36: its group, type, default, and its effect in podium.
+"""Every flag of kube-scheduler: its group, type, default, and its effect in podium.
 
 ``podium scheduler`` parses them; docs/flags.md is the table for people.
 """
@@ -33,10 +33,9 @@ from podium.cli.arguments.flag_types import (
 )
 from podium.cli.arguments.options import add_plugin
 from podium.cli.arguments.parser import Subparsers
+from podium.release import RELEASES
 
 LOOPBACK: Final = "127.0.0.1"
-REFERENCE: Final = "1.36"
-PREVIOUS: Final = "1.35"
 
 _EXAMPLES = """\
 examples:
@@ -207,8 +206,10 @@ GROUPS: Final[Mapping[str, list[Flag]]] = {
     ],
     "feature gate": [
         Flag("feature-gates", GATES, [], "Name=true,Other=false; docs/feature-gates.md has all"),
-        Flag("emulated-version", LIST, [], f"podium behaves as {REFERENCE} only"),
-        Flag("min-compatibility-version", LIST, [], "1.33 to 1.36", Effect.NO_EFFECT),
+        Flag("emulated-version", LIST, [], f"behave as {' or '.join(map(str, RELEASES))}"),
+        Flag(
+            "min-compatibility-version", LIST, [], "from 1.34 to the emulated", Effect.NO_EFFECT
+        ),
     ],
     "metrics": [
         Flag("allow-metric-labels", REPEATED, [], "podium shows all labels", Effect.REFUSED),

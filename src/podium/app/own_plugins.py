@@ -1,0 +1,64 @@
+"""The plugins that come with podium, in the form that a release and its feature gates choose.
+
+A rule that differs is a class or a factory of its own, chosen here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final, NamedTuple
+
+from podium.config.feature_gates import NO_CHOICE, FeatureGates
+from podium.config.upstream import GATED_PLUGINS
+from podium.framework.plugin import Plugin
+from podium.framework.registry import Registry
+from podium.legacy.plugins import LEGACY
+from podium.plugins import IN_TREE
+from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
+from podium.release import Release
+
+Choice = Callable[[FeatureGates], bool]
+
+
+def gate(name: str) -> Choice:
+    """Choose by a feature gate that is on."""
+    return lambda gates: gates.enabled(name)
+
+
+class Variant(NamedTuple):
+    """Another form of a plugin, and when it is used."""
+
+    of: type[Plugin]
+    is_chosen: Choice
+    plugin: object  # a class or a factory
+
+
+# The first that is chosen counts.
+VARIANTS: Final = (Variant(VolumeBinding, gate("StorageCapacityScoring"), ScoringVolumeBinding),)
+
+
+def in_tree(gates: FeatureGates = NO_CHOICE) -> Registry:
+    """Return the plugins as configurations of v1 know them."""
+    return _registry(gates.release, frozenset(gates.chosen.items()), with_legacy=False).copy()
+
+
+def in_tree_with_legacy(gates: FeatureGates = NO_CHOICE) -> Registry:
+    """Return those, and the plugins that only older configurations may name."""
+    return _registry(gates.release, frozenset(gates.chosen.items()), with_legacy=True).copy()
+
+
+@cache
+def _registry(
+    release: Release, chosen: frozenset[tuple[str, bool]], *, with_legacy: bool
+) -> Registry:
+    """Registering checks the signatures of all methods: 7 ms, so it is done once per process."""
+    gates = FeatureGates(release, dict(chosen))
+    plugins = (*IN_TREE, *LEGACY) if with_legacy else IN_TREE
+    there = [each for each in plugins if each.name not in GATED_PLUGINS or gates.enabled(each.name)]
+    return Registry([_form_of(each, gates) for each in there], release)
+
+
+def _form_of(plugin: type[Plugin], gates: FeatureGates) -> object:
+    forms = (each.plugin for each in VARIANTS if each.of is plugin and each.is_chosen(gates))
+    return next(forms, plugin)
