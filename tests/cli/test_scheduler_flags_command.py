@@ -13,13 +13,14 @@ from podium.app.own_plugins import in_tree_with_legacy
 from podium.cli import main
 from podium.cli.arguments.scheduler_flags import Given
 from podium.cli.scheduler_configuration import check, configure
+from podium.client.api_client import ApiClient, SingleTryBindings
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError
 from podium.live.binding import Binder, QuietBinder
 from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import SchedulingQueue
-from podium.release import V1_36
+from podium.release import V1_36, V1_37
 from tests.cli.test_scheduler_flags import FILE, REGISTRY, effective, given
 
 
@@ -34,6 +35,11 @@ from tests.cli.test_scheduler_flags import FILE, REGISTRY, effective, given
 def test_gates_choose_parts(gate, part, usual, other):
     assert getattr(LiveOptions(), part) is usual
     assert getattr(LiveOptions(FeatureGates(chosen={gate: False})), part) is other
+
+
+@pytest.mark.parametrize(("release", "client"), [(V1_36, SingleTryBindings), (V1_37, ApiClient)])
+def test_the_release_chooses_whether_bindings_are_sent_again(release, client):
+    assert LiveOptions(FeatureGates(release)).client is client
 
 
 def test_gates_choose_plugins():

@@ -17,7 +17,7 @@ from podium.api.objects import (
     Pod,
     decode,
 )
-from podium.client.api_client import STATUS_TRIES, ApiClient
+from podium.client.api_client import TRIES, ApiClient, SingleTryBindings
 from podium.client.endpoint import Endpoint
 from podium.client.http import Connection
 from podium.errors import ApiError, Conflict, NotFound, Unreachable
@@ -92,6 +92,42 @@ async def test_a_bind_without_an_answer_is_not_sent_twice(world):
     assert len(world.proxy.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "code", "waits"),
+    [
+        pytest.param(ApiClient, 500, (0.01, 0.05, 0.25), id="retried-after-500"),
+        pytest.param(ApiClient, 503, (0.01, 0.05, 0.25), id="retried-after-503"),
+        pytest.param(ApiClient, 409, (), id="conflict-is-final"),
+        pytest.param(SingleTryBindings, 500, (), id="sent-once-in-1.36"),
+        pytest.param(SingleTryBindings, 503, (), id="sent-once-in-1.36-after-503"),
+    ],
+)
+@with_world
+async def test_a_refused_binding_is_sent_again(world, kind, code, waits):
+    subject = made(world, Pod, "pods", pod("p"))
+    world.proxy.instead("/binding", *[answering(code)] * TRIES)
+    bound = world.start(_error(kind(world.connection).bind(subject, "n")))
+
+    await world.in_time(bound.done)
+
+    assert bound.result().code == code
+    waited = [round(b.at - a.at, 2) for a, b in pairwise(world.proxy.requests)]
+    assert waited == [pytest.approx(seconds, rel=0.11) for seconds in waits]
+
+
+@with_world
+async def test_a_binding_succeeds_after_a_passing_fault(world):
+    world.create("nodes", **node("n"))
+    subject = made(world, Pod, "pods", pod("p"))
+    world.proxy.instead("/binding", answering(503), answering(500))
+    bound = world.start(world.client.bind(subject, "n"))
+
+    await world.in_time(bound.done)
+
+    assert stored(world, "pods", "default", "p")["spec"]["nodeName"] == "n"
+    assert len(world.proxy.requests) == 3
+
+
 @with_world
 async def test_pods_are_deleted(world):
     subject = made(world, Pod, "pods", pod("p"))
@@ -131,7 +167,7 @@ async def test_what_is_said_already_is_not_sent(world):
 @with_world
 async def test_a_status_patch_is_tried_four_times(world, code):
     subject = made(world, Pod, "pods", pod("p"))
-    world.proxy.instead("/status", *[answering(code)] * STATUS_TRIES)
+    world.proxy.instead("/status", *[answering(code)] * TRIES)
     patched = world.start(_error(world.client.patch_pod_status(subject, SAID)))
 
     await world.in_time(patched.done)

@@ -1,15 +1,17 @@
-"""What feature gates choose. Each choice is made once, by building a different object."""
+"""What the release and feature gates choose. Each choice is made once, by building a different object."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
+from podium.client.api_client import ApiClient, SingleTryBindings
 from podium.clock import Clock
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.live.binding import Binder, QuietBinder
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
+from podium.release import V1_37
 
 LONGEST_UNSCHEDULABLE: Final = QueueOptions().max_in_unschedulable
 
@@ -31,6 +33,10 @@ class LiveOptions:
     def binder(self) -> type[Binder]:
         announces = self.gates.enabled("NominatedNodeNameForExpectation")
         return Binder if announces else QuietBinder
+
+    @property
+    def client(self) -> type[ApiClient]:
+        return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
 
     @property
     def reuses(self) -> bool:

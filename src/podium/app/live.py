@@ -92,7 +92,7 @@ class _Live:
         self.connection = connection
         self.metrics = metrics
         self.clock = options.clock or connection.clock
-        self.client = ApiClient(connection, self.clock)
+        self.client = options.client(connection, self.clock)
         self.gate = Gate()
         self.thread = LoopThread()
         self.background = Tasks(self.clock)

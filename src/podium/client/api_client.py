@@ -33,7 +33,7 @@ MERGE: Final = "application/merge-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 EVENTS: Final = "/apis/events.k8s.io/v1/namespaces"
 
-STATUS_TRIES: Final = 4
+TRIES: Final = 4
 _FIRST_WAIT_SECONDS: Final = 0.01
 _WAIT_FACTOR: Final = 5
 
@@ -48,6 +48,9 @@ class ApiClient:
     # --- pods ------------------------------------------------------------------------------------
 
     async def bind(self, pod: Pod, node_name: str) -> None:
+        await self._retry(lambda: self._bind(pod, node_name), _may_pass)
+
+    async def _bind(self, pod: Pod, node_name: str) -> None:
         meta = {"name": pod.name, "namespace": pod.namespace, "uid": pod.uid}
         target = {"kind": "Node", "name": node_name}
         binding = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": target}
@@ -70,7 +73,9 @@ class ApiClient:
         patch = status_patch(pod, condition, nominated_node_name, now)
         if patch is not None:
             path = PODS.path_of(pod.key, "status")
-            await self._retry(lambda: self._send("PATCH", path, patch, STRATEGIC))
+            await self._retry(
+                lambda: self._send("PATCH", path, patch, STRATEGIC), _may_pass_or_conflicts
+            )
 
     async def patch_pod_condition(self, pod: Pod, condition: Condition) -> None:
         await self.patch_pod_status(pod, condition)
@@ -78,14 +83,16 @@ class ApiClient:
     async def clear_nominated_node_name(self, pod: Pod) -> None:
         await self.patch_pod_status(pod, nominated_node_name="")
 
-    async def _retry(self, attempt: Callable[[], Awaitable[bytes]]) -> None:
+    async def _retry(
+        self, attempt: Callable[[], Awaitable[object]], may_pass: Callable[[ApiError], bool]
+    ) -> None:
         """Try four times what may succeed a moment later."""
         seconds = _FIRST_WAIT_SECONDS
-        for left in reversed(range(STATUS_TRIES)):
+        for left in reversed(range(TRIES)):
             try:
                 await attempt()
             except ApiError as error:
-                if not left or not _is_passing(error):
+                if not left or not may_pass(error):
                     raise
                 await sleep(self._connection.clock, seconds * (1 + random.random() / 10))
                 seconds *= _WAIT_FACTOR
@@ -148,6 +155,13 @@ class ApiClient:
         return await self._connection.send(request)
 
 
+class SingleTryBindings(ApiClient):
+    """A client that sends each binding once, as Kubernetes 1.36 does."""
+
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        await self._bind(pod, node_name)
+
+
 def _read(resource: Resource[K], answer: bytes) -> K:
     """Decode an answer; one that cannot be read makes the request fail."""
     try:
@@ -156,10 +170,14 @@ def _read(resource: Resource[K], answer: bytes) -> K:
         raise ApiError(f"the server answered with another object: {error}") from error
 
 
-def _is_passing(error: ApiError) -> bool:
+def _may_pass(error: ApiError) -> bool:
     if isinstance(error, Unreachable):
         return not error.sent
-    return isinstance(error, Conflict) or error.code in (500, 503)
+    return error.code in (500, 503)
+
+
+def _may_pass_or_conflicts(error: ApiError) -> bool:
+    return isinstance(error, Conflict) or _may_pass(error)
 
 
 def _marks(obj: ApiObject, annotations: Mapping[str, str]) -> Json:
