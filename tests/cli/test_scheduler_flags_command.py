@@ -9,7 +9,7 @@ import yaml
 
 from podium import config
 from podium.app.feature_gates import LiveOptions
-from podium.app.own_plugins import in_tree_with_legacy
+from podium.app.own_plugins import COMPARISON, in_tree_with_legacy
 from podium.cli import main
 from podium.cli.arguments.scheduler_flags import Given
 from podium.cli.scheduler_configuration import check, configure
@@ -21,7 +21,10 @@ from podium.plugins.volume.binding import ScoringVolumeBinding
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import V1_36, V1_37
+from podium.testing.handle import FakeHandle
 from tests.cli.test_scheduler_flags import FILE, REGISTRY, effective, given
+
+KEYS = "MatchLabelKeysInPodTopologySpread"
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,24 @@ def test_gates_choose_plugins():
     assert set(usual) - set(gated) == {"NodeDeclaredFeatures"}
     assert set(usual) == set(REGISTRY)
     assert gated.args_type("VolumeBinding") is ScoringVolumeBinding.Args
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        pytest.param({}, (True, False), id="neither"),
+        pytest.param({KEYS: False}, (False, False), id="one"),
+        pytest.param({COMPARISON: True}, (True, True), id="the-other"),
+        pytest.param({KEYS: False, COMPARISON: True}, (False, True), id="both"),
+    ],
+)
+def test_gates_of_one_plugin_are_independent(chosen, expected):
+    entry = in_tree_with_legacy(FeatureGates(chosen=chosen)).entry("PodTopologySpread")
+    handle = FakeHandle()
+
+    plugin = entry.build(entry.args(), handle)
+
+    assert (plugin.uses_match_label_keys, plugin.compares_tolerations) == expected
 
 
 def test_a_plugin_behind_a_gate_that_is_off_does_not_run(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import ObjectMeta, Service, ServiceSpec
 from podium.errors import InvalidSelector, StateNotFound
-from podium.plugins.pod_topology_spread import PodTopologySpread
+from podium.plugins.pod_topology_spread import IgnoringMatchLabelKeys, PodTopologySpread
 from podium.plugins.pod_topology_spread.soft import SoftCounts
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
@@ -57,13 +57,13 @@ def cluster(nodes, *more, taints=None, **of_pods):
     return FakeHandle(*objects, *more)
 
 
-def plugin_on(handle, **args):
-    return PodTopologySpread(PodTopologySpread.Args(**args), handle)
+def plugin_on(handle, kind=PodTopologySpread, **args):
+    return kind(PodTopologySpread.Args(**args), handle)
 
 
-def rejected(handle, subject):
+def rejected(handle, subject, kind=PodTopologySpread):
     """The nodes that are rejected, with their statuses."""
-    plugin, state = plugin_on(handle), fwk.CycleState()
+    plugin, state = plugin_on(handle, kind), fwk.CycleState()
     assert plugin.pre_filter(state, subject, handle.rows) is None
     statuses = plugin.filter_all(state, subject, handle.rows)
     return {n: s for n, s in zip(handle.rows.names, statuses, strict=True) if not s.ok}
@@ -181,6 +181,13 @@ def test_match_label_keys(keys, labels, expected):
     subject = web(hard(matchLabelKeys=keys), labels=labels)
 
     assert rejected(cluster(THREE_ZONES), subject) == skewed(*expected)
+
+
+def test_match_label_keys_without_their_feature():
+    subject = web(hard(matchLabelKeys=("version",)), labels="app=web version=v2")
+
+    assert rejected(cluster(THREE_ZONES), subject) == {}
+    assert rejected(cluster(THREE_ZONES), subject, IgnoringMatchLabelKeys) == skewed("a", "b")
 
 
 def test_match_label_keys_do_not_revive_a_missing_selector():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import Toleration
 from podium.errors import StateNotFound
-from podium.plugins.taint_toleration import REJECTED, TaintToleration, node_became_tolerable
+from podium.plugins.taint_toleration import REJECTED, TaintToleration
 from podium.testing.builders import node, pod
 
 PLUGIN = TaintToleration(fwk.NoArgs(), None)
@@ -117,7 +117,9 @@ def test_signature_is_the_tolerations():
 def test_node_hint(old, new, expected):
     before = None if old is None else node(taints=old)
 
-    assert node_became_tolerable(pod(tolerates="gpu:"), before, node(taints=new)) is expected
+    hint = PLUGIN.node_became_tolerable
+
+    assert hint(pod(tolerates="gpu:"), before, node(taints=new)) is expected
 
 
 def test_registered_events():

@@ -43,12 +43,13 @@ def find_untolerated(
     taints: Iterable[Taint],
     tolerations: Iterable[Toleration],
     effects: tuple[str, ...] = DO_NOT_SCHEDULE,
+    comparison_operators: bool = False,
 ) -> Taint | None:
     """Return the node's first taint with one of these effects that no toleration covers."""
     tolerations = tuple(tolerations)
     for taint in taints:
         if taint.effect in effects and not any(
-            tolerates(toleration, taint) for toleration in tolerations
+            tolerates(toleration, taint, comparison_operators) for toleration in tolerations
         ):
             return taint
     return None

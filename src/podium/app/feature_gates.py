@@ -1,4 +1,4 @@
-"""What the release and feature gates choose. Each choice is made once, by building a different object."""
+"""What the release and feature gates choose: each once, by building a different object."""
 
 from __future__ import annotations
 

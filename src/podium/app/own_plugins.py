@@ -15,8 +15,16 @@ from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
+from podium.plugins.pod_topology_spread import (
+    ComparingPodTopologySpread,
+    IgnoringMatchLabelKeys,
+    PodTopologySpread,
+)
+from podium.plugins.taint_toleration import ComparingTaintToleration, TaintToleration
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
 from podium.release import Release
+
+COMPARISON: Final = "TaintTolerationComparisonOperators"
 
 Choice = Callable[[FeatureGates], bool]
 
@@ -26,16 +34,29 @@ def gate(name: str) -> Choice:
     return lambda gates: gates.enabled(name)
 
 
+def no_gate(name: str) -> Choice:
+    """Choose by a feature gate that is off."""
+    return lambda gates: not gates.enabled(name)
+
+
 class Variant(NamedTuple):
     """Another form of a plugin, and when it is used."""
 
     of: type[Plugin]
     is_chosen: Choice
-    plugin: object  # a class or a factory
+    plugin: type[Plugin]
 
 
-# The first that is chosen counts.
-VARIANTS: Final = (Variant(VolumeBinding, gate("StorageCapacityScoring"), ScoringVolumeBinding),)
+# A plugin of which several variants are chosen is a subclass of all of them: each changes
+# something else.
+VARIANTS: Final = (
+    Variant(VolumeBinding, gate("StorageCapacityScoring"), ScoringVolumeBinding),
+    Variant(
+        PodTopologySpread, no_gate("MatchLabelKeysInPodTopologySpread"), IgnoringMatchLabelKeys
+    ),
+    Variant(TaintToleration, gate(COMPARISON), ComparingTaintToleration),
+    Variant(PodTopologySpread, gate(COMPARISON), ComparingPodTopologySpread),
+)
 
 
 def in_tree(gates: FeatureGates = NO_CHOICE) -> Registry:
@@ -59,6 +80,6 @@ def _registry(
     return Registry([_form_of(each, gates) for each in there], release)
 
 
-def _form_of(plugin: type[Plugin], gates: FeatureGates) -> object:
-    forms = (each.plugin for each in VARIANTS if each.of is plugin and each.is_chosen(gates))
-    return next(forms, plugin)
+def _form_of(plugin: type[Plugin], gates: FeatureGates) -> type[Plugin]:
+    forms = [each.plugin for each in VARIANTS if each.of is plugin and each.is_chosen(gates)]
+    return type(plugin.__name__, tuple(forms), {}) if len(forms) > 1 else next(iter(forms), plugin)

@@ -84,14 +84,17 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     **_supports(
         BOTH,
         "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
-        "NodeDeclaredFeatures StorageCapacityScoring",
+        "NodeDeclaredFeatures StorageCapacityScoring MatchLabelKeysInPodTopologySpread "
+        "TaintTolerationComparisonOperators",
     ),
-    # The API server implements this one; the scheduler is the same either way.
-    **_supports(BOTH, "ClearingNominatedNodeNameAfterBinding"),
+    # The API server implements these; the scheduler is the same either way.
+    **_supports(
+        BOTH,
+        "ClearingNominatedNodeNameAfterBinding MatchLabelKeysInPodTopologySpreadSelectorMerge",
+    ),
     **_supports(
         ON,
         "SchedulerAsyncPreemption PodLevelResources InPlacePodLevelResourcesVerticalScaling "
-        "MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge "
         "ContextualLogging LoggingBetaOptions WatchListClient SchedulerQueueingHints "
         "VolumeAttributesClass MutableCSINodeAllocatableCount InPlacePodVerticalScaling "
         "SidecarContainers PodSchedulingReadiness PodObservedGenerationTracking "
@@ -114,7 +117,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     **_supports(
         OFF,
         "ComponentStatusz ComponentFlagz SchedulerAsyncAPICalls CoordinatedLeaderElection "
-        "TaintTolerationComparisonOperators VolumeLimitScaling LoggingAlphaOptions "
+        "VolumeLimitScaling LoggingAlphaOptions "
         "InPlacePodVerticalScalingSchedulerPreemption InterPodAffinityHostnameFastPath "
         "SchedulerPreQueueingHints",
     ),

@@ -29,6 +29,7 @@ class SoftTolerations:
 
 class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk.EnqueueExtensions):
     name = "TaintToleration"
+    compares = False  # whether tolerations with the operators Gt and Lt tolerate anything
 
     def sign(self, pod: Pod) -> Hashable:
         return pod.spec.tolerations
@@ -37,20 +38,22 @@ class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk
         return DEPENDENCIES
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
-        return verdict(pod, node.taints)
+        return verdict(pod, node.taints, self.compares)
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
-        return nodes.taints.map(lambda taints: verdict(pod, taints))
+        return nodes.taints.map(lambda taints: verdict(pod, taints, self.compares))
 
     def pre_score(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
         state.put(SoftTolerations(soft(pod.spec.tolerations)))
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
-        return count_untolerated(node.taints, state.get(SoftTolerations).tolerations)
+        tolerations = state.get(SoftTolerations).tolerations
+        return count_untolerated(node.taints, tolerations, self.compares)
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         tolerations = state.get(SoftTolerations).tolerations
-        counts = nodes.taints.map(lambda taints: count_untolerated(taints, tolerations))
+        compares = self.compares
+        counts = nodes.taints.map(lambda taints: count_untolerated(taints, tolerations, compares))
         return counts.to_array(np.int64)
 
     def normalize_score(
@@ -60,13 +63,24 @@ class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("Node", "add|taint", hint=node_became_tolerable),
+            fwk.on("Node", "add|taint", hint=self.node_became_tolerable),
             fwk.on("Pod", "toleration", hint=lambda pod, old, new: new.uid == pod.uid),
         ]
 
+    def node_became_tolerable(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        was_rejected = old is None or not verdict(pod, old.spec.taints, self.compares).ok
+        return was_rejected and verdict(pod, new.spec.taints, self.compares).ok
 
-def verdict(pod: Pod, taints: Taints) -> fwk.Status:
-    rejected = taints and find_untolerated(taints, pod.spec.tolerations)
+
+class ComparingTaintToleration(TaintToleration):
+    """TaintToleration with the feature TaintTolerationComparisonOperators."""
+
+    compares = True
+
+
+def verdict(pod: Pod, taints: Taints, compares: bool) -> fwk.Status:
+    tolerations = pod.spec.tolerations
+    rejected = taints and find_untolerated(taints, tolerations, comparison_operators=compares)
     return REJECTED if rejected else fwk.SUCCESS
 
 
@@ -74,15 +88,10 @@ def soft(tolerations: Tolerations) -> Tolerations:
     return tuple(each for each in tolerations if each.effect in ("", *PREFER_NO_SCHEDULE))
 
 
-def count_untolerated(taints: Taints, tolerations: Tolerations) -> int:
+def count_untolerated(taints: Taints, tolerations: Tolerations, compares: bool) -> int:
     """Return how many soft taints are not tolerated; a repeated taint counts each time."""
     return sum(
         taint.effect in PREFER_NO_SCHEDULE
-        and not any(tolerates(toleration, taint) for toleration in tolerations)
+        and not any(tolerates(toleration, taint, compares) for toleration in tolerations)
         for taint in taints
     )
-
-
-def node_became_tolerable(pod: Pod, old: Node | None, new: Node) -> bool:
-    was_rejected = old is None or not verdict(pod, old.spec.taints).ok
-    return was_rejected and verdict(pod, new.spec.taints).ok

@@ -18,7 +18,7 @@ from podium.api.selectors import RequiredNodeAffinity
 from podium.errors import InvalidSelector
 from podium.framework.workload_selectors import WORKLOADS
 from podium.plugins.pod_topology_spread.args import SpreadArgs
-from podium.plugins.pod_topology_spread.constraints import Constraints, Spreading
+from podium.plugins.pod_topology_spread.constraints import Constraints, Spreading, SpreadRules
 from podium.plugins.pod_topology_spread.hard import VERDICTS, HardCounts, hard_counts
 from podium.plugins.pod_topology_spread.hints import Hints
 from podium.plugins.pod_topology_spread.soft import SoftCounts, normalized, soft_counts
@@ -37,9 +37,12 @@ class PodTopologySpread(
     watches = WORKLOADS  # the default constraints spread the pods of a workload
     Args = SpreadArgs
     State = HardCounts
+    uses_match_label_keys = True
+    compares_tolerations = False
 
     def __init__(self, args: SpreadArgs, handle: fwk.Handle) -> None:
-        self._spreading = Spreading(args, handle.cluster)
+        rules = SpreadRules(self.uses_match_label_keys, self.compares_tolerations)
+        self._spreading = Spreading(args, handle.cluster, rules)
         self._hints = Hints(self._spreading)
 
     def sign(self, pod: Pod) -> Hashable:
@@ -112,6 +115,18 @@ class PodTopologySpread(
             fwk.on("Pod", "add|delete|label|toleration", self._hints.pods_shift_the_counts),
             fwk.on("Node", "add|delete|label|taint", self._hints.nodes_shift_the_domains),
         ]
+
+
+class IgnoringMatchLabelKeys(PodTopologySpread):
+    """PodTopologySpread without the feature MatchLabelKeysInPodTopologySpread."""
+
+    uses_match_label_keys = False
+
+
+class ComparingPodTopologySpread(PodTopologySpread):
+    """PodTopologySpread with the feature TaintTolerationComparisonOperators."""
+
+    compares_tolerations = True
 
 
 def _not_per_node(soft: Constraints) -> Constraints:

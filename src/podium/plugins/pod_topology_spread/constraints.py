@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from podium import framework as fwk
 from podium.api.meta import HashedValue
@@ -25,6 +26,7 @@ class Constraint(HashedValue, frozen=True, gc=False):
     honors_affinity: bool
     honors_taints: bool
     counts_itself: bool  # whether the incoming pod is one of those it counts
+    compares_tolerations: bool = False
 
     @property
     def is_per_node(self) -> bool:
@@ -44,6 +46,17 @@ Constraints = tuple[Constraint, ...]
 Written = tuple[TopologySpreadConstraint, ...]
 
 
+class SpreadRules(NamedTuple):
+    """What feature gates decide about constraints.
+
+    Without ``narrows``, a pod's ``matchLabelKeys`` have no effect. With ``compares``, tolerations
+    with the operators Gt and Lt count where taints are honoured.
+    """
+
+    narrows: bool = True
+    compares: bool = False
+
+
 @lru_cache(maxsize=16384)
 def _query(namespace: str, selector: Selector) -> fwk.PodQuery:
     return fwk.PodQuery((fwk.Clause(frozenset((namespace,)), selector),), terminating=False)
@@ -56,8 +69,10 @@ class Spreading:
     (``None``: not compiled yet) are those of ``_pod`` in version ``_version`` of the cluster.
     """
 
-    def __init__(self, args: SpreadArgs, cluster: fwk.ClusterView) -> None:
+    def __init__(self, args: SpreadArgs, cluster: fwk.ClusterView, rules: SpreadRules) -> None:
         self._cluster = cluster
+        self._rules = rules
+        self._own_selector = _narrowed_selector if rules.narrows else _written_selector
         self._is_system = args.is_system
         self._defaults = {action: _with_action(args.defaults, action) for action in (HARD, SOFT)}
         self._pod: Pod | None = None
@@ -68,13 +83,13 @@ class Spreading:
     def hard(self, pod: Pod) -> Constraints:
         self._select(pod)
         if self._hard is None:
-            self._hard = _own(pod, HARD)
+            self._hard = self._own(pod, HARD)
         return self._hard
 
     def soft(self, pod: Pod) -> Constraints:
         self._select(pod)
         if self._soft is None:
-            self._soft = _own(pod, SOFT)
+            self._soft = self._own(pod, SOFT)
         return self._soft
 
     def both(self, pod: Pod) -> tuple[Constraints, Constraints]:
@@ -95,6 +110,11 @@ class Spreading:
         if not pod.spec.topology_spread_constraints:
             self._hard, self._soft = self._default(pod)
 
+    def _own(self, pod: Pod, action: str) -> Constraints:
+        chosen = _with_action(pod.spec.topology_spread_constraints, action)
+        selector_of, rules = self._own_selector, self._rules
+        return tuple([compiled(each, selector_of(each, pod), pod, rules) for each in chosen])
+
     def _default(self, pod: Pod) -> tuple[Constraints, Constraints]:
         hard, soft = self._defaults[HARD], self._defaults[SOFT]
         if not hard and not soft:
@@ -103,21 +123,18 @@ class Spreading:
         if selector.is_empty:
             return (), ()
         return (
-            tuple([compiled(given, selector, pod) for given in hard]),
-            tuple([compiled(given, selector, pod) for given in soft]),
+            tuple([compiled(given, selector, pod, self._rules) for given in hard]),
+            tuple([compiled(given, selector, pod, self._rules) for given in soft]),
         )
-
-
-def _own(pod: Pod, action: str) -> Constraints:
-    chosen = _with_action(pod.spec.topology_spread_constraints, action)
-    return tuple([compiled(written, _own_selector(written, pod), pod) for written in chosen])
 
 
 def _with_action(constraints: Iterable[TopologySpreadConstraint], action: str) -> Written:
     return tuple([written for written in constraints if written.when_unsatisfiable == action])
 
 
-def compiled(written: TopologySpreadConstraint, selector: Selector, pod: Pod) -> Constraint:
+def compiled(
+    written: TopologySpreadConstraint, selector: Selector, pod: Pod, rules: SpreadRules
+) -> Constraint:
     """Return the constraint with defaults filled in, for the pods of this selector."""
     # Only hard constraints use it. False for soft ones keeps their signatures equal.
     is_hard = written.when_unsatisfiable == HARD
@@ -130,10 +147,15 @@ def compiled(written: TopologySpreadConstraint, selector: Selector, pod: Pod) ->
         honors_affinity=written.node_affinity_policy in ("", "Honor"),
         honors_taints=written.node_taints_policy == "Honor",
         counts_itself=is_hard and selector.matches(pod.labels),
+        compares_tolerations=rules.compares,
     )
 
 
-def _own_selector(written: TopologySpreadConstraint, pod: Pod) -> Selector:
+def _written_selector(written: TopologySpreadConstraint, pod: Pod) -> Selector:
+    return label_selector(written.label_selector)
+
+
+def _narrowed_selector(written: TopologySpreadConstraint, pod: Pod) -> Selector:
     """Return the selector, narrowed to the pod's values of its ``matchLabelKeys``."""
     selector = label_selector(written.label_selector)
     labels = pod.labels

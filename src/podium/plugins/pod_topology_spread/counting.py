@@ -56,28 +56,30 @@ class CountedNodes:
         self._nodes = nodes
         self._pod = pod
         self._without = without
-        self._masks: dict[tuple[bool, bool], Mask | None] = {}
+        self._masks: dict[tuple[bool, bool, bool], Mask | None] = {}
 
     def of(self, constraint: Constraint) -> Mask | None:
-        policies = (constraint.honors_affinity, constraint.honors_taints)
+        honors = constraint.honors_affinity, constraint.honors_taints
+        policies = (*honors, constraint.compares_tolerations)
         if policies not in self._masks:
             self._masks[policies] = self._mask(*policies)
         return self._masks[policies]
 
-    def _mask(self, honors_affinity: bool, honors_taints: bool) -> Mask | None:
+    def _mask(self, honors_affinity: bool, honors_taints: bool, compares: bool) -> Mask | None:
         mask = None if self._without is None else ~self._without
         affinity = RequiredNodeAffinity.of(self._pod)
         if honors_affinity and not affinity.is_empty:
             mask = _both(mask, self._nodes.matching(affinity))
         if honors_taints:
-            mask = _both(mask, self._tolerated())
+            mask = _both(mask, self._tolerated(compares))
         return mask
 
-    def _tolerated(self) -> Mask:
+    def _tolerated(self, compares: bool) -> Mask:
         tolerations = self._pod.spec.tolerations
 
         def is_tolerated(taints: Taints) -> bool:
-            return find_untolerated(taints, tolerations) is None
+            found = find_untolerated(taints, tolerations, comparison_operators=compares)
+            return found is None
 
         mask: Mask = self._nodes.taints.map(is_tolerated).to_array(np.bool_)
         return mask
