@@ -14,6 +14,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
+from podium.log_streams import Streams
+
 TEXT: Final = "text"
 JSON: Final = "json"
 
@@ -82,16 +84,24 @@ def get_logger(name: str) -> Logger:
     return Logger(name)
 
 
-def write_logs(verbosity: int, form: str = "", modules: Mapping[str, int] | None = None) -> None:
-    """Write lines up to this verbosity to stderr, as text or JSON; by default, whichever suits it.
+def write_logs(
+    verbosity: int,
+    form: str = "",
+    modules: Mapping[str, int] | None = None,
+    streams: Mapping[str, Streams] | None = None,
+) -> None:
+    """Write lines up to this verbosity as text or JSON; by default, whichever suits stderr.
 
     ``modules`` maps patterns to verbosities. A pattern is matched with the last part of a module's
-    name, as klog matches files.
+    name, as klog matches files. ``streams`` are those of each form; without, all goes to stderr.
     """
-    handler = logging.StreamHandler(sys.stderr)
-    is_json = (form or suitable_form(sys.stderr)) == JSON
-    handler.setFormatter(JsonFormatter() if is_json else TextFormatter())
-    logging.basicConfig(level=level_of(verbosity), handlers=[handler])
+    form = form or suitable_form(sys.stderr)
+    chosen = (streams or {}).get(form, Streams())
+    # As upstream: JSON has no warnings, text counts them among the errors.
+    handlers = chosen.handlers(logging.ERROR if form == JSON else logging.WARNING)
+    for handler in handlers:
+        handler.setFormatter(JsonFormatter() if form == JSON else TextFormatter())
+    logging.basicConfig(level=level_of(verbosity), handlers=handlers)
     for name in _module_names() if modules else ():
         own = [level for pattern, level in (modules or {}).items() if _matches(name, pattern)]
         if own:

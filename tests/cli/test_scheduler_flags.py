@@ -383,7 +383,6 @@ def test_warnings_of_the_file_are_told(tmp_path, caplog):
         pytest.param(
             ["--disabled-metrics=a"], "podium shows all metrics; leave it out", id="metrics"
         ),
-        pytest.param(["--log-text-split-stream"], "LoggingAlphaOptions", id="streams"),
         pytest.param(["--tls-cert-file=x"], "plain HTTP on a loopback address", id="tls"),
         pytest.param(["--authentication-kubeconfig=x"], "--secure-port=0", id="authentication"),
         pytest.param(["--authorization-kubeconfig=x"], "--secure-port=0", id="authorization"),

@@ -33,6 +33,7 @@ KEYS = "MatchLabelKeysInPodTopologySpread"
         ("SchedulerPopFromBackoffQ", "queue", SchedulingQueue, PatientQueue),
         ("NominatedNodeNameForExpectation", "binder", Binder, QuietBinder),
         ("OpportunisticBatching", "reuses", True, False),
+        ("WatchListClient", "streams_lists", True, False),
     ],
 )
 def test_gates_choose_parts(gate, part, usual, other):

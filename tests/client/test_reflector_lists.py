@@ -7,6 +7,8 @@ import pytest
 from aiohttp import web
 
 from podium.client import reflector
+from podium.client.http import Connection, Options
+from podium.client.informer import Informer
 from podium.client.resources import NODES, PODS
 from tests.support.client import STREAMED, listed, node, with_world
 from tests.support.faulty_proxy import (
@@ -31,6 +33,23 @@ async def test_long_lists_come_in_pages(world, monkeypatch):
 
     assert len(informer) == 5
     assert ["continue=" in one.path for one in listed(world)] == [False, True, True]
+
+
+@pytest.mark.parametrize("streams_lists", [True, False])
+@with_world
+async def test_lists_are_streamed_unless_the_connection_says_not_to(world, streams_lists):
+    world.create("nodes", **node("n"))
+    options = Options(qps=-1, streams_lists=streams_lists)
+    async with Connection(world.connection.endpoint, world.clock, options) as connection:
+        informer = Informer(connection, NODES)
+        world.start(informer.run())
+        await informer.wait_synced()
+        first, *_ = world.proxy.requests
+
+        assert len(informer) == 1
+        assert (STREAMED in first.path) is streams_lists
+        assert ("limit=" in first.path) is not streams_lists
+        await world.stop()
 
 
 @with_world

@@ -39,6 +39,11 @@ class LiveOptions:
         return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
 
     @property
+    def streams_lists(self) -> bool:
+        """Whether informers ask the API server to stream lists."""
+        return self.gates.enabled("WatchListClient")
+
+    @property
     def reuses(self) -> bool:
         """Whether results of equal pods are kept and reused."""
         return self.gates.enabled("OpportunisticBatching")

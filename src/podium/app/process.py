@@ -176,7 +176,12 @@ class _Process:
         settings = self._configuration.client_connection
         endpoint = self._endpoint()
         observe = partial(self._metrics.request, urlsplit(endpoint.server).netloc)
-        options = Options(settings.qps, settings.burst, f"podium/{name}")
+        options = Options(
+            settings.qps,
+            settings.burst,
+            f"podium/{name}",
+            streams_lists=self._options.live.streams_lists,
+        )
         return Connection(endpoint, self._clock, options, observe)
 
     def _election(self) -> LeaderElection:

@@ -9,7 +9,7 @@ from pathlib import Path
 from podium.app import plugin_loading, process
 from podium.app.feature_gates import LiveOptions
 from podium.app.own_plugins import in_tree_with_legacy
-from podium.cli import scheduler_configuration
+from podium.cli import log_settings, scheduler_configuration
 from podium.cli.arguments.parser import BAD_INPUT, Parser
 from podium.cli.arguments.scheduler_flags import Given, add_options
 from podium.cli.messages import print_error
@@ -18,7 +18,7 @@ from podium.cli.version import podium_version
 from podium.config.dump import to_yaml
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError, PodiumError, Problem
-from podium.logs import get_logger, write_logs
+from podium.logs import get_logger
 from podium.release import LATEST
 
 log = get_logger(__name__)
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
         return 0
     try:
         gates = scheduler_configuration.check(given)
-        write_logs(given.value("v"), given.value("logging-format"), dict(given.value("vmodule")))
+        log_settings.write(given, gates)
         configured = _configured(args, plugins, gates)
         scheduler_configuration.log_notices(given, configured)
         if given.value("write-config-to"):

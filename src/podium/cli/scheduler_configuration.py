@@ -9,6 +9,7 @@ import dataclasses
 import re
 from typing import Any, Final, NamedTuple
 
+from podium.cli import log_settings
 from podium.cli.arguments.scheduler_flags import Effect, Given
 from podium.config import Configuration, export, feature_gates, validate
 from podium.config.dump import dump
@@ -20,7 +21,7 @@ from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
 from podium.live.serving import require_loopback
-from podium.logs import JSON, TEXT, get_logger
+from podium.logs import get_logger
 from podium.release import LATEST, RELEASES, Release
 
 log = get_logger(__name__)
@@ -80,11 +81,14 @@ def check(given: Given) -> FeatureGates:
     _check_port(given.value("secure-port"), problems)
     if serves:
         _check_address(given.value("bind-address"), problems)
-    _check_logs(given, problems)
+    log_settings.check(given, problems)
     release = _emulated(given, problems)
     _check_versions(given, release, problems)
     problems.raise_if_any(SOURCE)
-    return feature_gates.parse(given.value("feature-gates"), release)
+    gates = feature_gates.parse(given.value("feature-gates"), release)
+    log_settings.check_gates(given, gates, problems)
+    problems.raise_if_any(SOURCE)
+    return gates
 
 
 def _check_port(port: int, problems: Problems) -> None:
@@ -97,15 +101,6 @@ def _check_address(host: str, problems: Problems) -> None:
         require_loopback(host)
     except ServingError as error:
         problems.add("--bind-address", str(error))
-
-
-def _check_logs(given: Given, problems: Problems) -> None:
-    form = given.value("logging-format")
-    if form not in ("", TEXT, JSON):
-        detail = f"Unsupported log format; use {TEXT} or {JSON}"
-        problems.invalid("--logging-format", form, detail)
-    if form == JSON and given.value("vmodule"):
-        problems.add("--vmodule", "Forbidden: Only supported for text log format")
 
 
 def _emulated(given: Given, problems: Problems) -> Release:

@@ -49,12 +49,16 @@ Observe = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How fast requests are sent, and under what name; as in ``clientConnection``."""
+    """How fast requests are sent, and under what name; as in ``clientConnection``.
+
+    ``streams_lists``: whether informers ask for lists as the beginning of a watch.
+    """
 
     qps: float = 50.0
     burst: int = 100
     user_agent: str = "podium"
     timeout_seconds: float = 60.0
+    streams_lists: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ class Connection:
         self.endpoint = endpoint
         self.clock = clock
         self.troubles = Troubles()
+        self.streams_lists = options.streams_lists
         self._options = options
         self._observe = observe
         self._limit = TokenBucket(options.qps, options.burst, clock)

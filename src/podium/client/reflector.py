@@ -102,7 +102,7 @@ class Reflector(Generic[T]):
         self._known = known
         self._decode = EventDecoder(resource)
         self._backoff = Backoff()
-        self._can_stream = True  # until the server says otherwise
+        self._can_stream = connection.streams_lists  # until the server says otherwise
         self._version = ""
         self._listed: set[str] | None = None
         self._verb = "list"

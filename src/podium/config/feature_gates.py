@@ -85,8 +85,10 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
         BOTH,
         "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
         "NodeDeclaredFeatures StorageCapacityScoring MatchLabelKeysInPodTopologySpread "
-        "TaintTolerationComparisonOperators",
+        "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient",
     ),
+    # podium's loggers do not come from a context, so that lines are the same either way.
+    **_supports(BOTH, "ContextualLogging"),
     # The API server implements these; the scheduler is the same either way.
     **_supports(
         BOTH,
@@ -95,7 +97,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     **_supports(
         ON,
         "SchedulerAsyncPreemption PodLevelResources InPlacePodLevelResourcesVerticalScaling "
-        "ContextualLogging LoggingBetaOptions WatchListClient SchedulerQueueingHints "
+        "SchedulerQueueingHints "
         "VolumeAttributesClass MutableCSINodeAllocatableCount InPlacePodVerticalScaling "
         "SidecarContainers PodSchedulingReadiness PodObservedGenerationTracking "
         "NodeInclusionPolicyInPodTopologySpread MatchLabelKeysInPodAffinity",
@@ -117,7 +119,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     **_supports(
         OFF,
         "ComponentStatusz ComponentFlagz SchedulerAsyncAPICalls CoordinatedLeaderElection "
-        "VolumeLimitScaling LoggingAlphaOptions "
+        "VolumeLimitScaling "
         "InPlacePodVerticalScalingSchedulerPreemption InterPodAffinityHostnameFastPath "
         "SchedulerPreQueueingHints",
     ),

@@ -86,7 +86,8 @@ def _unserved(name: str, type: FlagType, default: Any, help: str) -> Flag:
 
 
 _OPEN_PATHS = ["/healthz", "/readyz", "/livez"]
-_STREAMS = "needs the feature gate LoggingAlphaOptions, which podium does not have"
+_SPLIT = "write info lines to stdout; needs the feature gate LoggingAlphaOptions"
+_BUFFER = "bytes of info lines to collect in a split stream; needs LoggingAlphaOptions"
 _UNSERVED = "Refused unless --secure-port=0: podium serves plain HTTP on loopback, to everybody."
 
 NOTES: Final[Mapping[str, str]] = {
@@ -223,11 +224,11 @@ GROUPS: Final[Mapping[str, list[Flag]]] = {
         Flag("logging-format", TEXT, "", "text or json (default: text on a terminal, else json)"),
         Flag("v", INTEGER, 0, "verbosity: 2 logs each decision, 3 each attempt and event"),
         Flag("vmodule", LEVELS, [], "verbosity of single modules of podium, such as binding=4"),
-        Flag("log-flush-frequency", DURATION, 5.0, "podium never buffers logs", Effect.NO_EFFECT),
-        Flag("log-text-split-stream", BOOLEAN, False, _STREAMS, Effect.REFUSED),
-        Flag("log-json-split-stream", BOOLEAN, False, _STREAMS, Effect.REFUSED),
-        Flag("log-text-info-buffer-size", QUANTITY, 0, _STREAMS, Effect.REFUSED),
-        Flag("log-json-info-buffer-size", QUANTITY, 0, _STREAMS, Effect.REFUSED),
+        Flag("log-flush-frequency", DURATION, 5.0, "how often collected lines are written"),
+        Flag("log-text-split-stream", BOOLEAN, False, _SPLIT),
+        Flag("log-json-split-stream", BOOLEAN, False, _SPLIT),
+        Flag("log-text-info-buffer-size", QUANTITY, 0, _BUFFER),
+        Flag("log-json-info-buffer-size", QUANTITY, 0, _BUFFER),
     ],
     "global": [Flag("version", VERSION, False, "print the version and exit")],
 }  # fmt: skip
