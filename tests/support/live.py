@@ -51,6 +51,8 @@ class Desk:
 
     cycle = Cycle
 
+    waits = False
+
     observer = NoObserver()
 
     def __init__(self, *plugins: Plugin, extenders: Extenders | None = None) -> None:
@@ -96,6 +98,7 @@ class Desk:
             events=events,
             metrics=self.metrics,
             calls={PROFILE: self.profile.calls},
+            waits=self.waits or bool(self.services.extenders),
             start_cycle=lambda queued: self.cycle(self.services, self.profile, queued),
         )
 

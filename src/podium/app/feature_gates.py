@@ -39,6 +39,11 @@ class LiveOptions:
         return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
 
     @property
+    def evicts_in_cycle(self) -> bool:
+        """Whether a preemption evicts its victims before the scheduling cycle ends."""
+        return not self.gates.enabled("SchedulerAsyncPreemption")
+
+    @property
     def streams_lists(self) -> bool:
         """Whether informers ask the API server to stream lists."""
         return self.gates.enabled("WatchListClient")

@@ -189,5 +189,6 @@ class _Live:
             events=events,
             metrics=metrics,
             calls=core.builder.calls,
+            waits=bool(services.extenders) or self.options.evicts_in_cycle,
             start_cycle=core.start_cycle,
         )

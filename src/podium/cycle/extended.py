@@ -1,4 +1,6 @@
-"""Runs a cycle for schedulers with extenders: the same stages, with waits between them.
+"""Runs a cycle for schedulers that wait: for extenders, or for the victims of a preemption.
+
+The stages are the same, with waits between them.
 
 The cluster must stand still until it ends, waits included.
 """
@@ -20,7 +22,12 @@ from podium.errors import ExtenderError
 from podium.framework.answers import AttemptFailed
 from podium.framework.diagnosis import NodeStatuses
 from podium.framework.extender import EXTENDER
-from podium.framework.preemption import PostFilterAnswer, PostFiltering
+from podium.framework.preemption import (
+    Candidates,
+    Evicting,
+    PostFilterAnswer,
+    PostFiltering,
+)
 from podium.framework.status import Status
 from podium.logs import get_logger
 from podium.state.column import Column
@@ -30,7 +37,7 @@ log = get_logger(__name__)
 
 
 async def run_extended(cycle: Cycle) -> Outcome:
-    """Run the whole scheduling cycle, with the extenders of its scheduler."""
+    """Run the whole scheduling cycle, with the extenders of its scheduler if it has any."""
     start = perf_counter()
     try:
         outcome = await _run(cycle, cycle.services.extenders)
@@ -50,6 +57,8 @@ async def _run(cycle: Cycle, extenders: Extenders) -> Outcome:
 async def _find_feasible(cycle: Cycle, extenders: Extenders) -> tuple[Found, bool]:
     """Return the feasible nodes, and whether plugins left any to ask extenders about."""
     found = cycle.find_feasible()
+    if not extenders:
+        return found, False
     nominated = cycle.pod.nominated_node_name
     if nominated and found.feasible.names == [nominated]:  # the fast path
         try:
@@ -97,8 +106,8 @@ def _explained(known: NodeStatuses, gone: set[int], said: Mapping[str, Status]) 
 
 
 async def _choose(cycle: Cycle, extenders: Extenders, found: Found) -> int:
-    if len(found.feasible) == 1:
-        return int(found.feasible.index[0])
+    if not extenders or len(found.feasible) == 1:
+        return cycle.choose(found)
     ranking = cycle.score(found.feasible, found.version)
     added = await extenders.prioritize(cycle.pod, found.feasible)
     names = ranking.names
@@ -144,11 +153,15 @@ async def _post_filter(
 async def _asked(cycle: Cycle, extenders: Extenders, steps: PostFiltering) -> PostFilterAnswer:
     """Run PostFilter to its end; extenders are asked about each preemption that is proposed."""
     pod, cluster = cycle.pod, cycle.services.cluster
+    left: Candidates = ()
     try:
         proposed = next(steps)
         while True:
             try:
-                left = await extenders.process_preemption(pod, proposed, cluster)
+                if isinstance(proposed, Evicting):
+                    await proposed.run()
+                else:
+                    left = await extenders.process_preemption(pod, proposed, cluster)
             except ExtenderError as fault:
                 proposed = steps.throw(fault)
             else:

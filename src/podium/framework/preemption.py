@@ -4,7 +4,7 @@ their victims, then chooses among those that are left."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Awaitable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -28,8 +28,26 @@ class Candidate:
 
 Candidates: TypeAlias = Sequence[Candidate]
 PostFilterAnswer: TypeAlias = tuple[Nominate | None, Status]
+
+
+class Evicting:
+    """Evictions that must have ended before PostFilter answers; ``answer`` is valid from then on.
+
+    The driver of a cycle awaits ``run``. A cycle that cannot wait cannot use such a plugin.
+    """
+
+    answer: PostFilterAnswer
+
+    def __init__(self, work: Awaitable[PostFilterAnswer]) -> None:
+        self._work = work
+
+    async def run(self) -> None:
+        self.answer = await self._work
+
+
 # Yields what is proposed and is sent what extenders leave of it; what they raise comes back here.
-PostFiltering: TypeAlias = Generator[Candidates, Candidates, PostFilterAnswer]
+# Yields evictions to be awaited, and is sent anything then.
+PostFiltering: TypeAlias = Generator[Candidates | Evicting, Candidates, PostFilterAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +67,7 @@ class PreemptionPlugin(PostFilterPlugin, ABC):
         """Find candidates; without any, PostFilter's answer."""
 
     @abstractmethod
-    def choose(self, pod: Pod, candidates: Candidates) -> PostFilterAnswer:
+    def choose(self, pod: Pod, candidates: Candidates) -> PostFilterAnswer | Evicting:
         """Take one of the candidates, if extenders have left any, and evict its victims."""
 
     def post_filter(self, state: CycleState, pod: Pod, statuses: NodeStatuses) -> PostFilterAnswer:
@@ -68,14 +86,20 @@ def preempting(
         left = yield found.candidates
     except ExtenderError as fault:
         return None, Status.error(f"preemption: {fault}")
-    return plugin.choose(pod, left)
+    answer = plugin.choose(pod, left)
+    if isinstance(answer, Evicting):
+        yield answer
+        return answer.answer
+    return answer
 
 
 def unasked(steps: PostFiltering) -> PostFilterAnswer:
-    """Run to the end without asking extenders."""
+    """Run to the end without asking extenders, and without waiting."""
     try:
         proposed = next(steps)
         while True:
+            if isinstance(proposed, Evicting):
+                raise RuntimeError("this preemption waits for its evictions: await run_extended")
             proposed = steps.send(proposed)
     except StopIteration as end:
         answer: PostFilterAnswer = end.value

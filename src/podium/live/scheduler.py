@@ -49,6 +49,7 @@ class Scheduler:
     events: Mapping[str, EventRecorder]  # by profile: its pods are ours
     metrics: Metrics
     calls: Mapping[str, Calls]  # of plugins, by profile
+    waits: bool  # in a cycle: for extenders, or for the victims of a preemption
     start_cycle: Callable[[QueuedPod], Cycle]
 
     async def run(self) -> None:
@@ -82,11 +83,11 @@ class Scheduler:
         return self.services.cluster.is_assumed(pod.uid)
 
     async def schedule_one(self, queued: QueuedPod) -> Outcome:
-        """Run one scheduling cycle. It waits only for extenders, between two stages."""
+        """Run one scheduling cycle. It waits, if at all, only between two stages."""
         log.v(3, "Attempting to schedule pod", pod=queued.pod.key)
         try:
             cycle = self.start_cycle(queued)
-            return await run_extended(cycle) if self.services.extenders else cycle.run()
+            return await run_extended(cycle) if self.waits else cycle.run()
         except (Exception, asyncio.CancelledError) as fault:
             # Faults of plugins are caught where they are called, so this is one of ours, or an
             # extender that awaits something that was cancelled: neither ends this loop. The cycle
