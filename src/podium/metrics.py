@@ -177,6 +177,22 @@ _PREEMPTIONS = Declaration(
     "[ALPHA] Number of preemptions whose victims were evicted in the background.",
     ("result",),
 )
+_API_CALLS = Declaration(
+    "scheduler_async_api_call_execution_total",
+    "[ALPHA] Number of calls that the dispatcher has sent, by kind and result.",
+    ("call_type", "result"),
+)
+_API_CALL_SECONDS = Declaration(
+    "scheduler_async_api_call_execution_duration_seconds",
+    "[ALPHA] Duration of calls of the dispatcher, in seconds.",
+    ("call_type", "result"),
+    ATTEMPT_BUCKETS,
+)
+_PENDING_API_CALLS = Declaration(
+    "scheduler_pending_async_api_calls",
+    "[ALPHA] Number of calls that wait in the dispatcher.",
+    ("call_type",),
+)
 _LEADING = Declaration(
     "leader_election_master_status",
     "[ALPHA] 1 while this process holds the lease, otherwise 0.",
@@ -252,6 +268,9 @@ class Metrics:
     def _declare_clients(self) -> None:
         self.requests = Counter(_REQUESTS)
         self.request_seconds = Histogram(_REQUEST_SECONDS)
+        self.api_calls = Counter(_API_CALLS)
+        self.api_call_seconds = Histogram(_API_CALL_SECONDS)
+        self.pending_api_calls = Gauge(_PENDING_API_CALLS)
         self.leading = Gauge(_LEADING)
         self.slow_renewals = Counter(_SLOW_RENEWALS)
 
@@ -294,6 +313,11 @@ class Metrics:
     def hint(self, plugin: str, event: str, hint: str, seconds: float) -> None:
         """Observe a queueing hint; ``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
         self.hint_seconds.observe(seconds, plugin, event, hint)
+
+    def api_call(self, kind: str, result: str, seconds: float) -> None:
+        """Count a call of the dispatcher; ``result`` is ``success`` or ``error``."""
+        self.api_calls.inc(kind, result)
+        self.api_call_seconds.observe(seconds, kind, result)
 
     def request(self, host: str, method: str, code: int, seconds: float) -> None:
         """Observe a request; ``code`` is 0 without an answer. Clients call it with their host."""

@@ -39,6 +39,11 @@ class LiveOptions:
         return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
 
     @property
+    def dispatches_calls(self) -> bool:
+        """Whether bindings and statuses of pods go through a queue of calls."""
+        return self.gates.enabled("SchedulerAsyncAPICalls")
+
+    @property
     def evicts_in_cycle(self) -> bool:
         """Whether a preemption evicts its victims before the scheduling cycle ends."""
         return not self.gates.enabled("SchedulerAsyncPreemption")

@@ -23,8 +23,10 @@ from podium.cycle.extenders import Extenders
 from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import KindObjects, Services
 from podium.framework.extender import Extender
+from podium.framework.handle import Client
 from podium.framework.registry import Registry
 from podium.framework.waiting_pods import WaitingPods
+from podium.live.api_dispatcher import ApiDispatcher, DispatchedStatuses, DispatchingClient
 from podium.live.debugger import Debugger
 from podium.live.event_handlers import EventHandlers
 from podium.live.event_loop import LoopThread
@@ -92,10 +94,10 @@ class _Live:
         self.connection = connection
         self.metrics = metrics
         self.clock = options.clock or connection.clock
-        self.client = options.client(connection, self.clock)
         self.gate = Gate()
         self.thread = LoopThread()
         self.background = Tasks(self.clock)
+        self._build_writes(options.client(connection, self.clock))
         names = [profile.scheduler_name for profile in configuration.profiles]
         self.for_events = connection.beside()  # a burst of events must not delay bindings
         self.events = EventSender(ApiClient(self.for_events, self.clock), self.clock)
@@ -116,6 +118,17 @@ class _Live:
             objects_of=self._objects_of,
         )
 
+    def _build_writes(self, client: ApiClient) -> None:
+        """Build what writes about pods: at once, or through a dispatcher."""
+        self.client: Client = client
+        self.statuses = PodStatuses(client)
+        self.dispatcher: ApiDispatcher | None = None
+        if self.options.dispatches_calls:
+            spawn = self.background.spawn
+            self.dispatcher = ApiDispatcher(client, self.clock, self.metrics, spawn)
+            dispatched = self.statuses = DispatchedStatuses(client, self.dispatcher)
+            self.client = DispatchingClient(client, self.dispatcher, dispatched)
+
     def _activate(self, pods: Iterable[Pod]) -> None:
         self.thread.call(self.gate.pass_through, self.queue.activate, tuple(pods))
 
@@ -134,6 +147,8 @@ class _Live:
         watching = self.watching = Watching(
             self.connection, handlers, names, self._nodes_and_pods()
         )
+        if self.dispatcher is not None:
+            watching.follow_pods(self.dispatcher.on_pod)
         scheduler = self._scheduler(core, watching, slices)
         gauges = Gauges(self.metrics, self.clock, queue, self.services.cluster)
         gauges.follow(scheduler.bindings, scheduler.calls)
@@ -176,8 +191,7 @@ class _Live:
 
     def _scheduler(self, core: Core, watching: Watching, slices: Slices) -> Scheduler:
         services, gate, events, metrics = self.services, self.gate, self.recorders, self.metrics
-        queue = self.queue
-        statuses = PodStatuses(self.client)
+        queue, statuses = self.queue, self.statuses
         return Scheduler(
             services=services,
             queue=queue,

@@ -85,7 +85,8 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
         BOTH,
         "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
         "NodeDeclaredFeatures StorageCapacityScoring MatchLabelKeysInPodTopologySpread "
-        "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient",
+        "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient "
+        "SchedulerAsyncAPICalls",
     ),
     # podium's loggers do not come from a context, so that lines are the same either way.
     **_supports(BOTH, "ContextualLogging"),
@@ -118,7 +119,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     ),
     **_supports(
         OFF,
-        "ComponentStatusz ComponentFlagz SchedulerAsyncAPICalls CoordinatedLeaderElection "
+        "ComponentStatusz ComponentFlagz CoordinatedLeaderElection "
         "VolumeLimitScaling "
         "InPlacePodVerticalScalingSchedulerPreemption InterPodAffinityHostnameFastPath "
         "SchedulerPreQueueingHints",

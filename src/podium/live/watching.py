@@ -9,6 +9,7 @@ from podium.api.meta import ApiObject
 from podium.api.objects import DeviceClass, Node, Pod
 from podium.client.http import Connection
 from podium.client.informer import Informer
+from podium.client.known_objects import Handler
 from podium.client.resources import NODES, PODS, Resource, custom_resource, resource_of
 from podium.live.event_handlers import EventHandlers
 from podium.live.tasks import Tasks
@@ -112,6 +113,10 @@ class Watching:
     def custom(self, name: str) -> Informer[Any] | None:
         """Return the informer of a kind that the state does not keep, if it is watched."""
         return self._watched.get(name)
+
+    def follow_pods(self, handler: Handler[Pod]) -> None:
+        """Call this handler for every change of a pod, after the event handlers."""
+        self._pods.subscribe(handler)
 
     def nodes(self) -> Iterable[Node]:
         return self._nodes.objects()

@@ -15,7 +15,7 @@ import builtins
 import copy
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -32,12 +32,14 @@ from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.kubelet import PodAgent
 from podium.apiserver.kubelet_nodes import NodeAgent
 from podium.apiserver.server import EmbeddedServer
+from podium.app.feature_gates import LiveOptions
 from podium.app.live import build_live
 from podium.client.endpoint import Endpoint
 from podium.client.http import Connection, Options
 from podium.client.resources import resource_of
 from podium.clock import FakeClock, give_way
 from podium.config import Configuration
+from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.framework.registry import Registry
 from podium.live.running import RunningScheduler
 
@@ -57,8 +59,10 @@ class SimulatedCluster:
 
     Objects are structs of podium or dicts as in a manifest; without a namespace they are in
     ``default``. ``address`` tells the scheduler where its API server is: a test may put something
-    between the two.
+    between the two. A subclass may choose other ``gates``.
     """
+
+    gates: ClassVar[FeatureGates] = NO_CHOICE
 
     def __init__(
         self, configuration: Configuration | None = None, registry: Registry | None = None
@@ -71,7 +75,7 @@ class SimulatedCluster:
             [NodeAgent(self._cluster), PodAgent(self._cluster), *all_controllers(self._cluster)],
         )
         self._server = EmbeddedServer(self.api, clock=self.clock)
-        self._registry = registry or app.in_tree()
+        self._registry = registry or app.in_tree(self.gates)
         self._configuration = configuration or config.default(self._registry)
         self._requests = 0
         self._ends = AsyncExitStack()
@@ -86,7 +90,12 @@ class SimulatedCluster:
         endpoint = Endpoint(await self.address(self._server.url), "the simulated cluster")
         connection = Connection(endpoint, self.clock, Options(qps=-1), self._observe)
         await self._ends.enter_async_context(connection)
-        self.scheduler = build_live(self._configuration, connection, registry=self._registry)
+        self.scheduler = build_live(
+            self._configuration,
+            connection,
+            registry=self._registry,
+            options=LiveOptions(self.gates),
+        )
         await self._ends.enter_async_context(self.scheduler)
         await self.settle()
         return self
