@@ -104,7 +104,7 @@ def test_labels_stand_where_they_belong():
     metrics.point("batch", "PreBind", "Success", 0.1)
     metrics.plugin("NodeName", "Filter", "Skip", 0.1)
     metrics.evaluations.inc("NodeName", "Filter", "batch", by=5000)
-    metrics.incoming("active", "NodeAdd")
+    metrics.incoming("active", "NodeAdd", True)
     metrics.request("127.0.0.1:1", "GET", 200, 0.1)
     metrics.request("127.0.0.1:1", "PUT", 0, 0.1)
 
@@ -164,7 +164,7 @@ def test_a_counter_may_be_read_from_who_counts_anyway():
 def test_schedulers_in_one_process_do_not_meet():
     one, other = Metrics(), Metrics()
 
-    one.incoming("active", "NodeAdd")
+    one.incoming("active", "NodeAdd", True)
 
     assert other.incoming_pods.series() == {}
 

@@ -307,7 +307,7 @@ class Metrics:
         """Whether to time single plugins in this cycle: as upstream, in one of ten, at random."""
         return self._chance() < PLUGIN_SAMPLE
 
-    def incoming(self, queue: str, event: str) -> None:
+    def incoming(self, queue: str, event: str, is_moved: bool) -> None:
         self.incoming_pods.inc(queue, event)
 
     def hint(self, plugin: str, event: str, hint: str, seconds: float) -> None:

@@ -39,8 +39,21 @@ def test_every_old_name_is_on_the_page():
     called = [f".{old}(" for methods in deprecated.CALLED.values() for old in methods]
     written = [f"`def {old}(" for old in deprecated.WRITTEN]
 
-    assert [old for old in (*called, *written) if old not in page] == []
+    kinds = [f'`fwk.on("{old}"' for old in deprecated.OLD_KINDS]
+
+    assert [old for old in (*called, *written, *kinds) if old not in page] == []
     assert [old for old in deprecated.NAMES if f"`fwk.{old}" not in page] == []
+
+
+def test_an_old_kind_of_events_still_comes():
+    with pytest.warns(
+        DeprecationWarning,
+        match=r'^fwk\.on\("UnschedulablePod", …\) is deprecated: use "TargetPod"',
+    ):
+        registered = fwk.on("UnschedulablePod", "label").event
+
+    assert registered == fwk.ClusterEvent.named("UnschedulablePod", "UpdatePodLabel")
+    assert registered.covers(fwk.ClusterEvent.named("TargetPod", "UpdatePodLabel"))
 
 
 def test_an_old_method_does_what_the_new_one_does():

@@ -5,11 +5,9 @@ from podium.errors import PluginError
 from podium.framework.events import (
     ACTIONS,
     KINDS,
-    TAINT_UPDATE,
     ClusterEvent,
     Registration,
     action_names,
-    with_implicit,
 )
 from podium.live.watching import EVENTS_ONLY, IN_STATE
 
@@ -23,9 +21,9 @@ def event(resource, *actions):
 def test_action_bits_are_upstreams():
     single = [bit for bit in ACTIONS.values() if bit.bit_count() == 1]
 
-    assert single == [1 << place for place in range(13)]
-    assert sum(single[2:]) == UPDATE == 8188
-    assert sum(single) == ACTIONS["All"] == 8191
+    assert single == [1 << place for place in range(15)]
+    assert sum(single[2:]) == UPDATE == 32764
+    assert sum(single) == ACTIONS["All"] == 32767
 
 
 @pytest.mark.parametrize(
@@ -34,14 +32,18 @@ def test_action_bits_are_upstreams():
         pytest.param("Node", "add", 1, id="one"),
         pytest.param("Node", "add|delete|taint", 1 + 2 + 16, id="several"),
         pytest.param("Node", "label", 8, id="label-of-a-node"),
-        pytest.param("Pod", "label", 256, id="label-of-a-pod"),
-        pytest.param("Pod", "pod-label", 256, id="label-of-a-pod-in-full"),
-        pytest.param("Pod", "scale-down|toleration|gates-eliminated", 512 + 1024 + 2048, id="pod"),
-        pytest.param("Pod", "generated-claim", 4096, id="claim"),
+        pytest.param("Pod", "label", 512, id="label-of-a-pod"),
+        pytest.param("Pod", "pod-label", 512, id="label-of-a-pod-in-full"),
+        pytest.param("AssignedPod", "label", 512, id="label-of-a-placed-pod"),
+        pytest.param("TargetPod", "label", 512, id="label-of-the-pod-itself"),
+        pytest.param("Pod", "scale-down|scale-up", 1024 + 2048, id="scaled"),
+        pytest.param("Pod", "toleration|gates-eliminated", 4096 + 8192, id="pod"),
+        pytest.param("Pod", "generated-claim", 16384, id="claim"),
         pytest.param("Node", "allocatable|condition|annotation|declared-feature", 4 + 32 + 64 + 128,
                      id="node"),
-        pytest.param("PersistentVolume", "update", 8188, id="any-update"),
-        pytest.param("foos.v1.example.com", "all", 8191, id="custom-kind"),
+        pytest.param("Node", "preemption-policy", 256, id="preemption-policy"),
+        pytest.param("PersistentVolume", "update", 32764, id="any-update"),
+        pytest.param("foos.v1.example.com", "all", 32767, id="custom-kind"),
     ],
 )  # fmt: skip
 def test_on(resource, actions, bits):
@@ -94,7 +96,7 @@ def test_events_that_never_come_are_refused(resource, actions, problem):
 
 def test_the_known_kinds_are_those_that_can_be_watched():
     assert set(KINDS) == {
-        *("Pod", "AssignedPod", "UnschedulablePod", "Node", "*"),
+        *("Pod", "AssignedPod", "UnscheduledPod", "TargetPod", "Node", "*"),
         *(*IN_STATE, *EVENTS_ONLY),
     }
 
@@ -114,8 +116,22 @@ def test_the_known_kinds_are_those_that_can_be_watched():
         pytest.param(event("*", "All"), event("Node", "Update"), True, id="wildcard-on-all"),
         pytest.param(event("Node", "All"), event("*", "All"), False, id="node-not-on-wildcard"),
         pytest.param(event("Pod", "Delete"), event("AssignedPod", "Delete"), True, id="assigned"),
+        pytest.param(event("Pod", "UpdatePodLabel"), event("UnscheduledPod", "UpdatePodLabel"),
+                     True, id="unscheduled"),
+        pytest.param(event("Pod", "UpdatePodLabel"), event("TargetPod", "UpdatePodLabel"),
+                     True, id="the-pod-itself"),
         pytest.param(event("Pod", "UpdatePodLabel"), event("UnschedulablePod", "UpdatePodLabel"),
-                     True, id="unschedulable"),
+                     True, id="without-a-node-in-1.36"),
+        pytest.param(event("TargetPod", "Update"), event("UnschedulablePod", "Update"), True,
+                     id="the-pod-itself-in-1.36"),
+        pytest.param(event("TargetPod", "Update"), event("AssignedPod", "Update"), False,
+                     id="a-placed-pod-is-another"),
+        pytest.param(event("AssignedPod", "Update"), event("TargetPod", "Update"), False,
+                     id="the-pod-itself-has-no-node"),
+        pytest.param(event("UnscheduledPod", "Update"), event("TargetPod", "Update"), False,
+                     id="the-pod-itself-is-no-other"),
+        pytest.param(event("UnschedulablePod", "Update"), event("TargetPod", "Update"), True,
+                     id="old-name"),
         pytest.param(event("Node", "Add"), event("AssignedPod", "Add"), False,
                      id="only-pods-have-phases"),
         pytest.param(event("Pod", "UpdatePodLabel"), event("AssignedPod", "Update"), False,
@@ -136,45 +152,13 @@ def test_covers(registered, incoming, expected):
     assert registered.covers(incoming) == expected
 
 
-IMPLICIT = Registration(TAINT_UPDATE)
-
-
-@pytest.mark.parametrize(
-    ("registered", "is_added"),
-    [
-        pytest.param([fwk.on("Node", "add")], True, id="add-alone"),
-        pytest.param([fwk.on("Node", "add|label")], True, id="add-and-others"),
-        pytest.param([fwk.on("Node", "add|taint")], False, id="taint-in-the-same"),
-        pytest.param(
-            [fwk.on("Node", "add"), fwk.on("Node", "taint")], False, id="taint-in-another"
-        ),
-        pytest.param([fwk.on("Node", "add|update")], False, id="taint-within-update"),
-        pytest.param([fwk.on("Node", "all")], False, id="taint-within-all"),
-        pytest.param([fwk.on("Node", "label|delete")], False, id="no-add"),
-        pytest.param([fwk.on("Pod", "add")], False, id="no-node"),
-        pytest.param([fwk.on("*", "add")], False, id="every-kind-is-not-node"),
-        pytest.param([fwk.on("Node", "add"), fwk.on("*", "all")], True, id="taint-of-every-kind"),
-        pytest.param([], False, id="nothing"),
-    ],
-)
-def test_who_waits_for_nodes_waits_for_taints_too(registered, is_added):
-    assert with_implicit(registered) == [*registered, *([IMPLICIT] if is_added else [])]
-
-
-def test_the_implicit_registration_always_wakes():
-    def never(pod, old, new):
-        return False
-
-    assert with_implicit([fwk.on("Node", "add", hint=never)])[-1].hint is None
-
-
 @pytest.mark.parametrize(
     ("actions", "names"),
     [
         pytest.param(1, ["Add"], id="one"),
         pytest.param(1 + 16, ["Add", "UpdateNodeTaint"], id="two"),
         pytest.param(UPDATE, ["Update"], id="update"),
-        pytest.param(8191, ["Add", "Delete", "Update"], id="all"),
+        pytest.param(32767, ["Add", "Delete", "Update"], id="all"),
     ],
 )
 def test_action_names(actions, names):
@@ -187,7 +171,7 @@ def test_action_names(actions, names):
         pytest.param(event("Node", "Add"), "NodeAdd", id="add"),
         pytest.param(event("Node", "UpdateNodeTaint"), "NodeUpdateNodeTaint", id="one-aspect"),
         pytest.param(event("AssignedPod", "Delete"), "AssignedPodDelete", id="internal-resource"),
-        pytest.param(event("UnschedulablePod", "Update"), "UnschedulablePodUpdate", id="generic"),
+        pytest.param(event("TargetPod", "Update"), "TargetPodUpdate", id="generic"),
         pytest.param(event("storage.k8s.io/CSINode", "Update"), "storage.k8s.io/CSINodeUpdate",
                      id="with-a-group"),
     ],

@@ -19,7 +19,7 @@ def on(nominator, node):
         pytest.param("", None, None, id="nothing-says-so"),
         pytest.param("a", None, "a", id="as-the-status-says"),
         pytest.param("a", fwk.Nominate("b"), "b", id="as-told"),
-        pytest.param("a", fwk.Nominate(""), "", id="told-nowhere-is-remembered"),
+        pytest.param("a", fwk.Nominate(""), None, id="told-nowhere"),
     ],
 )
 def test_add(status, nominate, expected):
@@ -66,7 +66,7 @@ def test_pods_of_a_node_stand_in_the_order_they_came():
         pytest.param("a", "a", "a", "a", id="unchanged"),
         pytest.param(None, "", "", None, id="nothing"),
         pytest.param(None, "", "b", "b", id="first-nomination"),
-        pytest.param("", "", "", "", id="nowhere-is-kept-too"),
+        pytest.param("", "", "", None, id="nowhere"),
     ],
 )
 def test_update(memory, old, new, expected):

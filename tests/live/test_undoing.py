@@ -43,7 +43,7 @@ def observed():
     seen = []
 
     class Watching(NoObserver):
-        def incoming(self, queue, event):
+        def incoming(self, queue, event, is_moved):
             seen.append(event)
 
     class Watched(Desk):

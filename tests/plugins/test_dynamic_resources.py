@@ -97,7 +97,7 @@ def test_no_event_of_a_claim_helps():
         if registration.hint is not None
     }
 
-    assert set(hints) == {"resource.k8s.io/ResourceClaim", "Pod"}
+    assert set(hints) == {"resource.k8s.io/ResourceClaim", "TargetPod"}
     assert not any(hint(CLAIMING, CLAIMING, CLAIMING) for hint in hints.values())
 
 

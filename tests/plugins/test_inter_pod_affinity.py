@@ -310,6 +310,7 @@ def test_events():
     registered = InterPodAffinity(InterPodAffinity.Args(), Subject().handle).events_to_register()
 
     assert [r.event for r in registered] == [
-        fwk.on("Pod", "add|delete|label").event,
+        fwk.on("AssignedPod", "add|delete|label").event,
+        fwk.on("TargetPod", "label").event,
         fwk.on("Node", "add|label").event,
     ]

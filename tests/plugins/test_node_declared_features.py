@@ -113,5 +113,5 @@ def test_node_hint(old, new, expected):
 def test_pod_hint(old, new, expected):
     _, on_pod = PLUGIN.events_to_register()
 
-    assert on_pod.event == fwk.on("Pod", "update").event
+    assert on_pod.event == fwk.on("TargetPod", "update").event
     assert on_pod.hint(PLAIN, old, new) is expected

@@ -146,5 +146,5 @@ def test_hint(gone, expected):
 def test_registered_events():
     on_pod, on_node = PLUGIN.events_to_register()
 
-    assert on_pod == fwk.on("Pod", "delete", hint=pod_freed_a_port)
+    assert on_pod == fwk.on("AssignedPod", "delete", hint=pod_freed_a_port)
     assert on_node == fwk.on("Node", "add")

@@ -79,5 +79,5 @@ def test_node_hint(old, new, expected):
 def test_pod_hint(new, expected):
     _, on_pod = PLUGIN.events_to_register()
 
-    assert on_pod.event == fwk.on("Pod", "toleration").event
+    assert on_pod.event == fwk.on("TargetPod", "toleration").event
     assert on_pod.hint(pod("waiting"), pod("waiting"), new) is expected

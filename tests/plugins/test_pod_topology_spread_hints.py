@@ -31,7 +31,8 @@ def test_registered_events():
     plugin = PodTopologySpread(PodTopologySpread.Args(), FakeHandle())
 
     assert [(r.event.resource, action_names(r.event)) for r in plugin.events_to_register()] == [
-        ("Pod", ["Add", "Delete", "UpdatePodLabel", "UpdatePodToleration"]),
+        ("AssignedPod", ["Add", "Delete", "UpdatePodLabel"]),
+        ("TargetPod", ["UpdatePodLabel", "UpdatePodToleration"]),
         ("Node", ["Add", "Delete", "UpdateNodeLabel", "UpdateNodeTaint"]),
     ]
     events = [r.event for r in plugin.events_to_register()]
@@ -56,8 +57,8 @@ PLACED = {"node": "a", "labels": "app=web"}
 def test_a_pod_comes_or_goes(other, expected):
     subject = waiting(hard("rack", selector=None), hard())
 
-    assert asked("Pod", subject, None, other) is expected
-    assert asked("Pod", subject, other, None) is expected
+    assert asked("AssignedPod", subject, None, other) is expected
+    assert asked("AssignedPod", subject, other, None) is expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_a_pod_comes_or_goes(other, expected):
 def test_a_placed_pod_changes(before, after, expected):
     old, new = pod("p", node="a", labels=before), pod("p", node="a", labels=after)
 
-    assert asked("Pod", waiting(hard()), old, new) is expected
+    assert asked("AssignedPod", waiting(hard()), old, new) is expected
 
 
 @pytest.mark.parametrize(
@@ -87,14 +88,14 @@ def test_the_pod_tolerates_more(policy, expected):
     constraint = hard(nodeTaintsPolicy=policy)
     old, new = waiting(constraint), waiting(constraint, tolerates="gpu:")
 
-    assert asked("Pod", new, old, new) is expected
+    assert asked("TargetPod", new, old, new) is expected
 
 
 def test_a_label_of_the_pod_itself():
     old = pod("waiting", labels="app=db", topology_spread_constraints=[hard()])
     new = waiting(hard())
 
-    assert asked("Pod", new, old, new) is True
+    assert asked("TargetPod", new, old, new) is True
 
 
 @pytest.mark.parametrize(
@@ -136,5 +137,5 @@ def test_hard_defaults_have_a_say():
     args = {"default_constraints": listed, "defaulting_type": "List"}
     other = pod("p", **PLACED)
 
-    assert asked("Pod", waiting(), None, other, FakeHandle(service), **args) is True
-    assert asked("Pod", waiting(), None, other, FakeHandle(), **args) is False
+    assert asked("AssignedPod", waiting(), None, other, FakeHandle(service), **args) is True
+    assert asked("AssignedPod", waiting(), None, other, FakeHandle(), **args) is False

@@ -32,6 +32,6 @@ def test_only_the_pod_itself_is_woken_by_its_last_gate():
     (registration,) = PLUGIN.events_to_register()
     waiting, other = pod("waiting"), pod("other")
 
-    assert registration.event == fwk.on("Pod", "gates-eliminated").event
+    assert registration.event == fwk.on("TargetPod", "gates-eliminated").event
     assert registration.hint(waiting, waiting, waiting)
     assert not registration.hint(waiting, other, other)

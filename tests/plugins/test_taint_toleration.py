@@ -126,7 +126,7 @@ def test_registered_events():
     on_node, on_pod = PLUGIN.events_to_register()
 
     assert on_node.event == fwk.on("Node", "add|taint").event
-    assert on_pod.event == fwk.on("Pod", "toleration").event
+    assert on_pod.event == fwk.on("TargetPod", "toleration").event
     waiting, other = pod("waiting"), pod("other")
     assert on_pod.hint(waiting, waiting, waiting)
     assert not on_pod.hint(waiting, other, other)

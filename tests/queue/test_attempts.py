@@ -4,9 +4,20 @@ import asyncio
 
 import pytest
 
+from podium import framework as fwk
 from podium.clock import give_way
 from podium.testing.builders import pod
-from tests.support.queue import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_ADD, POD_DELETE, START, World
+from tests.support.queue import (
+    NODE_ADD,
+    NODE_LABEL,
+    NODE_TAINT,
+    POD_ADD,
+    POD_DELETE,
+    START,
+    Rejecting,
+    World,
+    waiting_for,
+)
 
 
 @pytest.fixture
@@ -83,7 +94,6 @@ def test_counts_of_rejections_and_errors_are_kept_apart(world):
     [
         pytest.param(NODE_ADD, "a", "backoff", id="helps"),
         pytest.param(NODE_ADD, "b", "unschedulable", id="helps-another"),
-        pytest.param(NODE_TAINT, "", "backoff", id="no-hint-means-yes"),
         pytest.param(POD_ADD, "a", "unschedulable", id="nobody-listens"),
         pytest.param(POD_DELETE, "a", "unschedulable", id="only-another-plugin-listens"),
         pytest.param(NODE_ADD, "broken", "backoff", id="a-broken-hint-means-yes"),
@@ -96,6 +106,16 @@ def test_events_during_the_attempt_are_asked_about_afterwards(world, event, to, 
     world.put_back(queued, "F")
 
     assert world.place("a") == place
+
+
+def test_no_hint_means_yes():
+    world = World(waiting_for(Rejecting("T"), fwk.on("Node", "taint")))
+    world.add("a")
+    queued = world.pop()
+    world.happens(NODE_TAINT)
+    world.put_back(queued, "T")
+
+    assert world.place("a") == "backoff"
 
 
 def test_events_before_the_attempt_are_not(world):

@@ -5,7 +5,15 @@ import pytest
 from podium import framework as fwk
 from podium.framework.status import Nominate
 from podium.testing.builders import pod
-from tests.support.queue import NODE_ADD, Rejecting, World, is_its_own, waiting_for
+from tests.support.queue import (
+    AS_1_36,
+    DEFAULTS,
+    NODE_ADD,
+    Rejecting,
+    World,
+    is_its_own,
+    waiting_for,
+)
 
 
 @pytest.fixture
@@ -102,11 +110,19 @@ def test_an_update_keeps_the_place_among_equals(world):
     assert world.drain() == ["a", "b"]
 
 
-def test_an_unknown_pod_is_new(world):
+@pytest.mark.parametrize(
+    ("options", "event"),
+    [
+        pytest.param(DEFAULTS, "UnscheduledPodAdd", id="1.37"),
+        pytest.param(AS_1_36, "UnschedulablePodUpdate", id="1.36"),
+    ],
+)
+def test_an_unknown_pod_is_new(options, event):
+    world = World(options=options)
     world.queue.update(pod("a"), pod("a", labels="l=x"))
 
     assert world.place("a") == "active"
-    assert world.seen.entered == {("active", "UnschedulablePodUpdate"): 1}
+    assert world.seen.entered == {("active", event): 1}
 
 
 @pytest.mark.parametrize(
@@ -134,13 +150,21 @@ def test_anothers_update_does_not(world):
     assert world.places() == {"a": "unschedulable", "b": "backoff"}
 
 
-def test_one_of_several_changes_is_enough():
-    tolerant = waiting_for(Rejecting("T"), fwk.on("Pod", "toleration", hint=is_its_own))
-    world = World(tolerant)
+@pytest.mark.parametrize(
+    ("options", "event"),
+    [
+        pytest.param(DEFAULTS, "TargetPodUpdatePodToleration", id="1.37"),
+        pytest.param(AS_1_36, "UnschedulablePodUpdatePodToleration", id="1.36"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["Pod", "TargetPod"])
+def test_one_of_several_changes_is_enough(options, event, kind):
+    tolerant = waiting_for(Rejecting("T"), fwk.on(kind, "toleration", hint=is_its_own))
+    world = World(tolerant, options=options)
     world.fail("a", "T")
     world.queue.update(pod("a"), pod("a", labels="l=x", tolerates="k:"))
 
-    assert world.seen.entered["backoff", "UnschedulablePodUpdatePodToleration"] == 1
+    assert world.seen.entered["backoff", event] == 1
     assert world.place("a") == "backoff"
 
 
@@ -150,8 +174,8 @@ def test_several_changes_move_it_once():
     world.fail("a", "T")
     world.queue.update(pod("a"), pod("a", labels="l=x", tolerates="k:"))
 
-    assert world.seen.entered["backoff", "UnschedulablePodUpdatePodLabel"] == 1
-    assert world.seen.entered["backoff", "UnschedulablePodUpdatePodToleration"] == 0
+    assert world.seen.entered["backoff", "TargetPodUpdatePodLabel"] == 1
+    assert world.seen.entered["backoff", "TargetPodUpdatePodToleration"] == 0
 
 
 def test_a_gated_pods_own_update_opens_it_whatever_its_gate_registered(world):
@@ -204,11 +228,16 @@ def test_a_new_pod_brings_its_nomination(world):
     assert world.nominator.node_of("uid-a") == "n1"
 
 
-def test_gated_pods_are_not_nominated(world):
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [pytest.param(DEFAULTS, "n1", id="1.37"), pytest.param(AS_1_36, None, id="1.36")],
+)
+def test_whether_gated_pods_are_nominated(options, expected):
+    world = World(options=options)
     world.gate.closed.add("a")
     world.queue.add(nominated())
 
-    assert len(world.nominator) == 0
+    assert world.nominator.node_of("uid-a") == expected
 
 
 @every_place

@@ -79,13 +79,34 @@ def test_who_entered_and_why(world):
     world.advance(2.0)
 
     assert world.seen.entered == {
-        ("active", "UnschedulablePodAdd"): 5,
-        ("unschedulable", "UnschedulablePodAdd"): 1,
+        ("active", "UnscheduledPodAdd"): 5,
+        ("unschedulable", "UnscheduledPodAdd"): 1,
         ("unschedulable", "ScheduleAttemptFailure"): 2,
         ("backoff", "ScheduleAttemptFailure"): 1,
         ("backoff", "NodeAdd"): 1,
         ("active", "BackoffComplete"): 2,
     }
+
+
+def test_who_moved_to_another_queue_than_hints_stand_for(world):
+    """Failing pods stay out unless a hint says otherwise; such a hint stands for backoff."""
+    world.advance(2.0)
+    world.happens(NODE_TAINT)
+
+    assert world.seen.moved == {
+        ("active", "UnscheduledPodAdd"): 5,
+        ("unschedulable", "UnscheduledPodAdd"): 1,
+        ("active", "BackoffComplete"): 2,
+    }
+
+
+def test_after_backoff_a_pod_moves_past_it():
+    world = World()
+    world.fail("late", "F")
+    world.advance(5.0)
+    world.happens(NODE_ADD, "late")
+
+    assert world.seen.moved["active", "NodeAdd"] == 1
 
 
 def test_a_pod_that_stays_did_not_enter(world):

@@ -3,10 +3,11 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from podium.framework.events import pod_events
 from podium.framework.status import Nominate
 from podium.testing.builders import node, pod
 from tests.support.queue import (
+    AS_1_36,
+    DEFAULTS,
     NODE_ADD,
     NODE_LABEL,
     NODE_TAINT,
@@ -14,7 +15,7 @@ from tests.support.queue import (
     POD_DELETE,
     World,
 )
-from tests.support.queue_model import Model
+from tests.support.queue_model import Model, ModelOf136
 from tests.support.search import examples
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -31,12 +32,15 @@ quarters = st.integers(1, 12).map(lambda number: number / 4)
 class QueueMachine(RuleBasedStateMachine):
     """``cluster`` holds the pods as the API has them, by name; ``flying`` those being tried."""
 
+    options = DEFAULTS
+    modelled = Model
+
     def __init__(self):
         super().__init__()
-        self.world = World()
+        self.world = World(options=self.options)
         self.queue = self.world.queue
         closed = {"G": self.world.gate.closed, "G2": self.world.gate2.closed}
-        self.model = Model(closed)
+        self.model = self.modelled(closed)
         self.cluster = {}
         self.flying = []
         self.made = 0
@@ -83,7 +87,9 @@ class QueueMachine(RuleBasedStateMachine):
     def apply_update(self, old, new):
         self.cluster[new.name] = new
         self.queue.update(old, new)
-        self.model.update(old, new, [event.label for event in pod_events(old, new)])
+        self.model.update(
+            old, new, [each.label for each in self.options.events.own_events(old, new)]
+        )
 
     @precondition(lambda self: self.cluster)
     @rule(data=st.data())
@@ -121,7 +127,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.model.put_back(expected, known, plugins, pending)
         if room is not None:
             self.world.nominator.add(real.info, Nominate(room))
-            self.model.nominations[real.uid] = room
+            self.model.nominate_on(real.uid, room)
 
     @precondition(lambda self: self.flying)
     @rule(data=st.data())
@@ -246,5 +252,12 @@ def described_by(known):
     )
 
 
+class QueueMachineOf136(QueueMachine):
+    options = AS_1_36
+    modelled = ModelOf136
+
+
 TestQueue = QueueMachine.TestCase
 TestQueue.settings = examples(200, stateful_step_count=60)
+TestQueueOf136 = QueueMachineOf136.TestCase
+TestQueueOf136.settings = examples(100, stateful_step_count=60)

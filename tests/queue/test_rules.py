@@ -4,7 +4,9 @@ import pytest
 
 from podium import framework as fwk
 from podium.errors import PluginError
+from podium.framework.event_rules import event_rules
 from podium.queue.rules import ProfileRules
+from podium.release import V1_36
 from tests.support.queue import NODE_ADD, NODE_LABEL, NODE_TAINT, POD_DELETE, Rejecting, waiting_for
 from tests.support.toys import (
     Bind,
@@ -18,6 +20,7 @@ from tests.support.toys import (
     profile,
 )
 
+OLD = event_rules(V1_36)
 ALL_KINDS = {
     "Pod",
     "Node",
@@ -67,9 +70,7 @@ def test_an_empty_list_means_never():
     [
         pytest.param("add", NODE_ADD, 1, id="registered"),
         pytest.param("label", NODE_ADD, 0, id="not-registered"),
-        pytest.param("add", NODE_TAINT, 1, id="taints-of-new-nodes-go-later"),
-        pytest.param("label", NODE_TAINT, 0, id="only-for-who-waits-for-nodes"),
-        pytest.param("add|taint", NODE_TAINT, 1, id="not-twice"),
+        pytest.param("add", NODE_TAINT, 0, id="new-nodes-only"),
         pytest.param("add|label", NODE_LABEL, 1, id="one-of-several"),
         pytest.param("all", POD_DELETE, 0, id="other-kind"),
     ],
@@ -80,9 +81,23 @@ def test_listeners(registered, event, hints):
     assert len(subject.listeners(event).get("X", ())) == hints
 
 
-def test_the_implicit_hint_is_always_yes():
+@pytest.mark.parametrize(
+    ("registered", "hints"),
+    [
+        pytest.param("add", 1, id="taints-of-new-nodes-go-later"),
+        pytest.param("label", 0, id="only-for-who-waits-for-nodes"),
+        pytest.param("add|taint", 1, id="not-twice"),
+    ],
+)
+def test_listeners_to_taints_in_1_36(registered, hints):
+    subject = rules(waiting_for(Rejecting("X"), fwk.on("Node", registered)), events=OLD)
+
+    assert len(subject.listeners(NODE_TAINT).get("X", ())) == hints
+
+
+def test_the_implicit_hint_of_1_36_is_always_yes():
     never = fwk.on("Node", "add", hint=lambda *_: False)
-    subject = rules(waiting_for(Rejecting("X"), never))
+    subject = rules(waiting_for(Rejecting("X"), never), events=OLD)
 
     (hint,) = subject.listeners(NODE_TAINT)["X"]
     assert hint(None, None, None) is True

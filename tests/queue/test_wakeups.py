@@ -7,6 +7,7 @@ from podium.queue.scheduling_queue import QueueOptions
 from podium.testing.builders import pod
 from tests.support.queue import (
     ANYTHING,
+    AS_1_36,
     BROKEN,
     NODE_ADD,
     NODE_LABEL,
@@ -31,7 +32,7 @@ def world():
         pytest.param("F", NODE_ADD, "b", "unschedulable", id="the-hint-says-no"),
         pytest.param("F", NODE_LABEL, "a", "unschedulable", id="only-another-plugin-listens"),
         pytest.param("F F2", NODE_LABEL, "a", "backoff", id="one-of-two-listens"),
-        pytest.param("F", NODE_TAINT, "", "backoff", id="implicit"),
+        pytest.param("F", NODE_TAINT, "", "unschedulable", id="new-nodes-only"),
         pytest.param("F", NODE_ADD, "broken", "backoff", id="a-broken-hint-means-yes"),
         pytest.param("F", POD_ADD, "a", "unschedulable", id="nobody-listens"),
         pytest.param("F", ANYTHING, "", "unschedulable", id="wildcard-for-another-object"),
@@ -42,6 +43,14 @@ def test_events(world, plugins, event, to, place):
     world.happens(event, to)
 
     assert world.place("a") == place
+
+
+def test_in_1_36_who_waits_for_nodes_waits_for_their_taints():
+    world = World(options=AS_1_36)
+    world.fail("a", "F")
+    world.happens(NODE_TAINT)
+
+    assert world.place("a") == "backoff"
 
 
 def test_a_wildcard_for_nobody_is_for_all(world):

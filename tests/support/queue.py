@@ -9,11 +9,13 @@ from collections import Counter
 
 from podium import framework as fwk
 from podium.clock import FakeClock
+from podium.framework.event_rules import event_rules
 from podium.framework.nominator import Nominator
 from podium.plugins.priority_sort import PrioritySort
 from podium.queue.observation import NoObserver
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
+from podium.release import V1_36
 from podium.testing.builders import node, pod
 from tests.support.toys import Filter, PreEnqueue, profile
 
@@ -24,9 +26,10 @@ NODE_LABEL = fwk.ClusterEvent.named("Node", "UpdateNodeLabel")
 NODE_TAINT = fwk.ClusterEvent.named("Node", "UpdateNodeTaint")
 POD_DELETE = fwk.ClusterEvent.named("AssignedPod", "Delete")
 POD_ADD = fwk.ClusterEvent.named("AssignedPod", "Add")
-ANYTHING = fwk.ClusterEvent("*", 8191)
+ANYTHING = fwk.ClusterEvent.named("*", "All")
 
 DEFAULTS = QueueOptions()
+AS_1_36 = QueueOptions(events=event_rules(V1_36))
 BROKEN = RuntimeError("broken")
 
 
@@ -77,11 +80,14 @@ class Counting(NoObserver):
 
     def __init__(self):
         self.entered = Counter()
+        self.moved = Counter()
         self.hints = []
         self.gated = []
 
-    def incoming(self, queue, event):
+    def incoming(self, queue, event, is_moved):
         self.entered[queue, event] += 1
+        if is_moved:
+            self.moved[queue, event] += 1
 
     def point(self, profile, point, status, seconds):
         assert seconds >= 0
@@ -110,7 +116,7 @@ class World:
             Rejecting("P"),
             *plugins,
         ]
-        rules = {"default-scheduler": ProfileRules.of(profile(*self.plugins))}
+        rules = {"default-scheduler": ProfileRules.of(profile(*self.plugins), options.events)}
         self.queue = queue(self.clock, rules, self.nominator, options, self.seen)
         self.queue.start()
 

@@ -16,8 +16,13 @@ WILDCARD = "*All"
 HINTS = {  # by the label of an event: whom to ask, and what
     "NodeAdd": {"F": helps, "F2": helps, "P": helps},
     "NodeUpdateNodeLabel": {"F2": helps},
-    "NodeUpdateNodeTaint": dict.fromkeys(("F", "F2", "P", "G2"), lambda *_: True),
+    "NodeUpdateNodeTaint": {"G2": lambda *_: True},
     "AssignedPodDelete": {"G": helps},
+    "TargetPodUpdatePodLabel": {"F2": is_its_own},
+}
+HINTS_OF_1_36 = {
+    **HINTS,
+    "NodeUpdateNodeTaint": dict.fromkeys(("F", "F2", "P", "G2"), lambda *_: True),
     "UnschedulablePodUpdatePodLabel": {"F2": is_its_own},
 }
 
@@ -48,6 +53,9 @@ class Known:
 class Model:
     """Pods that wait are in ``pods`` by name; ``flight`` holds uids and events as they came."""
 
+    hints = HINTS
+    nominates_gated = True
+
     def __init__(self, closed):
         self.now = START
         self.pods = {}
@@ -59,8 +67,7 @@ class Model:
     # --- what the scheduler does -----------------------------------------------------------------
 
     def add(self, pod):
-        known = Known(pod, self.now)
-        self._to_active(known, is_new=True)
+        self._add(Known(pod, self.now))
 
     def update(self, old, new, events):
         if new.uid in self.flight:
@@ -71,7 +78,7 @@ class Model:
             self.delete(known.pod)
             known = None
         if known is None:
-            self._to_active(Known(new, self.now), is_new=True)
+            self._add(Known(new, self.now))
             return
         known.pod = new
         in_memory = self.nominations.get(new.uid)
@@ -80,7 +87,7 @@ class Model:
         for label in events:
             if known.place in ("unschedulable", "gated"):
                 strategy = self._strategy(known, (label, old, new))
-                self._requeue(known, strategy, is_new=label == "UnschedulablePodUpdate")
+                self._requeue(known, strategy, nominates=label == "UnschedulablePodUpdate")
 
     def delete(self, pod):
         self.nominations.pop(pod.uid, None)
@@ -119,13 +126,13 @@ class Model:
             del self.flight[0]
 
     def on_event(self, label, old, new, except_uid="", max_priority=None):
-        if label not in HINTS:
+        if label not in self.hints:
             return
         for known in self._held():
             is_out = known.pod.uid == except_uid or (
                 max_priority is not None and known.pod.priority > max_priority
             )
-            if not is_out and (not known.gating or known.gating in HINTS[label]):
+            if not is_out and (not known.gating or known.gating in self.hints[label]):
                 self._move(known, (label, old, new))
         self._record((label, old, new))
 
@@ -164,7 +171,7 @@ class Model:
         label, old, new = event
         if label == WILDCARD:
             return LATER if new is None or new.uid == known.pod.uid else SKIP
-        asked = HINTS.get(label, {})
+        asked = self.hints.get(label, {})
         yes = {
             plugin
             for plugin in known.plugins | known.pending
@@ -188,19 +195,24 @@ class Model:
 
     # --- moves -----------------------------------------------------------------------------------
 
-    def _requeue(self, known, strategy, is_new=False):
+    def _add(self, known):
+        if self.nominates_gated:
+            self._nominate(known.pod)
+        self._to_active(known, nominates=not self.nominates_gated)
+
+    def _requeue(self, known, strategy, nominates=False):
         if strategy == SKIP:
             self._enter(known, "gated" if known.gating else "unschedulable")
         elif strategy == LATER and self.expiry(known) >= math.floor(self.now):
             if self._passes(known):
                 self._enter(known, "backoff")
         else:
-            self._to_active(known, is_new)
+            self._to_active(known, nominates)
 
-    def _to_active(self, known, is_new=False):
+    def _to_active(self, known, nominates=False):
         if self._passes(known):
             self._enter(known, "active")
-            if is_new:
+            if nominates:
                 self._nominate(known.pod)
 
     def _passes(self, known):
@@ -246,16 +258,26 @@ class Model:
         if self.flight:
             self.flight.append(event)
 
+    def nominate_on(self, uid, node_name):
+        self.nominations.pop(uid, None)
+        if node_name:
+            self.nominations[uid] = node_name
+
     def _nominate(self, pod):
-        self.nominations.pop(pod.uid, None)
-        if pod.nominated_node_name:
-            self.nominations[pod.uid] = pod.nominated_node_name
+        self.nominate_on(pod.uid, pod.nominated_node_name)
 
     def _in(self, *places):
         return [known for known in self.pods.values() if known.place in places]
 
     def _held(self):
         return sorted(self._in("unschedulable", "gated"), key=lambda known: known.entered)
+
+
+class ModelOf136(Model):
+    """As Kubernetes 1.36: gated pods are not nominated, and taints go with new nodes."""
+
+    hints = HINTS_OF_1_36
+    nominates_gated = False
 
 
 def _says_queue(hint, pod, old, new):

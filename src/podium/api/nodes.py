@@ -14,10 +14,15 @@ BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
 
 
+class PodPreemptionPolicy(Value, frozen=True, gc=False):
+    disable_resize_preemption: bool | None = None
+
+
 class NodeSpec(Value, frozen=True, gc=False):
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
     provider_id: str = field(default="", name="providerID")
+    pod_preemption_policy: PodPreemptionPolicy | None = None  # since 1.37
 
 
 class ContainerImage(HashedValue, frozen=True, gc=False):

@@ -22,6 +22,7 @@ from podium.config.model import Configuration
 from podium.cycle.extenders import Extenders
 from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import KindObjects, Services
+from podium.framework.event_rules import EventRules, event_rules
 from podium.framework.extender import Extender
 from podium.framework.handle import Client
 from podium.framework.registry import Registry
@@ -140,9 +141,10 @@ class _Live:
         core = Core(self.services, builder, builder.draft(self.configuration, registry))
         profiles = core.profiles
         report_unsigned(profiles.values())
-        rules = rules_of(profiles, self.services)
-        queue = self.queue = self._queue(rules)
-        handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics)
+        events = event_rules(registry.release)
+        rules = rules_of(profiles, self.services, events)
+        queue = self.queue = self._queue(rules, events)
+        handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics, events)
         names = (*watched(profiles, rules), *self.services.listed)
         watching = self.watching = Watching(
             self.connection, handlers, names, self._nodes_and_pods()
@@ -180,11 +182,12 @@ class _Live:
             return keeping_json(NODES), keeping_json(PODS)
         return keeping_json(NODES), keeping_json(PODS, lambda pod: not pod.node_name)
 
-    def _queue(self, rules: Mapping[str, ProfileRules]) -> SchedulingQueue:
+    def _queue(self, rules: Mapping[str, ProfileRules], events: EventRules) -> SchedulingQueue:
         options = QueueOptions(
             initial_backoff=self.configuration.pod_initial_backoff_seconds,
             max_backoff=self.configuration.pod_max_backoff_seconds,
             max_in_unschedulable=self.options.max_in_unschedulable,
+            events=events,
         )
         queue = self.options.queue
         return queue(self.clock, rules, self.services.nominator, options, self.metrics)

@@ -20,6 +20,7 @@ from podium.config.model import Configuration
 from podium.cycle.services import Services
 from podium.errors import PluginError, PodiumError
 from podium.framework.declared_kinds import registrations_of
+from podium.framework.event_rules import EventRules, event_rules
 from podium.framework.handle import EventNote, EventRecorder
 from podium.framework.plugin import close
 from podium.framework.profile import Profile
@@ -58,7 +59,7 @@ class Exchange:
             raise PluginError("the names of the profiles have changed: restart the scheduler")
         draft = self.core.builder.draft(configuration, registry)
         try:
-            rules = rules_of(draft.profiles, self.core.services)
+            rules = rules_of(draft.profiles, self.core.services, event_rules(registry.release))
             kinds = [*watched(draft.profiles, rules), *self.core.services.listed]
             check(kinds)
         except BaseException:
@@ -74,11 +75,11 @@ class Exchange:
         self.bindings.after_these(lambda: close(left, "old"))
 
 
-def rules_of(profiles: Mapping[str, Profile], services: Services) -> Rules:
+def rules_of(profiles: Mapping[str, Profile], services: Services, events: EventRules) -> Rules:
     """Return what the queue must know of each profile."""
     found: dict[str, ProfileRules] = {}
     for name, profile in profiles.items():
-        rules = ProfileRules.of(profile, has_extenders=bool(services.extenders))
+        rules = ProfileRules.of(profile, events, has_extenders=bool(services.extenders))
         if profile.has_outside_plugins:
             pre_enqueue = _reporting(rules.pre_enqueue, services.events[name])
             rules = replace(rules, pre_enqueue=pre_enqueue)

@@ -34,6 +34,8 @@ from podium.config.model import Profile as ProfileConfig
 from podium.conformance.cases import Cluster
 from podium.cycle.offline import OfflineCore
 from podium.errors import InvalidObject, Problem
+from podium.framework.event_rules import EventRules, event_rules
+from podium.framework.events import POD_KINDS
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from podium.state.pod_info import PodInfo
@@ -59,7 +61,10 @@ KINDS: Mapping[str, type[ApiObject]] = {
     "pdbs": PodDisruptionBudget,
 }
 _IN_EVENTS: tuple[type[ApiObject], ...] = (*KINDS.values(), DeviceClass)
-RESOURCES: Mapping[str, type[ApiObject]] = {kind.__name__: kind for kind in _IN_EVENTS}
+RESOURCES: Mapping[str, type[ApiObject]] = {
+    **{kind.__name__: kind for kind in _IN_EVENTS},
+    **dict.fromkeys(POD_KINDS, Pod),
+}
 _ENDED = ("Succeeded", "Failed")
 
 
@@ -77,6 +82,11 @@ class CoreBuilder:
         self._registry = registry
         self._build = build
         self._configurations: dict[bytes, Configuration] = {}
+
+    @property
+    def events(self) -> EventRules:
+        """The names and registrations of events in the release that the cores behave as."""
+        return event_rules(self._registry.release)
 
     def core(self, config: Mapping[str, Any] | None) -> Core:
         return self._build(self._configuration(config))

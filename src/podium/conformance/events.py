@@ -19,19 +19,21 @@ from podium.conformance.core import (
 )
 from podium.conformance.outcome import Comparison
 from podium.errors import InvalidRecording
+from podium.framework.declared_kinds import registered_in
+from podium.framework.event_rules import FIRST_TAINTS, EventRules, node_events
 from podium.framework.events import (
     ACTIONS,
     ClusterEvent,
     Registration,
     action_names,
-    node_events,
-    pod_events,
-    with_implicit,
 )
 from podium.framework.plugin import EnqueueExtensions, Plugin
 from podium.logs import get_logger
 
 log = get_logger(__name__)
+
+# The tag of a recorded event that the plugin does not register in the release.
+NOT_REGISTERED = "not-registered"
 
 
 def replay_hint(case: HintCase, builder: CoreBuilder, compare: Comparison) -> None:
@@ -52,8 +54,10 @@ def replay_hint(case: HintCase, builder: CoreBuilder, compare: Comparison) -> No
         return
     old, new = _parse(kind, case.old), _parse(kind, case.new)
     event = ClusterEvent.named(case.event.resource, case.event.action)
-    asked = [r for r in with_implicit(_registrations(plugin)) if r.event.covers(event)]
+    asked = [r for r in _registrations(builder.events, plugin) if r.event.covers(event)]
     answers = [_answer(registration, pod, old, new) for registration in asked]
+    if not answers and NOT_REGISTERED in case.tags:
+        answers = ["QueueSkip"]  # no hint is asked, and the pod stays where it is
     compare.equal("expect", case.expect, _combined(answers))
 
 
@@ -64,20 +68,19 @@ def replay_registrations(case: RegistrationCase, builder: CoreBuilder, compare: 
     if plugin is None:
         compare.needs(["events"], [case.plugin])
         return
-    own = _registrations(plugin)
-    ours = [_form(r, implicit=at >= len(own)) for at, r in enumerate(with_implicit(own))]
+    ours = [_form(each) for each in _registrations(builder.events, plugin)]
     theirs = [
         _event(e.resource, sorted(e.actions), hint=e.hint, implicit=e.implicit) for e in case.events
     ]
     compare.equal("events", sorted(theirs, key=str), sorted(ours, key=str))
 
 
-def replay_update(case: UpdateCase, compare: Comparison) -> None:
+def replay_update(case: UpdateCase, builder: CoreBuilder, compare: Comparison) -> None:
     match case.kind:
         case "Node":
             events = node_events(parse(Node, case.old), parse(Node, case.new))
         case "Pod":
-            events = pod_events(parse(Pod, case.old), parse(Pod, case.new))
+            events = builder.events.pod_events(parse(Pod, case.old), parse(Pod, case.new))
         case _:
             raise InvalidRecording(case.source, f"unknown kind of updated object: {case.kind}")
     names = [name for event in events for name in action_names(event)]
@@ -91,8 +94,8 @@ def _plugin(core: Core, profile: str, name: str) -> Plugin | None:
     return next((plugin for plugins in by_point for plugin in plugins if plugin.name == name), None)
 
 
-def _registrations(plugin: Plugin) -> list[Registration]:
-    return plugin.events_to_register() if isinstance(plugin, EnqueueExtensions) else []
+def _registrations(rules: EventRules, plugin: Plugin) -> list[Registration]:
+    return registered_in(rules, plugin) if isinstance(plugin, EnqueueExtensions) else []
 
 
 def _parse(kind: type[ApiObject], raw: Raw) -> ApiObject | None:
@@ -116,9 +119,10 @@ def _combined(answers: list[str]) -> str | None:
     return next((a for a in ("Error", "Queue", "QueueSkip") if a in answers), None)
 
 
-def _form(registration: Registration, *, implicit: bool) -> dict[str, Any]:
+def _form(registration: Registration) -> dict[str, Any]:
     event = registration.event
     has_hint = registration.hint is not None
+    implicit = registration is FIRST_TAINTS
     return _event(event.resource, action_names(event), hint=has_hint, implicit=implicit)
 
 

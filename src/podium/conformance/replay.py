@@ -74,6 +74,6 @@ def _replay(case: AnyCase, builder: CoreBuilder, compare: Comparison) -> None:
         case HintCase():
             replay_hint(case, builder, compare)
         case UpdateCase():
-            replay_update(case, compare)
+            replay_update(case, builder, compare)
         case RegistrationCase():
             replay_registrations(case, builder, compare)

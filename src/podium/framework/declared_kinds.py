@@ -3,7 +3,8 @@
 A plugin declares a kind by naming it in ``watches`` or by registering events for it. It gets the
 cluster as a ``ClusterView`` that raises when the plugin reads any other kind: nothing may watch
 that kind, and the plugin would silently work with no objects at all. ``Registry.build``
-gives every plugin its own handle; ``app`` asks ``registrations_of`` what to watch.
+gives every plugin its own handle; ``app`` asks ``registrations_of`` what to watch, and the queue
+asks ``registered_in`` what to wait for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from podium.api.meta import ApiObject
 from podium.errors import PluginError
+from podium.framework.event_rules import EventRules
 from podium.framework.events import Registration, on
 from podium.framework.plugin import (
     EnqueueExtensions,
@@ -21,6 +23,7 @@ from podium.framework.plugin import (
     PreEnqueuePlugin,
     PreFilterPlugin,
     ReservePlugin,
+    is_in_tree,
 )
 from podium.framework.status import text_of
 
@@ -64,6 +67,12 @@ def registrations_of(plugin: Plugin) -> list[Registration]:
         text = f"events_to_register of plugin {plugin.name} failed: {text_of(fault)}"
         raise PluginError(text) from fault
     return found
+
+
+def registered_in(rules: EventRules, plugin: Plugin) -> list[Registration]:
+    """Return the events that the plugin waits for in a release; raise as ``registrations_of``."""
+    own = registrations_of(plugin)
+    return rules.implicit(rules.own_plugins(own) if is_in_tree(plugin) else own)
 
 
 class PluginHandle:

@@ -24,6 +24,9 @@ NAMES: dict[str, tuple[str, object]] = {
     "reads": ("fwk.Dependencies", Dependencies),
 }
 
+# Kinds of events that authors register: the old name and the new one.
+OLD_KINDS = {"UnschedulablePod": "TargetPod"}
+
 # Methods that authors write: the old name and the new one.
 WRITTEN = {"reads": "depends_on"}
 

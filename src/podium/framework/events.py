@@ -1,7 +1,7 @@
 """What happened in the cluster, and which of it may wake a rejected pod.
 
 Plugins register events with ``on(...)``; the queue asks the hints of the plugins that rejected a
-pod. ``node_events`` and ``pod_events`` derive the events from an object's update.
+pod. ``event_rules.py`` derives the events from an object's update.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from podium.api import quantity, resources
-from podium.api.objects import Node, Pod
+from podium.api.objects import Pod
 from podium.errors import PluginError, did_you_mean
+from podium.framework.deprecated import OLD_KINDS, warn
 
 Hint = Callable[[Pod, Any, Any], bool]
 """``hint(pod, old, new)``: may this event help the pod? What it raises counts as yes."""
 
+# The bits of Kubernetes 1.37. 1.36 does not have two of them, and never sends those.
 ACTIONS: Mapping[str, int] = {
     "Add": 1,
     "Delete": 2,
@@ -27,13 +28,15 @@ ACTIONS: Mapping[str, int] = {
     "UpdateNodeCondition": 32,
     "UpdateNodeAnnotation": 64,
     "UpdateNodeDeclaredFeature": 128,
-    "UpdatePodLabel": 256,
-    "UpdatePodScaleDown": 512,
-    "UpdatePodToleration": 1024,
-    "UpdatePodSchedulingGatesEliminated": 2048,
-    "UpdatePodGeneratedResourceClaim": 4096,
-    "Update": 8188,
-    "All": 8191,
+    "UpdateNodePreemptionPolicy": 256,
+    "UpdatePodLabel": 512,
+    "UpdatePodScaleDown": 1024,
+    "UpdatePodScaleUp": 2048,
+    "UpdatePodToleration": 4096,
+    "UpdatePodSchedulingGatesEliminated": 8192,
+    "UpdatePodGeneratedResourceClaim": 16384,
+    "Update": 32764,
+    "All": 32767,
 }
 
 _SHORT: Mapping[str, str] = {
@@ -47,18 +50,33 @@ _SHORT: Mapping[str, str] = {
     "condition": "UpdateNodeCondition",
     "annotation": "UpdateNodeAnnotation",
     "declared-feature": "UpdateNodeDeclaredFeature",
+    "preemption-policy": "UpdateNodePreemptionPolicy",
     "pod-label": "UpdatePodLabel",
     "scale-down": "UpdatePodScaleDown",
+    "scale-up": "UpdatePodScaleUp",
     "toleration": "UpdatePodToleration",
     "gates-eliminated": "UpdatePodSchedulingGatesEliminated",
     "generated-claim": "UpdatePodGeneratedResourceClaim",
 }
 
+# Events of pods with a node, of other pods without one, and of the rejected pod itself.
+ASSIGNED_POD: Final = "AssignedPod"
+UNSCHEDULED_POD: Final = "UnscheduledPod"
+TARGET_POD: Final = "TargetPod"
+# The name that both kinds of pods without a node have in 1.36.
+UNSCHEDULABLE_POD: Final = "UnschedulablePod"
+POD_KINDS: Final = ("Pod", ASSIGNED_POD, UNSCHEDULED_POD, TARGET_POD)
+
+# Which other kinds a registered kind stands for, under whatever release.
+_COVERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Pod": (ASSIGNED_POD, UNSCHEDULED_POD, TARGET_POD, UNSCHEDULABLE_POD),
+    UNSCHEDULABLE_POD: (UNSCHEDULED_POD, TARGET_POD),
+    TARGET_POD: (UNSCHEDULABLE_POD,),
+}
+
 # The kinds whose events reach the queue; any other is written as plural.version.group.
 KINDS: Final = (
-    "Pod",
-    "AssignedPod",
-    "UnschedulablePod",
+    *POD_KINDS,
     "Node",
     "Namespace",
     "Service",
@@ -104,9 +122,8 @@ class ClusterEvent:
         """Whether a registration of this event is asked about ``incoming``."""
         if self.is_wildcard:
             return True
-        same = self.resource in ("*", incoming.resource) or (
-            self.resource == "Pod" and incoming.resource in ("AssignedPod", "UnschedulablePod")
-        )
+        kinds = ("*", incoming.resource)
+        same = self.resource in kinds or incoming.resource in _COVERS.get(self.resource, ())
         # The numeric comparison makes a generic Update match full Update masks only, as upstream.
         return same and bool(self.actions & incoming.actions) and incoming.actions <= self.actions
 
@@ -125,16 +142,20 @@ class Registration:
 
 
 def on(resource: str, actions: str, hint: Hint | None = None) -> Registration:
-    """``on("Node", "add|taint", hint=…)``. On Pod, ``label`` means the pod's labels.
+    """``on("Node", "add|taint", hint=…)``. Of pods, ``label`` means the pod's labels.
 
     ``resource`` is one of ``KINDS``, or a custom kind such as ``prices.v1.example.com``.
     """
-    _check_kind(resource)
+    if resource in OLD_KINDS:
+        warn(f'fwk.on("{resource}", …)', f'"{OLD_KINDS[resource]}"', depth=2)
+    else:
+        _check_kind(resource)
+    of_pods = resource in POD_KINDS or resource in OLD_KINDS
     if not isinstance(actions, str):
         raise PluginError(f"fwk.on: actions are one text such as 'add|label', not {actions!r}")
     bits = 0
     for word in actions.split("|"):
-        name = f"pod-{word}" if resource == "Pod" and word == "label" else word
+        name = f"pod-{word}" if of_pods and word == "label" else word
         if name not in _SHORT:
             known = f"there are: {', '.join(_SHORT)}{did_you_mean(word, _SHORT)}"
             raise PluginError(f"no action {word!r} on {resource}; {known}")
@@ -166,51 +187,6 @@ def _similar_kind(resource: str) -> str:
     return did_you_mean(with_group[0] if with_group else resource, KINDS)
 
 
-TAINT_UPDATE = ClusterEvent.named("Node", "UpdateNodeTaint")
-
-
-def with_implicit(registrations: list[Registration]) -> list[Registration]:
-    """Who waits for new nodes also waits for their first taints to go: add that."""
-    on_node = [r.event.actions for r in registrations if r.event.resource == "Node"]
-    adds = any(actions & ACTIONS["Add"] for actions in on_node)
-    taints = any(actions & ACTIONS["UpdateNodeTaint"] for actions in on_node)
-    if adds and not taints:
-        return [*registrations, Registration(TAINT_UPDATE)]
-    return registrations
-
-
-def node_events(old: Node, new: Node) -> list[ClusterEvent]:
-    """The events that an update of a node stands for, in upstream's order; none for a heartbeat."""
-    changed = (
-        ("UpdateNodeTaint", old.spec.unschedulable and not new.spec.unschedulable),
-        ("UpdateNodeAllocatable", _amounts(old) != _amounts(new)),
-        ("UpdateNodeLabel", old.labels != new.labels),
-        ("UpdateNodeTaint", old.spec.taints != new.spec.taints),
-        ("UpdateNodeCondition", _conditions(old) != _conditions(new)),
-        ("UpdateNodeAnnotation", old.annotations != new.annotations),
-        (
-            "UpdateNodeDeclaredFeature",
-            old.status.declared_features != new.status.declared_features,
-        ),
-    )
-    return [ClusterEvent.named("Node", action) for action, differs in changed if differs]
-
-
-def pod_events(old: Pod, new: Pod) -> list[ClusterEvent]:
-    """The events that an update of a pod stands for, in upstream's order; at least one."""
-    resource = "AssignedPod" if new.node_name else "UnschedulablePod"
-    gates_gone = bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates
-    changed = (
-        ("UpdatePodLabel", old.labels != new.labels),
-        ("UpdatePodScaleDown", _scaled_down(old, new)),
-        ("UpdatePodSchedulingGatesEliminated", gates_gone),
-        ("UpdatePodToleration", len(old.spec.tolerations) != len(new.spec.tolerations)),
-        ("UpdatePodGeneratedResourceClaim", _claim_statuses(old) != _claim_statuses(new)),
-    )
-    events = [ClusterEvent.named(resource, action) for action, differs in changed if differs]
-    return events or [ClusterEvent.named(resource, "Update")]
-
-
 def action_names(event: ClusterEvent) -> list[str]:
     """The event's actions by name; a full Update stays ``Update``."""
     rest, names = event.actions, []
@@ -219,24 +195,3 @@ def action_names(event: ClusterEvent) -> list[str]:
         rest &= ~ACTIONS["Update"]
     names += [name for name, bit in ACTIONS.items() if bit.bit_count() == 1 and bit & rest]
     return sorted(names)
-
-
-def _amounts(node: Node) -> dict[str, int]:
-    return {name: quantity.parse(q) for name, q in node.status.allocatable.items()}
-
-
-def _conditions(node: Node) -> dict[str, str]:
-    return {condition.type: condition.status for condition in node.status.conditions}
-
-
-def _scaled_down(old: Pod, new: Pod) -> bool:
-    before = resources.pod_requests(old, use_status=True)
-    after = resources.pod_requests(new, use_status=True)
-    return any(
-        name not in after or quantity.milli(after[name]) < quantity.milli(amount)
-        for name, amount in before.items()
-    )
-
-
-def _claim_statuses(pod: Pod) -> object:
-    return (pod.status.resource_claim_statuses, pod.status.extended_resource_claim_status)

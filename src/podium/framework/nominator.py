@@ -18,10 +18,13 @@ class Nominator:
         self.version = 0
 
     def add(self, info: PodInfo, nominate: Nominate | None = None) -> None:
-        """Nominate as given, else as the pod's status says; replaces an entry of this pod."""
+        """Nominate as given, else as the pod's status says; replaces an entry of this pod.
+
+        An empty node name ends the nomination.
+        """
         self.remove(info.uid)
         node = info.pod.nominated_node_name if nominate is None else nominate.node
-        if nominate is None and not node:
+        if not node:
             return
         self._node_of[info.uid] = node
         self._pods_on.setdefault(node, {})[info.uid] = info

@@ -92,6 +92,11 @@ class PluginClass(ABCMeta):
         return super().__new__(mcs, name, bases, namespace, **options)
 
 
+def is_in_tree(plugin: object) -> bool:
+    """Return whether podium comes with this plugin."""
+    return type(plugin).__module__.startswith("podium.")
+
+
 class Plugin(metaclass=PluginClass):
     """What every plugin has: a name, arguments, and what lets equal pods be judged once."""
 

@@ -48,6 +48,7 @@ from podium.framework.plugin import (
     Scores,
     Statuses,
     as_score,
+    is_in_tree,
 )
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine
 from podium.framework.preemption import (
@@ -98,11 +99,11 @@ class Profile:
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
         self.calls.sources |= {plugin.name: source_of(plugin) for plugin in everyone}
-        self.has_outside_plugins = not all(map(_is_in_tree, everyone))
+        self.has_outside_plugins = not all(map(is_in_tree, everyone))
         # A plugin from outside may compare nodes in `score_all`: only in-tree plugins are known to
         # return the same in both forms.
         self._scores_few_one_by_one = frozenset(
-            p.name for p in self.scores if _is_in_tree(p) and type(p).score is not ScorePlugin.score
+            p.name for p in self.scores if is_in_tree(p) and type(p).score is not ScorePlugin.score
         )
         # The judging plugins that never have a signature, in order.
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
@@ -367,10 +368,6 @@ class Profile:
 
 
 _FEW = 4  # below this many nodes the per-node form is cheaper than arrays of one
-
-
-def _is_in_tree(plugin: Plugin) -> bool:
-    return type(plugin).__module__.startswith("podium.")
 
 
 def subset(nodes: Rows, positions: NDArray[np.intp]) -> Rows:

@@ -14,7 +14,8 @@ from podium.api.meta import ApiObject
 from podium.api.objects import Node, Pod
 from podium.cycle.services import Services
 from podium.errors import CacheError, PodiumError
-from podium.framework.events import ClusterEvent, node_events, pod_events
+from podium.framework.event_rules import EventRules, event_rules, node_events
+from podium.framework.events import ClusterEvent
 from podium.live.gate import Gate
 from podium.logs import get_logger
 from podium.metrics import Metrics
@@ -26,10 +27,6 @@ ASSIGNED_POD_ADD = ClusterEvent.named("AssignedPod", "Add")
 ASSIGNED_POD_DELETE = ClusterEvent.named("AssignedPod", "Delete")
 NODE_ADD = ClusterEvent.named("Node", "Add")
 NODE_DELETE = ClusterEvent.named("Node", "Delete")
-# These are only names in metrics: they wake no pod.
-PENDING_ADD = ClusterEvent.named("UnschedulablePod", "Add").label
-PENDING_UPDATE = ClusterEvent.named("UnschedulablePod", "Update").label
-PENDING_DELETE = ClusterEvent.named("UnschedulablePod", "Delete").label
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +38,7 @@ class EventHandlers:
     queue: SchedulingQueue
     profiles: Container[str]
     metrics: Metrics
+    events: EventRules = event_rules()  # noqa: RUF009  # frozen
     timer: Callable[[], float] = perf_counter
 
     # --- what informers call ---------------------------------------------------------------------
@@ -91,7 +89,7 @@ class EventHandlers:
             log.v(3, "Add event for unscheduled pod", pod=pod.key)
             begin = self.timer()
             self.queue.add(pod)
-            self._timed(begin, PENDING_ADD)
+            self._timed(begin, self.events.added)
 
     def _pod_deleted(self, pod: Pod | None) -> None:
         if pod is None:
@@ -129,7 +127,7 @@ class EventHandlers:
         except PodiumError as fault:  # invalid: the state keeps the old version
             log.problem("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
             return
-        self._happened(begin, pod_events(before, new), before, new)
+        self._happened(begin, self.events.pod_events(before, new), before, new)
 
     def _assigned_deleted(self, pod: Pod) -> None:
         log.v(3, "Delete event for scheduled pod", pod=pod.key)
@@ -152,7 +150,7 @@ class EventHandlers:
         nominated = old.nominated_node_name
         if nominated and nominated != new.nominated_node_name:
             self._room_left(old)
-        self._timed(begin, PENDING_UPDATE)
+        self._timed(begin, self.events.updated)
 
     def _pending_deleted(self, pod: Pod) -> None:
         log.v(3, "Delete event for unscheduled pod", pod=pod.key)
@@ -162,7 +160,7 @@ class EventHandlers:
             self._assumed_deleted(pod)
         elif pod.nominated_node_name:
             self._room_left(pod)
-        self._timed(begin, PENDING_DELETE)
+        self._timed(begin, self.events.deleted)
 
     def _room_left(self, pod: Pod) -> None:
         """Wake pods of the same or lower priority: the pod gave up its nominated node."""

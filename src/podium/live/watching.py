@@ -11,6 +11,8 @@ from podium.client.http import Connection
 from podium.client.informer import Informer
 from podium.client.known_objects import Handler
 from podium.client.resources import NODES, PODS, Resource, custom_resource, resource_of
+from podium.framework.deprecated import OLD_KINDS
+from podium.framework.events import POD_KINDS
 from podium.live.event_handlers import EventHandlers
 from podium.live.tasks import Tasks
 from podium.logs import get_logger
@@ -28,7 +30,7 @@ EVENTS_ONLY: Final[dict[str, Resource[Any]]] = {
 }
 # A healthy watch receives something every minute and a half.
 STALE_SECONDS: Final = 180.0
-_ALWAYS: Final = ("Pod", "Node", "*")
+_ALWAYS: Final = (*POD_KINDS, *OLD_KINDS, "Node", "*")
 
 
 class Watching:

@@ -102,8 +102,8 @@ class DynamicResources(
     def events_to_register(self) -> list[fwk.Registration]:
         return [
             fwk.on("Node", "add|label|allocatable"),
-            fwk.on("resource.k8s.io/ResourceClaim", "add|update", hint=never),
-            fwk.on("Pod", "generated-claim", hint=never),
+            fwk.on("resource.k8s.io/ResourceClaim", "add|update|delete", hint=never),
+            fwk.on("TargetPod", "generated-claim", hint=never),
             fwk.on("resource.k8s.io/DeviceClass", "add|update"),
             fwk.on("resource.k8s.io/ResourceSlice", "add|update"),
         ]

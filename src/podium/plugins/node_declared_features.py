@@ -53,7 +53,7 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
     def events_to_register(self) -> list[fwk.Registration]:
         return [
             fwk.on("Node", "add|declared-feature", hint=node_declares_other_features),
-            fwk.on("Pod", "update", hint=pod_needs_other_features),
+            fwk.on("TargetPod", "update", hint=pod_needs_other_features),
         ]
 
 

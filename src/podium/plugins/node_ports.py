@@ -60,7 +60,7 @@ class NodePorts(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
         return fwk.Column.where(taken, REJECTED, fwk.SUCCESS)
 
     def events_to_register(self) -> list[fwk.Registration]:
-        return [fwk.on("Pod", "delete", hint=pod_freed_a_port), fwk.on("Node", "add")]
+        return [fwk.on("AssignedPod", "delete", hint=pod_freed_a_port), fwk.on("Node", "add")]
 
 
 def overlap(address: str, other: str) -> bool:

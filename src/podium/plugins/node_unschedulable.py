@@ -39,7 +39,7 @@ class NodeUnschedulable(fwk.FilterPlugin, fwk.EnqueueExtensions):
     def events_to_register(self) -> list[fwk.Registration]:
         return [
             fwk.on("Node", "add|taint", hint=node_became_schedulable),
-            fwk.on("Pod", "toleration", hint=pod_became_tolerant),
+            fwk.on("TargetPod", "toleration", hint=pod_became_tolerant),
         ]
 
 

@@ -20,4 +20,6 @@ class SchedulingGates(fwk.PreEnqueuePlugin, fwk.EnqueueExtensions):
         return fwk.Status.unresolvable(f"waiting for scheduling gates: [{names}]")
 
     def events_to_register(self) -> list[fwk.Registration]:
-        return [fwk.on("Pod", "gates-eliminated", hint=lambda pod, old, new: new.uid == pod.uid)]
+        return [
+            fwk.on("TargetPod", "gates-eliminated", hint=lambda pod, old, new: new.uid == pod.uid)
+        ]

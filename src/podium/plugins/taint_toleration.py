@@ -64,7 +64,7 @@ class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk
     def events_to_register(self) -> list[fwk.Registration]:
         return [
             fwk.on("Node", "add|taint", hint=self.node_became_tolerable),
-            fwk.on("Pod", "toleration", hint=lambda pod, old, new: new.uid == pod.uid),
+            fwk.on("TargetPod", "toleration", hint=lambda pod, old, new: new.uid == pod.uid),
         ]
 
     def node_became_tolerable(self, pod: Pod, old: Node | None, new: Node) -> bool:

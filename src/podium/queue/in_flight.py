@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass
 
+from podium.api.objects import Pod
+from podium.framework.event_rules import EventRules
 from podium.framework.events import ClusterEvent
 
 POPPED = "PodPopped"
@@ -22,6 +24,12 @@ class ClusterChange:
     label: str
     old: object | None = None
     new: object | None = None
+
+
+def own_changes(rules: EventRules, old: Pod | None, new: Pod) -> list[ClusterChange]:
+    """Return the changes that an update of a pod stands for to that pod itself."""
+    events = rules.own_events(old or new, new)
+    return [ClusterChange(event, event.label, old, new) for event in events]
 
 
 class InFlight:

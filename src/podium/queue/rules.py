@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from podium.api.objects import Pod
-from podium.framework.declared_kinds import ANYTHING, REJECTING, registrations_of
-from podium.framework.events import ClusterEvent, Hint, Registration, with_implicit
+from podium.framework.declared_kinds import ANYTHING, REJECTING, registered_in
+from podium.framework.event_rules import EventRules, event_rules
+from podium.framework.events import ClusterEvent, Hint, Registration
 from podium.framework.extender import EXTENDER
 from podium.framework.plugin import QueueSortPlugin
 from podium.framework.profile import Profile
@@ -28,10 +29,16 @@ class ProfileRules:
     registrations: Mapping[str, Sequence[Registration]]
 
     @classmethod
-    def of(cls, profile: Profile, *, has_extenders: bool = False) -> ProfileRules:
+    def of(
+        cls,
+        profile: Profile,
+        events: EventRules = event_rules(),  # noqa: B008  # frozen
+        *,
+        has_extenders: bool = False,
+    ) -> ProfileRules:
         """Raise ``PluginError`` if a plugin fails to name its events."""
         registrations = {
-            plugin.name: with_implicit(registrations_of(plugin))
+            plugin.name: registered_in(events, plugin)
             for plugins in profile.plugins.values()
             for plugin in plugins
             if isinstance(plugin, REJECTING)

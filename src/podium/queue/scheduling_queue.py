@@ -15,14 +15,15 @@ from typing import ClassVar
 
 from podium.api.objects import Pod
 from podium.clock import Clock
-from podium.framework.events import ACTIONS, ClusterEvent, pod_events
+from podium.framework.event_rules import EventRules, event_rules
+from podium.framework.events import ACTIONS, ClusterEvent
 from podium.framework.nominator import Nominator
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Code
 from podium.logs import get_logger
 from podium.queue.backoff import Backoff
 from podium.queue.heap import PodHeap
-from podium.queue.in_flight import ClusterChange, InFlight
+from podium.queue.in_flight import ClusterChange, InFlight, own_changes
 from podium.queue.observation import NoObserver, Pending, QueueObserver
 from podium.queue.requeueing import Requeueing, Strategy
 from podium.queue.rules import ProfileRules
@@ -31,8 +32,6 @@ from podium.queue.unschedulable import UnschedulablePods
 
 log = get_logger(__name__)
 
-POD_ADDED = "UnschedulablePodAdd"
-POD_UPDATED = "UnschedulablePodUpdate"
 ATTEMPT_FAILED = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POPPED_EARLY = "PopFromBackoffQ"
@@ -47,11 +46,12 @@ LEFTOVER_FLUSH = 30.0
 
 @dataclass(frozen=True, slots=True)
 class QueueOptions:
-    """Durations in seconds."""
+    """Durations in seconds, and the events of the release that the queue behaves as."""
 
     initial_backoff: float = 1.0
     max_backoff: float = 10.0
     max_in_unschedulable: float = 300.0
+    events: EventRules = event_rules()  # noqa: RUF009  # frozen
 
 
 class SchedulingQueue:
@@ -76,6 +76,7 @@ class SchedulingQueue:
         self._nominator = nominator
         self._options = options
         self._observer = observer
+        self._events = options.events
         order = next(iter(profiles.values())).queue_sort.sort_key
         self._active = PodHeap(order)
         self._backoff = self.backoff(options.initial_backoff, options.max_backoff, order, clock.now)
@@ -119,20 +120,19 @@ class SchedulingQueue:
 
     def add(self, pod: Pod) -> None:
         """Add a new pod without a node. A pod queued under the same name is replaced."""
-        queued = QueuedPod.of(pod, self._clock.now())
         self._remove(pod.key)
-        self._to_active(queued, POD_ADDED)
+        self._enter(pod, self._events.added)
 
     def update(self, old: Pod | None, new: Pod) -> None:
         """Take a new version of the pod; while it is in flight, the change is only recorded."""
         if new.uid in self._in_flight:
-            for change in _own_events(old, new):
+            for change in own_changes(self._events, old, new):
                 self._in_flight.record(change)
             return
         queued = self._find(new.key)
         if queued is None or queued.uid != new.uid:
             self._remove(new.key)
-            self._to_active(QueuedPod.of(new, self._clock.now()), POD_UPDATED)
+            self._enter(new, self._events.updated_unknown)
             return
         queued.replace(new)
         self._nominator.update(queued.info, old.nominated_node_name if old else "")
@@ -153,11 +153,17 @@ class SchedulingQueue:
 
     def _reconsider_changed(self, queued: QueuedPod, old: Pod | None) -> None:
         """Requeue an unschedulable pod if its own change may make it schedulable."""
-        for change in _own_events(old, queued.pod):
+        for change in own_changes(self._events, old, queued.pod):
             strategy = self._requeueing.strategy(queued, change)
             self._requeue(queued, strategy, change.label)
             if queued.key not in self._unschedulable:
                 return
+
+    def _enter(self, pod: Pod, label: str) -> None:
+        queued = QueuedPod.of(pod, self._clock.now())
+        if self._events.nominates_gated:
+            self._nominator.add(queued.info)
+        self._to_active(queued, label)
 
     def _find(self, key: str) -> QueuedPod | None:
         return self._active.get(key) or self._backoff.get(key) or self._unschedulable.get(key)
@@ -215,7 +221,7 @@ class SchedulingQueue:
             # There is nothing else to do, so a rejected pod need not wait.
             queued = self._backoff.pop_early()
             if queued is not None:
-                self._observer.incoming("active", POPPED_EARLY)
+                self._observer.incoming("active", POPPED_EARLY, True)
         return queued
 
     def _count_failure(self, queued: QueuedPod) -> None:
@@ -294,18 +300,18 @@ class SchedulingQueue:
 
     def _requeue(self, queued: QueuedPod, strategy: Strategy, label: str) -> None:
         if strategy is Strategy.SKIP:
-            self._hold(queued, label)
+            self._hold(queued, label, is_moved=False)
         elif strategy is Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued):
             self._to_backoff(queued, label)
         else:
-            self._to_active(queued, label)
+            self._to_active(queued, label, is_moved=strategy is Strategy.AFTER_BACKOFF)
 
-    def _to_active(self, queued: QueuedPod, label: str) -> None:
+    def _to_active(self, queued: QueuedPod, label: str, is_moved: bool = True) -> None:
         if not self._passes(queued, label):
             return
         self._unschedulable.remove(queued.key)
-        self._enter_active(queued, label)
-        if label in (POD_ADDED, POD_UPDATED):
+        self._enter_active(queued, label, is_moved)
+        if label in self._events.nominating:
             self._nominator.add(queued.info)
 
     def _to_backoff(self, queued: QueuedPod, label: str) -> None:
@@ -313,21 +319,21 @@ class SchedulingQueue:
             return
         self._unschedulable.remove(queued.key)
         self._backoff.push(queued)
-        self._observer.incoming("backoff", label)
+        self._observer.incoming("backoff", label, False)
         self._flush.arm()
         if self._backoff.can_pop_early:
             self._something_to_pop.set()
 
-    def _enter_active(self, queued: QueuedPod, label: str) -> None:
+    def _enter_active(self, queued: QueuedPod, label: str, is_moved: bool = True) -> None:
         if queued.first_queued is None:
             queued.first_queued = self._clock.now()
         self._active.push(queued)
-        self._observer.incoming("active", label)
+        self._observer.incoming("active", label, is_moved)
         self._something_to_pop.set()
 
-    def _hold(self, queued: QueuedPod, label: str) -> None:
+    def _hold(self, queued: QueuedPod, label: str, is_moved: bool = True) -> None:
         if self._unschedulable.put(queued):
-            self._observer.incoming("unschedulable", label)
+            self._observer.incoming("unschedulable", label, is_moved)
             self._leftovers.arm()
 
     def _passes(self, queued: QueuedPod, label: str) -> bool:
@@ -391,8 +397,3 @@ class SchedulingQueue:
         assert not twice, f"in several sub-queues: {twice}"
         flying = [queued.key for queued in self.pods() if queued.uid in self._in_flight]
         assert not flying, f"in flight and waiting: {flying}"
-
-
-def _own_events(old: Pod | None, new: Pod) -> list[ClusterChange]:
-    events = pod_events(old or new, new)
-    return [ClusterChange(event, event.label, old, new) for event in events]

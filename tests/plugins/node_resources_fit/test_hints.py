@@ -2,13 +2,15 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.objects import DeviceClass, DeviceClassSpec, ObjectMeta
-from podium.framework.events import with_implicit
+from podium.framework.declared_kinds import registered_in
+from podium.framework.event_rules import event_rules
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_resources_fit.hints import (
     class_offers_resource,
     node_became_large_enough,
     pod_made_room,
 )
+from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
 
 GPU = "example.com/gpu"
@@ -137,12 +139,40 @@ def test_device_class(waiting, old, new, expected):
     assert class_offers_resource(waiting, old, new) is expected
 
 
-def test_registered_events():
-    registered = with_implicit(NodeResourcesFit(NodeResourcesFit.Args(), None).events_to_register())
+DEVICE_CLASSES = fwk.on("resource.k8s.io/DeviceClass", "add|update")
+NODES = fwk.on("Node", "add|allocatable")
+
+
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [
+        pytest.param(
+            V1_37,
+            [
+                (fwk.on("AssignedPod", "delete"), True),
+                (fwk.on("AssignedPod", "scale-down"), True),
+                (fwk.on("TargetPod", "scale-down"), True),
+                (NODES, True),
+                (DEVICE_CLASSES, True),
+            ],
+            id="1.37",
+        ),
+        pytest.param(
+            V1_36,
+            [
+                (fwk.on("Pod", "delete|scale-down"), True),
+                (NODES, True),
+                (DEVICE_CLASSES, True),
+                (fwk.on("Node", "taint"), False),
+            ],
+            id="1.36",
+        ),
+    ],
+)
+def test_registered_events(release, expected):
+    plugin = NodeResourcesFit(NodeResourcesFit.Args(), None)
+    registered = registered_in(event_rules(release), plugin)
 
     assert [(each.event, each.hint is not None) for each in registered] == [
-        (fwk.on("Pod", "delete|scale-down").event, True),
-        (fwk.on("Node", "add|allocatable").event, True),
-        (fwk.on("resource.k8s.io/DeviceClass", "add|update").event, True),
-        (fwk.on("Node", "taint").event, False),
+        (each.event, has_hint) for each, has_hint in expected
     ]

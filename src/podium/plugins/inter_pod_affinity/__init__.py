@@ -165,7 +165,8 @@ class InterPodAffinity(
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("Pod", "add|label|delete", hint=pod_may_help),
+            fwk.on("AssignedPod", "add|label|delete", hint=pod_may_help),
+            fwk.on("TargetPod", "label", hint=pod_may_help),
             fwk.on("Node", "add|label", hint=node_may_help),
         ]
 

@@ -112,7 +112,9 @@ class NodeResourcesFit(
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("Pod", "delete|scale-down", hint=hints.pod_made_room),
+            fwk.on("AssignedPod", "delete", hint=hints.pod_made_room),
+            fwk.on("AssignedPod", "scale-down", hint=hints.pod_made_room),
+            fwk.on("TargetPod", "scale-down", hint=hints.pod_made_room),
             fwk.on("Node", "add|allocatable", hint=hints.node_became_large_enough),
             fwk.on("resource.k8s.io/DeviceClass", "add|update", hint=hints.class_offers_resource),
         ]

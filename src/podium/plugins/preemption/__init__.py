@@ -60,7 +60,7 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
 
     def events_to_register(self) -> list[fwk.Registration]:
         # Registered so that the queue calls ``pre_enqueue`` again when a victim is gone.
-        return [fwk.on("Pod", "delete", hint=a_victim_left)]
+        return [fwk.on("AssignedPod", "delete", hint=a_victim_left)]
 
 
 def a_victim_left(pod: Pod, old: Node | Pod | None, new: Node | Pod | None) -> bool:

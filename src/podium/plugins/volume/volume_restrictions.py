@@ -115,7 +115,7 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("Pod", "delete", hint=rival_is_gone),
+            fwk.on("AssignedPod", "delete", hint=rival_is_gone),
             fwk.on("Node", "add"),
             fwk.on("PersistentVolumeClaim", "add", hint=claim_appeared),
         ]

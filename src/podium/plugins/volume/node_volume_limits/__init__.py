@@ -72,7 +72,7 @@ class NodeVolumeLimits(fwk.PreFilterExtensionsForMany, fwk.FilterPlugin, fwk.Enq
         return [
             fwk.on("storage.k8s.io/CSINode", "add"),
             fwk.on("storage.k8s.io/CSINode", "update", hint=hints.limit_rose),
-            fwk.on("Pod", "delete", hint=hints.volumes_left),
+            fwk.on("AssignedPod", "delete", hint=hints.volumes_left),
             fwk.on("PersistentVolumeClaim", "add", hint=hints.claim_appeared),
             fwk.on("storage.k8s.io/VolumeAttachment", "delete", hint=hints.volume_was_detached),
         ]

@@ -1,0 +1,221 @@
+"""How a release of Kubernetes names, derives and registers events.
+
+The queue, the event handlers and the conformance replay are built with the rules of one release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from podium.api import quantity, resources
+from podium.api.objects import Node, Pod
+from podium.framework.events import (
+    ACTIONS,
+    ASSIGNED_POD,
+    POD_KINDS,
+    TARGET_POD,
+    UNSCHEDULABLE_POD,
+    UNSCHEDULED_POD,
+    ClusterEvent,
+    Registration,
+)
+from podium.release import LATEST, V1_36, V1_37, Release
+
+Registrations = list[Registration]
+Changes = Iterable[tuple[str, object]]
+"""Names of actions, each with whether it happened, in the order in which it is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRules:
+    """The events of one release.
+
+    ``waiting_pod`` is the resource of events of pods without a node, ``own_pod`` that of the
+    changes of a pod that the queue reconsiders. ``added`` and the fields below it are labels.
+    ``own_plugins`` turns the registrations of podium's plugins, which are those of 1.37, into those
+    of the release; ``implicit`` adds to those of all plugins.
+    """
+
+    waiting_pod: str
+    own_pod: str
+    added: str  # a pod without a node was added
+    updated: str
+    deleted: str
+    updated_unknown: str  # it was updated, and the queue does not have it
+    nominating: tuple[str, ...]  # a pod that becomes active by one of these is nominated
+    nominates_gated: bool  # a new pod is nominated at once, instead of when it becomes active
+    pod_changes: Callable[[Pod, Pod], Changes]
+    own_plugins: Callable[[Registrations], Registrations]
+    implicit: Callable[[Registrations], Registrations]
+
+    def pod_events(self, old: Pod, new: Pod) -> list[ClusterEvent]:
+        """Return the events that an update of a pod stands for, at least one."""
+        return self._pod_events(ASSIGNED_POD if new.node_name else self.waiting_pod, old, new)
+
+    def own_events(self, old: Pod, new: Pod) -> list[ClusterEvent]:
+        """Return the events that an update of a pod stands for to that pod itself."""
+        return self._pod_events(ASSIGNED_POD if new.node_name else self.own_pod, old, new)
+
+    def _pod_events(self, resource: str, old: Pod, new: Pod) -> list[ClusterEvent]:
+        actions = [action for action, happened in self.pod_changes(old, new) if happened]
+        return [ClusterEvent.named(resource, action) for action in actions or ("Update",)]
+
+
+def node_events(old: Node, new: Node) -> list[ClusterEvent]:
+    """Return the events that an update of a node stands for; none for a heartbeat."""
+    changed = (
+        ("UpdateNodeTaint", old.spec.unschedulable and not new.spec.unschedulable),
+        ("UpdateNodeAllocatable", _amounts(old) != _amounts(new)),
+        ("UpdateNodeLabel", old.labels != new.labels),
+        ("UpdateNodeTaint", old.spec.taints != new.spec.taints),
+        ("UpdateNodeCondition", _conditions(old) != _conditions(new)),
+        ("UpdateNodeAnnotation", old.annotations != new.annotations),
+        (
+            "UpdateNodePreemptionPolicy",
+            old.spec.pod_preemption_policy != new.spec.pod_preemption_policy,
+        ),
+        (
+            "UpdateNodeDeclaredFeature",
+            old.status.declared_features != new.status.declared_features,
+        ),
+    )
+    return [ClusterEvent.named("Node", action) for action, differs in changed if differs]
+
+
+def _amounts(node: Node) -> dict[str, int]:
+    return {name: quantity.parse(q) for name, q in node.status.allocatable.items()}
+
+
+def _conditions(node: Node) -> dict[str, str]:
+    return {condition.type: condition.status for condition in node.status.conditions}
+
+
+# --- changes of pods ------------------------------------------------------------------------------
+
+
+def changes_with_scale_up(old: Pod, new: Pod) -> Changes:
+    """Return what changed in a pod, with larger requests as a change of their own (1.37)."""
+    before, after = _requests(old), _requests(new)
+    return (
+        ("UpdatePodLabel", old.labels != new.labels),
+        ("UpdatePodScaleDown", _exceed(before, after)),
+        ("UpdatePodScaleUp", _exceed(after, before)),
+        *_other_changes(old, new),
+    )
+
+
+def changes_without_scale_up(old: Pod, new: Pod) -> Changes:
+    """Return what changed in a pod; larger requests are of no interest (1.36)."""
+    return (
+        ("UpdatePodLabel", old.labels != new.labels),
+        ("UpdatePodScaleDown", _exceed(_requests(old), _requests(new))),
+        *_other_changes(old, new),
+    )
+
+
+def _other_changes(old: Pod, new: Pod) -> Changes:
+    gates_gone = bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates
+    return (
+        ("UpdatePodSchedulingGatesEliminated", gates_gone),
+        ("UpdatePodToleration", len(old.spec.tolerations) != len(new.spec.tolerations)),
+        ("UpdatePodGeneratedResourceClaim", _claim_statuses(old) != _claim_statuses(new)),
+    )
+
+
+def _requests(pod: Pod) -> Mapping[str, int]:
+    return resources.pod_requests(pod, use_status=True)
+
+
+def _exceed(requests: Mapping[str, int], others: Mapping[str, int]) -> bool:
+    """Return whether a resource is requested of which the others request less, or nothing."""
+    return requests != others and any(
+        name not in others or quantity.milli(amount) > quantity.milli(others[name])
+        for name, amount in requests.items()
+    )
+
+
+def _claim_statuses(pod: Pod) -> object:
+    return (pod.status.resource_claim_statuses, pod.status.extended_resource_claim_status)
+
+
+# --- registrations --------------------------------------------------------------------------------
+
+CLAIM: Final = "resource.k8s.io/ResourceClaim"
+FIRST_TAINTS: Final = Registration(ClusterEvent.named("Node", "UpdateNodeTaint"))
+
+
+def as_they_are(registrations: Registrations) -> Registrations:
+    return registrations
+
+
+def on_all_pods(registrations: Registrations) -> Registrations:
+    """Register every kind of pods as ``Pod``, and no deletions of claims, as 1.36 does.
+
+    Registrations of one kind with the same hint become one.
+    """
+    merged: dict[tuple[str, object], Registration] = {}
+    for each in registrations:
+        event = _with_all_pods(each.event)
+        known = merged.get((event.resource, each.hint))
+        actions = event.actions | (known.event.actions if known else 0)
+        merged[event.resource, each.hint] = Registration(
+            ClusterEvent(event.resource, actions), each.hint
+        )
+    return list(merged.values())
+
+
+def _with_all_pods(event: ClusterEvent) -> ClusterEvent:
+    if event.resource in POD_KINDS:
+        return ClusterEvent("Pod", event.actions)
+    if event.resource == CLAIM:
+        return ClusterEvent(CLAIM, event.actions & ~ACTIONS["Delete"])
+    return event
+
+
+def with_first_taints(registrations: Registrations) -> Registrations:
+    """A plugin that waits for new nodes also waits for their first taints to go: add that (1.36).
+
+    1.37 asks such a plugin about new nodes only.
+    """
+    on_node = [r.event.actions for r in registrations if r.event.resource == "Node"]
+    adds = any(actions & ACTIONS["Add"] for actions in on_node)
+    taints = any(actions & ACTIONS["UpdateNodeTaint"] for actions in on_node)
+    return [*registrations, FIRST_TAINTS] if adds and not taints else registrations
+
+
+# --- releases -------------------------------------------------------------------------------------
+
+_RULES: Final[Mapping[Release, EventRules]] = {
+    V1_36: EventRules(
+        waiting_pod=UNSCHEDULABLE_POD,
+        own_pod=UNSCHEDULABLE_POD,
+        added="UnschedulablePodAdd",
+        updated="UnschedulablePodUpdate",
+        deleted="UnschedulablePodDelete",
+        updated_unknown="UnschedulablePodUpdate",
+        nominating=("UnschedulablePodAdd", "UnschedulablePodUpdate"),
+        nominates_gated=False,
+        pod_changes=changes_without_scale_up,
+        own_plugins=on_all_pods,
+        implicit=with_first_taints,
+    ),
+    V1_37: EventRules(
+        waiting_pod=UNSCHEDULED_POD,
+        own_pod=TARGET_POD,
+        added="UnscheduledPodAdd",
+        updated="UnscheduledPodUpdate",
+        deleted="UnscheduledPodDelete",
+        updated_unknown="UnscheduledPodAdd",
+        nominating=(),
+        nominates_gated=True,
+        pod_changes=changes_with_scale_up,
+        own_plugins=as_they_are,
+        implicit=as_they_are,
+    ),
+}
+
+
+def event_rules(release: Release = LATEST) -> EventRules:
+    return _RULES[release]
