@@ -28,10 +28,10 @@ def run(*answers, state=None, kept=None):
     if kept is None:
         return subject.run_pre_filters(state, pod(), NODES), "".join(log)
 
-    def answer_of(plugin):
-        return kept.get(plugin.name) or subject.pre_filter(plugin, state, pod(), NODES)
+    def ask(plugin):
+        return subject.pre_filter(plugin, state, pod(), NODES)
 
-    return combine(plugins, answer_of, state), "".join(log)
+    return combine(plugins, kept, ask, state), "".join(log)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.plugin import Point
+from podium.framework.profile import Profile
 from podium.testing.builders import pod
 from tests.support import toys
 from tests.support.toys import (
@@ -95,8 +96,8 @@ def test_priority_tells_pods_apart():
 
 
 def test_profiles_tell_pods_apart():
-    first, second = profile(Filter("F")), profile(Filter("F"))
-    second.name = "other"
+    plugins = {Point.FILTER: [Filter("F")]}
+    first, second = Profile("first", plugins, {}), Profile("second", plugins, {})
 
     assert first.sign(pod()) != second.sign(pod())
 

@@ -8,6 +8,7 @@ every pod, about every row that no filter before them refuses.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 
 _NOT_JUDGED: Final = (OUT, PENDING)
+_NOT_REFUSED: Final = np.zeros(1, np.int32)  # by any row
 _MANY_STATUSES: Final = 1024  # start over: reasons that vary by node would grow without end
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 
@@ -168,28 +170,43 @@ class Judgement:
 
     def _pre_filter(self, pod: Pod, changes: Changes) -> tuple[CycleState, PreFiltered]:
         """Run the PreFilters that are outdated or have no signature. Return the pod's state too."""
-        if not changes.fresh and self.reading.pre_filters & changes.aspects:
-            by_name = self.reading.by_name
-            for name in list(self._pre_answers):
-                if by_name[name].cluster & changes.aspects:
-                    del self._pre_answers[name]
-        state = self.state.layer() if self.unsigned else self.state
-        nodes = self.cluster.rows()
         unsigned, kept, ask = self.unsigned, self._pre_answers, self.profile.pre_filter
+        nodes = self.cluster.rows()
+        outdated = {
+            plugin: kept.pop(plugin.name)
+            for plugin, read in self.reading.far_pre_filters
+            if read & changes.aspects and plugin.name in kept
+        }
+        if outdated and not unsigned and self._answer_as_before(outdated, pod, nodes):
+            return self.state, self._pre
+        state = self.state.layer() if unsigned else self.state
 
         def answer_of(plugin: PreFilterPlugin) -> PreFilterAnswer:
-            name = plugin.name
-            if name in unsigned:
+            if plugin.name in unsigned:
                 return ask(plugin, state, pod, nodes)
-            answer = kept.get(name)
-            if answer is None:
-                answer = kept[name] = ask(plugin, self.state, pod, nodes)
+            answer = kept[plugin.name] = ask(plugin, self.state, pod, nodes)
             return answer
 
-        self._pre = combine(self.profile.pre_filters, answer_of, state)
+        self._pre = combine(self.profile.pre_filters, kept, answer_of, state)
         self.state.skip_filter = self._pre.skipped - self.unsigned
         state.skip_filter = self._pre.skipped
         return state, self._pre
+
+    def _answer_as_before(
+        self, outdated: Mapping[PreFilterPlugin, PreFilterAnswer], pod: Pod, nodes: Rows
+    ) -> bool:
+        """Ask these again, up to the first that says something else; true when there is none.
+
+        Those that the last pod did not get to are not asked.
+        """
+        kept, reached = self._pre_answers, self._pre.answers
+        for plugin, before in outdated.items():
+            if plugin.name in reached:
+                answer = self.profile.pre_filter(plugin, self.state, pod, nodes)
+                kept[plugin.name] = answer
+                if answer != before:
+                    return False
+        return True
 
     def _names_of_signed(self, pre: PreFiltered) -> frozenset[str] | None:
         """The nodes that PreFilters with a signature want; ``pre`` has the answers of all."""
@@ -326,7 +343,7 @@ class Judgement:
                 return False
             before = last.status_index
         elif kept.is_news(filter_index, rows, statuses):
-            before = kept.said_by(filter_index, rows)
+            before = _NOT_REFUSED if kept.is_new else kept.said_by(filter_index, rows)
         else:
             return False
         of_values = np.array([kept.index_of(status) for status in statuses.values], np.intp)

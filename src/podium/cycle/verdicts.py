@@ -40,6 +40,9 @@ class FeasibleVersion(NamedTuple):
 
 UNTRACKED = FeasibleVersion(-1, -1)
 
+_NO_FIRST: Final[NDArray[np.int16]] = np.zeros(0, np.int16)
+_NO_STATUS_INDEX: Final[NDArray[np.int32]] = np.zeros(0, np.int32)
+
 
 class VerdictsOfAttempt(Protocol):
     """What an attempt reads: the feasible rows now, and who refused the others when asked."""
@@ -70,18 +73,20 @@ class Verdicts:
     * ``_counts[i]`` is the number of candidates with status ``i``, while it is known.
 
     In a refresh ``grows`` says whether a row may become feasible that was not: while it is false
-    no row is pending, and rows only leave ``feasible``.
+    no row is pending, and rows only leave ``feasible``. ``is_new`` says that this refresh started
+    over: no filter has refused a row before it is asked.
     """
 
     def __init__(self, cluster: ClusterState, filters: int) -> None:
         self.cluster = cluster
         self.fits: Final = filters
-        self.first: NDArray[np.int16] = np.zeros(0, np.int16)
-        self.status_index: NDArray[np.int32] = np.zeros(0, np.int32)
+        self.first = _NO_FIRST
+        self.status_index = _NO_STATUS_INDEX
         self.statuses: list[Status] = [SUCCESS]
         self.candidates = self.feasible = NO_ROWS
         self.version = FeasibleVersion(0, 0)
         self.grows = False
+        self.is_new = False
         self._index_of: dict[Status, int] = {SUCCESS: 0}
         self._counts: NDArray[np.intp] | None = None
         self._rejections: Rejections | None = None
@@ -97,7 +102,7 @@ class Verdicts:
         self.status_index = np.zeros(size, np.int32)
         self.statuses, self._index_of = [SUCCESS], {SUCCESS: 0}
         self._counts = self._rejections = None
-        self.grows = True
+        self.grows = self.is_new = True
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -148,7 +153,7 @@ class Verdicts:
         """Whether this filter refuses one of these rows, or has refused one before."""
         if len(statuses.values) > 1 or not statuses.values[0].ok:
             return True
-        if self.none_refused:
+        if self.is_new or self.none_refused:
             return False
         return bool((self.first[self._where(rows)] == filter_index).any())
 
@@ -186,6 +191,7 @@ class Verdicts:
 
     def finish_pending(self, pending: RowNumbers) -> None:
         """All filters were asked about these rows, and none refused them."""
+        self.is_new = False
         if not len(pending):
             return
         self.first[self._where(pending)] = self.fits
@@ -198,8 +204,10 @@ class Verdicts:
         feasible = self.candidates
         if not self.none_refused:
             feasible = np.flatnonzero(self.first == self.fits)
-        if feasible is not self.feasible and not np.array_equal(feasible, self.feasible):
-            feasible.flags.writeable = False  # plugins see this very array
+        if feasible is not self.feasible and (
+            len(feasible) != len(self.feasible) or not np.array_equal(feasible, self.feasible)
+        ):
+            feasible.setflags(write=False)  # plugins see this very array
             self.feasible = feasible
             number = self.version.number + 1
             self.version = FeasibleVersion(number, number if self.grows else self.version.grown_at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from podium.framework.cycle_state import CycleState
@@ -47,18 +47,27 @@ class PreFiltered:
 
 def combine(
     plugins: Iterable[PreFilterPlugin],
-    answer_of: Callable[[PreFilterPlugin], PreFilterAnswer],
+    kept: Mapping[str, PreFilterAnswer],
+    ask: Callable[[PreFilterPlugin], PreFilterAnswer],
     state: CycleState,
 ) -> PreFiltered:
-    """Ask the plugins in order, until one of them ends it; ``state`` gets those that skip."""
+    """Take the kept answers, and ask for the others in order, until a plugin ends it.
+
+    ``state`` gets those that skip.
+    """
     out = PreFiltered()
-    skipped: list[str] = []
+    answers, skipped = out.answers, list[str]()
     try:
         for plugin in plugins:
-            answer = out.answers[plugin.name] = answer_of(plugin)
-            if answer[1].is_skip:
-                skipped.append(plugin.name)
-            elif out.ends_with(plugin.name, answer):
+            name = plugin.name
+            answer = kept.get(name) or ask(plugin)
+            answers[name] = answer
+            status = answer[1]
+            if status is SUCCESS and answer[0] is None:
+                continue
+            if status.is_skip:
+                skipped.append(name)
+            elif out.ends_with(name, answer):
                 break
     finally:
         state.skip_filter = out.skipped = frozenset(skipped)

@@ -59,7 +59,7 @@ from podium.framework.preemption import (
     unasked,
 )
 from podium.framework.reading import Reading
-from podium.framework.signature import Signature, Signers
+from podium.framework.signature import Signers
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
@@ -107,7 +107,8 @@ class Profile:
         )
         # The judging plugins that never have a signature, in order.
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
-        self.signers = Signers(self.judges)
+        self.signers = Signers(name, self.judges)
+        self.sign = self.signers.sign  # what the judging plugins look at in a pod
         self._reading: Reading | None = None  # the latest
 
     @property
@@ -131,10 +132,6 @@ class Profile:
                 return status.by(plugin.name)
         return SUCCESS
 
-    def sign(self, pod: Pod) -> Signature:
-        """Return what the judging plugins look at in the pod."""
-        return self.signers.sign(self.name, pod)
-
     def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
         """Return what the plugins depend on for this pod: everything where one cannot tell."""
         found: dict[str, Dependencies] = {}
@@ -156,7 +153,7 @@ class Profile:
     def run_pre_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> PreFiltered:
         """Run the PreFilters in order, until one of them ends it."""
         return combine(
-            self.pre_filters, lambda plugin: self.pre_filter(plugin, state, pod, nodes), state
+            self.pre_filters, {}, lambda plugin: self.pre_filter(plugin, state, pod, nodes), state
         )
 
     def pre_filter(
@@ -172,7 +169,7 @@ class Profile:
         except FAULTS as fault:
             status = fault_of(plugin, "PreFilter", pod, fault)
         self._pre_filtering[plugin.name].answered(begin, status)
-        if status.ok or status.is_skip:
+        if status is SUCCESS or status.ok or status.is_skip:
             return names, status
         if status.code in (Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE):
             return None, status.by(plugin.name)

@@ -48,7 +48,8 @@ class Signature(NamedTuple):
 class Signers:
     """The judging plugins of one profile that have a ``sign``."""
 
-    def __init__(self, plugins: Iterable[Plugin]) -> None:
+    def __init__(self, profile: str, plugins: Iterable[Plugin]) -> None:
+        self._profile = profile
         self._signers: list[tuple[Plugin, Callable[..., Hashable]]] = []
         unsigned: list[str] = []
         for plugin in plugins:
@@ -60,19 +61,19 @@ class Signers:
         self._always_unsigned = frozenset(unsigned)
         self._last: Signature | None = None  # equal pods often follow one another
 
-    def sign(self, profile: str, pod: Pod) -> Signature:
+    def sign(self, pod: Pod) -> Signature:
         """Sign the pod. A ``sign`` that fails, or is not hashable, leaves its plugin out."""
         try:
-            key = (profile, pod.priority, *[sign(pod) for sign in self._signs])
+            key = (self._profile, pod.priority, *[sign(pod) for sign in self._signs])
             if self._last is None or self._last.key != key:
                 self._last = Signature(key, hash(key), self._always_unsigned)
             return self._last
         except FAULTS:
-            return self._sign_one_by_one(profile, pod)
+            return self._sign_one_by_one(pod)
 
-    def _sign_one_by_one(self, profile: str, pod: Pod) -> Signature:
+    def _sign_one_by_one(self, pod: Pod) -> Signature:
         """Sign a pod for which some plugin has no signature, and say why."""
-        parts: list[Hashable] = [profile, pod.priority]
+        parts: list[Hashable] = [self._profile, pod.priority]
         missing: list[str] = []
         problems: list[str] = []
         for plugin, sign in self._signers:

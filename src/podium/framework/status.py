@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 
 class Code(Enum):
@@ -161,6 +162,9 @@ class Nominate:
 CLEAR = Nominate("")
 
 
+_ONLY_TEXT: Final = frozenset({str})
+
+
 @dataclass(frozen=True, slots=True)
 class PreFilterResult:
     """The names of the only nodes worth looking at. Names that no node has are dropped."""
@@ -169,6 +173,8 @@ class PreFilterResult:
 
     def __post_init__(self) -> None:
         given: object = self.node_names
+        if type(given) is frozenset and _ONLY_TEXT.issuperset(map(type, given)):
+            return
         if isinstance(given, str) or not isinstance(given, Iterable):
             text = "PreFilterResult takes a set of node names, such as {'node-1'}"
             raise TypeError(f"{text}, not {given!r}")

@@ -242,7 +242,9 @@ class ClusterView:
 
     def pod_counts(self, query: PodQuery) -> Counts:
         """Return how many pods match on each row."""
-        return read_only(self._state.counts(query)[: self._table.size])
+        shown = self._state.counts(query)[: self._table.size]  # slicing makes a view already
+        shown.setflags(write=False)
+        return shown
 
     def domain_counts(self, query: PodQuery, key: str) -> Counts:
         """Return a copy: how many pods match in each domain of a label.
@@ -277,8 +279,8 @@ class ClusterView:
         return Volumes(self._state.volumes)
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        self.require(Namespace)
-        return self._state.namespace_labels(name)
+        found = self.objects(Namespace).get(name)
+        return found.labels if found is not None else {}
 
     def assumed(self, kind: type[T]) -> Assumed[T]:
         """Return the assumed volumes or claims; Reserve assumes what it takes here."""

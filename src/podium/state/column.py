@@ -168,7 +168,7 @@ class Interned(Generic[T]):
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view of the array."""
     shown = array.view()
-    shown.flags.writeable = False
+    shown.setflags(write=False)
     return shown
 
 
