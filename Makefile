@@ -48,11 +48,11 @@ pictures: $(STAMP) ## Draw the pictures of the README anew: the recorded demo an
 modules-page: ## Write docs/modules.md anew, after adding, moving or removing a module
 	$(PYTHON) docs/modules.py
 
-schemas: $(STAMP) ## Pack the schemas of the served Kubernetes release anew, from kubernetes-validate
+schemas: $(STAMP) ## Pack the schemas of the Kubernetes releases anew, from kubernetes-validate
 	$(BIN)/python tools/pack_schemas.py
 
-go-types: $(STAMP) ## Write the facts about Kubernetes' Go types anew (KUBERNETES=path of a checkout)
-	$(BIN)/python tools/go_types.py $(or $(KUBERNETES),$(error KUBERNETES=path/to/kubernetes is missing))
+go-types: $(STAMP) ## Write the facts about a release's Go types anew (KUBERNETES=path of a checkout RELEASE=1.37)
+	$(BIN)/python tools/go_types.py $(or $(KUBERNETES),$(error KUBERNETES=path/to/kubernetes is missing)) $(or $(RELEASE),$(error RELEASE=1.37 is missing))
 
 feature-gates: $(STAMP) ## Write the feature gates of a release anew (KUBERNETES=path of a checkout RELEASE=1.37)
 	$(BIN)/python tools/feature_gates.py $(or $(KUBERNETES),$(error KUBERNETES=path/to/kubernetes is missing)) $(or $(RELEASE),$(error RELEASE=1.37 is missing))

@@ -87,7 +87,7 @@ def main():
     parser.add_argument("--workload", default="*/5000Nodes")
     parser.add_argument("--only", choices=("podium", "kube-scheduler"))
     args = parser.parse_args()
-    binaries = find_binaries()
+    binaries = find_binaries()[0]
     sides = (args.only,) if args.only else ("kube-scheduler", "podium")
     for workload in load_file(args.file):
         if not fnmatchcase(workload.name, args.workload):

@@ -1,6 +1,6 @@
 """Write down what only the Go types of Kubernetes know: numbers of fields, and zeros left out.
 
-    make go-types KUBERNETES=path/to/a/checkout/of/kubernetes
+    make go-types KUBERNETES=path/to/a/checkout/of/kubernetes RELEASE=1.37
 
 The published schemas say which fields there are. They do not say which number a field has in
 protobuf, whether Go leaves it out while it is zero, or whether it is part of the object from the
@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from podium.apiserver.published import GO_TYPES
+from podium.apiserver.published import go_types_file
+from podium.release import release_named
 
 _SOURCES = (
     "api/*/v*",
@@ -116,8 +117,9 @@ def main() -> None:
     structs = read(sources)
     if not structs:
         sys.exit(f"no Go types below {sources}: give the path of a checkout of kubernetes")
-    GO_TYPES.write_text(text(structs))
-    print(f"{GO_TYPES}: {len(structs)} types")
+    path = go_types_file(release_named(sys.argv[2]))
+    path.write_text(text(structs))
+    print(f"{path}: {len(structs)} types")
 
 
 if __name__ == "__main__":

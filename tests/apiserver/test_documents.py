@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.apiserver.published import RELEASE
+from podium.release import RELEASES
 from tests.support.apiserver import PODS, pod, with_server
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -60,9 +60,14 @@ async def test_health(client, path):
     assert await client.call("GET", path) == (200, b"ok")
 
 
+@pytest.mark.parametrize("release", RELEASES, ids=str)
 @with_server
-async def test_version(client):
-    assert (await client.get("/version"))["gitVersion"] == f"v{RELEASE}+podium"
+async def test_version(client, release):
+    found = await client.get("/version")
+
+    assert found["gitVersion"] == f"v{release}.0+podium"
+    assert f"{found['major']}.{found['minor']}" == str(release)
+    assert (await client.get("/openapi/v2"))["info"]["version"] == found["gitVersion"]
 
 
 @with_server

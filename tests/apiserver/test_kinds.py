@@ -4,19 +4,25 @@ import pytest
 
 from podium.apiserver.kinds.builtin import builtin_kinds
 from podium.apiserver.schemas import ANYTHING
+from podium.release import RELEASES
 
-KINDS = list(builtin_kinds())
+TABLES = {release: builtin_kinds(release) for release in RELEASES}
+KINDS = [kind for table in TABLES.values() for kind in table]
 
 every_kind = pytest.mark.parametrize(
-    "kind", KINDS, ids=lambda kind: f"{kind.resource}-{kind.version}"
+    "kind", KINDS, ids=lambda kind: f"{kind.resource}-{kind.version}-{kind.release}"
 )
 
 
-def test_each_is_found_by_path_by_kind_and_by_resource():
-    table = builtin_kinds()
+every_table = pytest.mark.parametrize("table", TABLES.values(), ids=map(str, TABLES))
 
-    assert len({(kind.api_version, kind.kind) for kind in KINDS}) == len(KINDS)
-    for kind in KINDS:
+
+@every_table
+def test_each_is_found_by_path_by_kind_and_by_resource(table):
+    kinds = list(table)
+
+    assert len({(kind.api_version, kind.kind) for kind in kinds}) == len(kinds)
+    for kind in kinds:
         assert table.at(kind.group, kind.version, kind.plural) is kind
         assert table.of(kind.api_version, kind.kind) is kind
     assert table.resource("horizontalpodautoscalers.autoscaling").version == "v2"
@@ -24,9 +30,10 @@ def test_each_is_found_by_path_by_kind_and_by_resource():
         table.resource("unicorns")
 
 
-def test_short_names_mean_one_resource():
+@every_table
+def test_short_names_mean_one_resource(table):
     owners = {}
-    for kind in KINDS:
+    for kind in table:
         for name in (kind.plural, kind.singular, *kind.short_names):
             owners.setdefault(name, set()).add(kind.storage)
 

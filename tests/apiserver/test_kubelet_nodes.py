@@ -3,7 +3,7 @@
 import pytest
 
 from podium.apiserver.kubelet_nodes import host_address, pod_range
-from podium.apiserver.published import RELEASE
+from podium.release import RELEASES
 from tests.support.controllers import World, node
 
 LEASES = "leases.coordination.k8s.io"
@@ -33,7 +33,15 @@ def test_a_bare_node_becomes_a_whole_one(world):
     assert found["metadata"]["labels"]["kubernetes.io/hostname"] == "n1"
     assert found["status"]["allocatable"] == found["status"]["capacity"]
     assert found["status"]["addresses"][0] == {"type": "InternalIP", "address": "172.16.0.2"}
-    assert found["status"]["nodeInfo"]["kubeletVersion"] == f"v{RELEASE}"
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+def test_kubelets_are_of_the_release(release):
+    world = World(release=release)
+
+    world.create("nodes", node())
+
+    assert world.status("nodes", "n1")["nodeInfo"]["kubeletVersion"] == f"v{release}.0"
 
 
 def test_what_a_node_says_of_itself_stays(world):

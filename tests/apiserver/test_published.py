@@ -2,7 +2,8 @@
 
 import pytest
 
-from podium.apiserver.published import RELEASE, SCHEMAS, definitions, go_type
+from podium.apiserver.published import GoType, definitions, go_type, schemas_file
+from podium.release import LATEST, RELEASES, V1_36, V1_37
 from tools import go_types, pack_schemas
 
 SOURCE = """
@@ -63,16 +64,21 @@ def test_go_types_are_read_from_a_checkout(tmp_path):
     ]
 
 
-def test_the_packed_schemas_are_those_of_the_release():
-    assert SCHEMAS.read_bytes() == pack_schemas.packed(RELEASE)
+every_release = pytest.mark.parametrize("release", RELEASES, ids=str)
 
 
-def test_a_field_is_in_the_schema_and_in_the_go_type_or_in_neither():
+@every_release
+def test_the_packed_schemas_are_those_of_the_release(release):
+    assert schemas_file(release).read_bytes() == pack_schemas.packed(release)
+
+
+@every_release
+def test_a_field_is_in_the_schema_and_in_the_go_type_or_in_neither(release):
     """Two sources, one release: only `status` of a few kinds is published without a Go field."""
     compared = 0
-    for name in definitions():
-        known = go_type(name)
-        properties = definitions()[name].get("properties")
+    for name in definitions(release):
+        known = go_type(release, name)
+        properties = definitions(release)[name].get("properties")
         if known is None or not properties:
             continue
         compared += 1
@@ -83,7 +89,7 @@ def test_a_field_is_in_the_schema_and_in_the_go_type_or_in_neither():
 def names_of(known):
     found = set()
     for name in known.numbers.values():
-        found |= names_of(go_type(name[1:])) if name.startswith("~") else {name}
+        found |= names_of(name) if isinstance(name, GoType) else {name}
     return found - {"apiVersion", "kind"}
 
 
@@ -99,13 +105,23 @@ def names_of(known):
     ],
 )
 def test_which_fields_go_without_saying(definition, field, expected):
-    assert (field in go_type(f"io.k8s.api.{definition}").omitted) is expected
+    assert (field in go_type(LATEST, f"io.k8s.api.{definition}").omitted) is expected
 
 
 def test_a_type_that_go_does_not_have():
-    assert go_type("io.example.v1.Shelf") is None
+    assert go_type(LATEST, "io.example.v1.Shelf") is None
 
 
 def test_structs_that_are_always_there_come_in_the_order_of_their_declaration():
-    assert go_type("io.k8s.api.apps.v1.Deployment").embedded == ("metadata", "spec", "status")
-    assert go_type("io.k8s.api.apps.v1.DeploymentSpec").embedded == ("template", "strategy")
+    assert go_type(LATEST, "io.k8s.api.apps.v1.Deployment").embedded == (
+        "metadata",
+        "spec",
+        "status",
+    )
+    assert go_type(LATEST, "io.k8s.api.apps.v1.DeploymentSpec").embedded == ("template", "strategy")
+
+
+@pytest.mark.parametrize(("release", "is_there"), [(V1_36, False), (V1_37, True)], ids=str)
+def test_a_field_of_one_release_only(release, is_there):
+    known = go_type(release, "io.k8s.api.storage.v1.CSINode")
+    assert ("status" in known.embedded) is is_there

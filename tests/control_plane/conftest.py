@@ -1,17 +1,31 @@
-"""One control plane and one embedded server for all comparisons of a run."""
+"""One control plane and one embedded server for all comparisons of a run, by release."""
+
+import functools
 
 import pytest
 
-from tests.support.control_plane import sides
+from tests.support.control_plane import processes, sides
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane, find_binaries
 
 
-@pytest.fixture(scope="session")
-def binaries():
+def control_planes():
     try:
         return find_binaries()
     except NoControlPlane as missing:
-        pytest.skip(str(missing))
+        return [pytest.param(None, marks=pytest.mark.skip(str(missing)))]
+
+
+@pytest.fixture(
+    scope="session", params=control_planes(), ids=lambda found: found.folder.name if found else ""
+)
+def binaries(request):
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def podium(binaries):
+    """podium's scheduler as the release of the control plane."""
+    return functools.partial(processes.podium, release=binaries.release)
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +40,7 @@ def theirs(plane):
 
 
 @pytest.fixture(scope="session")
-def ours(tmp_path_factory):
-    with sides.embedded(tmp_path_factory.mktemp("embedded")) as side:
+def ours(binaries, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("embedded")
+    with sides.embedded(folder, release=binaries.release) as side:
         yield side

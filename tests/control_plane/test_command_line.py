@@ -10,19 +10,17 @@ from podium import app
 from podium.cli.arguments.parser import Parser
 from podium.cli.arguments.scheduler_flags import FLAGS, Given, add_options
 from podium.config.dump import dump, to_yaml
-from podium.config.feature_gates import Stage, gates_of
+from podium.config.feature_gates import FeatureGates, Stage, gates_of
 from podium.config.load import read
 from podium.config.version import V1
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
-from podium.release import release_named
 from tests.support.control_plane.plane import write_kubeconfig
 from tests.support.control_plane.processes import free_port
 
 pytestmark = pytest.mark.cluster
 
 FILES = Path(__file__).parent.parent / "config"
-REGISTRY = app.in_tree_with_legacy()
 
 
 def v1_files():
@@ -68,15 +66,11 @@ def test_flags_are_logged_alike(binaries):
 
 def test_gates(help_text, binaries):
     """Those that are generally available or deprecated are not shown."""
-    version = subprocess.run(
-        [binaries["kube-scheduler"], "--version"], capture_output=True, text=True, check=True
-    )
-    release = release_named(re.findall(r"v(\d+\.\d+)", version.stdout)[0])
     theirs = re.findall(r"kube:(\w+)=true\|false \((\w+) - default=(\w+)\)", help_text)
 
     assert {each for each in theirs if not each[0].startswith("All")} == {
         (gate.name, gate.stage.name, str(gate.default).lower())
-        for gate in gates_of(release).values()
+        for gate in gates_of(binaries.release).values()
         if gate.stage in (Stage.ALPHA, Stage.BETA)
     }
 
@@ -93,8 +87,9 @@ def test_written_configuration(path, binaries, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert done.returncode == 0, done.stderr
 
-    reading = read(text, REGISTRY, versions=VERSIONS)
-    ours = to_yaml(dump(as_v1(reading, REGISTRY, path.name), reading.configuration, REGISTRY))
+    registry = app.in_tree_with_legacy(FeatureGates(binaries.release))
+    reading = read(text, registry, versions=VERSIONS)
+    ours = to_yaml(dump(as_v1(reading, registry, path.name), reading.configuration, registry))
     theirs = (tmp_path / "written.yaml").read_text().splitlines()
     assert ours.splitlines() == [line for line in theirs if line != NOT_GIVEN]
 

@@ -14,8 +14,9 @@ HISTORY = 5
 
 
 @pytest.fixture(scope="module")
-def forgetful(tmp_path_factory):
-    with sides.embedded(tmp_path_factory.mktemp("forgetful"), history=HISTORY) as side:
+def forgetful(binaries, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forgetful")
+    with sides.embedded(folder, history=HISTORY, release=binaries.release) as side:
         yield side
 
 

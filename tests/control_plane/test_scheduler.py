@@ -67,7 +67,9 @@ async def all_running(cluster, count):
 
 def test_schedules_a_thousand_pods(binaries, tmp_path):
     async def main():
-        async with EmbeddedCluster(ClusterOptions(nodes=NODES)) as cluster:
+        async with EmbeddedCluster(
+            ClusterOptions(nodes=NODES, release=binaries.release)
+        ) as cluster:
             waiting = asyncio.create_task(all_running(cluster, PODS))
             with scheduler(binaries, cluster.url, tmp_path):
                 for number in range(PODS):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.support.control_plane.plane import Credentials, write_kubeconfig
-from tests.support.control_plane.processes import USER, podium
+from tests.support.control_plane.processes import USER
 
 pytestmark = pytest.mark.cluster
 
@@ -29,7 +29,7 @@ def expired_certificate(plane, folder):
     return json.loads(kubeconfig.read_text())["users"][0]["user"]
 
 
-def told_by(kubeconfig, folder):
+def told_by(podium, kubeconfig, folder):
     """What the scheduler complains about by the time that it has tried every kind again."""
     scheduler = podium(folder, kubeconfig, "-v=10")
     try:
@@ -41,25 +41,25 @@ def told_by(kubeconfig, folder):
 
 
 @pytest.mark.parametrize("credentials", [unknown_token, foreign_certificate, expired_certificate])
-def test_credentials_that_are_refused(credentials, plane, tmp_path):
+def test_credentials_that_are_refused(credentials, plane, podium, tmp_path):
     cluster = {"server": plane.url, "certificate-authority": str(plane.authority)}
     user = credentials(plane, tmp_path)
     kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", cluster, user)
 
-    (error,) = told_by(kubeconfig, tmp_path)
+    (error,) = told_by(podium, kubeconfig, tmp_path)
 
     assert " ERROR podium.client.trouble cannot " in error
     assert f"{kubeconfig}, context it: {plane.url} does not accept these credentials" in error
     assert REFUSED in error
 
 
-def test_a_server_that_is_not_trusted(plane, tmp_path):
+def test_a_server_that_is_not_trusted(plane, podium, tmp_path):
     shutil.copy(plane.folder / "ca.crt", tmp_path / "other.crt")  # it signs users, not the server
     cluster = {"server": plane.url, "certificate-authority": str(tmp_path / "other.crt")}
     user = json.loads(plane.admin.read_text())["users"][0]["user"]
     kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", cluster, user)
 
-    (warning,) = told_by(kubeconfig, tmp_path)
+    (warning,) = told_by(podium, kubeconfig, tmp_path)
 
     assert f"{kubeconfig}, context it: {plane.url}: its certificate is not trusted" in warning
     assert "check certificate-authority-data and tls-server-name" in warning

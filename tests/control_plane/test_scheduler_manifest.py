@@ -27,10 +27,10 @@ def service_account(plane, side, folder):
     return write_kubeconfig(folder / "account", cluster, {"token": answer["status"]["token"]})
 
 
-def second_scheduler(kubeconfig, folder):
+def second_scheduler(kubeconfig, folder, release):
     config = f"--config={EXAMPLES / 'second-scheduler-config.yaml'}"
     command = [sys.executable, "-m", "podium", "scheduler", config, f"--kubeconfig={kubeconfig}"]
-    options = ["--secure-port=0", "--logging-format=text"]
+    options = ["--secure-port=0", "--logging-format=text", f"--emulated-version={release}"]
     return Scheduler([*command, *options], folder / "podium.log")
 
 
@@ -41,7 +41,8 @@ def test_a_second_scheduler(binaries, tmp_path):
         subprocess.run([*apply, manifest], check=True, capture_output=True)
         side = sides.real(plane)
         stage = Stage(side, "second")
-        with second_scheduler(service_account(plane, side, tmp_path), tmp_path) as scheduler:
+        account = service_account(plane, side, tmp_path)
+        with second_scheduler(account, tmp_path, binaries.release) as scheduler:
             stage.ready_nodes("a")
             stage.pod("theirs")
             stage.pod("ours", schedulerName="podium")

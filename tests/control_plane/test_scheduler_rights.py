@@ -12,7 +12,6 @@ import pytest
 
 from tests.support.control_plane import sides
 from tests.support.control_plane.plane import ControlPlane
-from tests.support.control_plane.processes import podium
 from tests.support.control_plane.stage import PRIORITIES, Stage
 
 pytestmark = pytest.mark.cluster
@@ -119,15 +118,16 @@ def paused(requests):
 
 
 @pytest.mark.parametrize(
-    ("resource", "kind"),
+    "kind",
     [
-        ("csistoragecapacities", "csistoragecapacities.storage.k8s.io"),
-        ("poddisruptionbudgets", "poddisruptionbudgets.policy"),
-        ("services", "services"),
-        ("storageclasses", "storageclasses.storage.k8s.io"),
+        "csistoragecapacities.storage.k8s.io",
+        "poddisruptionbudgets.policy",
+        "services",
+        "storageclasses.storage.k8s.io",
     ],
 )
-def test_a_kind_it_can_do_without_is_one_warning(resource, kind, audited, stage, tmp_path):
+def test_a_kind_it_can_do_without_is_one_warning(kind, audited, stage, podium, tmp_path):
+    resource = kind.partition(".")[0]
     user = f"without-{resource}"
     with podium(tmp_path, audited.user_without(user, resource)) as scheduler:
         stage.nodes("a")  # a pod is bound to it
@@ -139,7 +139,7 @@ def test_a_kind_it_can_do_without_is_one_warning(resource, kind, audited, stage,
     assert len(audited.refused(user, resource)) == ONCE
 
 
-def test_events_it_may_not_write_are_one_warning(audited, stage, tmp_path):
+def test_events_it_may_not_write_are_one_warning(audited, stage, podium, tmp_path):
     kubeconfig = audited.user_without("without-events", "events")
     with podium(tmp_path, kubeconfig) as scheduler:
         stage.nodes("a", "b", "c")
@@ -150,7 +150,9 @@ def test_events_it_may_not_write_are_one_warning(audited, stage, tmp_path):
 
 
 @pytest.mark.parametrize("resource", ["pods", "nodes"])
-def test_a_kind_it_needs_is_one_error_and_asked_for_with_pauses(resource, audited, tmp_path):
+def test_a_kind_it_needs_is_one_error_and_asked_for_with_pauses(
+    resource, audited, podium, tmp_path
+):
     user = f"without-{resource}"
     kubeconfig = audited.user_without(user, resource)
     with standing(podium(tmp_path, kubeconfig)) as scheduler:
@@ -162,7 +164,7 @@ def test_a_kind_it_needs_is_one_error_and_asked_for_with_pauses(resource, audite
     assert paused(audited.refused(user, resource)) >= LEAST_PAUSE_SECONDS
 
 
-def test_a_lease_it_may_not_read_is_one_error(audited, tmp_path):
+def test_a_lease_it_may_not_read_is_one_error(audited, podium, tmp_path):
     user = "without-leases"
     kubeconfig = audited.user_without(user, "leases")
     with standing(podium(tmp_path, kubeconfig)) as scheduler:
@@ -174,7 +176,7 @@ def test_a_lease_it_may_not_read_is_one_error(audited, tmp_path):
     assert paused(audited.refused(user, "leases")) >= LEAST_PAUSE_SECONDS
 
 
-def test_bindings_it_may_not_write_fail_with_backoff(audited, stage, tmp_path):
+def test_bindings_it_may_not_write_fail_with_backoff(audited, stage, podium, tmp_path):
     user = "without-bindings"
     kubeconfig = audited.user_without(user, "bindings", "pods/binding")
     with podium(tmp_path, kubeconfig) as scheduler:
@@ -189,7 +191,7 @@ def test_bindings_it_may_not_write_fail_with_backoff(audited, stage, tmp_path):
     assert paused(audited.refused(user, "pods")) >= LEAST_PAUSE_SECONDS
 
 
-def test_conditions_it_may_not_write_leave_the_events(audited, stage, tmp_path):
+def test_conditions_it_may_not_write_leave_the_events(audited, stage, podium, tmp_path):
     user = "without-conditions"
     with podium(tmp_path, audited.user_without(user, "pods/status")) as scheduler:
         stage.nodes("a")
@@ -204,7 +206,7 @@ def test_conditions_it_may_not_write_leave_the_events(audited, stage, tmp_path):
     assert outcome["conditions"] == []
 
 
-def test_victims_it_may_not_delete_are_asked_for_with_pauses(audited, stage, tmp_path):
+def test_victims_it_may_not_delete_are_asked_for_with_pauses(audited, stage, podium, tmp_path):
     user = "without-delete"
     for name, value in (("low", 10), ("high", 1000)):
         stage.create(PRIORITIES, {"metadata": {"name": name}, "value": value})
@@ -219,7 +221,7 @@ def test_victims_it_may_not_delete_are_asked_for_with_pauses(audited, stage, tmp
     assert paused(audited.refused(user, "pods")) >= LEAST_PAUSE_SECONDS
 
 
-def test_an_idle_scheduler_only_renews_its_lease(audited, tmp_path):
+def test_an_idle_scheduler_only_renews_its_lease(audited, podium, tmp_path):
     user = "idle"
     with podium(tmp_path, audited.user_without(user)) as scheduler:
         begun = len(audited.requests(user))

@@ -27,13 +27,20 @@ _numbers = itertools.count()
 
 @contextlib.contextmanager
 def podium_on_embedded(binaries, folder):
-    with sides.embedded(folder) as side, podium(folder, side.kubeconfig):
+    release = binaries.release
+    with (
+        sides.embedded(folder, release=release) as side,
+        podium(folder, side.kubeconfig, release=release),
+    ):
         yield side
 
 
 @contextlib.contextmanager
 def podium_on_real(binaries, folder):
-    with ControlPlane(binaries) as plane, podium(folder, plane.kubeconfig_for(USER)):
+    with (
+        ControlPlane(binaries) as plane,
+        podium(folder, plane.kubeconfig_for(USER), release=binaries.release),
+    ):
         yield sides.real(plane)
 
 

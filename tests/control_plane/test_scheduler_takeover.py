@@ -12,7 +12,6 @@ from tests.support.control_plane.processes import (
     MOST_TAKEOVER_SECONDS,
     USER,
     kube_scheduler,
-    podium,
 )
 
 pytestmark = pytest.mark.cluster
@@ -27,10 +26,12 @@ def stock(binaries):
 
 
 @pytest.mark.parametrize("leader", ["podium", "kube-scheduler"])
-def test_podium_takes_over_and_no_pod_is_bound_twice_or_forgotten(leader, binaries, tmp_path):
+def test_podium_takes_over_and_no_pod_is_bound_twice_or_forgotten(
+    leader, binaries, podium, tmp_path
+):
     start = podium if leader == "podium" else stock(binaries)
     with ControlPlane(binaries) as plane:
         user = plane.kubeconfig_for(USER)
-        happened = takeover.play(sides.real(plane), user, tmp_path, start)
+        happened = takeover.play(sides.real(plane), user, tmp_path, start, podium)
 
     takeover.check(happened, LEASE_SECONDS, MOST_TAKEOVER_SECONDS)

@@ -13,6 +13,7 @@ from podium.apiserver.api import Api
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import FakeClock
+from podium.release import LATEST
 
 PODS = "/api/v1/namespaces/default/pods"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -83,7 +84,8 @@ def with_server(test):
 
 async def _run(test, *args, **kwargs):
     clock = FakeClock()
-    api = new_api(clock, history=50, seed=1)
+    release = kwargs.get("release", LATEST)  # a test may be parametrized with the server's release
+    api = new_api(clock, history=50, seed=1, release=release)
     timeout = aiohttp.ClientTimeout(total=20)
     async with EmbeddedServer(api) as server, aiohttp.ClientSession(timeout=timeout) as session:
         await test(Client(session, server.url, api, clock), *args, **kwargs)

@@ -10,14 +10,15 @@ from podium.apiserver.kubelet import PodAgent
 from podium.apiserver.kubelet_nodes import NodeAgent
 from podium.apiserver.subresources import bind
 from podium.clock import FakeClock
+from podium.release import LATEST
 
 
 class World:
     """Objects go in, time passes, objects come out; ``settle`` lets everything react."""
 
-    def __init__(self, *, kubelets=True):
+    def __init__(self, *, kubelets=True, release=LATEST):
         self.clock = FakeClock()
-        self.api = new_api(self.clock, seed=1)
+        self.api = new_api(self.clock, seed=1, release=release)
         self.cluster = Cluster(self.api)
         agents = [NodeAgent(self.cluster), PodAgent(self.cluster)] if kubelets else []
         self.runner = Runner(self.api.store, [*all_controllers(self.cluster), *agents])

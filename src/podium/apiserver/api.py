@@ -41,6 +41,7 @@ from podium.apiserver.store import (
 )
 from podium.apiserver.watches import Item
 from podium.apiserver.zeros import drop_zeros
+from podium.release import LATEST, Release
 
 Change = Callable[[Json], Json]
 
@@ -59,9 +60,10 @@ class Call:
 class Api:
     """The operations of all kinds on one store."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, release: Release = LATEST) -> None:
         self.store = store
-        self.kinds = builtin_kinds()
+        self.release = release
+        self.kinds = builtin_kinds(release)
 
     def kind(self, resource: str) -> ApiKind:
         """Return the kind of a resource, such as ``"pods"`` or ``"deployments.apps"``."""

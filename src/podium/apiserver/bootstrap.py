@@ -8,15 +8,18 @@ from podium.apiserver.garbage import GarbageCollector
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import ObjectStore
 from podium.clock import Clock
+from podium.release import LATEST, Release
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _CRITICAL = 2_000_000_000
 _CLASSES = {"system-cluster-critical": _CRITICAL, "system-node-critical": _CRITICAL + 1000}
 
 
-def new_api(clock: Clock, *, history: int = 8192, seed: int | None = None) -> Api:
+def new_api(
+    clock: Clock, *, history: int = 8192, seed: int | None = None, release: Release = LATEST
+) -> Api:
     """Return an API with a new store, garbage collection, custom kinds and the initial objects."""
-    api = Api(ObjectStore(clock, history=history, seed=seed))
+    api = Api(ObjectStore(clock, history=history, seed=seed), release)
     GarbageCollector(api.store, api.kinds)
     CustomKinds(api.store, api.kinds)
     for name in NAMESPACES:

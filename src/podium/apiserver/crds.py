@@ -8,10 +8,11 @@ from podium.api.times import time_text
 from podium.apiserver.kinds.api_kind import ApiKind, KindTable
 from podium.apiserver.kinds.apiextensions import CRDS
 from podium.apiserver.ownership import UPDATE, Manager, Writer, track
-from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, compile_schema, named
+from podium.apiserver.schemas import ANYTHING, OBJECT_META, Schema, Schemas, schemas_of
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import ObjectStore
 from podium.apiserver.watches import DELETED, Event
+from podium.release import Release
 
 # In the order in which kube-apiserver lists them.
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -46,7 +47,7 @@ class CustomKinds:
     def _serve(self, name: str, crd: Json) -> None:
         for row in self._by_definition.get(name, ()):
             self._kinds.remove(row)
-        self._by_definition[name] = list(kinds_of(crd))
+        self._by_definition[name] = list(kinds_of(crd, self._kinds.release))
         for row in self._by_definition[name]:
             self._kinds.add(row)
 
@@ -91,7 +92,7 @@ def _is_established(crd: Json) -> bool:
     return any(one.get("type") == "Established" for one in conditions)
 
 
-def kinds_of(crd: Json) -> Iterator[ApiKind]:
+def kinds_of(crd: Json, release: Release) -> Iterator[ApiKind]:
     """Yield one kind per served version of a definition."""
     spec, names = crd["spec"], crd["spec"]["names"]
     stored = next(one["name"] for one in spec["versions"] if one.get("storage"))
@@ -114,18 +115,19 @@ def kinds_of(crd: Json) -> Iterator[ApiKind]:
             update_needs_version=True,
             stored_version="" if is_stored else f"{spec['group']}/{stored}",
             custom=True,
-            custom_schema=_schema(version),
+            custom_schema=_schema(version, schemas_of(release)),
             details=version,
+            release=release,
         )
 
 
-def _schema(version: Json) -> Schema:
+def _schema(version: Json, published: Schemas) -> Schema:
     raw = (version.get("schema") or {}).get("openAPIV3Schema")
     if not raw:
         return ANYTHING
-    schema = compile_schema(raw)
+    schema = published.of_custom_kind(raw)
     schema.type = "object"
-    schema.properties = {**schema.properties, "metadata": named(OBJECT_META)}
+    schema.properties = {**schema.properties, "metadata": published.named(OBJECT_META)}
     for name in ("apiVersion", "kind"):
         schema.properties.setdefault(name, Schema(type="string"))
     return schema

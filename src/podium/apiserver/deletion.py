@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from podium.apiserver import statuses
 from podium.apiserver.decoding import conform_options
 from podium.apiserver.kinds.api_kind import ApiKind
-from podium.apiserver.schemas import named
+from podium.apiserver.schemas import Schemas
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.store import ALWAYS, FOREGROUND, ORPHAN, Deletion, Preconditions
 from podium.apiserver.watches import Item
@@ -60,7 +60,7 @@ def orphaning_warnings(kind: ApiKind, given: DeleteOptions) -> Iterator[str]:
         yield kind.orphaning_warning
 
 
-def typed_options(raw: Json) -> Json:
+def typed_options(raw: Json, schemas: Schemas) -> Json:
     """Return the options in a body with their types checked."""
     kind = raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
@@ -69,7 +69,7 @@ def typed_options(raw: Json) -> Json:
         raise statuses.bad_request(
             f'no kind "{kind}" is registered for version "{version}" in scheme {scheme}'
         )
-    return conform_options(named(DELETE_OPTIONS), raw)
+    return conform_options(schemas.named(DELETE_OPTIONS), raw)
 
 
 def _invalid(cause: Cause) -> statuses.Refusal:

@@ -7,21 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from podium.apiserver.kinds.api_kind import ApiKind, KindTable
-from podium.apiserver.published import RELEASE
 from podium.apiserver.statuses import Json
-
-_MINOR = RELEASE.split(".")[1]
-VERSION: Json = {
-    "major": "1",
-    "minor": _MINOR,
-    "gitVersion": f"v{RELEASE}+podium",
-    "gitCommit": "",
-    "gitTreeState": "clean",
-    "buildDate": "2026-01-01T00:00:00Z",
-    "goVersion": "",
-    "compiler": "",
-    "platform": "linux/amd64",
-}
+from podium.release import Release
 
 # Subresources that have a kind of their own: its group, version and name, and the verbs.
 _SUBRESOURCES: dict[str, tuple[str, str, str, list[str]]] = {
@@ -36,6 +23,20 @@ _SUBRESOURCES: dict[str, tuple[str, str, str, list[str]]] = {
     "finalize": ("", "", "", ["update"]),
 }
 _OWN_VERBS = ["get", "patch", "update"]
+
+
+def version(release: Release) -> Json:
+    return {
+        "major": str(release.major),
+        "minor": str(release.minor),
+        "gitVersion": f"v{release}.0+podium",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "2026-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "",
+        "platform": "linux/amd64",
+    }
 
 
 def core_versions(address: str) -> Json:

@@ -43,7 +43,7 @@ class Documents:
             case [""]:
                 return {"paths": ["/api", "/apis", "/healthz", "/openapi/v2", "/version"]}
             case ["version"]:
-                return discovery.VERSION
+                return discovery.version(self._kinds.release)
             case _:
                 return None
 

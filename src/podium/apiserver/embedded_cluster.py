@@ -25,6 +25,7 @@ from podium.apiserver.server import EmbeddedServer
 from podium.apiserver.statuses import Json, Refusal
 from podium.clock import Clock, LoopClock, sleep
 from podium.errors import PodiumError
+from podium.release import LATEST, Release
 
 _CLASSES = "storageclasses.storage.k8s.io"
 _STANDARD: Json = {
@@ -55,7 +56,8 @@ class ClusterOptions:
     """What a cluster starts with.
 
     There are ``nodes`` nodes made from ``template``, and those of ``more_nodes``. Port 0 is any
-    free one. With a speed of 60 one minute of the cluster's time passes per second.
+    free one. With a speed of 60 one minute of the cluster's time passes per second. Everything but
+    the scheduler behaves as in this release.
     """
 
     nodes: int = 3
@@ -63,6 +65,7 @@ class ClusterOptions:
     port: int = 0
     speed: float = 1.0
     more_nodes: tuple[NodeGroup, ...] = ()
+    release: Release = LATEST
 
     @property
     def node_groups(self) -> tuple[NodeGroup, ...]:
@@ -78,7 +81,7 @@ class EmbeddedCluster:
 
     def __init__(self, options: ClusterOptions, clock: Clock | None = None) -> None:
         self.clock = clock or LoopClock(options.speed)
-        self.api = new_api(self.clock)
+        self.api = new_api(self.clock, release=options.release)
         self.cluster = Cluster(self.api)
         self.server = EmbeddedServer(self.api, port=options.port)
         self._options = options

@@ -15,9 +15,9 @@ from podium.apiserver.api import Call
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.pods import seconds
 from podium.apiserver.controllers.runner import Mapper, itself
-from podium.apiserver.published import RELEASE
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
+from podium.release import Release
 
 KUBELET = "podium.dev/kubelet"
 LEASES, LEASE_NAMESPACE = "leases.coordination.k8s.io", "kube-node-lease"
@@ -76,7 +76,8 @@ class NodeAgent:
 
     def _report(self, node: Json) -> None:
         now = self._cluster.clock.now()
-        wanted = completed(node, self._number(node["metadata"]["name"]), time_text(now))
+        number = self._number(node["metadata"]["name"])
+        wanted = completed(node, number, time_text(now), self._cluster.api.release)
         heartbeat(wanted, now)
         if wanted == node:
             return
@@ -141,7 +142,7 @@ def new_lease(node: Json, duration: int, now: float) -> Json:
     }
 
 
-def completed(node: Json, number: int, now: str) -> Json:
+def completed(node: Json, number: int, now: str, release: Release) -> Json:
     """Return the node with all that its kubelet reports; existing values stay as they are."""
     node = copy.deepcopy(node)
     name = node["metadata"]["name"]
@@ -163,7 +164,7 @@ def completed(node: Json, number: int, now: str) -> Json:
     if not (status.get("daemonEndpoints") or {}).get("kubeletEndpoint", {}).get("Port"):
         status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": 10250}}
     given = {key: value for key, value in (status.get("nodeInfo") or {}).items() if value}
-    status["nodeInfo"] = {**_node_info(name), **given}
+    status["nodeInfo"] = {**_node_info(name, release), **given}
     return node
 
 
@@ -206,13 +207,13 @@ def heartbeat(node: Json, now: float) -> None:
             one["lastHeartbeatTime"] = time_text(now)
 
 
-def _node_info(name: str) -> Json:
+def _node_info(name: str, release: Release) -> Json:
     return {
         "architecture": "amd64",
         "operatingSystem": "linux",
         "osImage": "podium (simulated)",
         "kernelVersion": "0.0.0-podium",
-        "kubeletVersion": f"v{RELEASE}",
+        "kubeletVersion": f"v{release}.0",
         "kubeProxyVersion": "",
         "containerRuntimeVersion": "podium://0.1.0",
         "machineID": name,

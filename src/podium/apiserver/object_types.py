@@ -25,7 +25,8 @@ def check_type(kind: ApiKind, raw: Any) -> None:
     if (version, name) == (kind.api_version, kind.kind):
         return
     group, _, short = str(version).rpartition("/")
-    is_known = kind.scheme == SCHEME and definitions().name_of(group, short, str(name)) is not None
+    published = definitions(kind.release)
+    is_known = kind.scheme == SCHEME and published.name_of(group, short, str(name)) is not None
     if is_known:
         internal = f"{kind.internal_group.partition('.')[0] or 'core'}.{kind.kind}"
         why = f"converting ({short}.{name}) to ({internal}): unknown conversion"

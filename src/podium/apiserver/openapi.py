@@ -13,7 +13,7 @@ import msgspec
 
 from podium.apiserver import statuses
 from podium.apiserver.answers import Answer
-from podium.apiserver.discovery import VERSION
+from podium.apiserver.discovery import version as version_of
 from podium.apiserver.kinds.api_kind import ApiKind, KindTable
 from podium.apiserver.openapi_protobuf import encode_document
 from podium.apiserver.published import definitions
@@ -33,6 +33,8 @@ class OpenApi:
 
     def __init__(self, kinds: KindTable) -> None:
         self._kinds = kinds
+        self._definitions = definitions(kinds.release)
+        self._info = {"title": "Kubernetes", "version": version_of(kinds.release)["gitVersion"]}
         self._made_at = -1
         self._kept: dict[str, Answer] = {}
 
@@ -63,13 +65,13 @@ class OpenApi:
                 raise statuses.no_such_path()
 
     def _version_2(self) -> Json:
-        found = {name: _plain(one, _V2) for name, one in definitions().items()}
+        found = {name: _plain(one, _V2) for name, one in self._definitions.items()}
         for kind in self._kinds:
             if kind.custom:
                 found[_name(kind)] = _plain(_custom(kind), _V2)
         return {
             "swagger": "2.0",
-            "info": _INFO,
+            "info": self._info,
             "paths": {path: item for kind in self._kinds for path, item in _paths(kind, False)},
             "definitions": found,
         }
@@ -91,36 +93,32 @@ class OpenApi:
         for kind in kinds:
             if kind.custom:
                 found[_name(kind)] = _plain(_custom(kind), _V3)
-                _collect(OBJECT_META, found)
+                self._collect(OBJECT_META, found)
             else:
-                _collect(_name(kind), found)
+                self._collect(_name(kind), found)
         document = {
             "openapi": "3.0.0",
-            "info": _INFO,
+            "info": self._info,
             "paths": {path: item for kind in kinds for path, item in _paths(kind, True)},
             "components": {"schemas": found},
         }
         return Answer(msgspec.json.encode(document))
 
-
-_INFO = {"title": "Kubernetes", "version": VERSION["gitVersion"]}
+    def _collect(self, name: str, found: Json) -> None:
+        """Add a definition and all definitions that it refers to."""
+        waiting = [name]
+        while waiting:
+            one = waiting.pop()
+            if one not in found and one in self._definitions:
+                found[one] = _plain(self._definitions[one], _V3)
+                waiting += _references(self._definitions[one])
 
 
 def _name(kind: ApiKind) -> str:
-    found = definitions().name_of(kind.group, kind.version, kind.kind)
+    found = definitions(kind.release).name_of(kind.group, kind.version, kind.kind)
     if found and not kind.custom:
         return found
     return ".".join([*reversed(kind.group.split(".")), kind.version, kind.kind])
-
-
-def _collect(name: str, found: Json) -> None:
-    """Add a definition and all definitions that it refers to."""
-    waiting = [name]
-    while waiting:
-        one = waiting.pop()
-        if one not in found and one in definitions():
-            found[one] = _plain(definitions()[one], _V3)
-            waiting += _references(definitions()[one])
 
 
 def _references(value: Any) -> list[str]:

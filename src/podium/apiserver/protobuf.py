@@ -13,7 +13,7 @@ from typing import Any
 
 from podium.apiserver import statuses
 from podium.apiserver.decoding import NotJson, read_json, unrecognized
-from podium.apiserver.published import go_type
+from podium.apiserver.published import GoType
 from podium.apiserver.schemas import RAW_JSON, Schema
 from podium.apiserver.statuses import Json
 from podium.apiserver.zeros import drop_zeros
@@ -85,23 +85,22 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _message(data: bytes, schema: Schema, depth: int) -> Json:
     found: Json = {}
-    _read(found, data, schema.name, schema, depth)
+    if schema.go is None or depth > _MAX_DEPTH:
+        raise _Unreadable(f"the message {schema.name or 'without a name'} is not supported")
+    _read(found, data, schema.go, schema, depth)
     return found
 
 
-def _read(found: Json, data: bytes, message: str, schema: Schema, depth: int) -> None:
+def _read(found: Json, data: bytes, known: GoType, schema: Schema, depth: int) -> None:
     """Add the fields of a message to an object that has this schema."""
-    known = go_type(message)
-    if known is None or depth > _MAX_DEPTH:
-        raise _Unreadable(f"the message {message or 'without a name'} is not supported")
     for number, raw in _fields(data):
         name = known.numbers.get(number, "")
-        if name.startswith("~"):  # JSON has the fields of this message in place of the message
-            _read(found, _bytes(raw), name[1:], schema, depth + 1)
+        if isinstance(name, GoType):  # JSON has the fields of this message in place of the message
+            _read(found, _bytes(raw), name, schema, depth)
             continue
         below = schema.properties.get(name)
         if below is None:
-            raise _Unreadable(f"field {number} of {message} is unknown")
+            raise _Unreadable(f"field {number} of {schema.name} is unknown")
         _put(found, name, raw, below, depth)
 
 

@@ -22,7 +22,7 @@ from podium.apiserver.kinds.reviews import review
 from podium.apiserver.listing import list_page, selection_of
 from podium.apiserver.patching import Patch, patch, patched
 from podium.apiserver.requests import Query, Target, accepted, call_of, flag, number, version
-from podium.apiserver.schemas import Schema, named
+from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Json, Refusal
 from podium.apiserver.subresources import bind, evict, finalize, scale_of, set_scale
 from podium.apiserver.tables import TableOptions
@@ -60,16 +60,17 @@ class Request:
         if media in YAML_MEDIA:
             return parse_yaml(self.body, kind, self.read_yaml)
         if media == protobuf.MEDIA:
-            return protobuf.decode(self.body, named(definition) if definition else self._schema())
+            return protobuf.decode(self.body, self._schema(definition))
         raise statuses.unsupported_media_type()
 
     def _body_kind(self, definition: str) -> str:
         named_as = definition or _BODY_KINDS.get(self.target.subresource, "")
         return named_as.rpartition(".")[2] or self.target.kind.kind
 
-    def _schema(self) -> Schema:
-        kind = _BODY_KINDS.get(self.target.subresource)
-        return named(kind) if kind else self.target.kind.schema
+    def _schema(self, definition: str) -> Schema:
+        named_as = definition or _BODY_KINDS.get(self.target.subresource)
+        kind = self.target.kind
+        return kind.schemas.named(named_as) if named_as else kind.schema
 
     def call(self, options: str) -> Call:
         return call_of(self.query, self.agent, options, self.target.subresource)
@@ -254,7 +255,7 @@ class Routes:
     def _delete_options(self, request: Request) -> DeleteOptions:
         raw: Json = request.parsed(DELETE_OPTIONS) if request.body.strip() else {}
         query = request.query
-        found = typed_options(raw)
+        found = typed_options(raw, request.target.kind.schemas)
         grace = number(query, "gracePeriodSeconds")
         if grace is not None:
             found["gracePeriodSeconds"] = grace

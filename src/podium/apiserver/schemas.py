@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from podium.apiserver.published import definitions, go_type
+from podium.apiserver.published import GoType, definitions, go_type
 from podium.apiserver.statuses import Json
+from podium.release import Release
 
 _REF = "#/$defs/"
 _INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
@@ -28,6 +29,7 @@ class Schema:
     type: str = "any"  # object, array, string, integer, number, boolean, quantity, int-or-string
     format: str = ""
     name: str = ""  # of a published definition: "io.k8s.api.core.v1.Container"
+    go: GoType | None = None  # of a published definition
     properties: dict[str, Schema] = field(default_factory=dict)
     additional: Schema | None = None
     items: Schema | None = None
@@ -59,22 +61,30 @@ class Schema:
 ANYTHING = Schema(preserves_unknown=True)
 
 
-@cache  # asked for several times in each write
-def published(group: str, version: str, kind: str) -> Schema:
-    """Return the schema of a built-in kind."""
-    name = definitions().name_of(group, version, kind)
-    return named(name) if name else ANYTHING
-
-
 OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-_compiled: dict[str, Schema] = {}
 
+class Schemas:
+    """The published schemas of one release. Each is compiled when it is first asked for."""
 
-def named(name: str) -> Schema:
-    """Return a compiled definition: one object per name, since definitions refer to themselves."""
-    if name not in _compiled:
-        schema = _compiled[name] = Schema(name=name)
+    def __init__(self, release: Release) -> None:
+        self._release = release
+        self._definitions = definitions(release)
+        self._compiled: dict[str, Schema] = {}
+
+    def named(self, name: str) -> Schema:
+        """Return a definition: one object per name, since definitions refer to themselves."""
+        return self._compiled.get(name) or self._compile(name)
+
+    def of_custom_kind(self, raw: Mapping[str, Any]) -> Schema:
+        """Compile the schema of a CustomResourceDefinition."""
+        schema = Schema()
+        self._fill(schema, raw)
+        schema.limits = {key: raw[key] for key in _LIMITS if raw.get(key) is not None}
+        return schema
+
+    def _compile(self, name: str) -> Schema:
+        schema = self._compiled[name] = Schema(name=name, go=go_type(self._release, name))
         if name == _QUANTITY:
             schema.type = "quantity"
         elif name == _INT_OR_STRING:
@@ -83,18 +93,57 @@ def named(name: str) -> Schema:
             schema.preserves_unknown = True
             schema.atomic_map = name == _RAW  # whoever sets it owns it as a whole
         else:
-            _fill(schema, definitions()[name])
+            self._fill(schema, self._definitions[name])
             if schema.type == "object" and not schema.properties and schema.additional is None:
                 schema.preserves_unknown = True  # its fields are not described
-    return _compiled[name]
+        return schema
+
+    def _fill(self, schema: Schema, raw: Mapping[str, Any]) -> None:
+        schema.type = _type(raw)
+        schema.format = raw.get("format") or ""
+        schema.required = tuple(_listed(raw.get("required")))
+        schema.default = raw.get("default")
+        schema.nullable = bool(raw.get("nullable"))
+        schema.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
+        schema.preserves_unknown = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
+        self._fill_children(schema, raw)
+        _fill_merging(schema, raw)
+
+    def _fill_children(self, schema: Schema, raw: Mapping[str, Any]) -> None:
+        properties = raw.get("properties")
+        for name, one in properties.items() if isinstance(properties, dict) else ():
+            schema.properties[name] = self._child(one)
+        more = raw.get("additionalProperties")
+        if isinstance(more, dict):
+            schema.additional = self._child(more)
+        elif more is True:
+            schema.additional = ANYTHING
+        if isinstance(raw.get("items"), dict):
+            schema.items = self._child(raw["items"])
+
+    def _child(self, raw: Mapping[str, Any]) -> Schema:
+        """Return the schema of a property: a definition, refined if the reference says more."""
+        if not isinstance(raw, dict):
+            return ANYTHING
+        ref = raw.get("$ref")
+        if not isinstance(ref, str) or ref.removeprefix(_REF) not in self._definitions:
+            return self.of_custom_kind(raw)
+        target = self.named(ref.removeprefix(_REF))
+        extra = {key for key in raw if key.startswith("x-") or key == "default"}
+        return _Refined(target, raw) if extra else target
 
 
-def compile_schema(raw: Mapping[str, Any]) -> Schema:
-    """Compile the schema of a CustomResourceDefinition."""
-    schema = Schema()
-    _fill(schema, raw)
-    schema.limits = {key: raw[key] for key in _LIMITS if raw.get(key) is not None}
-    return schema
+@cache
+def schemas_of(release: Release) -> Schemas:
+    return Schemas(release)
+
+
+@cache  # asked for several times in each write
+def published(release: Release, group: str, version: str, kind: str) -> Schema:
+    """Return the schema of a built-in kind."""
+    schemas = schemas_of(release)
+    name = definitions(release).name_of(group, version, kind)
+    return schemas.named(name) if name else ANYTHING
 
 
 _LIMITS = (
@@ -113,18 +162,6 @@ _LIMITS = (
 )
 
 
-def _fill(schema: Schema, raw: Mapping[str, Any]) -> None:
-    schema.type = _type(raw)
-    schema.format = raw.get("format") or ""
-    schema.required = tuple(_listed(raw.get("required")))
-    schema.default = raw.get("default")
-    schema.nullable = bool(raw.get("nullable"))
-    schema.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
-    schema.preserves_unknown = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
-    _fill_children(schema, raw)
-    _fill_merging(schema, raw)
-
-
 def _listed(value: Any) -> list[Any]:
     """Return the value if it is a list, else []: parts of a custom schema have any type."""
     return value if isinstance(value, list) else []
@@ -139,19 +176,6 @@ def _type(raw: Mapping[str, Any]) -> str:
     if kind is None and raw.get("properties"):
         return "object"
     return kind if isinstance(kind, str) else "any"
-
-
-def _fill_children(schema: Schema, raw: Mapping[str, Any]) -> None:
-    properties = raw.get("properties")
-    for name, one in properties.items() if isinstance(properties, dict) else ():
-        schema.properties[name] = _child(one)
-    more = raw.get("additionalProperties")
-    if isinstance(more, dict):
-        schema.additional = _child(more)
-    elif more is True:
-        schema.additional = ANYTHING
-    if isinstance(raw.get("items"), dict):
-        schema.items = _child(raw["items"])
 
 
 def _fill_merging(schema: Schema, raw: Mapping[str, Any]) -> None:
@@ -169,28 +193,12 @@ def _fill_merging(schema: Schema, raw: Mapping[str, Any]) -> None:
             schema.key_defaults["protocol"] = "TCP"
 
 
-def _child(raw: Mapping[str, Any]) -> Schema:
-    """Return the schema of a property: a shared definition, refined if the reference says more."""
-    if not isinstance(raw, dict):
-        return ANYTHING
-    ref = raw.get("$ref")
-    if not isinstance(ref, str) or ref.removeprefix(_REF) not in definitions():
-        inline = Schema()
-        _fill(inline, raw)
-        inline.limits = {key: raw[key] for key in _LIMITS if raw.get(key) is not None}
-        return inline
-    target = named(ref.removeprefix(_REF))
-    extra = {key for key in raw if key.startswith("x-") or key == "default"}
-    return _Refined(target, raw) if extra else target
-
-
 def blank(schema: Schema) -> Json:
     """Return a built-in object before anything is set, with the parts that are always in it.
 
     Nobody owns these parts, only what is set inside them.
     """
-    known = go_type(schema.name)
-    inside = known.embedded if known else ("metadata",)
+    inside = schema.go.embedded if schema.go else ("metadata",)
     found: Json = {
         name: blank(schema.properties[name])
         for name in inside

@@ -178,7 +178,8 @@ def evict(api: Api, key: Key, eviction: Any, call: Call) -> Json:
     _check_name(given.get("metadata") or {}, key, "Eviction")
     pod = api.item(pods, key).decode()
     raw = given.get("deleteOptions")
-    options = DeleteOptions.read(typed_options(raw if isinstance(raw, dict) else {}))
+    asked = typed_options(raw if isinstance(raw, dict) else {}, pods.schemas)
+    options = DeleteOptions.read(asked)
     if call.dry_run:
         options = replace(options, dry_run=True)
     finished = pod["status"].get("phase") in ("Succeeded", "Failed", "Pending")

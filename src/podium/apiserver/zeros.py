@@ -10,8 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from podium.apiserver.published import go_type
-from podium.apiserver.schemas import Schema, named
+from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Json
 
 _SCALARS = frozenset({"string", "integer", "boolean", "number"})
@@ -36,19 +35,18 @@ def drop_zeros(value: Any, schema: Schema) -> None:
 def _drop(obj: Json, schema: Schema) -> None:
     if not schema.name:
         return
-    silent = _omitted(schema.name)
+    silent = _omitted(schema)
     for name in [name for name, value in obj.items() if not value and name in silent]:
         del obj[name]
 
 
 @cache
-def _omitted(definition: str) -> frozenset[str]:
+def _omitted(schema: Schema) -> frozenset[str]:
     """Return the fields of a published type that are left out while they are zero or empty."""
-    known = go_type(definition)
-    if known is None:
+    if schema.go is None:
         return frozenset()
-    fields = named(definition).properties.items()
-    return frozenset(name for name, one in fields if name in known.omitted and _has_zero(one))
+    fields, omitted = schema.properties.items(), schema.go.omitted
+    return frozenset(name for name, one in fields if name in omitted and _has_zero(one))
 
 
 def _has_zero(schema: Schema) -> bool:

@@ -80,6 +80,7 @@ def _cluster_options(args: argparse.Namespace) -> ClusterOptions:
         args.port,
         args.speed,
         tuple(NodeGroup(each.nodes, read_template(each.file)) for each in counted),
+        args.kubernetes_version,
     )
     if options.node_count > MOST_NODES:
         raise PodiumError(f"{options.node_count} nodes are too many; at most {MOST_NODES}")

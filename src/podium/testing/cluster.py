@@ -59,7 +59,8 @@ class SimulatedCluster:
 
     Objects are structs of podium or dicts as in a manifest; without a namespace they are in
     ``default``. ``address`` tells the scheduler where its API server is: a test may put something
-    between the two. A subclass may choose other ``gates``.
+    between the two. A subclass may choose other ``gates``. The API server is of the registry's
+    release.
     """
 
     gates: ClassVar[FeatureGates] = NO_CHOICE
@@ -68,14 +69,14 @@ class SimulatedCluster:
         self, configuration: Configuration | None = None, registry: Registry | None = None
     ) -> None:
         self.clock = FakeClock()
-        self.api = new_api(self.clock, seed=1)
+        self._registry = registry or app.in_tree(self.gates)
+        self.api = new_api(self.clock, seed=1, release=self._registry.release)
         self._cluster = Cluster(self.api)
         self._runner = Runner(
             self.api.store,
             [NodeAgent(self._cluster), PodAgent(self._cluster), *all_controllers(self._cluster)],
         )
         self._server = EmbeddedServer(self.api, clock=self.clock)
-        self._registry = registry or app.in_tree(self.gates)
         self._configuration = configuration or config.default(self._registry)
         self._requests = 0
         self._ends = AsyncExitStack()

@@ -5,6 +5,7 @@ are those that `setup-envtest` downloads.
 """
 
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -18,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from podium.release import LATEST, RELEASES, release_named
 from tests.support.control_plane.processes import Program, free_port
 
-RELEASE = "1.36"
 NEEDED = ("etcd", "kube-apiserver", "kubectl")
 MISSING = (
     f"no control plane: set KUBEBUILDER_ASSETS to a folder with {', '.join(NEEDED)} "
-    f"(setup-envtest use {RELEASE}.x)"
+    f"(setup-envtest use {LATEST}.x)"
 )
 
 
@@ -32,7 +33,7 @@ class NoControlPlane(Exception):
     """There are no programs to start; the message says what to do."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Binaries:
     """A folder with the programs; some come with more of them, such as kube-scheduler."""
 
@@ -44,15 +45,29 @@ class Binaries:
             raise NoControlPlane(f"no control plane: {self.folder} has no {name}")
         return str(path)
 
+    @functools.cached_property
+    def release(self):
+        """The release of Kubernetes, as kube-apiserver itself says."""
+        command = [self["kube-apiserver"], "--version"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return release_named(re.search(r"v(\d+\.\d+)", said)[1])
+
 
 def find_binaries(environment=os.environ):
-    """The folder that the environment names, else the newest that setup-envtest has put down."""
+    """The folders that the environment names, else what setup-envtest has put down, newest first.
+
+    Of downloads there is one folder for each release that podium knows.
+    """
     named = environment.get("KUBEBUILDER_ASSETS")
-    folders = [Path(named)] if named else downloaded(data_folder(environment, sys.platform))
-    for folder in folders:
-        if all(os.access(folder / name, os.X_OK) for name in NEEDED):
-            return Binaries(folder)
-    raise NoControlPlane(MISSING)
+    folders = map(Path, named.split(os.pathsep)) if named else None
+    found = [
+        Binaries(folder)
+        for folder in folders or downloaded(data_folder(environment, sys.platform))
+        if all(os.access(folder / name, os.X_OK) for name in NEEDED)
+    ]
+    if not found:
+        raise NoControlPlane(MISSING)
+    return found
 
 
 def data_folder(environment, platform):
@@ -66,13 +81,14 @@ def data_folder(environment, platform):
 
 
 def downloaded(data):
-    """Folders of the release that we follow, newest first."""
-    found = []
-    for folder in (data / "kubebuilder-envtest" / "k8s").glob(f"{RELEASE}.*-*"):
-        version = re.match(r"1\.36\.(\d+)-", folder.name)
+    """The folder with the last patch of each release that podium knows, newest release first."""
+    last = {}
+    for folder in (data / "kubebuilder-envtest" / "k8s").glob("*.*.*-*"):
+        version = re.match(r"(\d+\.\d+)\.(\d+)-", folder.name)
         if version:
-            found.append((int(version[1]), folder))
-    return [folder for _, folder in sorted(found, reverse=True)]
+            last.setdefault(version[1], []).append((int(version[2]), folder))
+    found = (last.get(str(release)) for release in reversed(RELEASES))
+    return [max(folders)[1] for folders in found if folders]
 
 
 ADMIN = ("admin", ("system:masters",))

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from podium.release import LATEST
+
 _STOP_SECONDS = 10
 _TAIL_LINES = 15
 
@@ -154,10 +156,10 @@ class Scheduler(Program):
         self._process.wait()
 
 
-def podium(folder, kubeconfig, *flags, name="podium"):
+def podium(folder, kubeconfig, *flags, name="podium", release=LATEST):
     config = _written(folder, name, kubeconfig)
     command = [sys.executable, "-m", "podium", "scheduler", f"--config={config}"]
-    usual = ["--secure-port=0", "--logging-format=text"]
+    usual = ["--secure-port=0", "--logging-format=text", f"--emulated-version={release}"]
     return Scheduler([*command, *usual, *flags], folder / f"{name}.log")
 
 

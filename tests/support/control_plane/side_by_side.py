@@ -6,6 +6,7 @@ Played on the embedded cluster by `tests/live`, and on a real control plane here
 import json
 import sys
 
+from podium.release import LATEST
 from tests.support.control_plane.processes import Scheduler, configuration
 from tests.support.control_plane.stage import Stage
 
@@ -13,15 +14,16 @@ FIRST, SECOND, NOBODY = "default-scheduler", "second", "nobody"
 PODS_EACH = 20
 
 
-def second(folder, kubeconfig):
+def second(folder, kubeconfig, release=LATEST):
     """podium under another name than `schedulers.podium`, whose lease it does not touch."""
     settings = configuration(kubeconfig)
     settings["profiles"] = [{"schedulerName": SECOND}]
     settings["leaderElection"]["resourceName"] = SECOND
     path = folder / f"{SECOND}.json"
     path.write_text(json.dumps(settings))
-    command = [sys.executable, "-m", "podium", "scheduler", f"--config={path}", "--secure-port=0"]
-    return Scheduler(command, folder / f"{SECOND}.log")
+    command = [sys.executable, "-m", "podium", "scheduler", f"--config={path}"]
+    options = ["--secure-port=0", f"--emulated-version={release}"]
+    return Scheduler([*command, *options], folder / f"{SECOND}.log")
 
 
 def play(side):

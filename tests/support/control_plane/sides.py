@@ -15,6 +15,7 @@ import yaml
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import LoopClock
+from podium.release import LATEST
 from tests.support.control_plane.plane import write_kubeconfig
 
 _DEADLINE_SECONDS = 60
@@ -96,7 +97,7 @@ def real(plane):
 
 
 @contextlib.contextmanager
-def embedded(folder, history=8192, **options):
+def embedded(folder, history=8192, release=LATEST, **options):
     """podium's server in a thread, without controllers and kubelets, as the real one has none."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="embedded server")
@@ -106,7 +107,7 @@ def embedded(folder, history=8192, **options):
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(_DEADLINE_SECONDS)
 
     async def start():
-        server = EmbeddedServer(new_api(LoopClock(), history=history), **options)
+        server = EmbeddedServer(new_api(LoopClock(), history=history, release=release), **options)
         await server.start()
         return server
 

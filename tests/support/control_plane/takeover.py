@@ -49,13 +49,13 @@ class Takeover:
         return (self.acquired - self.last_renewal).total_seconds()
 
 
-def play(side, kubeconfig, folder, start_leader=podium):
-    """``start_leader`` is called as `podium`, which is the standby in any case."""
+def play(side, kubeconfig, folder, start_leader=podium, start_standby=podium):
+    """Both are called as `podium`."""
     stage = Stage(side, "takeover")
     stage.ready_nodes(*(f"n{number}" for number in range(5)), cpu="64")
     bindings = Bindings()
     leader = start_leader(folder, kubeconfig)
-    with leader, standing_by(podium(folder, kubeconfig, "-v=3", name="standby")) as standby:
+    with leader, standing_by(start_standby(folder, kubeconfig, "-v=3", name="standby")) as standby:
         watch = in_thread(side.wait_for, f"{stage.core('pods')}?watch=true", bindings.see)
         load = in_thread(create_pods, stage)
         assert bindings.is_under_way.wait(60)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from podium.apiserver.admission import Admission
 from podium.apiserver.kinds.columns import AGE, NAME, Column
 from podium.apiserver.names import subdomain_problems
-from podium.apiserver.schemas import Schema, published
+from podium.apiserver.schemas import Schema, Schemas, published, schemas_of
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.watches import Item
+from podium.release import LATEST, RELEASES, Release
 
 ALL_VERBS = (
     "create",
@@ -85,6 +87,11 @@ class ApiKind:
     subresources: tuple[str, ...] = ()
     scheme: str = SCHEME  # where Go registers the kind; messages name it
     deprecation: str = ""  # a warning in every answer
+
+    # Releases. Fields have the values of `release`, whose schema describes the kind.
+    release: Release = LATEST
+    since: Release = RELEASES[0]
+    earlier: Mapping[Release, Mapping[str, Any]] = field(default_factory=dict)
 
     # Custom kinds only.
     custom: bool = False
@@ -191,7 +198,17 @@ class ApiKind:
 
     @property
     def schema(self) -> Schema:
-        return self.custom_schema or published(self.group, self.version, self.kind)
+        return self.custom_schema or published(self.release, self.group, self.version, self.kind)
+
+    def in_release(self, release: Release) -> ApiKind:
+        """Return the kind as another release has it."""
+        if release == self.release:
+            return self
+        return replace(self, release=release, **self.earlier.get(release, {}))
+
+    @property
+    def schemas(self) -> Schemas:
+        return schemas_of(self.release)
 
     def to_stored(self, obj: Json) -> Json:
         """Return an object of this version in the form in which it is stored."""
@@ -209,7 +226,8 @@ class ApiKind:
 class KindTable:
     """All kinds that a server serves, found by path, by apiVersion and kind, and by resource."""
 
-    def __init__(self, kinds: Iterable[ApiKind]) -> None:
+    def __init__(self, kinds: Iterable[ApiKind], release: Release = LATEST) -> None:
+        self.release = release
         self._by_path: dict[tuple[str, str, str], ApiKind] = {}
         self._by_kind: dict[tuple[str, str, str], ApiKind] = {}
         self._by_resource: dict[str, ApiKind] = {}

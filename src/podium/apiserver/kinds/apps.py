@@ -29,6 +29,7 @@ from podium.apiserver.kinds.workloads import (
 )
 from podium.apiserver.names import label_problems
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 Causes = Iterator[Cause]
 
@@ -266,7 +267,7 @@ CONTROLLER_REVISION = ApiKind(
     complete=lambda revision: revision.setdefault("revision", 0),
     check=_check_revision,
     check_update=immutable("data"),
-    not_required={"ControllerRevision": ("revision",)},
+    earlier={V1_36: {"not_required": {"ControllerRevision": ("revision",)}}},
     columns=(
         NAME,
         column("Controller", _controller),

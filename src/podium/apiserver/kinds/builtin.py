@@ -21,28 +21,31 @@ from podium.apiserver.kinds import (
 )
 from podium.apiserver.kinds.api_kind import KindTable
 from podium.apiserver.kinds.core.events import NEWER_EVENT
+from podium.release import LATEST, Release
 
 
-def builtin_kinds() -> KindTable:
+def builtin_kinds(release: Release = LATEST) -> KindTable:
     """Return a fresh table: definitions of one server do not show up in another."""
-    return KindTable(
-        (
-            *core.KINDS,
-            *apps.KINDS,
-            *batch.KINDS,
-            *policy.KINDS,
-            autoscaling.SCALER,
-            *storage.KINDS,
-            *node.KINDS,
-            *scheduling.KINDS,
-            *coordination.KINDS,
-            *rbac.KINDS,
-            *networking.KINDS,
-            *discovery.KINDS,
-            *resource.KINDS,
-            *apiextensions.KINDS,
-            NEWER_EVENT,
-            autoscaling.OLDER_SCALER,
-            *reviews.KINDS,
-        )
-    )
+    served = (kind.in_release(release) for kind in _ALL if kind.since <= release)
+    return KindTable(served, release)
+
+
+_ALL = (
+    *core.KINDS,
+    *apps.KINDS,
+    *batch.KINDS,
+    *policy.KINDS,
+    autoscaling.SCALER,
+    *storage.KINDS,
+    *node.KINDS,
+    *scheduling.KINDS,
+    *coordination.KINDS,
+    *rbac.KINDS,
+    *networking.KINDS,
+    *discovery.KINDS,
+    *resource.KINDS,
+    *apiextensions.KINDS,
+    NEWER_EVENT,
+    autoscaling.OLDER_SCALER,
+    *reviews.KINDS,
+)

@@ -12,6 +12,7 @@ from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.kinds.workloads import spec_of
 from podium.apiserver.names import subdomain_bytes_problems
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 Causes = Iterator[Cause]
 
@@ -27,7 +28,7 @@ DEVICE_CLASS = ApiKind(
     checks_name_prefix=False,
     counts_generations=True,
     complete=spec_of,
-    not_required={"DeviceClass": ("spec",)},
+    earlier={V1_36: {"not_required": {"DeviceClass": ("spec",)}}},
     shown_when_deleted=True,
 )
 

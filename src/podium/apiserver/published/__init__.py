@@ -1,8 +1,8 @@
-"""What Kubernetes publishes about its types, as generated data of one release.
+"""What Kubernetes publishes about its types, as generated data by release.
 
 ``schemas-*.json.gz`` has the published JSON schemas (`make schemas` writes it). ``go-types-*.txt``
-has what only the Go types know (`make go-types` writes it). docs/upgrading.md explains when to
-write them anew.
+has what only the Go types know (`make go-types` writes it). Only the files of releases in use are
+read. docs/upgrading.md explains when to write them anew.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-# The release whose schemas are served and whose behaviour is followed.
-RELEASE = "1.36.0"
+from podium.release import Release
 
-_MINOR = RELEASE.rpartition(".")[0]
-SCHEMAS = Path(__file__).with_name(f"schemas-{_MINOR}.json.gz")
-GO_TYPES = Path(__file__).with_name(f"go-types-{_MINOR}.txt")
+
+def schemas_file(release: Release) -> Path:
+    return Path(__file__).with_name(f"schemas-{release}.json.gz")
+
+
+def go_types_file(release: Release) -> Path:
+    return Path(__file__).with_name(f"go-types-{release}.txt")
 
 
 class _Definition(msgspec.Struct):
@@ -32,7 +35,7 @@ class _Definition(msgspec.Struct):
 class Definitions(Mapping[str, Any]):
     """The published schemas by name. A schema is decoded on each access and not kept.
 
-    Decoding all 771 at once takes 16 ms; most servers are asked for few of them.
+    Decoding all of them at once takes 16 ms; most servers are asked for few of them.
     """
 
     def __init__(self, encoded: bytes) -> None:
@@ -61,43 +64,45 @@ class Definitions(Mapping[str, Any]):
 
 
 @cache
-def definitions() -> Definitions:
-    return Definitions(gzip.decompress(SCHEMAS.read_bytes()))
+def definitions(release: Release) -> Definitions:
+    return Definitions(gzip.decompress(schemas_file(release).read_bytes()))
 
 
 class GoType(NamedTuple):
     """The fields of a Go struct by their names in JSON, in the order of their declaration."""
 
-    numbers: dict[int, str]  # in protobuf; ``~type`` is a message whose fields JSON has directly
+    # In protobuf. A type in place of a name is a message whose fields JSON has directly.
+    numbers: dict[int, str | GoType]
     omitted: tuple[str, ...]  # left out while they are zero or empty
     embedded: tuple[str, ...]  # structs that are always there
 
 
 @cache
-def _go_lines() -> dict[str, str]:
-    lines = (line.partition(" ") for line in GO_TYPES.read_text().splitlines())
+def _go_lines(release: Release) -> dict[str, str]:
+    lines = (line.partition(" ") for line in go_types_file(release).read_text().splitlines())
     return {name: fields for name, _, fields in lines}
 
 
 @cache
-def go_type(definition: str) -> GoType | None:
+def go_type(release: Release, definition: str) -> GoType | None:
     """Return what Go knows about a type such as ``io.k8s.api.core.v1.Pod``, if it has that type."""
-    line = _go_lines().get(definition.removeprefix("io.k8s."))
+    line = _go_lines(release).get(definition.removeprefix("io.k8s."))
     if line is None:
         return None
-    numbers: dict[int, str] = {}
+    numbers: dict[int, str | GoType] = {}
     omitted: list[str] = []
     embedded: list[str] = []
     for part in line.split():
         number, _, field = part.partition(":")
         name = field.rstrip("?{}")
+        inner = go_type(release, name[1:]) if name.startswith("~") else None
         if int(number):
-            numbers[int(number)] = name
-        if field.endswith("?"):
+            numbers[int(number)] = inner or name
+        if inner:
+            omitted += inner.omitted
+            embedded += inner.embedded
+        elif field.endswith("?"):
             omitted.append(name)
         elif field.endswith("{}"):
             embedded.append(name)
-        elif name.startswith("~") and (inner := go_type(name[1:])):
-            omitted += inner.omitted
-            embedded += inner.embedded
     return GoType(numbers, tuple(omitted), tuple(embedded))
