@@ -90,6 +90,21 @@ class Lease(ApiObject, frozen=True, gc=False):
     spec: LeaseSpec = LeaseSpec()
 
 
+class LeaseCandidateSpec(Value, frozen=True, gc=False):
+    lease_name: str = ""
+    ping_time: str = ""
+    renew_time: str = ""
+    binary_version: str = ""
+    emulation_version: str = ""
+    strategy: str = ""
+
+
+class LeaseCandidate(ApiObject, frozen=True, gc=False):
+    """A process that would like to hold a lease, for coordinated leader election."""
+
+    spec: LeaseCandidateSpec = LeaseCandidateSpec()
+
+
 class EventSeries(Value, frozen=True, gc=False):
     count: Int64 = 0
     last_observed_time: str = ""

@@ -39,6 +39,11 @@ class LiveOptions:
         return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
 
     @property
+    def is_election_coordinated(self) -> bool:
+        """Whether the API server chooses the leader among candidates."""
+        return self.gates.enabled("CoordinatedLeaderElection")
+
+    @property
     def dispatches_calls(self) -> bool:
         """Whether bindings and statuses of pods go through a queue of calls."""
         return self.gates.enabled("SchedulerAsyncAPICalls")

@@ -28,10 +28,12 @@ from podium.clock import LoopClock
 from podium.config import Configuration
 from podium.framework.registry import Registry
 from podium.live import event_loop
+from podium.live.coordinated_election import CoordinatedElector
 from podium.live.election import Elector
 from podium.live.event_loop import SideThread
 from podium.live.health import Health, Watchdog
 from podium.live.leader_election import Callbacks, LeaderElection, new_identity
+from podium.live.lease_candidate import LeaseCandidacy, watch_candidate
 from podium.live.lease_lock import LeaseLock
 from podium.live.running import DRAIN_SECONDS, RunningScheduler
 from podium.live.serving import Server, stats
@@ -82,6 +84,7 @@ class _Process:
         self._clock = LoopClock()
         self._metrics = Metrics()
         self._collector = Collector(self._clock)
+        self._identity = new_identity()
         self._is_leading = asyncio.Event()
         self._over = asyncio.Event()  # a signal came, or the lease is lost
         self._is_lost = False
@@ -140,10 +143,31 @@ class _Process:
     async def _stand(self, election: LeaderElection) -> bool:
         """Run the election in the side thread; when it ends for any reason, the process ends."""
         try:
-            async with self._election_connection:
+            async with self._election_connection, self._candidacy():
                 return await election.run()
         finally:
             self._loop.call_soon_threadsafe(self._over.set)
+
+    @asynccontextmanager
+    async def _candidacy(self) -> AsyncIterator[None]:
+        """Keep a candidate meanwhile, if the API server is to choose the leader."""
+        if not self._options.live.is_election_coordinated:
+            yield
+            return
+        connection = self._election_connection
+        candidacy = LeaseCandidacy(
+            self._identity,
+            self._options.live.gates.release,
+            ApiClient(connection),
+            watch_candidate(connection, self._identity),
+            self._clock,
+        )
+        standing = asyncio.ensure_future(candidacy.run())
+        try:
+            yield
+        finally:
+            standing.cancel()
+            await asyncio.wait({standing})
 
     async def _unless_over(self, work: Coroutine[Any, Any, object]) -> None:
         """Wait for this until the process must end; what it raises ends the process.
@@ -193,8 +217,10 @@ class _Process:
             on_leading=lambda: loop.call_soon_threadsafe(self._is_leading.set),
             on_lost=lambda: loop.call_soon_threadsafe(self._lose),
         )
+        coordinated = self._options.live.is_election_coordinated
+        elector = CoordinatedElector if coordinated else Elector
         return LeaderElection(
-            Elector(new_identity(), settings, self._clock, self._metrics),
+            elector(self._identity, settings, self._clock, self._metrics),
             LeaseLock(client, settings.resource_namespace, settings.resource_name),
             callbacks,
             self._clock,

@@ -15,6 +15,7 @@ from podium.api.meta import ApiObject
 from podium.api.objects import (
     Condition,
     Lease,
+    LeaseCandidate,
     ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -22,7 +23,15 @@ from podium.api.objects import (
 )
 from podium.api.times import time_text
 from podium.client.http import Connection, Request
-from podium.client.resources import CLAIMS, LEASES, PODS, VOLUMES, Resource, resource_of
+from podium.client.resources import (
+    CLAIMS,
+    LEASE_CANDIDATES,
+    LEASES,
+    PODS,
+    VOLUMES,
+    Resource,
+    resource_of,
+)
 from podium.clock import Clock, sleep
 from podium.errors import ApiError, Conflict, InvalidObject, Unreachable
 
@@ -136,6 +145,15 @@ class ApiClient:
         answer = await self._send("PUT", LEASES.path_of(lease.key), _lease_json(lease))
         return _read(LEASES, answer)
 
+    async def create_candidate(self, candidate: LeaseCandidate) -> None:
+        path = LEASE_CANDIDATES.path_in(candidate.namespace)
+        await self._send("POST", path, _candidate_json(candidate))
+
+    async def update_candidate(self, candidate: LeaseCandidate) -> None:
+        """Replace the candidate; raise ``Conflict`` if it has changed since it was read."""
+        path = LEASE_CANDIDATES.path_of(candidate.key)
+        await self._send("PUT", path, _candidate_json(candidate))
+
     # --- events ----------------------------------------------------------------------------------
 
     async def create_event(self, namespace: str, event: Json) -> None:
@@ -196,6 +214,12 @@ def _lease_json(lease: Lease) -> Json:
     }
     kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
     return {**kind, "metadata": lease.metadata, "spec": spec}
+
+
+def _candidate_json(candidate: LeaseCandidate) -> Json:
+    api_version = f"{LEASE_CANDIDATES.group}/{LEASE_CANDIDATES.version}"
+    kind = {"apiVersion": api_version, "kind": LEASE_CANDIDATES.kind}
+    return {**kind, "metadata": candidate.metadata, "spec": candidate.spec}
 
 
 def status_patch(

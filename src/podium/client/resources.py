@@ -17,6 +17,7 @@ from podium.api.objects import (
     CSIStorageCapacity,
     DeviceClass,
     Lease,
+    LeaseCandidate,
     Namespace,
     Node,
     PersistentVolume,
@@ -49,6 +50,7 @@ class Resource(Generic[T]):
     decode: Decode[T]
     group: str = ""
     version: str = "v1"
+    namespace: str = ""  # only the objects of this one, if it is given
     field_selector: str = ""
     needed: bool = False  # without it nothing can be scheduled
     without: str = ""  # what podium cannot do when it may not read this kind
@@ -66,7 +68,9 @@ class Resource(Generic[T]):
 
     @property
     def path(self) -> str:
-        """The path that lists the objects of all namespaces."""
+        """The path that lists the objects."""
+        if self.namespace:
+            return self.path_in(self.namespace)
         return f"{self._root}/{self.plural}"
 
     def path_of(self, key: str, subresource: str = "") -> str:
@@ -141,6 +145,14 @@ CLAIMS: Final = _served(
     without="scheduling of pods with persistent volume claims",
 )
 LEASES: Final = _served(Lease, "leases", "coordination.k8s.io")
+LEASE_CANDIDATES: Final = Resource(
+    "LeaseCandidate",
+    "leasecandidates",
+    typed(LeaseCandidate),
+    "coordination.k8s.io",
+    "v1beta1",
+    struct=LeaseCandidate,
+)
 
 _STORAGE: Final = "storage.k8s.io"
 _ALL: Final[tuple[Resource[Any], ...]] = (

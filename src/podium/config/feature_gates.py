@@ -86,7 +86,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
         "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
         "NodeDeclaredFeatures StorageCapacityScoring MatchLabelKeysInPodTopologySpread "
         "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient "
-        "SchedulerAsyncAPICalls",
+        "SchedulerAsyncAPICalls CoordinatedLeaderElection",
     ),
     # podium's loggers do not come from a context, so that lines are the same either way.
     **_supports(BOTH, "ContextualLogging"),
@@ -119,7 +119,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     ),
     **_supports(
         OFF,
-        "ComponentStatusz ComponentFlagz CoordinatedLeaderElection "
+        "ComponentStatusz ComponentFlagz "
         "VolumeLimitScaling "
         "InPlacePodVerticalScalingSchedulerPreemption InterPodAffinityHostnameFastPath "
         "SchedulerPreQueueingHints",

@@ -35,13 +35,19 @@ RELEASED_SECONDS = 1  # the duration of a released lease
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The content of a Lease; times are seconds since the epoch, ``None`` where it has none."""
+    """The content of a Lease; times are seconds since the epoch, ``None`` where it has none.
+
+    The API server sets the last two fields in a coordinated election: how it chooses the leader,
+    and another candidate that is to lead next.
+    """
 
     holder: str
     duration_seconds: int
     acquire_time: float | None
     renew_time: float | None
     transitions: int
+    strategy: str = ""
+    preferred_holder: str = ""
 
     def same_as(self, other: Record | None) -> bool:
         """Whether the record is unchanged; compared to the second, as in client-go."""

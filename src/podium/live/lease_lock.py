@@ -90,6 +90,8 @@ def record_of(spec: LeaseSpec) -> Record:
         acquire_time=_moment(spec.acquire_time),
         renew_time=_moment(spec.renew_time),
         transitions=spec.lease_transitions,
+        strategy=spec.strategy,
+        preferred_holder=spec.preferred_holder,
     )
 
 
@@ -100,6 +102,8 @@ def spec_of(record: Record) -> LeaseSpec:
         acquire_time=_text(record.acquire_time),
         renew_time=_text(record.renew_time),
         lease_transitions=record.transitions,
+        strategy=record.strategy,
+        preferred_holder=record.preferred_holder,
     )
 
 
