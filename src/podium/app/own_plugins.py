@@ -1,6 +1,6 @@
 """The plugins that come with podium, in the form that a release and its feature gates choose.
 
-A rule that differs is a class or a factory of its own, chosen here and nowhere else.
+A rule that differs is a class of its own, chosen here and nowhere else.
 """
 
 from __future__ import annotations
@@ -15,14 +15,27 @@ from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
+from podium.plugins.dynamic_resources import DynamicResources, ReportingDynamicResources
+from podium.plugins.node_name import NarrowingNodeName, NodeName
+from podium.plugins.node_unschedulable import NodeUnschedulable, PreFilteringNodeUnschedulable
 from podium.plugins.pod_topology_spread import (
     ComparingPodTopologySpread,
     IgnoringMatchLabelKeys,
     PodTopologySpread,
 )
-from podium.plugins.taint_toleration import ComparingTaintToleration, TaintToleration
+from podium.plugins.preemption import (
+    DefaultPreemption,
+    ExhaustivePreemption,
+    UnreportedPreemption,
+    UnwakingPreemption,
+)
+from podium.plugins.taint_toleration import (
+    ComparingTaintToleration,
+    PreFilteringTaintToleration,
+    TaintToleration,
+)
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
-from podium.release import Release
+from podium.release import V1_37, Release
 
 COMPARISON: Final = "TaintTolerationComparisonOperators"
 
@@ -39,17 +52,34 @@ def no_gate(name: str) -> Choice:
     return lambda gates: not gates.enabled(name)
 
 
+def since(release: Release) -> Choice:
+    """Choose by the release: this one and later ones."""
+    return lambda gates: gates.release >= release
+
+
+def before(release: Release) -> Choice:
+    """Choose by the release: only earlier ones than this."""
+    return lambda gates: gates.release < release
+
+
 class Variant(NamedTuple):
     """Another form of a plugin, and when it is used."""
 
     of: type[Plugin]
     is_chosen: Choice
-    plugin: type[Plugin]
+    plugin: type[Plugin]  # a subclass of ``of`` that overrides what differs
 
 
-# A plugin of which several variants are chosen is a subclass of all of them: each changes
-# something else.
+# Each row is one difference. A plugin of which several variants are chosen is a subclass of all of
+# them: each changes something else.
 VARIANTS: Final = (
+    Variant(NodeName, since(V1_37), NarrowingNodeName),
+    Variant(NodeUnschedulable, since(V1_37), PreFilteringNodeUnschedulable),
+    Variant(TaintToleration, since(V1_37), PreFilteringTaintToleration),
+    Variant(DynamicResources, before(V1_37), ReportingDynamicResources),
+    Variant(DefaultPreemption, before(V1_37), UnreportedPreemption),
+    Variant(DefaultPreemption, before(V1_37), ExhaustivePreemption),
+    Variant(DefaultPreemption, before(V1_37), UnwakingPreemption),
     Variant(VolumeBinding, gate("StorageCapacityScoring"), ScoringVolumeBinding),
     Variant(
         PodTopologySpread, no_gate("MatchLabelKeysInPodTopologySpread"), IgnoringMatchLabelKeys
@@ -82,4 +112,6 @@ def _registry(
 
 def _form_of(plugin: type[Plugin], gates: FeatureGates) -> type[Plugin]:
     forms = [each.plugin for each in VARIANTS if each.of is plugin and each.is_chosen(gates)]
-    return type(plugin.__name__, tuple(forms), {}) if len(forms) > 1 else next(iter(forms), plugin)
+    if len(forms) < 2:
+        return forms[0] if forms else plugin
+    return type(plugin.__name__, tuple(forms), {"__module__": plugin.__module__})

@@ -52,7 +52,11 @@ class Preemption(Recorded, frozen=True):
 
 
 class AttemptResult(Recorded, frozen=True):
-    """The result of one attempt; a field is ``None`` if the attempt did not get that far."""
+    """The result of one attempt; a field is ``None`` if the attempt did not get that far.
+
+    The last four are about resource claims. Nothing compares them, as cases with resource claims
+    are left out.
+    """
 
     feasible: tuple[str, ...]
     pre_enqueue: Verdict | None = None
@@ -65,6 +69,10 @@ class AttemptResult(Recorded, frozen=True):
     fit_error: str | None = None
     fit_error_base: str | None = None
     preemption: Preemption | None = None
+    allocations: Raw = ABSENT
+    deallocated: Raw = ABSENT
+    deleted_claims: Raw = ABSENT
+    extended_resources: Raw = ABSENT
 
 
 class StepResult(Recorded, frozen=True):
@@ -128,6 +136,33 @@ class AttemptCase(Case, frozen=True, kw_only=True):
     config: dict[str, Any] | None = None
 
 
+class AmbiguousCase(Case, frozen=True, kw_only=True):
+    """One pod against one fixed cluster, with several outcomes that are all right."""
+
+    cluster: Cluster
+    pod: Raw
+    expect_any_of: tuple[AttemptResult, ...]
+    config: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.expect_any_of:
+            raise ValueError("`expectAnyOf` lists no outcome")
+
+    def alternatives(self) -> list[AttemptCase]:
+        """Return a case for each outcome that is right."""
+        return [
+            AttemptCase(
+                name=self.name,
+                source=self.source,
+                cluster=self.cluster,
+                pod=self.pod,
+                expect=expect,
+                config=self.config,
+            )
+            for expect in self.expect_any_of
+        ]
+
+
 class SequenceCase(Case, frozen=True, kw_only=True):
     """Many attempts in a row on a changing cluster."""
 
@@ -170,13 +205,14 @@ class RegistrationCase(Case, frozen=True, kw_only=True):
     events: tuple[RegisteredEvent, ...]
 
 
-AnyCase = AttemptCase | SequenceCase | HintCase | UpdateCase | RegistrationCase
+AnyCase = AttemptCase | AmbiguousCase | SequenceCase | HintCase | UpdateCase | RegistrationCase
 
 _KINDS: tuple[tuple[frozenset[str], type[AnyCase]], ...] = (
     (frozenset({"name", "cluster", "steps"}), SequenceCase),
     (frozenset({"name", "plugin", "event", "pod", "expect"}), HintCase),
     (frozenset({"name", "kind", "old", "new", "expect"}), UpdateCase),
     (frozenset({"name", "cluster", "pod", "expect"}), AttemptCase),
+    (frozenset({"name", "cluster", "pod", "expectAnyOf"}), AmbiguousCase),
 )
 
 

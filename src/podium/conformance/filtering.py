@@ -50,7 +50,7 @@ def _compare_names(trial: Trial, found: Found, narrowing: frozenset[str]) -> Non
     trial.compare.equal(
         "preFilter.nodeNames",
         None if theirs is None else sorted(theirs),
-        None if mine is None else sorted(mine),
+        sorted(mine) if mine else None,  # the status tells that no node is left
     )
 
 

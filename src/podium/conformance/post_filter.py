@@ -13,7 +13,7 @@ from podium.cycle.found import Found
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.plugin import Point
 from podium.framework.preemption import Candidates
-from podium.framework.status import Code
+from podium.framework.status import Code, Nominate
 from podium.plugins.preemption import DefaultPreemption
 from podium.state.column import Column
 
@@ -30,8 +30,20 @@ def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
     if missing := _absent_plugins_asked(trial, diagnosis.statuses):
         trial.compare.needs(("fitError", "preemption"), missing)
         return
-    _compare_preemption(trial, cycle, diagnosis)
-    trial.compare.equal("fitError", expect.fit_error, diagnosis.message)
+    nominate = _compare_preemption(trial, cycle, diagnosis)
+    expected = naming(nominate, expect.fit_error, expect.preemption)
+    trial.compare.equal("fitError", expected, diagnosis.message)
+
+
+def naming(
+    nominate: Nominate | None, text: str | None, preemption: Preemption | None
+) -> str | None:
+    """Return a recorded message with the node that podium chose, if several are equally good."""
+    if text is None or nominate is None or preemption is None:
+        return text
+    if nominate.node not in preemption.tied_nodes:
+        return text
+    return text.replace(f" on node {preemption.tied_nodes[0]},", f" on node {nominate.node},")
 
 
 def _diagnosis(trial: Trial, cycle: Cycle, found: Found) -> Diagnosis:
@@ -55,13 +67,14 @@ def _absent_plugins_asked(trial: Trial, statuses: NodeStatuses) -> frozenset[str
     return missing
 
 
-def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> None:
+def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> Nominate | None:
+    """Run PostFilter and compare; return what podium nominates."""
     expected, compare = trial.expect.preemption, trial.compare
     plugins = trial.profile.plugins[Point.POST_FILTER]
     if expected is None or not plugins:
         ran = [plugin.name for plugin in plugins]
         compare.equal("preemption", [] if expected is None else expected.message, ran)
-        return
+        return None
     for plugin in plugins:
         if isinstance(plugin, DefaultPreemption) and expected.code != ERROR:
             found = plugin.evaluator.evaluate(cycle.state, trial.pod, diagnosis.statuses).candidates
@@ -69,11 +82,13 @@ def _compare_preemption(trial: Trial, cycle: Cycle, diagnosis: Diagnosis) -> Non
     nominate, status = trial.profile.run_post_filters(cycle.state, trial.pod, diagnosis.statuses)
     diagnosis.post_filter_message = status.message
     compare.equal("preemption.code", expected.code, status.code.value)
-    compare.equal("preemption.message", expected.message, status.message)
+    message = naming(nominate, expected.message, expected)
+    compare.equal("preemption.message", message, status.message)
     node = nominate.node if nominate is not None else ""
     wanted = _wanted(expected)
     if node not in (wanted or [""]):
         compare.differ("preemption.nominatedNode", wanted, node)
+    return nominate
 
 
 def _compare_candidates(

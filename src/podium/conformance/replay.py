@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from podium.api.objects import Pod, validate
 from podium.conformance.attempt import replay_attempt
 from podium.conformance.cases import (
+    AmbiguousCase,
     AnyCase,
     AttemptCase,
     HintCase,
@@ -65,10 +66,20 @@ def _explain(case: AnyCase, compare: Comparison) -> None:
             compare.differ("objects", "what an API server stores", str(error))
 
 
+def _replay_alternatives(case: AmbiguousCase, builder: CoreBuilder, compare: Comparison) -> None:
+    """Compare with each right outcome; if none is met, report the one that is closest."""
+    outcomes = [replay(each, builder) for each in case.alternatives()]
+    closest = min(outcomes, key=lambda outcome: len(outcome.differences))
+    compare.outcome.differences += closest.differences
+    compare.outcome.left_out |= closest.left_out
+
+
 def _replay(case: AnyCase, builder: CoreBuilder, compare: Comparison) -> None:
     match case:
         case AttemptCase():
             replay_attempt(case, builder, compare)
+        case AmbiguousCase():
+            _replay_alternatives(case, builder, compare)
         case SequenceCase():
             replay_sequence(case, builder, compare)
         case HintCase():

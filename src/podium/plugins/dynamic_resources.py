@@ -1,7 +1,7 @@
 """DynamicResources: devices that pods claim. podium does not support resource claims yet.
 
 PreFilter   rejects a pod that references resource claims; skips all other pods.
-PostFilter  reports that there are no claims to deallocate, which users see in the pod's message.
+PostFilter  does not help. In 1.36 the pod's message says that there are no claims to deallocate.
 Score       0 for every node: only claims with alternatives would make a difference.
 Requeue     when nodes or devices change, as in kube-scheduler. Changes of claims do not help.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from podium.api.objects import Pod
 from podium.framework.args import invalid
 
 UNSUPPORTED = fwk.Status.unresolvable("podium does not support resource claims yet")
-NO_CLAIMS = fwk.Status.unschedulable("no new claims to deallocate")
+NO_CLAIMS = fwk.Status.unschedulable()
+REPORTED_NO_CLAIMS = fwk.Status.unschedulable("no new claims to deallocate")
 NO_STATE = fwk.Status.error("not found")
 DEPENDENCIES = fwk.Dependencies()
 
@@ -40,6 +42,7 @@ class DynamicResources(
     fwk.EnqueueExtensions,
 ):
     name = "DynamicResources"
+    no_claims: ClassVar[fwk.Status] = NO_CLAIMS
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         """Accepted so that existing configurations load. The timeouts have no effect."""
@@ -77,7 +80,7 @@ class DynamicResources(
     ) -> tuple[None, fwk.Status]:
         # If an earlier PreFilter rejected the pod there is no state. As upstream, this error
         # then ends PostFilter. It is not a fault, so nothing is raised or logged.
-        return None, NO_CLAIMS if state.find(Claims) else NO_STATE
+        return None, self.no_claims if state.find(Claims) else NO_STATE
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         state.get(Claims)
@@ -107,6 +110,12 @@ class DynamicResources(
             fwk.on("resource.k8s.io/DeviceClass", "add|update"),
             fwk.on("resource.k8s.io/ResourceSlice", "add|update"),
         ]
+
+
+class ReportingDynamicResources(DynamicResources):
+    """DynamicResources as of 1.36, which adds a text to the message of every rejected pod."""
+
+    no_claims = REPORTED_NO_CLAIMS
 
 
 def never(pod: Pod, old: object, new: object) -> bool:

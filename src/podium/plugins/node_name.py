@@ -1,8 +1,9 @@
 """NodeName: a pod that names its node runs there or nowhere.
 
-Filter   rejects every other node. The scheduler rarely sees a pod with ``spec.nodeName``, as the
-         API treats it as bound.
-Requeue  when a node joins.
+PreFilter  leaves out every other node (1.37).
+Filter     rejects every other node. The scheduler rarely sees a pod with ``spec.nodeName``, as the
+           API treats it as bound.
+Requeue    when a node joins.
 """
 
 from __future__ import annotations
@@ -38,3 +39,12 @@ class NodeName(fwk.FilterPlugin, fwk.EnqueueExtensions):
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [fwk.on("Node", "add")]
+
+
+class NarrowingNodeName(fwk.PreFilterPlugin, NodeName):
+    """NodeName as of 1.37: no plugin is asked about other nodes."""
+
+    def pre_filter(
+        self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows
+    ) -> fwk.PreFilterResult | None:
+        return fwk.PreFilterResult(frozenset({pod.node_name})) if pod.node_name else None

@@ -43,6 +43,13 @@ class NodeUnschedulable(fwk.FilterPlugin, fwk.EnqueueExtensions):
         ]
 
 
+class PreFilteringNodeUnschedulable(fwk.PreFilterPlugin, NodeUnschedulable):
+    """NodeUnschedulable as of 1.37, which has a PreFilter that lets every pod pass."""
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
+        """Do nothing. A profile may list this extension point, and its metrics exist."""
+
+
 def may_be_cordoned(pod: Pod) -> bool:
     """Return whether the pod tolerates the taint of cordoned nodes."""
     return any(tolerates(toleration, CORDONED) for toleration in pod.spec.tolerations)

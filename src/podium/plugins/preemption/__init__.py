@@ -9,12 +9,14 @@ Requeue     never: the plugins that rejected the pod decide when it is tried aga
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from podium import framework as fwk
 from podium.api.objects import Node, Pod, PodDisruptionBudget
 from podium.framework.args import invalid, outside
+from podium.plugins.preemption.budgets import Budgets, ExhaustiveBudgets
 from podium.plugins.preemption.evaluator import Evaluator
-from podium.plugins.preemption.eviction import Evictions
+from podium.plugins.preemption.eviction import Evictions, UnwakingEvictions
 
 HELD = fwk.Status.unresolvable("waiting for the preemption for this pod to be finished")
 NO_CANDIDATE = fwk.Status.unschedulable("preemption: no candidate node for preemption")
@@ -23,6 +25,8 @@ NO_CANDIDATE = fwk.Status.unschedulable("preemption: no candidate node for preem
 class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueExtensions):
     name = "DefaultPreemption"
     watches = (PodDisruptionBudget,)
+    budgets: ClassVar[type[Budgets]] = Budgets
+    evictions: ClassVar[type[Evictions]] = Evictions
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         min_candidate_nodes_percentage: int = 10
@@ -33,9 +37,12 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
 
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.evaluator = Evaluator(
-            handle, args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
+            handle,
+            args.min_candidate_nodes_percentage,
+            args.min_candidate_nodes_absolute,
+            self.budgets,
         )
-        self._evictions = Evictions(handle)
+        self._evictions = self.evictions(handle)
 
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         return HELD if self._evictions.holds(pod) else fwk.SUCCESS
@@ -56,11 +63,36 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
             return None, NO_CANDIDATE
         candidate = best[fwk.stable_hash(pod.uid) % len(best)]
         self._evictions.start(pod, candidate)
-        return fwk.Nominate(candidate.node), fwk.SUCCESS
+        return fwk.Nominate(candidate.node), self.success(candidate)
+
+    def success(self, candidate: fwk.Candidate) -> fwk.Status:
+        """Return the status of a preemption, which users see in the pod's message."""
+        placement = f"found a potential placement for pod on node {candidate.node}"
+        text = f"preemption: {placement}, preempting {len(candidate.victims)} victims"
+        return fwk.Status(fwk.Code.SUCCESS, (text,))
 
     def events_to_register(self) -> list[fwk.Registration]:
         # Registered so that the queue calls ``pre_enqueue`` again when a victim is gone.
         return [fwk.on("AssignedPod", "delete", hint=a_victim_left)]
+
+
+class UnreportedPreemption(DefaultPreemption):
+    """DefaultPreemption as of 1.36: the pod's message does not mention that there are victims."""
+
+    def success(self, candidate: fwk.Candidate) -> fwk.Status:
+        return fwk.SUCCESS
+
+
+class ExhaustivePreemption(DefaultPreemption):
+    """DefaultPreemption as of 1.36, in how victims use up several budgets."""
+
+    budgets = ExhaustiveBudgets
+
+
+class UnwakingPreemption(DefaultPreemption):
+    """DefaultPreemption as of 1.36, which leaves it to events to wake the pod."""
+
+    evictions = UnwakingEvictions
 
 
 def a_victim_left(pod: Pod, old: Node | Pod | None, new: Node | Pod | None) -> bool:

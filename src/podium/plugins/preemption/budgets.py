@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from podium import framework as fwk
-from podium.api.objects import PodDisruptionBudget
+from podium.api.objects import Pod, PodDisruptionBudget
 from podium.api.selectors import Selector, label_selector
 from podium.errors import InvalidSelector
 from podium.framework.cluster_view import Objects
@@ -34,25 +34,36 @@ class Budgets:
         return breaking, fine
 
     def _overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
-        """Subtract the pod from its budgets in ``left``; return whether one is overdrawn."""
-        pod = info.pod
+        """Subtract the pod from its budgets in ``left``; return whether one is overdrawn.
+
+        The first one that is overdrawn ends it: the remaining budgets keep what they have.
+        """
+        return any(rest < 0 for rest in self._subtract(info.pod, left))
+
+    def _subtract(self, pod: Pod, left: dict[str, int]) -> Iterator[int]:
+        """Subtract the pod from one budget after the other; yield what each has left."""
         if not pod.labels:
-            return False
-        overdrawn = False
+            return
         for budget, selector in self._budgets_in(pod.namespace):
             if selector.is_empty or not selector.matches(pod.labels):
                 continue
             if pod.name in budget.status.disrupted_pods:
                 continue
             left[budget.key] = left.get(budget.key, budget.status.disruptions_allowed) - 1
-            overdrawn |= left[budget.key] < 0
-        return overdrawn
+            yield left[budget.key]
 
     def _budgets_in(self, namespace: str) -> list[tuple[PodDisruptionBudget, Selector]]:
         if namespace not in self._compiled:
             pairs = ((b, _selector(b)) for b in self._store.in_namespace(namespace))
             self._compiled[namespace] = [(b, s) for b, s in pairs if s is not None]
         return self._compiled[namespace]
+
+
+class ExhaustiveBudgets(Budgets):
+    """Budgets as of 1.36: a pod uses up all of its budgets, also if one is overdrawn."""
+
+    def _overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
+        return min(self._subtract(info.pod, left), default=0) < 0
 
 
 def _selector(budget: PodDisruptionBudget) -> Selector | None:

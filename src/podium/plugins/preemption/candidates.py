@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.api.objects import Pod, PodDisruptionBudget, parse_time
+from podium.api.objects import Pod, parse_time
 from podium.errors import InvalidTime
 from podium.framework.answers import AttemptFailed
 from podium.framework.profile import refusals
@@ -37,12 +37,14 @@ class _Pool:
 class DryRun:
     """Finds candidates. ``statuses`` has, by row, why a node is not a candidate."""
 
-    def __init__(self, handle: fwk.Handle, state: fwk.CycleState, pod: Pod, now: float) -> None:
+    def __init__(
+        self, handle: fwk.Handle, state: fwk.CycleState, pod: Pod, budgets: Budgets
+    ) -> None:
         self._handle = handle
         self._state = state
         self._pod = pod
-        self._now = int(now * 1e9)
-        self._budgets = Budgets(handle.cluster.objects(PodDisruptionBudget))
+        self._now = int(handle.clock.now() * 1e9)
+        self._budgets = budgets
         self.statuses: dict[int, fwk.Status] = {}
         self.errors: list[str] = []
 

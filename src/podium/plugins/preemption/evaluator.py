@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.api.objects import Pod
+from podium.api.objects import Pod, PodDisruptionBudget
 from podium.framework.status import CLEAR
+from podium.plugins.preemption.budgets import Budgets
 from podium.plugins.preemption.candidates import DryRun, started
 
 _Rank = TypeVar("_Rank", tuple[int, int, int, int], int)
@@ -40,6 +41,7 @@ class Evaluator:
     handle: fwk.Handle
     percentage: int = 10
     absolute: int = 100
+    budgets: type[Budgets] = Budgets
 
     def evaluate(self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses) -> Evaluation:
         """Find candidates for this pod, given the status of every node."""
@@ -75,7 +77,8 @@ class Evaluator:
     def _search(self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses) -> _Search:
         rows = statuses.rows_with(fwk.Code.UNSCHEDULABLE)
         enough = min(len(rows), max(len(rows) * self.percentage // 100, self.absolute))
-        search = _Search(DryRun(self.handle, state, pod, self.handle.clock.now()), enough)
+        budgets = self.budgets(self.handle.cluster.objects(PodDisruptionBudget))
+        search = _Search(DryRun(self.handle, state, pod, budgets), enough)
         rows = _rotated(rows, pod)
         while len(rows) and not search.is_over:
             size = max(search.missing, _LEAST_CHUNK)

@@ -54,13 +54,13 @@ class Evictions:
     async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
         """Evict all victims but one together, then the last, whose deletion wakes the pod."""
         underway = self._underway[pod.uid]
-        begin, result = self._handle.clock.now(), "error"
+        begin, result, in_memory = self._handle.clock.now(), "error", False
         try:
             await self._clear_lower_nominations(pod, node)
             *others, last = victims
             await _wait_for_all(self._evict(pod, node, info.pod) for info in others)
             underway.last = last
-            await self._evict(pod, node, last.pod)
+            in_memory = await self._evict(pod, node, last.pod)
             result = "success"
         except PodiumError as fault:
             self._handle.log.warning("preemption failed", pod=pod.key, node=node, why=str(fault))
@@ -73,6 +73,12 @@ class Evictions:
                 del self._underway[pod.uid]
         if result == "error":
             self._handle.spawn(f"another attempt of {pod.key}", self._try_again(pod))
+        elif in_memory:
+            self._wake(pod)
+
+    def _wake(self, pod: Pod) -> None:
+        """Wake the pod when the last victim was never bound: no deletion will be announced."""
+        self._handle.activate([pod])
 
     async def _try_again(self, pod: Pod) -> None:
         """Wake the pod after a failed preemption, since no event will.
@@ -91,22 +97,26 @@ class Evictions:
                 except PodiumError:
                     self._handle.log.error("cannot clear nomination", pod=info.key, node=node)
 
-    async def _evict(self, pod: Pod, node: str, victim: Pod) -> None:
-        """Cancel the victim if it is still waiting or binding, else mark and delete it."""
+    async def _evict(self, pod: Pod, node: str, victim: Pod) -> bool:
+        """Cancel the victim if it is still waiting or binding, else mark and delete it.
+
+        Return whether it was only cancelled, in the memory of this scheduler.
+        """
         waiting = self._handle.waiting_pods.get(victim.uid)
         if waiting is not None and waiting.preempt("DefaultPreemption", "preempted"):
             self._record_event(pod, node, victim, IN_MEMORY)
-            return
+            return True
         binding = self._handle.pods_in_pre_bind.get(victim.uid)
         if binding is not None and binding.cancel("preempted by DefaultPreemption"):
             self._record_event(pod, node, victim, IN_MEMORY)
-            return
+            return True
         try:
             await self._handle.client.patch_pod_condition(victim, _disrupted(pod, victim))
             await self._handle.client.delete_pod(victim)
         except NotFound:
-            return  # gone already: nothing was evicted, so there is no event
+            return False  # gone already: nothing was evicted, so there is no event
         self._record_event(pod, node, victim, "")
+        return False
 
     def _record_event(self, pod: Pod, node: str, victim: Pod, how: str) -> None:
         note = f"Preempted by pod {pod.uid} on node {node}{how}"
@@ -114,7 +124,14 @@ class Evictions:
         self._handle.events.record(victim, pod, event)
 
 
-async def _wait_for_all(evictions: Iterable[Coroutine[Any, Any, None]]) -> None:
+class UnwakingEvictions(Evictions):
+    """Evictions as of 1.36: if the last victim was never bound, the pod waits for another event."""
+
+    def _wake(self, pod: Pod) -> None:
+        """Do nothing."""
+
+
+async def _wait_for_all(evictions: Iterable[Coroutine[Any, Any, bool]]) -> None:
     """Wait for all evictions even if one fails, so that none is still running afterwards."""
     for outcome in await asyncio.gather(*evictions, return_exceptions=True):
         if isinstance(outcome, BaseException):
