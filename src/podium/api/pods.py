@@ -41,6 +41,12 @@ class ContainerRestartRule(HashedValue, frozen=True, gc=False):
     exit_codes: ContainerRestartRuleOnExitCodes | None = None
 
 
+class VolumeMount(HashedValue, frozen=True, gc=False):
+    """What the scheduler reads of a mount. The options are new in 1.37."""
+
+    bind_mount_options: tuple[str, ...] = ()
+
+
 class Container(Value, frozen=True, gc=False):
     """An init container that restarts ``Always`` is a sidecar."""
 
@@ -50,6 +56,7 @@ class Container(Value, frozen=True, gc=False):
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""
     restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
+    volume_mounts: tuple[VolumeMount, ...] = ()
 
     @property
     def is_sidecar(self) -> bool:

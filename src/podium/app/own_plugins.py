@@ -16,6 +16,13 @@ from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
 from podium.plugins.dynamic_resources import DynamicResources, ReportingDynamicResources
+from podium.plugins.image_locality import ContainerImageLocality, ImageLocality
+from podium.plugins.inter_pod_affinity import (
+    HesitantInterPodAffinity,
+    InterPodAffinity,
+    OverlookingInterPodAffinity,
+)
+from podium.plugins.node_declared_features import EarlierNodeDeclaredFeatures, NodeDeclaredFeatures
 from podium.plugins.node_name import NarrowingNodeName, NodeName
 from podium.plugins.node_unschedulable import NodeUnschedulable, PreFilteringNodeUnschedulable
 from podium.plugins.pod_topology_spread import (
@@ -80,6 +87,10 @@ VARIANTS: Final = (
     Variant(DefaultPreemption, before(V1_37), UnreportedPreemption),
     Variant(DefaultPreemption, before(V1_37), ExhaustivePreemption),
     Variant(DefaultPreemption, before(V1_37), UnwakingPreemption),
+    Variant(InterPodAffinity, before(V1_37), OverlookingInterPodAffinity),
+    Variant(InterPodAffinity, before(V1_37), HesitantInterPodAffinity),
+    Variant(ImageLocality, before(V1_37), ContainerImageLocality),
+    Variant(NodeDeclaredFeatures, before(V1_37), EarlierNodeDeclaredFeatures),
     Variant(VolumeBinding, gate("StorageCapacityScoring"), ScoringVolumeBinding),
     Variant(
         PodTopologySpread, no_gate("MatchLabelKeysInPodTopologySpread"), IgnoringMatchLabelKeys

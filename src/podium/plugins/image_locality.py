@@ -2,7 +2,7 @@
 
 Score  adds up the sizes of the pod's images that the node holds. Each size is multiplied by the
        fraction of all nodes that hold the image, so that a rare image does not attract every pod to
-       one node. A sum of 23 MiB scores 0, one of 1000 MiB per container scores 100.
+       one node. A sum of 23 MiB scores 0, one of 1000 MiB per image scores 100.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from podium.api.objects import Pod
 from podium.framework.resource_scoring import Amount
 
 LEAST: Final = 23 << 20
-MOST_PER_CONTAINER: Final = 1000 << 20
+MOST_PER_IMAGE: Final = 1000 << 20
 DEPENDENCIES = fwk.Dependencies(cluster=fwk.Aspect.IMAGES)
 
 
@@ -29,23 +29,27 @@ class ImageLocality(fwk.ScorePlugin):
         self.cluster = handle.cluster
 
     def sign(self, pod: Pod) -> Hashable:
-        return (tuple(images_of(pod)), containers_of(pod))
+        return (tuple(images_of(pod)), self.count(pod))
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
         return DEPENDENCIES
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         total = sum(worth for image, worth in self.held(pod) if image.is_on(node.row))
-        return points(total, containers_of(pod))
+        return points(total, self.count(pod))
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         held = list(self.held(pod))
         if not held:
-            return np.full(len(nodes), points(0, containers_of(pod)))
+            return np.full(len(nodes), points(0, self.count(pod)))
         total = np.zeros(len(nodes), np.int64)
         for image, worth in held:
             total += nodes.holding(image) * worth
-        return points(total, containers_of(pod))
+        return points(total, self.count(pod))
+
+    def count(self, pod: Pod) -> int:
+        """Return of how many images the sum for 100 points is made."""
+        return len(images_of(pod))
 
     def held(self, pod: Pod) -> list[tuple[fwk.HeldImage, int]]:
         """Return the pod's images that any node holds, with what each adds to the sum.
@@ -57,6 +61,13 @@ class ImageLocality(fwk.ScorePlugin):
         return [(image, worth_of(image, nodes)) for image in found if image is not None]
 
 
+class ContainerImageLocality(ImageLocality):
+    """ImageLocality as of 1.36: image volumes add to the sum, but not to the sum for 100 points."""
+
+    def count(self, pod: Pod) -> int:
+        return len(pod.spec.init_containers) + len(pod.spec.containers)
+
+
 def images_of(pod: Pod) -> list[str]:
     """Return the image names of init containers, containers and image volumes, as written."""
     spec = pod.spec
@@ -64,10 +75,6 @@ def images_of(pod: Pod) -> list[str]:
     if spec.volumes:
         names += [volume.image.reference for volume in spec.volumes if volume.image is not None]
     return names
-
-
-def containers_of(pod: Pod) -> int:
-    return len(pod.spec.init_containers) + len(pod.spec.containers)
 
 
 @lru_cache(maxsize=4096)
@@ -81,9 +88,9 @@ def worth_of(image: fwk.HeldImage, nodes: int) -> int:
     return int(float(image.size_bytes) * (float(image.spread) / float(nodes)))
 
 
-def points(total: Amount, containers: int) -> Amount:
+def points(total: Amount, images: int) -> Amount:
     """Return the score for this many bytes, for one node or for an array of nodes."""
-    most = MOST_PER_CONTAINER * containers
+    most = MOST_PER_IMAGE * images
     if isinstance(total, int):
         within = LEAST if total < LEAST else min(total, most)
         return 100 * (within - LEAST) // (most - LEAST)

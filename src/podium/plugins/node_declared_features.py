@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from podium import framework as fwk
 from podium.api.objects import Node, Pod
@@ -20,6 +21,52 @@ REJECTED = fwk.Status.unresolvable("node(s) didn't match Pod's required features
 Features = frozenset[str]
 
 
+def _restarts_all_containers(pod: Pod) -> bool:
+    for container in pod.spec.containers + pod.spec.init_containers:
+        for rule in container.restart_policy_rules:
+            if rule.action == "RestartAllContainers":
+                return True
+    return False
+
+
+def _has_user_namespace_on_host_network(pod: Pod) -> bool:
+    return pod.spec.host_network and pod.spec.host_users is False
+
+
+def _has_bind_mount_options(pod: Pod) -> bool:
+    spec = pod.spec
+    for container in (*spec.containers, *spec.init_containers, *spec.ephemeral_containers):
+        for mount in container.volume_mounts:
+            if mount.bind_mount_options:
+                return True
+    return False
+
+
+def _is_plain(pod: Pod) -> bool:
+    """Return whether nothing below can need a feature: a quick check for the usual pod."""
+    spec = pod.spec
+    if spec.host_network or spec.init_containers or spec.ephemeral_containers:
+        return False
+    for container in spec.containers:
+        if container.volume_mounts or container.restart_policy_rules:
+            return False
+    return True
+
+
+Needed = Mapping[str, Callable[[Pod], bool]]
+
+# Only features that matter for placing a pod. Others matter for changing a running pod.
+NEEDED_WHEN_BEFORE_1_37: Needed = {
+    "RestartAllContainersOnContainerExits": _restarts_all_containers,
+    "UserNamespacesHostNetworkSupport": _has_user_namespace_on_host_network,
+}
+NEEDED_WHEN: Needed = {
+    **NEEDED_WHEN_BEFORE_1_37,
+    "VolumeBindMountOptions": _has_bind_mount_options,
+}
+NO_FEATURES = Features()
+
+
 @dataclass(frozen=True, slots=True)
 class RequiredFeatures:
     """PreFilter's state."""
@@ -29,15 +76,16 @@ class RequiredFeatures:
 
 class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExtensions):
     name = "NodeDeclaredFeatures"
+    needed_when: ClassVar[Needed] = NEEDED_WHEN
 
     def sign(self, pod: Pod) -> Hashable:
-        return required_features(pod)
+        return self.required(pod)
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
-        return DEPENDENCIES if required_features(pod) else DEPENDS_ON_NOTHING
+        return DEPENDENCIES if self.required(pod) else DEPENDS_ON_NOTHING
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
-        required = required_features(pod)
+        required = self.required(pod)
         if not required:
             return fwk.skip()
         state.put(RequiredFeatures(required))
@@ -53,35 +101,23 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
     def events_to_register(self) -> list[fwk.Registration]:
         return [
             fwk.on("Node", "add|declared-feature", hint=node_declares_other_features),
-            fwk.on("TargetPod", "update", hint=pod_needs_other_features),
+            fwk.on("TargetPod", "update", hint=self.pod_needs_other_features),
         ]
 
+    def required(self, pod: Pod) -> Features:
+        if _is_plain(pod):
+            return NO_FEATURES
+        needed = [name for name, is_needed in self.needed_when.items() if is_needed(pod)]
+        return Features(needed) if needed else NO_FEATURES
 
-def _restarts_all_containers(pod: Pod) -> bool:
-    for container in pod.spec.containers + pod.spec.init_containers:
-        for rule in container.restart_policy_rules:
-            if rule.action == "RestartAllContainers":
-                return True
-    return False
-
-
-def _has_user_namespace_on_host_network(pod: Pod) -> bool:
-    return pod.spec.host_network and pod.spec.host_users is False
+    def pod_needs_other_features(self, pod: Pod, old: Pod, new: Pod) -> bool:
+        return new.uid == pod.uid and self.required(old) != self.required(new)
 
 
-# Only features that matter for placing a pod. Others matter for changing a running pod.
-NEEDED_WHEN: Mapping[str, Callable[[Pod], bool]] = {
-    "RestartAllContainersOnContainerExits": _restarts_all_containers,
-    "UserNamespacesHostNetworkSupport": _has_user_namespace_on_host_network,
-}
+class EarlierNodeDeclaredFeatures(NodeDeclaredFeatures):
+    """NodeDeclaredFeatures as of 1.36, which does not know the options of bind mounts."""
 
-
-NO_FEATURES = Features()
-
-
-def required_features(pod: Pod) -> Features:
-    needed = [name for name, is_needed in NEEDED_WHEN.items() if is_needed(pod)]
-    return Features(needed) if needed else NO_FEATURES
+    needed_when = NEEDED_WHEN_BEFORE_1_37
 
 
 def verdict(required: Features, declared: tuple[str, ...]) -> fwk.Status:
@@ -90,7 +126,3 @@ def verdict(required: Features, declared: tuple[str, ...]) -> fwk.Status:
 
 def node_declares_other_features(pod: Pod, old: Node | None, new: Node) -> bool:
     return old is None or old.status.declared_features != new.status.declared_features
-
-
-def pod_needs_other_features(pod: Pod, old: Pod, new: Pod) -> bool:
-    return new.uid == pod.uid and required_features(old) != required_features(new)

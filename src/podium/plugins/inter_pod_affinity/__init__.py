@@ -21,6 +21,7 @@ Arguments  hardPodAffinityWeight (1), from 0 to 100.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import ClassVar
 
 from podium import framework as fwk
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms
@@ -33,7 +34,11 @@ from podium.framework.cluster_view import (
     PREFERRED_ANTI,
     REQUIRED_ANTI,
 )
-from podium.plugins.inter_pod_affinity.hints import node_may_help, pod_may_help
+from podium.plugins.inter_pod_affinity.hints import (
+    node_may_help,
+    pod_may_help,
+    pod_may_help_all_terms,
+)
 from podium.plugins.inter_pod_affinity.scoring import (
     Attraction,
     Preferences,
@@ -47,7 +52,7 @@ from podium.plugins.inter_pod_affinity.surroundings import (
     Surroundings,
     count_opposing_terms,
 )
-from podium.plugins.inter_pod_affinity.terms import Namespaces
+from podium.plugins.inter_pod_affinity.terms import Namespaces, OverlookingNamespaces
 
 # A pod with terms depends on all pods. Any other pod depends only on the terms of placed pods, and
 # on labels and namespaces only if there are such terms.
@@ -70,6 +75,8 @@ class InterPodAffinity(
     name = "InterPodAffinity"
     State = Surroundings
     watches = (Namespace,)
+    namespaces_type: ClassVar[type[Namespaces]] = Namespaces
+    pod_hint = staticmethod(pod_may_help)
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         hard_pod_affinity_weight: int = 1
@@ -82,7 +89,7 @@ class InterPodAffinity(
         self.hard_weight = args.hard_pod_affinity_weight
         self.ignores_others = args.ignore_preferred_terms_of_existing_pods
         self.cluster = handle.cluster
-        self.namespaces = Namespaces(handle.cluster)
+        self.namespaces = self.namespaces_type(handle.cluster)
 
     def sign(self, pod: Pod) -> Hashable:
         """Return ``None`` while no term matters to the pod.
@@ -165,8 +172,8 @@ class InterPodAffinity(
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("AssignedPod", "add|label|delete", hint=pod_may_help),
-            fwk.on("TargetPod", "label", hint=pod_may_help),
+            fwk.on("AssignedPod", "add|label|delete", hint=self.pod_hint),
+            fwk.on("TargetPod", "label", hint=self.pod_hint),
             fwk.on("Node", "add|label", hint=node_may_help),
         ]
 
@@ -193,6 +200,18 @@ class InterPodAffinity(
         if self.ignores_others and not has_preferences:
             return (REQUIRED_ANTI,)
         return KINDS if self.hard_weight else (REQUIRED_ANTI, PREFERRED, PREFERRED_ANTI)
+
+
+class OverlookingInterPodAffinity(InterPodAffinity):
+    """InterPodAffinity as of 1.36, in how the pod's own terms select namespaces."""
+
+    namespaces_type = OverlookingNamespaces
+
+
+class HesitantInterPodAffinity(InterPodAffinity):
+    """InterPodAffinity as of 1.36: all terms of an anti-affinity must match to wake a pod."""
+
+    pod_hint = staticmethod(pod_may_help_all_terms)
 
 
 def _parse_error(terms: AffinityTerms) -> str:

@@ -6,13 +6,29 @@ Events that are missed because of that do no lasting harm, as a later event wake
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from podium.api.affinity_terms import AffinityTerms, Terms, affinity_terms
 from podium.api.objects import Node, Pod
 from podium.errors import InvalidSelector
 
+Match = Callable[[Terms, Pod | None], bool]
+
 
 def pod_may_help(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """Return whether a required pod has appeared, or a forbidden one has disappeared."""
+    """Return whether a required pod has appeared, or a forbidden one has disappeared.
+
+    A pod is forbidden if any term of an anti-affinity matches it.
+    """
+    return _may_help(pod, old, new, any_matches)
+
+
+def pod_may_help_all_terms(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+    """Return the same as 1.36, where a pod is forbidden only if all terms match it."""
+    return _may_help(pod, old, new, all_match)
+
+
+def _may_help(pod: Pod, old: Pod | None, new: Pod | None, is_forbidden: Match) -> bool:
     if old is not None and new is not None and new.uid == pod.uid:
         return True
     if any(other is not None and not _has_node(other) for other in (old, new)):
@@ -21,10 +37,13 @@ def pod_may_help(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     if old is None:
         return all_match(terms.required, new)
     if new is None:
-        return all_match(terms.required_anti, old) or all_match(_terms(old).required_anti, pod)
-    return _began_to_match(terms.required, old, new) or _began_to_match(
-        terms.required_anti, new, old
-    )
+        return is_forbidden(terms.required_anti, old) or is_forbidden(
+            _terms(old).required_anti, pod
+        )
+    if all_match(terms.required, new) and not all_match(terms.required, old):
+        return True
+    anti = terms.required_anti
+    return is_forbidden(anti, old) and not is_forbidden(anti, new)
 
 
 def node_may_help(pod: Pod, old: Node | None, new: Node) -> bool:
@@ -47,8 +66,9 @@ def all_match(terms: Terms, pod: Pod | None) -> bool:
     return all(term.matches(pod.namespace, {}, pod.labels) for term in terms)
 
 
-def _began_to_match(terms: Terms, before: Pod, after: Pod) -> bool:
-    return all_match(terms, after) and not all_match(terms, before)
+def any_matches(terms: Terms, pod: Pod | None) -> bool:
+    """Return whether one of the terms matches this pod."""
+    return pod is not None and any(term.matches(pod.namespace, {}, pod.labels) for term in terms)
 
 
 def _has_node(pod: Pod) -> bool:

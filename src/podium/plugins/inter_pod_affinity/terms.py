@@ -75,11 +75,13 @@ class Namespaces:
         selector = term.namespace_selector
         if selector is None:
             return term.namespaces
-        # kube-scheduler also tries the selector on an empty set of labels. A selector that only
-        # excludes labels matches that, and so selects all namespaces, even those to be excluded.
-        if selector.matches({}):
+        if self.selects_all(selector):
             return None
         return term.namespaces | self._selected(selector)
+
+    def selects_all(self, selector: Selector) -> bool:
+        """Return whether the selector stands for all namespaces: only the empty one does."""
+        return selector.is_empty
 
     def _selected(self, selector: Selector) -> frozenset[str]:
         names = self._names.get(selector)
@@ -87,3 +89,14 @@ class Namespaces:
             found = (space.name for space in self._store if selector.matches(space.labels))
             names = self._names[selector] = frozenset(found)
         return names
+
+
+class OverlookingNamespaces(Namespaces):
+    """Namespaces as of 1.36, which overlooks what a selector excludes.
+
+    There the selector is also tried on an empty set of labels. A selector that only excludes labels
+    matches that, and so selects all namespaces, even those to be excluded.
+    """
+
+    def selects_all(self, selector: Selector) -> bool:
+        return selector.matches({})
