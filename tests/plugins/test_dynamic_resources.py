@@ -7,7 +7,9 @@ from podium import framework as fwk
 from podium.errors import StateNotFound
 from podium.framework.registry import Registry
 from podium.plugins.dynamic_resources import Claims, DynamicResources
+from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
+from tests.support.releases import plugin_of
 
 PLUGIN = DynamicResources(DynamicResources.Args(), None)
 PLAIN = pod()
@@ -41,14 +43,17 @@ def test_pod_with_claims_is_told_that_they_are_not_supported():
     assert PLUGIN.post_filter(state, CLAIMING, NO_STATUSES)[1].is_rejection
 
 
-def test_post_filter_has_nothing_to_give_back():
-    state = fwk.CycleState()
-    PLUGIN.pre_filter(state, PLAIN, NODES)
+@pytest.mark.parametrize(
+    ("release", "reasons"), [(V1_36, ["no new claims to deallocate"]), (V1_37, [])], ids=str
+)
+def test_post_filter_has_nothing_to_give_back(release, reasons):
+    plugin, state = plugin_of("DynamicResources", release), fwk.CycleState()
+    plugin.pre_filter(state, PLAIN, NODES)
 
-    nominate, status = PLUGIN.post_filter(state, PLAIN, NO_STATUSES)
+    nominate, status = plugin.post_filter(state, PLAIN, NO_STATUSES)
 
     assert nominate is None
-    assert status == fwk.Status.unschedulable("no new claims to deallocate")
+    assert status == fwk.Status.unschedulable(*reasons)
 
 
 def test_post_filter_without_state_is_an_error_but_no_fault():

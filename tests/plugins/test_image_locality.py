@@ -5,17 +5,19 @@ from hypothesis import strategies as st
 from podium import framework as fwk
 from podium.api.objects import Container
 from podium.plugins.image_locality import ImageLocality, full_name
+from podium.release import LATEST, RELEASES, V1_36, V1_37
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
+from tests.support.releases import plugin_of
 
 MIB = 1 << 20
 LARGE = 1000 * MIB
 
 
-def scores(subject, *nodes):
+def scores(subject, *nodes, release=LATEST):
     """What both forms say of these nodes."""
     handle = FakeHandle(*nodes)
-    plugin = ImageLocality(fwk.NoArgs(), handle)
+    plugin = plugin_of("ImageLocality", release, handle)
     together = plugin.score_all(fwk.CycleState(), subject, handle.rows).tolist()
     assert together == [plugin.score(fwk.CycleState(), subject, each) for each in handle.rows]
     return together
@@ -70,10 +72,10 @@ def crowd(init=0, containers=1, volumes=0):
 @pytest.mark.parametrize(
     ("subject", "held", "expected"),
     [
-        pytest.param(crowd(containers=2, volumes=1), 2, 99, id="two-thirds"),
-        pytest.param(crowd(containers=2, volumes=1), 1, 49, id="a-third"),
+        pytest.param(crowd(containers=2, volumes=1), 2, 66, id="two-thirds"),
+        pytest.param(crowd(containers=2, volumes=1), 1, 32, id="a-third"),
         pytest.param(crowd(init=1, containers=1), 3, 100, id="init-containers-count-both-ways"),
-        pytest.param(crowd(init=1, containers=1, volumes=9), 1, 100, id="volumes-have-no-limit"),
+        pytest.param(crowd(init=1, containers=1, volumes=9), 1, 33, id="volumes-count-both-ways"),
         pytest.param(crowd(containers=0, volumes=1), 3, 100, id="without-containers"),
         pytest.param(crowd(containers=0), 3, 0, id="without-anything"),
     ],
@@ -82,6 +84,21 @@ def test_every_mention_counts(subject, held, expected):
     nodes = holding(*[{"app:1": LARGE}] * held, *[{}] * (3 - held))
 
     assert scores(subject, *nodes) == [expected] * held + [0] * (3 - held)
+
+
+@pytest.mark.parametrize(
+    ("subject", "in_1_36", "in_1_37"),
+    [
+        pytest.param(crowd(containers=2, volumes=1), 99, 66, id="a-volume-more"),
+        pytest.param(crowd(init=1, containers=1, volumes=9), 100, 66, id="mostly-volumes"),
+        pytest.param(crowd(init=1, containers=1), 66, 66, id="no-volume"),
+    ],
+)
+def test_what_100_points_take_with_image_volumes(subject, in_1_36, in_1_37):
+    nodes = holding({"app:1": LARGE}, {"app:1": LARGE}, {})
+
+    assert scores(subject, *nodes, release=V1_36) == [in_1_36, in_1_36, 0]
+    assert scores(subject, *nodes, release=V1_37) == [in_1_37, in_1_37, 0]
 
 
 def test_counts_are_live():
@@ -100,11 +117,12 @@ def test_counts_are_live():
 
 
 def test_reads_and_signature():
-    plugin = ImageLocality(fwk.NoArgs(), FakeHandle())
+    plugin, other = (plugin_of("ImageLocality", release) for release in RELEASES)
 
     assert plugin.depends_on(pod()) == fwk.Dependencies(cluster=fwk.Aspect.IMAGES)
     assert plugin.sign(pod("a", image="x", labels="a=b")) == plugin.sign(pod("b", image="x", cpu=1))
     assert plugin.sign(crowd(containers=1, volumes=1)) != plugin.sign(crowd(containers=2))
+    assert other.sign(crowd(containers=1, volumes=1)) == other.sign(crowd(containers=2))
 
 
 def model(images, held, on):

@@ -4,6 +4,7 @@ import pytest
 from podium import framework as fwk
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.inter_pod_affinity.scoring import stretched
+from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
 from tests.support.inter_pod_affinity import (
     CROWDED,
@@ -144,6 +145,9 @@ def test_the_reason_is_the_first_that_applies():
     assert subject.filter(pod(labels="app=me", affinity=both)) == expected
 
 
+EVERYWHERE = {"default", "red", "blue", "lost"}
+
+
 @pytest.mark.parametrize(
     ("spaces", "seen"),
     [
@@ -156,26 +160,41 @@ def test_the_reason_is_the_first_that_applies():
             {"red", "lost"},
             id="named-and-selected",
         ),
+        pytest.param({"namespaceSelector": "color!=red"}, {"default", "blue"}, id="excluding"),
         pytest.param(
-            {"namespaceSelector": "color!=red"},
-            {"default", "red", "blue", "lost"},
-            id="excluding-selectors-exclude-nothing-as-upstream",
-        ),
-        pytest.param(
-            {"namespaceSelector": "color color!=red"}, {"blue"}, id="unless-they-also-ask"
+            {"namespaceSelector": "color color!=red"}, {"blue"}, id="asking-and-excluding"
         ),
     ],
 )
 def test_namespaces_of_own_terms(spaces, seen):
-    names = ("default", "red", "blue", "lost")
+    assert namespaces_seen(spaces, V1_37) == seen
+
+
+@pytest.mark.parametrize(
+    ("selector", "in_1_36", "in_1_37"),
+    [
+        pytest.param("color!=red", EVERYWHERE, {"default", "blue"}, id="not-in"),
+        pytest.param("!color", EVERYWHERE, {"default"}, id="does-not-exist"),
+        pytest.param("color color!=red", {"blue"}, {"blue"}, id="asking-too"),
+        pytest.param("", EVERYWHERE, EVERYWHERE, id="empty"),
+    ],
+)
+def test_a_namespace_selector_that_only_excludes(selector, in_1_36, in_1_37):
+    assert namespaces_seen({"namespaceSelector": selector}, V1_36) == in_1_36
+    assert namespaces_seen({"namespaceSelector": selector}, V1_37) == in_1_37
+
+
+def namespaces_seen(spaces, release):
+    """The namespaces whose pods a term sees; ``lost`` has pods, but there is no such namespace."""
+    names = sorted(EVERYWHERE)
     nodes = [node(name, labels=f"zone={name}") for name in names]
     pods = [pod(f"in-{name}", namespace=name, node=name) for name in names]
     known = [namespace("default"), namespace("red", "color=red"), namespace("blue", "color=blue")]
-    subject = Subject(*nodes, *pods, *known)
+    subject = Subject(*nodes, *pods, *known, release=release)
 
     found = subject.filter(pod(affinity=affinity(apart=[term("", **spaces)])))
 
-    assert {name for name, why in found.items() if why} == seen
+    return {name for name, why in found.items() if why}
 
 
 def test_namespaces_are_looked_up_again_when_they_change():

@@ -2,8 +2,10 @@ import pytest
 
 from podium.errors import InvalidSelector
 from podium.plugins.inter_pod_affinity.hints import node_may_help, pod_may_help
+from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
 from tests.support.inter_pod_affinity import affinity, term
+from tests.support.releases import plugin_of
 
 WANTS_WEB = pod("me", affinity=affinity(near=[term("app=web")]))
 WANTS_BOTH = pod("me", affinity=affinity(near=[term("app=web"), term("tier=front", "host")]))
@@ -12,6 +14,12 @@ SHUNS_BOTH = pod("me", affinity=affinity(apart=[term("app=web"), term("tier=fron
 PLAIN = pod("me", labels="app=me")
 WEB = pod("web", node="a", labels="app=web")
 DB = pod("web", node="a", labels="app=db")
+BOTH = pod("web", node="a", labels="app=web tier=front")
+WEB_IN_FRONT = pod("me", labels="app=web tier=front")
+PLAIN_WEB = pod("me", labels="app=web")
+HOSTILE_TO_BOTH = pod(
+    "x", node="a", affinity=affinity(apart=[term("app=web"), term("tier=front", "host")])
+)
 HOSTILE = pod("x", node="a", affinity=affinity(apart=[term("app=me")]))
 
 
@@ -40,12 +48,13 @@ def selecting(spaces: str):
         pytest.param(WANTS_WEB, WEB, DB, False, id="wanted-no-longer"),
         pytest.param(SHUNS_WEB, WEB, DB, True, id="forbidden-no-longer"),
         pytest.param(SHUNS_WEB, DB, WEB, False, id="becomes-forbidden"),
-        pytest.param(SHUNS_BOTH, WEB, DB, False, id="was-forbidden-by-one-term-only"),
+        pytest.param(SHUNS_BOTH, WEB, DB, True, id="was-forbidden-by-one-term"),
+        pytest.param(SHUNS_BOTH, BOTH, WEB, False, id="is-still-forbidden-by-one-term"),
         pytest.param(PLAIN, PLAIN, PLAIN, True, id="its-own-labels"),
         pytest.param(SHUNS_WEB, WEB, None, True, id="forbidden-goes"),
         pytest.param(SHUNS_WEB, DB, None, False, id="another-goes"),
         pytest.param(SHUNS_WEB, pod(labels="app=web"), None, False, id="unplaced-goes"),
-        pytest.param(SHUNS_BOTH, WEB, None, False, id="goes-that-one-term-forbids"),
+        pytest.param(SHUNS_BOTH, WEB, None, True, id="goes-that-one-term-forbids"),
         pytest.param(PLAIN, HOSTILE, None, True, id="hostile-goes"),
         pytest.param(SHUNS_WEB, HOSTILE, None, False, id="hostile-to-others-goes"),
         pytest.param(WANTS_WEB, WEB, None, False, id="wanted-goes"),
@@ -56,6 +65,24 @@ def selecting(spaces: str):
 )
 def test_pod_events(waiting, old, new, expected):
     assert pod_may_help(waiting, old, new) is expected
+
+
+@pytest.mark.parametrize(
+    ("waiting", "old", "new", "in_1_36", "in_1_37"),
+    [
+        pytest.param(SHUNS_BOTH, WEB, DB, False, True, id="one-of-two-terms-matched"),
+        pytest.param(SHUNS_BOTH, BOTH, WEB, True, False, id="one-of-two-terms-still-matches"),
+        pytest.param(SHUNS_BOTH, BOTH, DB, True, True, id="both-terms-matched"),
+        pytest.param(SHUNS_BOTH, WEB, None, False, True, id="goes-that-one-term-forbids"),
+        pytest.param(WEB_IN_FRONT, HOSTILE_TO_BOTH, None, True, True, id="hostile-goes"),
+        pytest.param(PLAIN_WEB, HOSTILE_TO_BOTH, None, False, True, id="half-hostile-goes"),
+        pytest.param(WANTS_BOTH, None, WEB, False, False, id="affinity-takes-all-terms"),
+    ],
+)
+def test_which_terms_of_an_anti_affinity_count(waiting, old, new, in_1_36, in_1_37):
+    hints = [plugin_of("InterPodAffinity", release).pod_hint for release in (V1_36, V1_37)]
+
+    assert [hint(waiting, old, new) for hint in hints] == [in_1_36, in_1_37]
 
 
 @pytest.mark.parametrize(

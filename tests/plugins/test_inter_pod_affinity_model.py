@@ -5,11 +5,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
 from podium.api.objects import Pod
+from podium.release import LATEST, RELEASES, Release
 from podium.testing.builders import node, pod
 from tests.support.inter_pod_affinity import Model, Subject, affinity, namespace, term
 
@@ -85,7 +87,7 @@ def labelled(name: str, given_labels: dict[str, str]) -> Any:
     return node(name, labels={k: name if v == "?" else v for k, v in given_labels.items()})
 
 
-def model_of(objects: list[Any], **args: Any) -> Model:
+def model_of(objects: list[Any], release: Release = LATEST, **args: Any) -> Model:
     by_kind: dict[str, list[Any]] = {"Node": [], "Pod": [], "Namespace": []}
     for obj in objects:
         by_kind[type(obj).__name__].append(obj)
@@ -95,12 +97,15 @@ def model_of(objects: list[Any], **args: Any) -> Model:
         by_kind["Namespace"],
         args.get("hard_pod_affinity_weight", 1),
         args.get("ignore_preferred_terms_of_existing_pods", False),
+        release,
     )
 
 
-@given(clusters(), pods("me"), arguments)
-def test_agrees_with_the_model(objects, incoming, args):
-    subject, model = Subject(*objects, **args), model_of(objects, **args)
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+@given(objects=clusters(), incoming=pods("me"), args=arguments)
+def test_agrees_with_the_model(release, objects, incoming, args):
+    subject = Subject(*objects, release=release, **args)
+    model = model_of(objects, release, **args)
 
     assert subject.filter(incoming) == model.filter(incoming)
     assert subject.scores(incoming) == model.scores(incoming)

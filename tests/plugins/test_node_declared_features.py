@@ -2,16 +2,15 @@ import pytest
 
 from podium import framework as fwk
 from podium.errors import StateNotFound
-from podium.plugins.node_declared_features import (
-    REJECTED,
-    NodeDeclaredFeatures,
-    required_features,
-)
+from podium.plugins.node_declared_features import REJECTED, NodeDeclaredFeatures
+from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
+from tests.support.releases import plugin_of
 
 PLUGIN = NodeDeclaredFeatures(fwk.NoArgs(), None)
 RESTART = "RestartAllContainersOnContainerExits"
 NAMESPACES = "UserNamespacesHostNetworkSupport"
+MOUNTS = "VolumeBindMountOptions"
 RULES = {"restartPolicyRules": [{"action": "RestartAllContainers"}]}
 MILD_RULES = {"restartPolicyRules": [{"action": "Restart"}]}
 
@@ -38,7 +37,27 @@ PLAIN = pod()
     ],
 )
 def test_required_features(spec, expected):
-    assert required_features(pod(**spec)) == expected
+    assert PLUGIN.required(pod(**spec)) == expected
+
+
+MOUNT = {"volumeMounts": [{"name": "a"}, {"name": "b", "bindMountOptions": ["noexec"]}]}
+PLAIN_MOUNT = {"volumeMounts": [{"name": "a", "bindMountOptions": []}, {"name": "b"}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "in_1_37"),
+    [
+        pytest.param({"containers": [MOUNT]}, {MOUNTS}, id="container"),
+        pytest.param({"init_containers": [MOUNT]}, {MOUNTS}, id="init-container"),
+        pytest.param({"ephemeral_containers": [MOUNT]}, {MOUNTS}, id="ephemeral-container"),
+        pytest.param({"containers": [PLAIN_MOUNT]}, set(), id="no-options"),
+    ],
+)
+def test_options_of_bind_mounts(spec, in_1_37):
+    subject = pod(**spec)
+
+    assert plugin_of("NodeDeclaredFeatures", V1_36).required(subject) == set()
+    assert plugin_of("NodeDeclaredFeatures", V1_37).required(subject) == in_1_37
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ but the matching of labels.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from podium import framework as fwk
 from podium.api.objects import (
@@ -21,8 +21,10 @@ from podium.api.objects import (
 )
 from podium.api.selectors import label_selector
 from podium.plugins.inter_pod_affinity import InterPodAffinity
+from podium.release import LATEST, V1_37, Release
 from podium.testing.builders import pairs
 from podium.testing.handle import FakeHandle
+from tests.support.releases import plugin_of
 
 FAR = "node(s) didn't match pod affinity rules"
 CROWDED = "node(s) didn't match pod anti-affinity rules"
@@ -79,10 +81,11 @@ def namespace(name: str, labels: str = "") -> Namespace:
 class Subject:
     """The plugin on a cluster of its own."""
 
-    def __init__(self, *objects: Any, **args: Any) -> None:
+    def __init__(self, *objects: Any, release: Release = LATEST, **args: Any) -> None:
         self.handle = FakeHandle(*objects)
         self.cluster = self.handle.state
-        self.plugin = InterPodAffinity(InterPodAffinity.Args(**args), self.handle)
+        built = plugin_of("InterPodAffinity", release, self.handle, **args)
+        self.plugin = cast(InterPodAffinity, built)
 
     def filter(self, pod: Pod) -> dict[str, str] | None:
         """Why each node is refused, "" where it is not; ``None`` when PreFilter skips."""
@@ -115,6 +118,7 @@ class Model:
     namespaces: Sequence[Namespace] = ()
     hard_weight: int = 1
     ignores_others: bool = False
+    release: Release = LATEST
     by_name: Mapping[str, Node] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -188,7 +192,7 @@ class Model:
                 yield pod, self.by_name[pod.node_name]
 
     def speaks_of(self, wanted: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
-        """A term of the incoming pod; with the upstream bug about selectors that only exclude."""
+        """A term of the incoming pod; in 1.36 a selector that only excludes selects all."""
         inside = other.namespace in explicit(wanted, owner)
         if wanted.namespace_selector is not None:
             names = {
@@ -196,7 +200,9 @@ class Model:
                 for space in self.namespaces
                 if selects(wanted.namespace_selector, space.labels)
             }
-            inside |= other.namespace in names or selects(wanted.namespace_selector, {})
+            overlooks = self.release < V1_37 or label_selector(wanted.namespace_selector).is_empty
+            selects_all = overlooks and selects(wanted.namespace_selector, {})
+            inside |= other.namespace in names or selects_all
         return inside and selects(wanted.label_selector, other.labels)
 
     def speaks_of_incoming(self, theirs: PodAffinityTerm, owner: Pod, pod: Pod) -> bool:

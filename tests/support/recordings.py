@@ -105,6 +105,8 @@ PLACED = {
 # Two nodes are full.
 _BASE = "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient memory."
 
+_PLACEMENT = "preemption: found a potential placement for pod on node b, preempting 1 victims"
+
 # Evicting either pod on its node makes room; the one on b is less important.
 PREEMPTS = {
     "name": "attempts/preempts-0",
@@ -121,9 +123,11 @@ PREEMPTS = {
         "preFilter": SUCCESS,
         "filter": {"a": TOO_SMALL, "b": TOO_SMALL},
         "feasible": [],
-        "fitError": _BASE,
+        "fitError": f"{_BASE} {_PLACEMENT}",
+        "fitErrorBase": _BASE,
         "preemption": {
             "code": "Success",
+            "message": _PLACEMENT,
             "candidates": {
                 "a": {"victims": ["default/first"], "pdbViolations": 0},
                 "b": {"victims": ["default/second"], "pdbViolations": 0},
@@ -134,10 +138,7 @@ PREEMPTS = {
     },
 }
 
-_NO_HELP = (
-    "no new claims to deallocate, preemption: 0/2 nodes are available: "
-    "2 No preemption victims found for incoming pod."
-)
+_NO_HELP = "preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
 
 HOPELESS = {
     "name": "attempts/hopeless-0",
