@@ -11,11 +11,11 @@ from typing import get_args, get_origin
 import msgspec
 import pytest
 
+from podium import app
 from podium import framework as fwk
 from podium.cli.arguments.scheduler_flags import FLAGS, GONE
 from podium.client.resources import resource_of
-from podium.config.feature_gates import OFF, SUPPORTED, gates_of
-from podium.framework.plugin import points_of
+from podium.config.feature_gates import OFF, SUPPORTED, FeatureGates, gates_of
 from podium.legacy.plugins import LEGACY
 from podium.live.watching import EVENTS_ONLY, IN_STATE
 from podium.metric_families import exponential_buckets
@@ -24,7 +24,7 @@ from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
-from podium.release import RELEASES
+from podium.release import RELEASES, V1_36, V1_37
 from tests.support import source_messages
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,9 +57,16 @@ def test_page_has_a_plugin():
 @every_plugin
 def test_page_names_the_extension_points(plugin):
     (line,) = re.findall(r"^\| Extension points \| (.+) \|$", text_of(plugin), re.MULTILINE)
-    named = {words.split(" with ")[0] for words in line.split(", ")}
+    words = line.split(", ")
+    since_1_37 = {word.split(" ")[0] for word in words if "(1.37" in word}
 
-    assert named == {point.value[0].upper() + point.value[1:] for point in points_of(plugin)}
+    assert {word.split(" ")[0] for word in words} == points_in(V1_37, plugin)
+    assert since_1_37 == points_in(V1_37, plugin) - points_in(V1_36, plugin)
+
+
+def points_in(release, plugin):
+    points = app.in_tree_with_legacy(FeatureGates(release)).points(plugin.name)
+    return {point.value[0].upper() + point.value[1:] for point in points}
 
 
 @every_plugin

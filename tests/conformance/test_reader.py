@@ -85,6 +85,7 @@ def test_registrations_are_one_object(write):
 
 WRONG_TYPE = {**PLACED, "name": 7}
 UNKNOWN_FIELD = {**PLACED, "expect": {**PLACED["expect"], "mood": "good"}}
+NO_OUTCOME = {"name": "a/b", "cluster": {}, "pod": {}, "expectAnyOf": []}
 PACKED = gzip.compress(lines(PLACED))
 BAD_EVENTS = {"plugins": [{"plugin": "NodeName"}]}
 
@@ -102,6 +103,7 @@ BAD_EVENTS = {"plugins": [{"plugin": "NodeName"}]}
         pytest.param(b"{}\n", ":1", "no keys", id="no-keys"),
         pytest.param(b'{"name": "x", "pod": {}}\n', ":1", "name, pod", id="no-kind"),
         pytest.param(lines(WRONG_TYPE), ":1", "Expected `str`", id="wrong-type"),
+        pytest.param(lines(NO_OUTCOME), ":1", "lists no outcome", id="no-outcome"),
         pytest.param(lines(UNKNOWN_FIELD), ":1", "`mood`", id="unknown-field"),
         pytest.param(json.dumps(BAD_EVENTS).encode(), "", "`events`", id="bad-registration"),
         pytest.param(PACKED[:-9], "", "cut short", id="cut-gzip"),

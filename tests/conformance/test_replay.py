@@ -111,6 +111,45 @@ def test_reasons_are_compared_as_multisets():
     assert replayed(changed(HOPELESS, "expect.filter.a.reasons", turned[:1] * 2)).failed
 
 
+def test_one_of_several_right_outcomes_is_enough():
+    right, wrong = PLACED["expect"], changed(PLACED, "expect.total.a", 176)["expect"]
+    worse = changed(PLACED, "expect.total.a", 176)
+    worse = changed(worse, "expect.best", ["b"])["expect"]
+    case = {key: value for key, value in PLACED.items() if key != "expect"}
+
+    assert replayed({**case, "expectAnyOf": [wrong, right]}).passed
+    [closest] = replayed({**case, "expectAnyOf": [worse, wrong]}).differences
+    assert (closest.field, closest.expected) == ("total", 176)
+
+
+@pytest.mark.parametrize("recorded", ["a", "b"])
+def test_a_message_names_the_node_that_was_taken_of_equal_ones(recorded):
+    """A recording names the first of the equal nodes, podium the one that it takes."""
+    other = "b" if recorded == "a" else "a"
+    placement = PREEMPTS["expect"]["preemption"]["message"].replace("node b", f"node {recorded}")
+    tied = changed(PREEMPTS, "cluster.pods.0.spec.priority", 1)
+    tied = changed(tied, "expect.preemption.nominatedNode", None)
+    tied = changed(tied, "expect.preemption.victims", None)
+    tied = changed(tied, "expect.preemption.tiedNodes", [recorded, other])
+    tied = changed(tied, "expect.preemption.message", placement)
+    base = PREEMPTS["expect"]["fitErrorBase"]
+    tied = changed(tied, "expect.fitError", f"{base} {placement}")
+
+    assert replayed(tied).differences == []
+    wrong = placement.replace("1 victims", "2 victims")
+    assert replayed(changed(tied, "expect.preemption.message", wrong)).failed
+
+
+def test_cases_with_resource_claims_are_left_out():
+    claims = changed(PLACED, "cluster.resourceclaims", [{"metadata": {"name": "gpus"}}])
+    outcome = replayed(changed(claims, "expect.allocations", {"default/gpus": {}}))
+
+    assert not outcome.failed
+    assert {(gap.field, gap.reason) for gap in outcome.left_out} == {
+        ("expect", "resourceclaims are not read yet")
+    }
+
+
 def test_words_of_an_error_may_differ():
     lonely = {**PLACED, "cluster": {}, "expect": {"feasible": [], "error": "where are the nodes?"}}
 

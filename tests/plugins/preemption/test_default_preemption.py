@@ -7,17 +7,19 @@ from podium.api.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from podium.api.workloads import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.preemption import DefaultPreemption
+from podium.release import LATEST, V1_36, V1_37
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
+from tests.support.releases import plugin_of
 
 ONE = "2026-01-01T00:00:01Z"
 TWO = "2026-01-01T00:00:02Z"
 
 
-def budget(name, app, allowed, *, disrupted=()):
+def budget(name, allowed, *, disrupted=(), **labels):
     return PodDisruptionBudget(
         metadata=ObjectMeta(name=name, namespace="default"),
-        spec=PodDisruptionBudgetSpec(selector=LabelSelector(match_labels={"app": app})),
+        spec=PodDisruptionBudgetSpec(selector=LabelSelector(match_labels=labels)),
         status=PodDisruptionBudgetStatus(
             disruptions_allowed=allowed, disrupted_pods=dict.fromkeys(disrupted, "")
         ),
@@ -31,11 +33,11 @@ def victim(name, on, priority=0, cpu="1", start=ONE, **rest):
 class Attempt:
     """One failed filtering, and what preemption makes of it."""
 
-    def __init__(self, *objects, preemptor, **args):
+    def __init__(self, *objects, preemptor, release=LATEST, **args):
         self.handle = FakeHandle(*objects)
         self.pod = preemptor
         fit = NodeResourcesFit(NodeResourcesFit.Args(), self.handle)
-        self.plugin = DefaultPreemption(DefaultPreemption.Args(**args), self.handle)
+        self.plugin = plugin_of("DefaultPreemption", release, self.handle, **args)
         self.handle.use(fit, self.plugin)
         self.state = fwk.CycleState()
         profile = self.handle.profile
@@ -96,10 +98,14 @@ def test_a_small_pod_is_spared_where_a_large_one_is_not():
     ("budgets", "victims", "violations"),
     [
         pytest.param([], ["young"], 0, id="no-budget"),
-        pytest.param([budget("b", "y", 0)], ["old"], 0, id="a-guarded-pod-is-spared-first"),
-        pytest.param([budget("b", "y", 1)], ["young"], 0, id="the-budget-allows-one"),
-        pytest.param([budget("b", "y", 0, disrupted=["young"])], ["young"], 0, id="counted-before"),
-        pytest.param([budget("b", "y", 0), budget("c", "o", 0)], ["young"], 1, id="both-guarded"),
+        pytest.param([budget("b", 0, app="y")], ["old"], 0, id="a-guarded-pod-is-spared-first"),
+        pytest.param([budget("b", 1, app="y")], ["young"], 0, id="the-budget-allows-one"),
+        pytest.param(
+            [budget("b", 0, disrupted=["young"], app="y")], ["young"], 0, id="counted-before"
+        ),
+        pytest.param(
+            [budget("b", 0, app="y"), budget("c", 0, app="o")], ["young"], 1, id="both-guarded"
+        ),
     ],
 )
 def test_budgets(budgets, victims, violations):
@@ -112,6 +118,45 @@ def test_budgets(budgets, victims, violations):
     )
     assert attempt.victims() == {"a": victims}
     assert attempt.evaluate().candidates[0].violations == violations
+
+
+# Three pods in order of importance: the first has both budgets, the others one each.
+GUARDED_TWICE = (
+    victim("both", "a", priority=3, labels="app=x tier=y"),
+    victim("only-y", "a", priority=2, labels="app=z tier=y"),
+    victim("free", "a", priority=1),
+)
+
+
+@pytest.mark.parametrize(("release", "violations"), [(V1_36, 2), (V1_37, 1)], ids=str)
+def test_a_violated_budget_keeps_what_later_budgets_allow(release, violations):
+    """1.37 stops at the first budget that a pod violates; 1.36 goes on and uses up the others."""
+    attempt = Attempt(
+        node("a", cpu="3"),
+        *GUARDED_TWICE,
+        budget("first", 0, app="x"),
+        budget("second", 1, tier="y"),
+        preemptor=high(cpu="3"),
+        release=release,
+    )
+
+    assert attempt.evaluate().candidates[0].violations == violations
+
+
+PLACEMENT = "preemption: found a potential placement for pod on node a, preempting 2 victims"
+
+
+@pytest.mark.parametrize(("release", "message"), [(V1_36, ""), (V1_37, PLACEMENT)], ids=str)
+def test_what_a_preemption_says(release, message):
+    victims = victim("v1", "a"), victim("v2", "a")
+    attempt = Attempt(node("a", cpu="2"), *victims, preemptor=high(), release=release)
+
+    nominate, status = attempt.post_filter()
+    for _, eviction in attempt.handle.spawned:
+        eviction.close()
+
+    assert nominate == fwk.Nominate("a")
+    assert (status.code, status.message) == (fwk.Code.SUCCESS, message)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +186,7 @@ def test_budgets(budgets, victims, violations):
 )  # fmt: skip
 def test_the_better_node_is_chosen(on_a, on_b, best):
     attempt = Attempt(
-        node("a", cpu="2"), node("b", cpu="2"), *on_a, *on_b, budget("guard", "x", 0),
+        node("a", cpu="2"), node("b", cpu="2"), *on_a, *on_b, budget("guard", 0, app="x"),
         preemptor=high(),
     )  # fmt: skip
     assert attempt.chosen() == [best]
@@ -218,7 +263,7 @@ def test_enough_candidates_end_the_search_but_one_must_break_no_budget():
     nodes = [node(f"n{i}", cpu="1") for i in range(6)]
     guarded = [victim(f"v{i}", f"n{i}", labels="app=x" if i else "") for i in range(6)]
     attempt = Attempt(
-        *nodes, *guarded, budget("guard", "x", 0), preemptor=high(cpu="1"),
+        *nodes, *guarded, budget("guard", 0, app="x"), preemptor=high(cpu="1"),
         min_candidate_nodes_percentage=0, min_candidate_nodes_absolute=1,
     )  # fmt: skip
     found = attempt.evaluate()

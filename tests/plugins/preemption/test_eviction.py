@@ -10,9 +10,11 @@ from podium.errors import NotFound, PodiumError
 from podium.framework.preemption import Candidate
 from podium.framework.waiting_pods import WaitingPod
 from podium.plugins.preemption import DefaultPreemption
-from podium.plugins.preemption.eviction import RETRY_SECONDS, Evictions
+from podium.plugins.preemption.eviction import RETRY_SECONDS
+from podium.release import LATEST, V1_36, V1_37
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
+from tests.support.releases import plugin_of
 
 PREEMPTOR = pod("high", priority=10)
 
@@ -53,7 +55,7 @@ class Counted:
         self.told.append(result)
 
 
-def started(*names, leaving=()):
+def started(*names, leaving=(), release=LATEST):
     """A handle with these victims on node a, and a preemption of all of them under way."""
     pods = [
         pod(name, node="a", deletion_timestamp="2026-01-01T00:00:00Z" if name in leaving else "")
@@ -61,7 +63,7 @@ def started(*names, leaving=()):
     ]
     handle = FakeHandle(node("a"), *pods)
     handle.metrics = Counted()
-    evictions = Evictions(handle)
+    evictions = plugin_of("DefaultPreemption", release, handle)._evictions
     victims = tuple(handle.state.pods[victim.uid] for victim in pods)
     evictions.start(PREEMPTOR, Candidate("a", victims, 0))
     return handle, evictions
@@ -103,6 +105,32 @@ def test_a_waiting_victim_is_ended_in_memory():
     assert waiting.outcome == fwk.Status(fwk.Code.ERROR, ("preempted",), "DefaultPreemption")
     assert handle.client.writes == []
     assert handle.events.recorded[0][2].note.endswith("on node a (in kube-scheduler memory).")
+
+
+@pytest.mark.parametrize(
+    ("release", "woken"), [(V1_36, []), (V1_37, ["default/high"])], ids=["1.36", "1.37"]
+)
+@pytest.mark.parametrize("binds", [True, False], ids=["in-pre-bind", "waiting"])
+def test_who_wakes_the_pod_when_the_last_victim_was_never_bound(release, woken, binds):
+    """No deletion will be announced. As 1.36, the pod waits for some other event."""
+    handle, _ = started("v1", "v2", release=release)
+    if binds:
+        handle.pods_in_pre_bind.add("uid-v2", lambda reason: None)
+    else:
+        handle.waiting_pods.add(WaitingPod(pod("v2"), {"Some": 60}, handle.clock))
+
+    run_spawned(handle)
+
+    assert handle.client.writes[-1] == ("delete", "default/v1")
+    assert [pod.key for pod in handle.activated] == woken
+
+
+def test_a_deleted_victim_wakes_the_pod_by_its_event():
+    handle, _ = started("v1", "v2")
+    handle.waiting_pods.add(WaitingPod(pod("v1"), {"Some": 60}, handle.clock))
+    run_spawned(handle)
+    assert handle.client.writes[-1] == ("delete", "default/v2")
+    assert not handle.activated
 
 
 def test_a_victim_in_pre_bind_is_called_off():
