@@ -9,6 +9,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 
@@ -326,3 +328,21 @@ def test_down_touches_no_file_of_others(shell, tmp_path, content):
     with theirs.open() as held:  # as if a cluster ran: nobody is sent a signal
         fcntl.flock(held, fcntl.LOCK_EX)
         check_refused(shell.run("down", "--state-file", str(theirs)), "try again in a moment")
+
+
+@pytest.mark.parametrize(
+    "option", [["--plugin=rack.py"], ["--config=scheduler.yaml"], ["--watch"]], ids=" ".join
+)
+def test_options_of_the_scheduler_without_one(shell, option):
+    done = shell.run("up", "--no-scheduler", *option)
+
+    check_refused(done, "is for the scheduler: leave it out beside --no-scheduler", code=2)
+
+
+def test_a_full_disk():
+    command = [sys.executable, "-m", "podium", "config", "show"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+
+    assert done.returncode == 1
+    assert done.stderr == "podium: the output cannot be written: No space left on device\n"

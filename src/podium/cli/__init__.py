@@ -8,6 +8,7 @@ and returns the exit status.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ from podium.cli.arguments import (
     scheduler_flags,
 )
 from podium.cli.arguments.parser import Parser, Subparsers
+from podium.cli.messages import FAILED, print_error
 
 
 class Command(NamedTuple):
@@ -69,11 +71,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the subcommand named in ``argv`` (by default the process's arguments)."""
     args = build_parser().parse_args(argv)
     try:
-        return COMMANDS[args.command].run(args)
+        status = COMMANDS[args.command].run(args)
+        sys.stdout.flush()
+        return status
     except BrokenPipeError:
         # The reader has closed the pipe, as in ``podium bench … | head``.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _CLOSED_PIPE
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        print_error(f"the output cannot be written: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes at the end
+        return FAILED
     except KeyboardInterrupt:
         return _INTERRUPTED
 

@@ -95,6 +95,9 @@ def _cluster_options(args: argparse.Namespace) -> ClusterOptions:
 def _schedule(args: argparse.Namespace) -> Schedule | None:
     """Return how to schedule, ``None`` for not at all."""
     if args.no_scheduler:
+        given = {"--plugin": args.plugin, "--config": args.config, "--watch": args.watch}
+        for option in [option for option, value in given.items() if value]:
+            raise PodiumError(f"{option} is for the scheduler: leave it out beside --no-scheduler")
         return None
     path = args.config
     read = partial(config.load_file, path) if path else config.default
