@@ -33,6 +33,7 @@ from podium.plugins.pod_topology_spread import (
 from podium.plugins.preemption import (
     DefaultPreemption,
     ExhaustivePreemption,
+    SynchronousPreemption,
     UnreportedPreemption,
     UnwakingPreemption,
 )
@@ -84,6 +85,7 @@ VARIANTS: Final = (
     Variant(NodeUnschedulable, since(V1_37), PreFilteringNodeUnschedulable),
     Variant(TaintToleration, since(V1_37), PreFilteringTaintToleration),
     Variant(DynamicResources, before(V1_37), ReportingDynamicResources),
+    Variant(DefaultPreemption, no_gate("SchedulerAsyncPreemption"), SynchronousPreemption),
     Variant(DefaultPreemption, before(V1_37), UnreportedPreemption),
     Variant(DefaultPreemption, before(V1_37), ExhaustivePreemption),
     Variant(DefaultPreemption, before(V1_37), UnwakingPreemption),

@@ -13,7 +13,9 @@ from typing import ClassVar
 
 from podium import framework as fwk
 from podium.api.objects import Node, Pod, PodDisruptionBudget
+from podium.errors import PodiumError
 from podium.framework.args import invalid, outside
+from podium.framework.preemption import Evicting, PostFilterAnswer
 from podium.plugins.preemption.budgets import Budgets, ExhaustiveBudgets
 from podium.plugins.preemption.evaluator import Evaluator
 from podium.plugins.preemption.eviction import Evictions, UnwakingEvictions
@@ -55,13 +57,14 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
             return fwk.Proposal(found.candidates)
         return found.nominate, _prefixed(found.status)
 
-    def choose(
-        self, pod: Pod, candidates: fwk.Candidates
-    ) -> tuple[fwk.Nominate | None, fwk.Status]:
+    def choose(self, pod: Pod, candidates: fwk.Candidates) -> PostFilterAnswer | Evicting:
         best = self.evaluator.best(candidates)
         if not best:
             return None, NO_CANDIDATE
-        candidate = best[fwk.stable_hash(pod.uid) % len(best)]
+        return self.take(pod, best[fwk.stable_hash(pod.uid) % len(best)])
+
+    def take(self, pod: Pod, candidate: fwk.Candidate) -> PostFilterAnswer | Evicting:
+        """Evict the victims of this candidate."""
         self._evictions.start(pod, candidate)
         return fwk.Nominate(candidate.node), self.success(candidate)
 
@@ -74,6 +77,31 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
     def events_to_register(self) -> list[fwk.Registration]:
         # Registered so that the queue calls ``pre_enqueue`` again when a victim is gone.
         return [fwk.on("AssignedPod", "delete", hint=a_victim_left)]
+
+
+class SynchronousPreemption(DefaultPreemption):
+    """DefaultPreemption without the feature SchedulerAsyncPreemption.
+
+    Victims are evicted in PostFilter: no other pod is tried until the API server has answered. If
+    one cannot be evicted, the pod is not nominated, and its message says why. PreEnqueue has
+    nothing to hold back.
+    """
+
+    def pre_enqueue(self, pod: Pod) -> fwk.Status:
+        return fwk.SUCCESS
+
+    def take(self, pod: Pod, candidate: fwk.Candidate) -> Evicting:
+        return Evicting(self._evict(pod, candidate))
+
+    async def _evict(self, pod: Pod, candidate: fwk.Candidate) -> PostFilterAnswer:
+        try:
+            await self._evictions.carry_out(pod, candidate)
+        except PodiumError as fault:
+            return None, fwk.Status.error(f"preemption: {fault}")
+        return fwk.Nominate(candidate.node), self.success(candidate)
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        return []
 
 
 class UnreportedPreemption(DefaultPreemption):

@@ -1,4 +1,4 @@
-"""Eviction of victims, in the background so that the next pod does not wait for it."""
+"""Eviction of victims, usually in the background so that the next pod does not wait for it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,23 @@ class Evictions:
 
     def start(self, pod: Pod, candidate: fwk.Candidate) -> None:
         """Evict the candidate's victims in the background, except those already terminating."""
-        self._handle.metrics.preempted(len(candidate.victims))
-        victims = [info for info in candidate.victims if not info.pod.is_terminating]
+        victims = self._to_evict(candidate)
         if not victims:
             return
         self._underway[pod.uid] = _Underway()
         work = self._carry_out(pod, candidate.node, victims)
         self._handle.spawn(f"preemption for {pod.key}", work)
+
+    async def carry_out(self, pod: Pod, candidate: fwk.Candidate) -> None:
+        """Evict the victims and wait for that; raise if one cannot be evicted."""
+        victims, node = self._to_evict(candidate), candidate.node
+        await _wait_for_all(self._evict(pod, node, info.pod) for info in victims)
+        await self._clear_lower_nominations(pod, node)
+
+    def _to_evict(self, candidate: fwk.Candidate) -> list[fwk.PodInfo]:
+        """Count the preemption; return the victims that are not terminating already."""
+        self._handle.metrics.preempted(len(candidate.victims))
+        return [info for info in candidate.victims if not info.pod.is_terminating]
 
     def holds(self, pod: Pod) -> bool:
         """Return whether the pod must wait because its victims are still being evicted."""
