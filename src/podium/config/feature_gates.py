@@ -86,7 +86,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
         "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
         "NodeDeclaredFeatures StorageCapacityScoring MatchLabelKeysInPodTopologySpread "
         "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient "
-        "SchedulerAsyncAPICalls CoordinatedLeaderElection",
+        "SchedulerAsyncAPICalls CoordinatedLeaderElection SchedulerAsyncPreemption",
     ),
     # podium's loggers do not come from a context, so that lines are the same either way.
     **_supports(BOTH, "ContextualLogging"),
@@ -97,7 +97,7 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     ),
     **_supports(
         ON,
-        "SchedulerAsyncPreemption PodLevelResources InPlacePodLevelResourcesVerticalScaling "
+        "PodLevelResources InPlacePodLevelResourcesVerticalScaling "
         "SchedulerQueueingHints "
         "VolumeAttributesClass MutableCSINodeAllocatableCount InPlacePodVerticalScaling "
         "SidecarContainers PodSchedulingReadiness PodObservedGenerationTracking "

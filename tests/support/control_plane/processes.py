@@ -163,13 +163,14 @@ def podium(folder, kubeconfig, *flags, name="podium", release=LATEST):
     return Scheduler([*command, *usual, *flags], folder / f"{name}.log")
 
 
-def kube_scheduler(binaries, folder, kubeconfig):
+def kube_scheduler(binaries, folder, kubeconfig, *flags):
     arguments = [
         binaries["kube-scheduler"],
         f"--config={_written(folder, 'kube-scheduler', kubeconfig)}",
         "--bind-address=127.0.0.1",
         f"--secure-port={free_port()}",
         "--authentication-skip-lookup",
+        *flags,
     ]
     return Scheduler(arguments, folder / "kube-scheduler.log")
 
