@@ -7,6 +7,7 @@ import contextlib
 
 import pytest
 
+from podium.release import V1_37
 from tests.support.control_plane import sides
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane
 from tests.support.control_plane.processes import USER, kube_scheduler, podium
@@ -22,7 +23,11 @@ GATES = {
     "MatchLabelKeysInPodTopologySpread": False,
     "MatchLabelKeysInPodTopologySpreadSelectorMerge": False,
     "WatchListClient": False,
+    "PodLevelResources": False,
+    "InPlacePodLevelResourcesVerticalScaling": False,
 }
+# These need pod-level resources; the scheduler does not read them.
+OF_LATER_RELEASES = ("PodLevelResourcesFixDefaulting", "PodLevelResourcesFixKubeletQOSClass")
 # The API server must let pods through as they are written.
 OF_THE_API_SERVER = {
     "TaintTolerationComparisonOperators": True,
@@ -46,12 +51,15 @@ def scheduled(binaries, start):
 
 
 def test_podium_and_kube_scheduler_agree(binaries, tmp_path):
+    later = OF_LATER_RELEASES if binaries.release >= V1_37 else ()
+    gates = flag(GATES | dict.fromkeys(later, False))
+
     def ours(user):
-        return podium(tmp_path, user, flag(GATES), release=binaries.release)
+        return podium(tmp_path, user, gates, release=binaries.release)
 
     def theirs(user):
         try:
-            return kube_scheduler(binaries, tmp_path, user, flag(GATES))
+            return kube_scheduler(binaries, tmp_path, user, gates)
         except NoControlPlane as missing:
             pytest.skip(str(missing))
 
@@ -64,6 +72,7 @@ def test_podium_and_kube_scheduler_agree(binaries, tmp_path):
     assert expected["toleration"]["picky"]["node"] == "sla"
     assert expected["spreading"]["v2"]["node"] is None  # all versions are counted
     assert expected["preemption"]["nominated"] == "small"
+    assert expected["pod-level"]["greedy"]["node"] == "roomy"  # it is said to ask for little
 
 
 def preemption(stage):
@@ -124,4 +133,14 @@ def outcomes(stage, **pods):
     return found
 
 
-STORIES = {"preemption": preemption, "toleration": toleration, "spreading": spreading}
+def pod_level(stage):
+    stage.nodes("roomy", cpu="2")
+    return outcomes(stage, greedy={"resources": {"requests": {"cpu": "8"}}})
+
+
+STORIES = {
+    "preemption": preemption,
+    "toleration": toleration,
+    "spreading": spreading,
+    "pod-level": pod_level,
+}

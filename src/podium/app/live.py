@@ -9,6 +9,7 @@ from podium import extender
 from podium.api.objects import Node, Pod
 from podium.app.core import Core
 from podium.app.feature_gates import USUAL, LiveOptions
+from podium.app.ignored_fields import watched_nodes, watched_pods
 from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.plugin_reloading import Exchange, rules_of, watched
 from podium.app.profiles import ProfileBuilder, report_unsigned
@@ -16,7 +17,7 @@ from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
 from podium.client.http import Connection, Options
-from podium.client.resources import NODES, PODS, Resource, keeping_json
+from podium.client.resources import Resource, keeping_json
 from podium.clock import Clock
 from podium.config.model import Configuration
 from podium.cycle.extenders import Extenders
@@ -175,12 +176,13 @@ class _Live:
 
     def _nodes_and_pods(self) -> tuple[Resource[Node], Resource[Pod]]:
         """Keep the JSON of objects for extenders; of placed pods only if they may be preempted."""
-        extenders = self.services.extenders.all
+        extenders, gates = self.services.extenders.all, self.options.gates
+        nodes, pods = watched_nodes(gates), watched_pods(gates)
         if not extenders:
-            return NODES, PODS
+            return nodes, pods
         if any(each.supports_preemption for each in extenders):
-            return keeping_json(NODES), keeping_json(PODS)
-        return keeping_json(NODES), keeping_json(PODS, lambda pod: not pod.node_name)
+            return keeping_json(nodes), keeping_json(pods)
+        return keeping_json(nodes), keeping_json(pods, lambda pod: not pod.node_name)
 
     def _queue(self, rules: Mapping[str, ProfileRules], events: EventRules) -> SchedulingQueue:
         options = QueueOptions(

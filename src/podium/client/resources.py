@@ -241,6 +241,15 @@ def custom_resource(name: str) -> Resource[dict[str, Any]]:
     )
 
 
+def altered(resource: Resource[T], change: Callable[[T], T]) -> Resource[T]:
+    """Return the resource with a decoder that changes each object."""
+
+    def decode_and_change(raw: bytes, known: T | None) -> T:
+        return change(resource.decode(raw, known))
+
+    return replace(resource, decode=decode_and_change, struct=None)
+
+
 R = TypeVar("R", bound=RawObject)
 
 _MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])

@@ -86,7 +86,8 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
         "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
         "NodeDeclaredFeatures StorageCapacityScoring MatchLabelKeysInPodTopologySpread "
         "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient "
-        "SchedulerAsyncAPICalls CoordinatedLeaderElection SchedulerAsyncPreemption",
+        "SchedulerAsyncAPICalls CoordinatedLeaderElection SchedulerAsyncPreemption "
+        "PodLevelResources InPlacePodLevelResourcesVerticalScaling",
     ),
     # podium's loggers do not come from a context, so that lines are the same either way.
     **_supports(BOTH, "ContextualLogging"),
@@ -97,7 +98,6 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     ),
     **_supports(
         ON,
-        "PodLevelResources InPlacePodLevelResourcesVerticalScaling "
         "SchedulerQueueingHints "
         "VolumeAttributesClass MutableCSINodeAllocatableCount InPlacePodVerticalScaling "
         "SidecarContainers PodSchedulingReadiness PodObservedGenerationTracking "
