@@ -13,7 +13,7 @@ from podium.api.objects import (
 )
 from podium.state.aspects import NOWHERE, Aspect
 from podium.state.cluster import ClusterState, load
-from podium.state.volume_limits import UNLIMITED
+from podium.state.driver_columns import UNLIMITED
 from podium.testing.builders import node, pod
 from tests.support.generated_storage import bound_storage_object, pod_volumes
 from tests.support.search import examples
@@ -274,5 +274,6 @@ def test_any_order_of_changes_adds_up(data):
             case _:
                 cluster.set_object(data.draw(bound_storage_object()))
         cluster.storage.limits(DRIVER)
+        cluster.storage.lacks_driver(DRIVER, without_csi_node=True)
         cluster.storage.check(cluster.pods.values())
     cluster.check_invariants()

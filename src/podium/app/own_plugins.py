@@ -43,6 +43,10 @@ from podium.plugins.taint_toleration import (
     TaintToleration,
 )
 from podium.plugins.volume.binding import ScoringVolumeBinding, VolumeBinding
+from podium.plugins.volume.node_volume_limits import (
+    DriverRequiringVolumeLimits,
+    NodeVolumeLimits,
+)
 from podium.release import V1_37, Release
 
 COMPARISON: Final = "TaintTolerationComparisonOperators"
@@ -93,6 +97,7 @@ VARIANTS: Final = (
     Variant(InterPodAffinity, before(V1_37), HesitantInterPodAffinity),
     Variant(ImageLocality, before(V1_37), ContainerImageLocality),
     Variant(NodeDeclaredFeatures, before(V1_37), EarlierNodeDeclaredFeatures),
+    Variant(NodeVolumeLimits, gate("VolumeLimitScaling"), DriverRequiringVolumeLimits),
     Variant(VolumeBinding, gate("StorageCapacityScoring"), ScoringVolumeBinding),
     Variant(
         PodTopologySpread, no_gate("MatchLabelKeysInPodTopologySpread"), IgnoringMatchLabelKeys

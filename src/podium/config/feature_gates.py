@@ -84,7 +84,8 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     **_supports(
         BOTH,
         "SchedulerPopFromBackoffQ OpportunisticBatching NominatedNodeNameForExpectation "
-        "NodeDeclaredFeatures StorageCapacityScoring MatchLabelKeysInPodTopologySpread "
+        "NodeDeclaredFeatures StorageCapacityScoring VolumeLimitScaling "
+        "MatchLabelKeysInPodTopologySpread "
         "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient "
         "SchedulerAsyncAPICalls CoordinatedLeaderElection SchedulerAsyncPreemption "
         "PodLevelResources InPlacePodLevelResourcesVerticalScaling",
@@ -120,7 +121,6 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     **_supports(
         OFF,
         "ComponentStatusz ComponentFlagz "
-        "VolumeLimitScaling "
         "InPlacePodVerticalScalingSchedulerPreemption InterPodAffinityHostnameFastPath "
         "SchedulerPreQueueingHints",
     ),

@@ -143,6 +143,14 @@ class StorageView:
         self._cluster.require(CSINode)
         return self._storage.limits(driver)
 
+    def lacks_driver(self, driver: str, *, without_csi_node: bool) -> NDArray[np.bool_]:
+        """Return the rows whose CSINode does not list the driver.
+
+        ``without_csi_node`` says whether rows without a CSINode are among them.
+        """
+        self._cluster.require(CSINode)
+        return self._storage.lacks_driver(driver, without_csi_node=without_csi_node)
+
     def volumes_of(self, pod: Pod, volumes: Iterable[Volume]) -> list[VolumeId]:
         """Return the CSI volumes of a pod, without those that cannot be found."""
         self._cluster.require(PersistentVolumeClaim, PersistentVolume, StorageClass)

@@ -23,10 +23,16 @@ from podium.state.attached_volumes import AttachedVolumes
 from podium.state.attachments import Attachments
 from podium.state.claim_uses import ClaimUses
 from podium.state.disk_uses import DiskUses
+from podium.state.driver_columns import (
+    NO_CSI_NODE,
+    NOT_INSTALLED,
+    DriverColumns,
+    installation,
+    limit,
+)
 from podium.state.node_table import NodeTable
 from podium.state.objects import ObjectStore
 from podium.state.pod_info import PodInfo
-from podium.state.volume_limits import VolumeLimits
 
 Stores = Mapping[type[ApiObject], ObjectStore[Any]]
 
@@ -42,7 +48,8 @@ class Storage:
     def __init__(self, table: NodeTable, stores: Stores) -> None:
         self._table = table
         self._stores = stores
-        self._limits = VolumeLimits()
+        self._limits = DriverColumns(limit)
+        self._installations = DriverColumns(installation)
         self.disks = DiskUses()
         self.attached = AttachedVolumes()
         volumes: ObjectStore[PersistentVolume] = stores[PersistentVolume]
@@ -62,10 +69,19 @@ class Storage:
         """Return how many of the driver's volumes each row may hold. Read-only."""
         return self._limits.column(driver, self._csi_nodes())
 
+    def lacks_driver(self, driver: str, *, without_csi_node: bool) -> NDArray[np.bool_]:
+        """Return the rows whose CSINode does not list the driver.
+
+        ``without_csi_node`` says whether rows without a CSINode are among them.
+        """
+        installations = self._installations.column(driver, self._csi_nodes())
+        return installations >= (NO_CSI_NODE if without_csi_node else NOT_INSTALLED)
+
     # --- what changes --------------------------------------------------------------------------
 
     def grow(self, capacity: int) -> None:
         self._limits.grow(capacity)
+        self._installations.grow(capacity)
         self.attached.grow(capacity)
 
     def pod_changed(self, info: PodInfo, row: int, amount: int) -> None:
@@ -76,7 +92,7 @@ class Storage:
     def node_changed(self, row: int, name: str) -> None:
         """Update the limits and attachments of a row whose node joined or left."""
         is_there = self._table.live_row(name) == row
-        self._limits.set(row, self._stores[CSINode].get(name) if is_there else None)
+        self._set_csi_node(row, self._stores[CSINode].get(name) if is_there else None)
         self._attachments.node_changed(name)
 
     def object_changed(
@@ -99,6 +115,7 @@ class Storage:
         assert self.attached.tallies() == fresh.attached.tallies(), "volumes by row are wrong"
         self.attached.check()
         self._limits.check(dict(self._csi_nodes()))
+        self._installations.check(dict(self._csi_nodes()))
 
     def _volume_changed(
         self, old: PersistentVolume | None, new: PersistentVolume | None
@@ -111,8 +128,12 @@ class Storage:
         row = self._table.live_row(name)
         if row is None:
             return []
-        self._limits.set(row, new)
+        self._set_csi_node(row, new)
         return [row]
+
+    def _set_csi_node(self, row: int, csi_node: CSINode | None) -> None:
+        self._limits.set(row, csi_node)
+        self._installations.set(row, csi_node)
 
     def _csi_nodes(self) -> Iterator[tuple[int, CSINode]]:
         for csi_node in self._stores[CSINode]:
