@@ -9,15 +9,14 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SAID = {
     "schedule_a_pod.py": (
         "default/web goes to big\n"
-        "default/batch waits: 0/2 nodes are available: 2 Insufficient cpu. no new claims to"
-        " deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for"
-        " scheduling.\n"
+        "default/batch waits: 0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes"
+        " are available: 2 Preemption is not helpful for scheduling.\n"
     ),
     "emptiest_rack.py": "3 pods on the left rack, 3 on the right\n",
     "why_pending.py": (
-        "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu. no new"
-        " claims to deallocate, preemption: 0/4 nodes are available: 1 No preemption victims found"
-        " for incoming pod, 3 Preemption is not helpful for scheduling.\n"
+        "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu."
+        " preemption: 0/4 nodes are available: 1 No preemption victims found for"
+        " incoming pod, 3 Preemption is not helpful for scheduling.\n"
         "    3 x Insufficient cpu (NodeResourcesFit)\n"
         "    1 x node(s) had untolerated taint(s) (TaintToleration)\n"
     ),

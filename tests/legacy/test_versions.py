@@ -51,7 +51,8 @@ DEFAULTS = {
     "v1beta3": {
         **BETA,
         "preEnqueue": "DefaultPreemption SchedulingGates",
-        "preFilter": "NodeAffinity NodePorts NodeResourcesFit VolumeRestrictions EBSLimits "
+        "preFilter": "NodeUnschedulable NodeName TaintToleration NodeAffinity NodePorts "
+        "NodeResourcesFit VolumeRestrictions EBSLimits "
         "GCEPDLimits NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone PodTopologySpread "
         "InterPodAffinity",
         "preScore": "TaintToleration NodeAffinity NodeResourcesFit VolumeBinding "

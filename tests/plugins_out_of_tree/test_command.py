@@ -103,7 +103,7 @@ def test_list(shell, write):
     assert lines[1] == ["third", "--plugin", "rack.py", "default-scheduler", "3", "score"]
     where, arguments = lines[: lines.index([])], lines[lines.index([]) + 1 :]
     by_name = {line[0]: line for line in where}
-    assert by_name["NodeName"][1:] == ["podium", "default-scheduler", "-", "filter"]
+    assert by_name["NodeName"][1:] == ["podium", "default-scheduler", "-", "preFilter,", "filter"]
     assert by_name["NodeLabel"][1:] == ["podium", "-", "-", "filter,", "score"]
     assert arguments[:3] == [
         ["PLUGIN", "PROFILE", "ARGUMENTS"],
