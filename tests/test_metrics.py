@@ -1,12 +1,24 @@
 """Metrics as Prometheus reads them: names, labels and buckets as kube-scheduler prints them."""
 
+import math
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
+from podium.metric_declarations import (
+    ATTEMPT_BUCKETS,
+    HINT_BUCKETS,
+    PLUGIN_BUCKETS,
+    SLI_BUCKETS,
+)
 from podium.metric_families import Counter, Declaration, Gauge, Histogram
-from podium.metrics import ATTEMPT_BUCKETS, HINT_BUCKETS, PLUGIN_BUCKETS, SLI_BUCKETS, Metrics
+from podium.metrics import Metrics
+from podium.release import RELEASES, V1_36, V1_37
+
+DATA = Path(__file__).parent / "data"
 
 
 def printed(metrics):
@@ -41,6 +53,93 @@ def test_only_metrics_without_labels_show_from_the_start():
 
 def histogram(name):
     return {f"{name}_bucket", f"{name}_sum", f"{name}_count"}
+
+
+# --- releases -------------------------------------------------------------------------------------
+
+# kube-scheduler shows these, and podium has nothing to say about them.
+NOT_HERE = {"rest_client_request_size_bytes"}
+
+
+def recorded(release):
+    """The metrics of kube-scheduler after a few pods: name, type, stage, labels, buckets."""
+    rows = (DATA / f"metrics-{release}.txt").read_text().splitlines()
+    return {name: rest for name, *rest in (row.split("\t") for row in rows)}
+
+
+def described(family, release):
+    declared = family.declared
+    bounds = " ".join(f"{bound:g}" for bound in (*declared.buckets, math.inf))
+    labels = ",".join(sorted(declared.labels))
+    parts = (family.kind, declared.stage_in(release), labels, bounds.replace("inf", "+Inf"))
+    return list(parts if family.kind == "histogram" else parts[:-1])
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+def test_metrics_are_those_of_kube_scheduler(release):
+    ours = {
+        each.declared.name: described(each, release) for each in Metrics(release=release).families()
+    }
+    theirs = {
+        name: [*rest, ""][: len(ours.get(name, rest))] for name, rest in recorded(release).items()
+    }
+
+    assert {name: ours[name] for name in theirs if name not in NOT_HERE} == {
+        name: rest for name, rest in theirs.items() if name not in NOT_HERE
+    }
+
+
+def test_what_one_release_has_and_the_other_does_not():
+    old, new = (
+        {each.declared.name for each in Metrics(release=release).families()} for release in RELEASES
+    )
+
+    assert old - new == {"scheduler_preemption_goroutines_duration_seconds"}
+    assert new - old == {
+        "informer_processing_latency_seconds",
+        "informer_queued_items",
+        "informer_store_resource_version",
+        "scheduler_batch_rescore_attempts_total",
+        "scheduler_batch_rescore_duration_seconds",
+        "scheduler_pre_queueing_hint_evaluations_total",
+        "scheduler_queue_incoming_entities_total",
+        "scheduler_queued_entities",
+    }
+
+
+@pytest.mark.parametrize(
+    ("release", "shows_hidden", "help_text"),
+    [
+        pytest.param(V1_36, False, "[ALPHA] Duration of", id="not-deprecated-yet"),
+        pytest.param(V1_37, False, None, id="hidden"),
+        pytest.param(V1_37, True, "[ALPHA] (Deprecated since 1.37.0) Duration of", id="on-demand"),
+    ],
+)
+def test_a_deprecated_metric(release, shows_hidden, help_text):
+    metrics = Metrics(release=release, shows_hidden=shows_hidden)
+    metrics.evicted("success", 0.1)
+    line = "# HELP scheduler_preemption_goroutines_duration_seconds "
+
+    shown = [
+        text.removeprefix(line) for text in metrics.text().decode().splitlines() if line in text
+    ]
+    assert [text[: len(help_text or "")] for text in shown] == ([help_text] if help_text else [])
+
+
+@pytest.mark.parametrize(("release", "stage"), [(V1_36, "ALPHA"), (V1_37, "BETA")], ids=str)
+def test_a_stage_may_change(release, stage):
+    text = Metrics(release=release).text().decode()
+
+    assert f"# HELP scheduler_scheduling_algorithm_duration_seconds [{stage}] Duration" in text
+
+
+def test_entities_are_counted_when_they_move():
+    metrics = Metrics()
+    metrics.incoming("active", "NodeAdd", True)
+    metrics.incoming("backoff", "NodeAdd", False)
+
+    assert metrics.incoming_pods.series() == {("active", "NodeAdd"): 1, ("backoff", "NodeAdd"): 1}
+    assert metrics.incoming_entities.series() == {("active", "NodeAdd", "pod"): 1}
 
 
 def test_the_process_is_measured_too():

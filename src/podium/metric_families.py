@@ -9,10 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, repeat
 from operator import mul
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from prometheus_client.metrics_core import (
     CounterMetricFamily,
@@ -21,6 +21,8 @@ from prometheus_client.metrics_core import (
     Metric,
 )
 from prometheus_client.utils import floatToGoString
+
+from podium.release import LATEST, V1_36, Release
 
 Labels = tuple[str, ...]
 S = TypeVar("S")
@@ -31,12 +33,34 @@ def exponential_buckets(start: float, factor: float, count: int) -> tuple[float,
     return tuple(accumulate(repeat(factor, count - 1), mul, initial=start))
 
 
+ALPHA: Final = {V1_36: "ALPHA"}
+
+
 @dataclass(frozen=True, slots=True)
 class Declaration:
+    """What a metric is. ``stages`` are by the first release in which it has them.
+
+    An alpha metric that is ``deprecated`` in a release is hidden from that release on.
+    """
+
     name: str
     help: str
     labels: Labels = ()
     buckets: tuple[float, ...] = ()
+    stages: Mapping[Release, str] = field(default_factory=lambda: ALPHA)
+    deprecated: Release | None = None
+
+    def stage_in(self, release: Release) -> str:
+        """Return its stage, or an empty string if the release does not have the metric."""
+        return next((self.stages[at] for at in sorted(self.stages)[::-1] if at <= release), "")
+
+    def is_hidden_in(self, release: Release) -> bool:
+        return self.deprecated is not None and self.deprecated <= release
+
+    def help_in(self, release: Release) -> str:
+        """Return the help text as the release prints it."""
+        note = f"(Deprecated since {self.deprecated}.0) " if self.is_hidden_in(release) else ""
+        return f"[{self.stage_in(release)}] {note}{self.help}"
 
 
 class Family(ABC, Generic[S]):
@@ -47,8 +71,9 @@ class Family(ABC, Generic[S]):
 
     kind = ""
 
-    def __init__(self, declared: Declaration) -> None:
+    def __init__(self, declared: Declaration, release: Release = LATEST) -> None:
         self.declared = declared
+        self.help = declared.help_in(release)
         self._series: dict[Labels, S] = {}
         self.reset()
 
@@ -105,17 +130,17 @@ class Counter(Family[float]):
 
     def to_prometheus(self) -> Metric:
         declared = self.declared
-        family = CounterMetricFamily(declared.name, declared.help, labels=declared.labels)
+        family = CounterMetricFamily(declared.name, self.help, labels=declared.labels)
         for labels, value in self.series().items():
             family.add_metric(labels, value)
         return family
 
 
 class Gauge(Family[float]):
-    """A gauge; with ``read_from`` a gauge with one label is read when it is printed."""
+    """A gauge; with ``read_from`` or ``read_series_from`` it is read when it is printed."""
 
     kind = "gauge"
-    _source: Callable[[], Mapping[str, float]] | None = None
+    _source: Callable[[], Mapping[Labels, float]] | None = None
 
     def add(self, change: float, *labels: str) -> None:
         value = self._series.get(labels)
@@ -127,13 +152,15 @@ class Gauge(Family[float]):
         self._series[labels] = value
 
     def read_from(self, source: Callable[[], Mapping[str, float]]) -> None:
+        """Read the values of a gauge with one label, by that label."""
+        self._source = lambda: {(label,): value for label, value in source().items()}
+
+    def read_series_from(self, source: Callable[[], Mapping[Labels, float]]) -> None:
         """Read values from ``source``, in the server's thread: it must not iterate over state."""
         self._source = source
 
     def series(self) -> dict[Labels, float]:
-        if self._source is None:
-            return super().series()
-        return {(label,): value for label, value in self._source().items()}
+        return super().series() if self._source is None else dict(self._source())
 
     def _zero(self) -> float:
         return 0
@@ -143,7 +170,7 @@ class Gauge(Family[float]):
 
     def to_prometheus(self) -> Metric:
         declared = self.declared
-        family = GaugeMetricFamily(declared.name, declared.help, labels=declared.labels)
+        family = GaugeMetricFamily(declared.name, self.help, labels=declared.labels)
         for labels, value in self.series().items():
             family.add_metric(labels, value)
         return family
@@ -162,8 +189,8 @@ class Distribution:
 class Histogram(Family[Distribution]):
     kind = "histogram"
 
-    def __init__(self, declared: Declaration) -> None:
-        super().__init__(declared)
+    def __init__(self, declared: Declaration, release: Release = LATEST) -> None:
+        super().__init__(declared, release)
         self._bounds = declared.buckets
 
     def observe(self, value: float, *labels: str) -> None:
@@ -178,7 +205,7 @@ class Histogram(Family[Distribution]):
 
     def to_prometheus(self) -> Metric:
         declared = self.declared
-        family = HistogramMetricFamily(declared.name, declared.help, labels=declared.labels)
+        family = HistogramMetricFamily(declared.name, self.help, labels=declared.labels)
         bounds = [*map(floatToGoString, declared.buckets), "+Inf"]
         for labels, series in self.series().items():
             counts = list(accumulate(series.counts))

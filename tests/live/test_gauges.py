@@ -6,6 +6,8 @@ from podium import framework as fwk
 from podium.framework.calls import Calls
 from podium.framework.status import Code
 from podium.live.gauges import COUNT_SECONDS, Gauges
+from podium.metrics import Metrics
+from podium.release import V1_36, V1_37
 from podium.testing.builders import pod
 from tests.live.test_scheduler import Filter, Permit
 from tests.support import toys
@@ -39,6 +41,8 @@ def test_gauges_say_what_is():
         shown = samples(desk.metrics)
         assert shown['scheduler_pending_pods{queue="unschedulable"}'] == 1
         assert shown['scheduler_pending_pods{queue="active"}'] == 0
+        assert shown['scheduler_queued_entities{queue="unschedulable",type="pod"}'] == 1
+        assert shown['scheduler_queued_entities{queue="gated",type="pod"}'] == 0
         assert shown['scheduler_cache_size{type="assumed_pods"}'] == 1
         assert shown['scheduler_cache_size{type="nodes"}'] == 1
         assert shown['scheduler_goroutines{operation="binding"}'] == 1
@@ -57,6 +61,27 @@ def test_gauges_say_what_is():
         assert shown['scheduler_goroutines{operation="binding"}'] == 0
 
     play(scene, full, Permit("Hold", fwk.wait(60)), toys.Bind("Bind"))
+
+
+PARTS = ("active", "backoff", "unschedulable", "gated")
+
+
+@pytest.mark.parametrize(
+    ("release", "queues"),
+    [
+        pytest.param(V1_36, PARTS, id="1.36"),
+        pytest.param(V1_37, (*PARTS, "incomplete", "pending"), id="1.37"),
+    ],
+)
+def test_parts_of_the_queue(release, queues):
+    metrics = Metrics(release=release)
+
+    async def scene(desk):
+        Gauges(metrics, desk.clock, desk.queue, desk.cluster)
+
+    play(scene)
+
+    assert metrics.pending_pods.series() == {(queue,): 0 for queue in queues}
 
 
 def shown_of(calls, *starts):

@@ -137,7 +137,16 @@ def counted(name, **labels):
         counted("scheduler_queueing_hint_execution_duration_seconds_count", hint="Queue"),
         counted("scheduler_queueing_hint_execution_duration_seconds_count", hint="QueueSkip"),
         counted("scheduler_preemption_goroutines_execution_total", result="success"),
-        counted("scheduler_preemption_goroutines_duration_seconds_count", result="success"),
+        counted("scheduler_queue_incoming_entities_total", queue="active",
+                event="UnscheduledPodAdd", type="pod"),
+        counted("scheduler_queue_incoming_entities_total", queue="active",
+                event="BackoffComplete", type="pod"),
+        counted("scheduler_queued_entities", queue="gated", type="pod"),
+        *(
+            counted(f"informer_{what}", resource=resource)
+            for what in ("store_resource_version", "processing_latency_seconds_count")
+            for resource in ("pods", "nodes", "storageclasss")
+        ),
     ],
 )  # fmt: skip
 def test_it_is_fed(shown, name, labels):
@@ -152,6 +161,10 @@ def test_it_is_fed(shown, name, labels):
         ("scheduler_cache_size", {"type": "nodes"}, 1),
         ("scheduler_inflight_events", {"event": "PodPopped"}, 0),
         ("scheduler_pending_pods", {"queue": "active"}, 0),
+        ("scheduler_pending_pods", {"queue": "incomplete"}, 0),
+        ("scheduler_queued_entities", {"queue": "backoff"}, 0),
+        ("informer_queued_items", {"resource": "pods"}, 0),
+        ("scheduler_preemption_goroutines_duration_seconds_count", {}, None),
         ("scheduler_preemption_victims_sum", {}, 1),
         ("scheduler_preemption_victims_count", {}, 1),
         ("scheduler_volume_scheduling_stage_error_total", {"operation": "bind"}, 1),

@@ -55,7 +55,7 @@ async def embedded_scheduler(
 ) -> AsyncIterator[Embedded]:
     """Schedule the pods of the cluster at this address until the block ends."""
     configuration, registry = schedule.load()
-    metrics = Metrics()
+    metrics = Metrics(release=registry.release)
     connection = embedded_connection(
         url, LoopClock()
     )  # a cluster with faster time has no faster network

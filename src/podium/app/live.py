@@ -61,10 +61,12 @@ def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by i
 
     ``extenders`` run in this process, beside those that the configuration names.
     """
+    registry = registry or in_tree_with_legacy()
+    metrics = metrics or Metrics(release=registry.release)
     configured = extender.build(configuration.extenders, connection.clock)
     all_extenders = Extenders((*configured, *extenders), configuration.parallelism)
-    live = _Live(configuration, connection, metrics or Metrics(), options, all_extenders)
-    return live.build(registry or in_tree_with_legacy(), slices or Slices())
+    live = _Live(configuration, connection, metrics, options, all_extenders)
+    return live.build(registry, slices or Slices())
 
 
 def embedded_connection(url: str, clock: Clock) -> Connection:

@@ -60,6 +60,7 @@ class ProcessOptions:
     master: str = ""
     bind_address: str = "127.0.0.1"
     secure_port: int = DEFAULT_PORT
+    shows_hidden_metrics: bool = False
     live: LiveOptions = USUAL
 
 
@@ -82,7 +83,7 @@ class _Process:
         self._options = options
         self._side = side
         self._clock = LoopClock()
-        self._metrics = Metrics()
+        self._metrics = Metrics(release=registry.release, shows_hidden=options.shows_hidden_metrics)
         self._collector = Collector(self._clock)
         self._identity = new_identity()
         self._is_leading = asyncio.Event()

@@ -56,6 +56,7 @@ def _run(given: Given, configured: Configured, gates: FeatureGates) -> int:
         master=given.value("master"),
         bind_address=given.value("bind-address"),
         secure_port=given.value("secure-port"),
+        shows_hidden_metrics=bool(given.value("show-hidden-metrics-for-version")),
         live=LiveOptions(gates, given.value("pod-max-in-unschedulable-pods-duration")),
     )
     return process.run(configured.configuration, options, configured.registry)

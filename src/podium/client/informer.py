@@ -56,6 +56,11 @@ class Informer(Generic[T]):
         return self._reflector.trouble.error
 
     @property
+    def version(self) -> str:
+        """The resource version up to which all changes are known; empty before the first list."""
+        return self._reflector.version
+
+    @property
     def watches(self) -> int:
         """How many watches were opened: while the number stays, no change was missed."""
         return self._reflector.watches

@@ -89,7 +89,7 @@ class _CannotStream(ApiError):
 class Reflector(Generic[T]):
     """Follows one kind until it is cancelled; ``trouble`` says what keeps it from its work.
 
-    ``_version`` is that of the complete list or of the last event after it, and "" while a list is
+    ``version`` is that of the complete list or of the last event after it, and "" while a list is
     due. ``_listed`` holds the keys of a list that is being streamed, and None at any other time.
     """
 
@@ -103,7 +103,7 @@ class Reflector(Generic[T]):
         self._decode = EventDecoder(resource)
         self._backoff = Backoff()
         self._can_stream = connection.streams_lists  # until the server says otherwise
-        self._version = ""
+        self.version = ""
         self._listed: set[str] | None = None
         self._verb = "list"
         self.trouble = Trouble(resource, connection.troubles)
@@ -114,11 +114,11 @@ class Reflector(Generic[T]):
 
     async def run(self) -> None:
         while True:
-            begun, version, went_well = self._clock.now(), self._version, False
+            begun, version, went_well = self._clock.now(), self.version, False
             try:
                 await self._follow()
                 # Servers end the watch of a client that is slow for a moment: go on at once.
-                went_well = self._version != version
+                went_well = self.version != version
             except PodiumError as error:
                 self._note(error)
             except Exception as fault:  # the edge of the client: watching must go on
@@ -131,16 +131,16 @@ class Reflector(Generic[T]):
 
     async def _follow(self) -> None:
         if self._clock.now() - self.listed_at >= RELIST_SECONDS:
-            self._version = ""
-        if self._version or not await self._stream_list_and_watch():
-            if not self._version:
+            self.version = ""
+        if self.version or not await self._stream_list_and_watch():
+            if not self.version:
                 await self._list()
             await self._watch()
 
     def _note(self, error: PodiumError) -> None:
         """A connection that broke is resumed; after anything else only a list is to be trusted."""
         if not isinstance(error, Unreachable | TooManyRequests):
-            self._version = ""
+            self.version = ""
         if isinstance(error, Gone):
             log.debug("version forgotten", kind=self._resource.name, why=str(error))
             return
@@ -188,7 +188,7 @@ class Reflector(Generic[T]):
             version = await self._list_pages("")
         except UNREADABLE as error:
             raise self._not_an_api_server("not a list", error) from error
-        self._version = version
+        self.version = version
         self.heard_at = self.listed_at = self._clock.now()
 
     async def _list_pages(self, limit: str) -> str:
@@ -217,7 +217,7 @@ class Reflector(Generic[T]):
         self._verb = "watch"
         seconds = int(WATCH_SECONDS * (1 + random.random()))
         query = f"watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}"
-        query += f"&resourceVersion={quote(self._version)}"
+        query += f"&resourceVersion={quote(self.version)}"
         path = self._path(f"{query}&{extra}" if extra else query)
         try:
             async with (
@@ -269,7 +269,7 @@ class Reflector(Generic[T]):
             if event.is_change:
                 self._suspect(event.type, self._known.holds(event.meta))
                 self._apply(event)
-            self._version = event.meta.resource_version
+            self.version = event.meta.resource_version
 
     def _apply(self, event: WatchEvent[T]) -> None:
         if event.type == DELETED:
@@ -286,7 +286,7 @@ class Reflector(Generic[T]):
         if event.type == LIST_END:
             self._known.retain(listed)
             self._listed = None
-            self._version = event.meta.resource_version
+            self.version = event.meta.resource_version
             self.listed_at = self._clock.now()
             self.synced.set()
         elif event.is_change:
@@ -295,8 +295,8 @@ class Reflector(Generic[T]):
 
     def _is_newer(self, version: str) -> bool:
         """Versions are numbers where a server keeps to the API's rules; others are all taken."""
-        if version.isdecimal() and self._version.isdecimal():
-            return _in_order(version) > _in_order(self._version)
+        if version.isdecimal() and self.version.isdecimal():
+            return _in_order(version) > _in_order(self.version)
         return bool(version)
 
     def _suspect(self, change: str, known: bool) -> None:

@@ -141,16 +141,21 @@ class EventHandlers:
     def _pending_updated(self, old: Pod, new: Pod) -> None:
         if new.metadata.resource_version and _version(old) == _version(new):
             return  # it was seen before
+        begin = self.timer()
         if self.services.cluster.is_assumed(new.uid):
             if new.is_terminating and not old.is_terminating:
                 self._assumed_deleted(new)
-            return
-        begin = self.timer()
+        else:
+            self._update_queue(old, new)
+        labels = (event.label for event in self.events.pod_events(old, new))
+        for label in dict.fromkeys((self.events.updated, *labels)):
+            self._timed(begin, label)
+
+    def _update_queue(self, old: Pod, new: Pod) -> None:
         self.queue.update(old, new)
         nominated = old.nominated_node_name
         if nominated and nominated != new.nominated_node_name:
             self._room_left(old)
-        self._timed(begin, self.events.updated)
 
     def _pending_deleted(self, pod: Pod) -> None:
         log.v(3, "Delete event for unscheduled pod", pod=pod.key)

@@ -15,8 +15,9 @@ import numpy as np
 from podium.clock import Clock, Timer
 from podium.framework.calls import EVALUATED, CallCount, Calls
 from podium.live.tasks import Tasks
+from podium.metric_declarations import POD_GROUP_QUEUES
 from podium.metric_families import Gauge
-from podium.metrics import Metrics
+from podium.metrics import POD, Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.cluster import ClusterState
 
@@ -38,7 +39,11 @@ class Gauges:
         self._clock = clock
         self._queue = queue
         self._timer: Timer | None = None
-        metrics.pending_pods.read_from(lambda: queue.pending()._asdict())
+        no_groups: dict[str, float] = dict.fromkeys(POD_GROUP_QUEUES[metrics.release], 0)
+        metrics.pending_pods.read_from(lambda: {**queue.pending()._asdict(), **no_groups})
+        metrics.queued_entities.read_series_from(
+            lambda: {(part, POD): n for part, n in queue.pending()._asdict().items()}
+        )
         metrics.cache_size.read_from(
             lambda: {
                 "assumed_pods": cluster.assumed_count,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from podium.api.meta import ApiObject
 from podium.api.objects import DeviceClass, Node, Pod
 from podium.client.http import Connection
 from podium.client.informer import Informer
@@ -14,11 +13,14 @@ from podium.client.resources import NODES, PODS, Resource, custom_resource, reso
 from podium.framework.deprecated import OLD_KINDS
 from podium.framework.events import POD_KINDS
 from podium.live.event_handlers import EventHandlers
+from podium.live.informer_metrics import InformerMetrics
 from podium.live.tasks import Tasks
 from podium.logs import get_logger
 from podium.state.kinds import ASPECTS
 
 log = get_logger(__name__)
+
+T = TypeVar("T")
 
 # The kinds that the state keeps, by the name that plugins use for their events.
 IN_STATE: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
@@ -50,12 +52,11 @@ class Watching:
         self._connection = connection
         self._handlers = handlers
         nodes, pods = nodes_and_pods
+        self.informers: list[Informer[Any]] = []
+        self._metrics = InformerMetrics(handlers.metrics, self.informers)
         # Nodes first, so that a pod finds the row of its node.
-        self._nodes: Informer[Node] = Informer(connection, nodes)
-        self._pods: Informer[Pod] = Informer(connection, pods)
-        self._nodes.subscribe(handlers.on_node)
-        self._pods.subscribe(handlers.on_pod)
-        self.informers: list[Informer[Any]] = [self._nodes, self._pods]
+        self._nodes = self._informer(nodes, handlers.on_node)
+        self._pods = self._informer(pods, handlers.on_pod)
         self._watched: dict[str, Informer[Any] | None] = {}
         self._tasks: Tasks | None = None
         self.watch(names)
@@ -72,19 +73,18 @@ class Watching:
 
     def _watch(self, name: str) -> None:
         if name in IN_STATE:
-            self._keep(IN_STATE[name], name)
+            self._informer(resource_of(IN_STATE[name]), self._handlers.on_object(name))
         elif _is_events_only(name):
-            informer: Informer[Any] = Informer(self._connection, _events_only(name))
-            informer.subscribe(self._handlers.on_events_only(name))
-            self.informers.append(informer)
-            self._watched[name] = informer
+            handler = self._handlers.on_events_only(name)
+            self._watched[name] = self._informer(_events_only(name), handler)
         elif name not in _ALWAYS:
             log.warning("Incorrect event registration", gvk=name)
 
-    def _keep(self, kind: type[ApiObject], name: str) -> None:
-        informer = Informer(self._connection, resource_of(kind))
-        informer.subscribe(self._handlers.on_object(name))
+    def _informer(self, resource: Resource[T], handler: Handler[T]) -> Informer[T]:
+        informer = Informer(self._connection, resource)
+        informer.subscribe(self._metrics.timed(resource, handler))
         self.informers.append(informer)
+        return informer
 
     def start(self, tasks: Tasks) -> None:
         self._tasks = tasks

@@ -217,7 +217,10 @@ GROUPS: Final[Mapping[str, list[Flag]]] = {
         Flag("allow-metric-labels-manifest", FILE, "", "podium shows all labels", Effect.REFUSED),
         Flag("disabled-metrics", LIST, [], "podium shows all metrics", Effect.REFUSED),
         Flag(
-            "show-hidden-metrics-for-version", TEXT, "", "podium hides no metric", Effect.NO_EFFECT
+            "show-hidden-metrics-for-version",
+            TEXT,
+            "",
+            "the previous release: show metrics that are hidden since then",
         ),
     ],
     "logs": [
