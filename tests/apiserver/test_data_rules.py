@@ -12,19 +12,19 @@ BARE = {
     "controllerrevisions.apps": ["data: Required value: data is mandatory"],
     "podtemplates": ["template.spec.containers: Required value"],
     "cronjobs.batch": [
-        "spec.schedule: Required value",
         "spec.jobTemplate.spec.template.spec.containers: Required value",
         (
             "spec.jobTemplate.spec.template.spec.restartPolicy: Required value: "
             'valid values: "OnFailure", "Never"'
         ),
+        "spec.schedule: Required value",
     ],
     "horizontalpodautoscalers.autoscaling": [
-        "spec.maxReplicas: Required value: must be set and greater than 0",
         "spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`",
         "spec.scaleTargetRef.kind: Required value",
         "spec.scaleTargetRef.name: Required value",
         'spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group',
+        "spec.maxReplicas: Required value",
     ],
     "volumeattributesclasses.storage.k8s.io": [
         "driverName: Required value",
@@ -138,5 +138,5 @@ SUBJECTS = [
 def test_cells(resource, body, cells):
     kind, made = create(resource, **body)
 
-    rows = table(kind, [made], {}, TableOptions(FakeClock()))["rows"]
+    rows = table(kind, made, {}, TableOptions(FakeClock()))["rows"]
     assert rows[0]["cells"] == cells

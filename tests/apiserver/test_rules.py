@@ -5,6 +5,7 @@ import pytest
 from podium.apiserver.kinds.apps import DEPLOYMENT, STATEFUL_SET
 from podium.apiserver.kinds.core.nodes import NODE
 from podium.apiserver.kinds.pod_spec.checks import pod_spec_causes, pod_update_causes
+from podium.release import V1_36
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 SPREAD = {
@@ -256,6 +257,8 @@ def test_what_a_stateful_set_may_not_change():
 
     assert told(STATEFUL_SET.check_update(old, grown)) == []
     (refusal,) = told(STATEFUL_SET.check_update(old, moved))
+    assert refusal == 'spec.serviceName: Invalid value: "other": field is immutable'
+    (refusal,) = told(STATEFUL_SET.in_release(V1_36).check_update(old, moved))
     assert refusal.startswith("spec: Forbidden: updates to statefulset spec for fields other than")
 
 

@@ -94,6 +94,13 @@ def canonical(quantity: str | int | float) -> str:
     return text if _is_echoed(parts) else format(parse(text), parts.style)
 
 
+def plus(left: str | int | None, right: str | int) -> str:
+    """Return a sum as text, written as its first part is; without a first part, the second."""
+    if left is None:
+        return canonical(right)
+    return format(parse(left) + parse(right), _take_apart(str(left).strip()).style)
+
+
 def format(nano: int, style: Style = Style.DECIMAL_SI) -> str:
     """Return the canonical text of an amount."""
     if nano == 0:

@@ -11,7 +11,7 @@ import yaml
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.requests import Accept
 from podium.apiserver.statuses import Json
-from podium.apiserver.tables import TableOptions, partial, table
+from podium.apiserver.tables import TableOptions, partial, table, table_of_list
 from podium.apiserver.watches import Item
 
 
@@ -97,7 +97,7 @@ class View:
             case "Table":
                 version = obj["metadata"].get("resourceVersion")  # a dry run has no version
                 meta = {"resourceVersion": version} if version else {}
-                return table(self._kind, [obj], meta, self._options)
+                return table(self._kind, obj, meta, self._options)
             case "PartialObjectMetadata" | "PartialObjectMetadataList":
                 return partial(obj, self._accept.version)
             case _:
@@ -106,7 +106,7 @@ class View:
     def _listed(self, objects: Iterable[Json], meta: Json) -> Json:
         match self._accept.view:
             case "Table":
-                return table(self._kind, objects, meta, self._options)
+                return table_of_list(self._kind, objects, meta, self._options)
             case "PartialObjectMetadata" | "PartialObjectMetadataList":
                 return {
                     "kind": "PartialObjectMetadataList",

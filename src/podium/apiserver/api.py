@@ -18,6 +18,7 @@ from podium.apiserver import metadata, statuses
 from podium.apiserver.crd_rules import custom_causes, fill_defaults
 from podium.apiserver.decoding import Undecodable, conform
 from podium.apiserver.deletion import DeleteOptions, check_preconditions, deletion_of
+from podium.apiserver.disabled_fields import drop_disabled
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.kinds.builtin import builtin_kinds
 from podium.apiserver.object_types import check_type
@@ -94,6 +95,7 @@ class Api:
         drop_status(kind, obj)
         self._default(kind, obj)
         self._track(kind, None, obj, call)  # what follows is set by the server and has no owner
+        self._drop_disabled(kind, obj)
         self._admit(kind, obj, None)
         if not meta.get("name") and meta.get("generateName"):
             meta["name"] = self.store.new_name(kind.storage, meta)
@@ -160,8 +162,7 @@ class Api:
 
     def delete(self, kind: ApiKind, key: Key, options: DeleteOptions) -> Item:
         item = self.item(kind, key)
-        if not kind.store_checks_preconditions:
-            check_preconditions(kind, item, options.preconditions)
+        check_preconditions(kind, item, options.preconditions)
         if why := kind.deletion_refusal(key[1]):
             raise statuses.forbidden(kind.resource, key[1], why)
         held = self.store.delete(kind.storage, key, deletion_of(kind, item.decode(), options))
@@ -186,6 +187,7 @@ class Api:
         keep_names(old["metadata"], new["metadata"])
         self._default(kind, new)
         self._track(kind, old, new, call)
+        self._drop_disabled(kind, new)
         self._admit(kind, new, old)
         kind.complete(new)
         self._refuse(kind, new, self._update_causes(kind, old, new, call))
@@ -229,6 +231,10 @@ class Api:
             if not kind.stored_version:
                 drop_zeros(obj, kind.schema)
             kind.set_defaults(obj)
+
+    def _drop_disabled(self, kind: ApiKind, obj: Json) -> None:
+        if not kind.custom and not kind.stored_version:
+            drop_disabled(obj, kind.schema, self.release)
 
     def _admit(self, kind: ApiKind, obj: Json, old: Json | None) -> None:
         for admit in kind.admissions:

@@ -88,17 +88,19 @@ def deletion_of(kind: ApiKind, obj: Json, options: DeleteOptions) -> Deletion:
 
 
 def check_preconditions(kind: ApiKind, item: Item, wanted: Preconditions) -> None:
-    uid, version = item.meta.uid, str(item.version)
-    if wanted.uid is not None and wanted.uid != uid:
+    """Refuse a deletion that is meant for another object or version."""
+    for what, want, have, guess in (
+        ("UID", wanted.uid, item.meta.uid, "deleted and then recreated"),
+        ("ResourceVersion", wanted.version, str(item.version), "modified"),
+    ):
+        if want is None or want == have:
+            continue
+        if start := kind.failed_precondition:
+            why = f"{start}: {what} in precondition: {want}, {what} in object meta: {have}"
+            raise statuses.conflict(kind.resource, item.key[1], why)
         why = (
-            f"the UID in the precondition ({wanted.uid}) does not match the UID in record ({uid}). "
-            "The object might have been deleted and then recreated"
-        )
-        raise statuses.conflict(_qualified(kind), item.key[1], why)
-    if wanted.version is not None and wanted.version != version:
-        why = (
-            f"the ResourceVersion in the precondition ({wanted.version}) does not match the "
-            f"ResourceVersion in record ({version}). The object might have been modified"
+            f"the {what} in the precondition ({want}) does not match the {what} in record "
+            f"({have}). The object might have been {guess}"
         )
         raise statuses.conflict(_qualified(kind), item.key[1], why)
 

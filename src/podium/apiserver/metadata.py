@@ -9,6 +9,7 @@ from podium.api.names import label_key_problems, label_value_problems
 from podium.apiserver import statuses
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_37, Release
 
 _ANNOTATIONS_BYTES = 256 * 1024
 
@@ -19,7 +20,7 @@ def metadata_causes(kind: ApiKind, meta: Json) -> Iterator[Cause]:
     yield from label_causes(meta.get("labels"), "metadata.labels")
     yield from _annotation_causes(meta.get("annotations") or {})
     yield from _finalizer_causes(kind, meta.get("finalizers") or [])
-    yield from _owner_causes(meta.get("ownerReferences") or [])
+    yield from _owner_causes(meta.get("ownerReferences") or [], kind.release)
 
 
 def label_causes(labels: Json | None, path: str) -> Iterator[Cause]:
@@ -64,16 +65,15 @@ def _annotation_causes(annotations: Json) -> Iterator[Cause]:
         yield statuses.too_long("metadata.annotations", _ANNOTATIONS_BYTES)
 
 
-def _owner_causes(owners: list[Any]) -> Iterator[Cause]:
+def _owner_causes(owners: list[Any], release: Release) -> Iterator[Cause]:
     path = "metadata.ownerReferences"
-    for owner in owners:
-        for name in ("apiVersion", "kind", "name", "uid"):
-            if not owner.get(name):
-                what = "version must not be empty" if name == "apiVersion" else "must not be empty"
-                yield statuses.bad_value(f"{path}.{name}", "", what)
+    missing = _missing_in_owner if release >= V1_37 else _empty_in_owner
+    for index, owner in enumerate(owners):
+        its_path = f"{path}[{index}]" if release >= V1_37 else path
+        yield from missing(owner, its_path)
         if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
             detail = "/v1, Kind=Event is disallowed from being an owner"
-            yield statuses.bad_value(path, owner, detail)
+            yield statuses.bad_value(its_path, owner, detail)
     controllers = [
         f"{one.get('kind')}/{one.get('name')}" for one in owners if one.get("controller")
     ]
@@ -84,6 +84,31 @@ def _owner_causes(owners: list[Any]) -> Iterator[Cause]:
             'Only one reference can have Controller set to true. Found "true" in references for '
             f"{controllers[0]} and {controllers[1]}",
         )
+
+
+def _missing_in_owner(owner: Json, path: str) -> Iterator[Cause]:
+    """Yield what a reference lacks, as 1.37 reports it."""
+    version = owner.get("apiVersion") or ""
+    if version and not _has_version(version):
+        detail = "must be <group>/<version> or <version>"
+        yield statuses.bad_value(f"{path}.apiVersion", version, detail)
+    for name in ("apiVersion", "kind", "name", "uid"):
+        if not owner.get(name):
+            yield statuses.required(f"{path}.{name}", "must not be empty")
+
+
+def _empty_in_owner(owner: Json, path: str) -> Iterator[Cause]:
+    """Yield what a reference lacks, as 1.36 reports it."""
+    version = owner.get("apiVersion") or ""
+    if not _has_version(version):
+        yield statuses.bad_value(f"{path}.apiVersion", version, "version must not be empty")
+    for name in ("kind", "name", "uid"):
+        if not owner.get(name):
+            yield statuses.bad_value(f"{path}.{name}", "", "must not be empty")
+
+
+def _has_version(api_version: str) -> bool:
+    return api_version.count("/") < 2 and not api_version.endswith("/") and bool(api_version)
 
 
 def update_causes(old: Json, new: Json) -> Iterator[Cause]:

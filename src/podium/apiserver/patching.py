@@ -24,6 +24,7 @@ from podium.apiserver.schemas import ANYTHING, Schema
 from podium.apiserver.statuses import Cause, Json, Refusal
 from podium.apiserver.strategic import strategic_merge
 from podium.apiserver.watches import Item
+from podium.release import V1_36, V1_37
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -55,6 +56,8 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
     if "force" in change.query:
         cause = statuses.not_allowed("force", "may not be specified for non-apply patch")
         raise statuses.invalid("PatchOptions", "meta.k8s.io", "", [cause])
+    if api.release >= V1_37:  # 1.36 finds this out later, with other words for each type of patch
+        _check_json(change.body)
 
     def changed(live: Json) -> Json:
         found = patched(live, change, target.kind.schema)
@@ -68,6 +71,13 @@ def patch(api: Api, target: Target, change: Patch, call: Call) -> Item:
         return api.modify(target.kind, target.key, changed, call)
     except Undecodable as error:
         raise _unpatchable(error.why) from None
+
+
+def _check_json(body: bytes) -> None:
+    try:
+        read_json(body)
+    except NotJson:
+        raise statuses.bad_request("invalid JSON patch") from None
 
 
 def _check_custom(kind: ApiKind, found: Json) -> None:
@@ -128,20 +138,33 @@ def _parsed(change: Patch, wanted: type, go_type: str) -> Any:
     return parsed
 
 
+class _Words(NamedTuple):
+    """How refusals of an applied configuration start."""
+
+    not_yaml: str
+    not_an_object: str
+
+
+_APPLY_WORDS = {
+    V1_36: _Words("error decoding YAML: error converting YAML to JSON", "error decoding YAML"),
+    V1_37: _Words("error encoding patch", "error decoding patch"),
+}
+
+
 def _apply(api: Api, target: Target, change: Patch, call: Call) -> Item:
     if not change.query.get("fieldManager"):
         cause = statuses.required("fieldManager", "is required for apply patch")
         raise statuses.invalid("PatchOptions", "meta.k8s.io", "", [cause])
+    words = _APPLY_WORDS[api.release]
     try:
         config = change.read_yaml(change.body)
     except NotYaml as error:
-        why = f"error decoding YAML: error converting YAML to JSON: {error}"
-        raise statuses.bad_request(why) from None
+        raise statuses.bad_request(f"{words.not_yaml}: {error}") from None
     if config is None:
         config = {}
     if not isinstance(config, dict):
         raise statuses.bad_request(
-            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
+            f"{words.not_an_object}: error unmarshaling JSON: while decoding JSON: json: cannot "
             f"unmarshal {got(config)} into Go value of type map[string]interface {{}}"
         )
     kind, given = target.kind, (config.get("apiVersion") or "", config.get("kind") or "")

@@ -14,9 +14,11 @@ from podium.apiserver import statuses
 from podium.apiserver.api import Api, Call, check_name
 from podium.apiserver.deletion import DeleteOptions, typed_options
 from podium.apiserver.kinds.api_kind import ApiKind
+from podium.apiserver.names import subdomain_problems
 from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key, failed_precondition
 from podium.errors import InvalidSelector
+from podium.release import V1_37, Release
 
 BUDGETS = "poddisruptionbudgets.policy"
 
@@ -105,7 +107,7 @@ def set_scale(api: Api, kind: ApiKind, key: Key, scale: Any, call: Call) -> Json
 def bind(api: Api, key: Key, binding: Any, call: Call) -> Json:
     """Assign a pod to a node. A pod that has a node is a conflict."""
     pods = api.kind("pods")
-    node = _target(binding, key)
+    node = _target(binding, key, api.release)
     now = time_text(api.store.clock.now())
     given = binding.get("metadata") if isinstance(binding.get("metadata"), dict) else {}
     _check_name(given, key, "Binding")
@@ -125,7 +127,7 @@ def _check_name(given: Json, key: Key, kind: str) -> None:
         raise statuses.bad_request(f"name in URL does not match name in {kind} object")
 
 
-def _target(binding: Any, key: Key) -> str:
+def _target(binding: Any, key: Key, release: Release) -> str:
     if not isinstance(binding, dict):
         raise statuses.bad_request("Binding: the body must be an object")
     target = binding.get("target")
@@ -135,7 +137,11 @@ def _target(binding: Any, key: Key) -> str:
         raise statuses.invalid("Binding", "", key[1], [cause])
     if not target.get("name") or not isinstance(target["name"], str):
         raise statuses.invalid("Binding", "", key[1], [statuses.required("target.name")])
-    return str(target["name"])
+    name = str(target["name"])
+    if release >= V1_37 and (problems := subdomain_problems(name)):
+        causes = [statuses.bad_value("target.name", name, problem) for problem in problems]
+        raise statuses.invalid("Binding", "", key[1], causes)
+    return name
 
 
 def _check_bindable(pod: Json, given: Json) -> None:

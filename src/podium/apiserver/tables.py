@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from podium.apiserver.json_path import first_value
@@ -19,9 +20,36 @@ def columns(kind: ApiKind) -> tuple[Column, ...]:
     return (NAME, *_custom_columns(kind)) if kind.custom else kind.columns
 
 
-def table(kind: ApiKind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:
-    """Return a Table of objects. Its rows carry the object, its metadata or neither."""
-    shown, now = columns(kind), how.clock.now()
+def table_of_list(kind: ApiKind, objects: Iterable[Json], meta: Json, how: TableOptions) -> Json:
+    """Return a Table of all objects of a list, whose cells may depend on one another."""
+    shown = columns(kind)
+    if any(one.cell_of_list for one in shown):
+        objects = list(objects)
+        shown = tuple(_for_list(one, objects) for one in shown)
+    return _table(kind, shown, objects, meta, how)
+
+
+def _for_list(one: Column, objects: list[Json]) -> Column:
+    if one.cell_of_list is None:
+        return one
+    cell = one.cell_of_list(objects)
+    return replace(one, cell=lambda obj, now: cell(obj))
+
+
+def table(kind: ApiKind, obj: Json, meta: Json, how: TableOptions) -> Json:
+    """Return a Table of one object."""
+    return _table(kind, columns(kind), [obj], meta, how)
+
+
+def _table(
+    kind: ApiKind,
+    shown: tuple[Column, ...],
+    objects: Iterable[Json],
+    meta: Json,
+    how: TableOptions,
+) -> Json:
+    """Return a Table. Its rows carry the object, its metadata or neither."""
+    now = how.clock.now()
     rows = [
         {"cells": [_cell(one, stored, now) for one in shown], **_attached(obj, how)}
         for obj, stored in ((obj, kind.to_stored(obj)) for obj in objects)

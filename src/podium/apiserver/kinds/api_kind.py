@@ -149,7 +149,7 @@ class ApiKind:
 
     # Deletion.
     deletion_refusal: Callable[[str], str] = _may_be_deleted
-    store_checks_preconditions: bool = False  # with other messages than the API
+    failed_precondition: str = ""  # starts the refusal, where it is not the usual one
     grace: Callable[[Json, int | None], int | None] = _at_once
     is_graceful: bool = False  # an object that goes at once is shown as being deleted, too
     # Called while finalizers hold a deleted object.

@@ -8,12 +8,14 @@ from typing import Any
 
 from podium.apiserver import statuses
 from podium.apiserver.crd_rules import pattern_problem
+from podium.apiserver.json_path import at
 from podium.apiserver.kinds.api_kind import ApiKind
-from podium.apiserver.kinds.columns import CREATED_AT, NAME
+from podium.apiserver.kinds.columns import CREATED_AT, NAME, column
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.kinds.workloads import spec_of
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.watches import Item
+from podium.release import V1_36
 
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
@@ -157,6 +159,21 @@ def _warnings(item: Item) -> Iterator[str]:
     return _schema_warnings(item.decode())
 
 
+def _served_versions(crd: Json) -> str:
+    served = (one for one in crd["spec"]["versions"] if one.get("served"))
+    marked = (f"{one['name']}(storage)" if one.get("storage") else one["name"] for one in served)
+    return ",".join(sorted(marked))
+
+
+def _short_names(crd: Json) -> str:
+    return ",".join(crd["spec"]["names"].get("shortNames") or [])
+
+
+def _is_established(crd: Json) -> bool:
+    conditions = at(crd, "status.conditions") or []
+    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
+
+
 CUSTOM_RESOURCE_DEFINITION = ApiKind(
     "apiextensions.k8s.io",
     "v1",
@@ -166,7 +183,7 @@ CUSTOM_RESOURCE_DEFINITION = ApiKind(
     categories=("api-extensions",),
     namespaced=False,
     subresources=("status",),
-    scheme="pkg/apiserver/apiserver.go:55",  # that of a server inside the server
+    scheme="pkg/apiserver/apiserver.go:56",  # that of a server inside the server
     counts_generations=True,
     update_needs_version=True,
     set_defaults=_set_defaults,
@@ -174,8 +191,24 @@ CUSTOM_RESOURCE_DEFINITION = ApiKind(
     check=_check,
     not_required={"CustomResourceDefinitionSpec": ("group", "names", "scope", "versions")},
     warnings=_warnings,
-    columns=(NAME, CREATED_AT),
-    store_checks_preconditions=True,
+    columns=(
+        NAME,
+        column("Scope", lambda crd: crd["spec"]["scope"]),
+        column("Versions", _served_versions),
+        CREATED_AT,
+        column("Group", lambda crd: crd["spec"]["group"], wide=True),
+        column("Kind", lambda crd: crd["spec"]["names"]["kind"], wide=True),
+        column("ShortNames", _short_names, wide=True),
+        column("Established", _is_established, wide=True, kind="boolean"),
+    ),
+    failed_precondition="precondition failed",
+    earlier={
+        V1_36: {
+            "scheme": "pkg/apiserver/apiserver.go:55",
+            "columns": (NAME, CREATED_AT),
+            "failed_precondition": "Precondition failed",
+        }
+    },
 )
 
 KINDS = (CUSTOM_RESOURCE_DEFINITION,)

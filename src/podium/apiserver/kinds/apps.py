@@ -120,6 +120,13 @@ REPLICA_SET = ApiKind(
 
 
 def _set_stateful_set_defaults(obj: Json) -> None:
+    _set_older_stateful_set_defaults(obj)
+    strategy = obj["spec"]["updateStrategy"]
+    if strategy["type"] == "RollingUpdate":
+        set_missing(strategy["rollingUpdate"], maxUnavailable=1)
+
+
+def _set_older_stateful_set_defaults(obj: Json) -> None:
     spec = spec_of(obj)
     set_template_defaults(spec)
     set_missing(
@@ -160,7 +167,7 @@ _CHANGEABLE = (
 )
 
 
-def _check_stateful_set_update(old: Json, new: Json) -> Causes:
+def _check_older_stateful_set_update(old: Json, new: Json) -> Causes:
     before, after = (
         {name: one for name, one in obj["spec"].items() if name not in _CHANGEABLE}
         for obj in (old, new)
@@ -187,8 +194,16 @@ STATEFUL_SET = ApiKind(
     set_defaults=_set_stateful_set_defaults,
     start=_start_stateful_set,
     check=workload_causes,
-    check_update=_check_stateful_set_update,
+    check_update=immutable(
+        "spec.selector", "spec.volumeClaimTemplates", "spec.serviceName", "spec.podManagementPolicy"
+    ),
     columns=(NAME, _READY, AGE, *TEMPLATE_COLUMNS[:2]),
+    earlier={
+        V1_36: {
+            "set_defaults": _set_older_stateful_set_defaults,
+            "check_update": _check_older_stateful_set_update,
+        }
+    },
 )
 
 

@@ -12,6 +12,7 @@ from podium.apiserver.kinds.columns import AGE, NAME, NONE, UNSET, column, first
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.kinds.workloads import spec_of
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 Causes = Iterator[Cause]
 
@@ -33,12 +34,44 @@ def _start(scaler: Json, now: str) -> None:
 
 def _check(scaler: Json) -> Causes:
     spec = scaler.get("spec") or {}
-    most, least = spec.get("maxReplicas") or 0, spec.get("minReplicas") or 1
-    if most < 1:
-        yield statuses.required("spec.maxReplicas", "must be set and greater than 0")
+    yield from _bound_causes(spec)
+    yield from _target_causes(spec)
+    yield from _metric_causes(spec)
+    yield from _least_causes(spec, 0)
+    yield from _most_causes(spec, "")
+
+
+def _check_older(scaler: Json) -> Causes:
+    spec = scaler.get("spec") or {}
+    yield from _least_causes(spec, 1)
+    yield from _most_causes(spec, "must be set and greater than 0")
+    yield from _bound_causes(spec)
+    yield from _target_causes(spec)
+    yield from _metric_causes(spec)
+
+
+def _least_causes(spec: Json, bound: int) -> Causes:
+    if spec.get("minReplicas", bound) < bound:
+        detail = f"must be greater than or equal to {bound}"
+        yield statuses.bad_value("spec.minReplicas", spec["minReplicas"], detail)
+
+
+def _most_causes(spec: Json, why_required: str) -> Causes:
+    most = spec.get("maxReplicas") or 0
+    if most == 0:
+        yield statuses.required("spec.maxReplicas", why_required)
+    elif most < 0:
+        yield statuses.bad_value("spec.maxReplicas", most, "must be greater than or equal to 1")
+
+
+def _bound_causes(spec: Json) -> Causes:
+    most, least = spec.get("maxReplicas") or 0, spec.get("minReplicas", 1)
     if most < least:
         detail = "must be greater than or equal to `minReplicas`"
         yield statuses.bad_value("spec.maxReplicas", most, detail)
+
+
+def _target_causes(spec: Json) -> Causes:
     target = spec.get("scaleTargetRef") or {}
     for name in ("kind", "name"):
         if not target.get(name):
@@ -47,6 +80,13 @@ def _check(scaler: Json) -> Causes:
     if not version:
         detail = "apiVersion must specify API group"
         yield statuses.bad_value("spec.scaleTargetRef.apiVersion", version, detail)
+
+
+def _metric_causes(spec: Json) -> Causes:
+    kinds = {metric.get("type") for metric in spec.get("metrics") or []}
+    if spec.get("minReplicas") == 0 and not kinds & {"Object", "External"}:
+        detail = "must specify at least one Object or External metric to support scaling to zero"
+        yield statuses.not_allowed("spec.metrics", f"{detail} replicas")
 
 
 def _reference(scaler: Json) -> str:
@@ -74,9 +114,11 @@ SCALER = ApiKind(
     short_names=("hpa",),
     categories=("all",),
     subresources=("status",),
+    counts_generations=True,
     set_defaults=_set_defaults,
     start=_start,
     check=_check,
+    earlier={V1_36: {"counts_generations": False, "check": _check_older}},
     not_required={
         "HorizontalPodAutoscaler": ("spec",),
         "HorizontalPodAutoscalerSpec": ("maxReplicas", "scaleTargetRef"),

@@ -30,6 +30,7 @@ from podium.apiserver.kinds.workloads import (
 )
 from podium.apiserver.metadata import label_causes
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 Causes = Iterator[Cause]
 
@@ -152,13 +153,30 @@ def _set_cron_job_defaults(obj: Json) -> None:
 
 
 def _check_cron_job(cron_job: Json) -> Causes:
+    yield from _cron_name_causes(cron_job)
+    yield from _cron_template_causes(cron_job["spec"])
+    yield from _schedule_causes(cron_job["spec"])
+
+
+def _check_older_cron_job(cron_job: Json) -> Causes:
+    yield from _cron_name_causes(cron_job)
+    yield from _schedule_causes(cron_job["spec"])
+    yield from _cron_template_causes(cron_job["spec"])
+
+
+def _cron_name_causes(cron_job: Json) -> Causes:
     name = cron_job["metadata"].get("name", "")
     if len(name) > _CRON_NAME_LENGTH:
         detail = f"must be no more than {_CRON_NAME_LENGTH} characters"
         yield statuses.bad_value("metadata.name", name, detail)
-    spec = cron_job.get("spec") or {}
+
+
+def _schedule_causes(spec: Json) -> Causes:
     if not spec.get("schedule"):
         yield statuses.required("spec.schedule")
+
+
+def _cron_template_causes(spec: Json) -> Causes:
     pod, path = spec["jobTemplate"]["spec"]["template"]["spec"], "spec.jobTemplate.spec.template"
     yield from pod_spec_causes(pod, f"{path}.spec")
     if pod.get("restartPolicy") not in ("OnFailure", "Never"):
@@ -196,6 +214,7 @@ CRON_JOB = ApiKind(
         column("Images", containers_cell(_CRON_POD, "image"), wide=True),
         column("Selector", selector_cell("spec.jobTemplate.spec.selector"), wide=True),
     ),
+    earlier={V1_36: {"check": _check_older_cron_job}},
 )
 
 KINDS = (JOB, CRON_JOB)

@@ -25,6 +25,7 @@ class Column:
     priority: int
     cell: Callable[[Json, float], Any]  # the object and the time in seconds
     format: str = ""
+    cell_of_list: Callable[[list[Json]], Cell] | None = None  # if it depends on the other objects
 
     def header(self) -> Json:
         return {

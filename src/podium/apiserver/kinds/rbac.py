@@ -11,6 +11,7 @@ from podium.apiserver.kinds.columns import AGE, CREATED_AT, NAME, Cell, column, 
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.names import path_problems
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 Causes = Iterator[Cause]
 
@@ -39,11 +40,41 @@ def _set_binding_defaults(binding: Json) -> None:
 
 def _check_binding(*kinds: str) -> Callable[[Json], Causes]:
     def check(binding: Json) -> Causes:
-        ref = binding.get("roleRef") or {}
-        if ref.get("kind") not in kinds:
-            yield statuses.unsupported("roleRef.kind", ref.get("kind") or "", kinds)
-        if not ref.get("name"):
-            yield statuses.required("roleRef.name")
+        yield from _kind_causes(binding, kinds)
+        for index, subject in enumerate(binding.get("subjects") or []):
+            if not subject.get("name"):
+                yield statuses.required(f"subjects[{index}].name")
+        yield from _role_name_causes(binding)
+
+    return check
+
+
+def _check_older_binding(*kinds: str) -> Callable[[Json], Causes]:
+    def check(binding: Json) -> Causes:
+        yield from _kind_causes(binding, kinds)
+        yield from _role_name_causes(binding)
+
+    return check
+
+
+def _kind_causes(binding: Json, kinds: tuple[str, ...]) -> Causes:
+    kind = (binding.get("roleRef") or {}).get("kind") or ""
+    if kind not in kinds:
+        yield statuses.unsupported("roleRef.kind", kind, kinds)
+
+
+def _role_name_causes(binding: Json) -> Causes:
+    if not (binding.get("roleRef") or {}).get("name"):
+        yield statuses.required("roleRef.name")
+
+
+def _role_changed(detail: str) -> Callable[[Json, Json], Causes]:
+    def check(old: Json, new: Json) -> Causes:
+        ref = new["roleRef"]
+        if old["roleRef"] != ref:
+            shown = {name: ref.get(name[:1].lower() + name[1:]) or "" for name in ("Kind", "Name")}
+            value = {"APIGroup": ref.get("apiGroup") or "", **shown}
+            yield statuses.bad_value("roleRef", value, detail)
 
     return check
 
@@ -75,6 +106,7 @@ ROLE_BINDING = ApiKind(
     put_creates=True,
     set_defaults=_set_binding_defaults,
     check=_check_binding("Role", "ClusterRole"),
+    check_update=_role_changed("field is immutable"),
     not_required={"RoleBinding": ("roleRef",)},
     columns=(
         NAME,
@@ -84,6 +116,12 @@ ROLE_BINDING = ApiKind(
         column("Groups", _subjects("Group"), wide=True),
         column("ServiceAccounts", _subjects("ServiceAccount"), wide=True),
     ),
+    earlier={
+        V1_36: {
+            "check": _check_older_binding("Role", "ClusterRole"),
+            "check_update": _role_changed("cannot change roleRef"),
+        }
+    },
 )
 CLUSTER_ROLE_BINDING = replace(
     ROLE_BINDING,
@@ -92,6 +130,12 @@ CLUSTER_ROLE_BINDING = replace(
     namespaced=False,
     check=_check_binding("ClusterRole"),
     not_required={"ClusterRoleBinding": ("roleRef",)},
+    earlier={
+        V1_36: {
+            "check": _check_older_binding("ClusterRole"),
+            "check_update": _role_changed("cannot change roleRef"),
+        }
+    },
 )
 
 KINDS = (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podium.api.names import label_key_problems, label_value_problems
 from podium.apiserver import statuses
 from podium.apiserver.json_path import at
 from podium.apiserver.kinds.api_kind import ApiKind
-from podium.apiserver.kinds.columns import AGE, NAME, UNSET, column
+from podium.apiserver.kinds.columns import AGE, NAME, UNSET, Column, age, column
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.kinds.workloads import spec_of
-from podium.apiserver.names import subdomain_bytes_problems
+from podium.apiserver.names import subdomain_bytes_problems, subdomain_problems
 from podium.apiserver.statuses import Cause, Json
-from podium.release import V1_36
+from podium.release import V1_36, V1_37
 
 Causes = Iterator[Cause]
 
@@ -127,4 +128,55 @@ RESOURCE_SLICE = ApiKind(
     shown_when_deleted=True,
 )
 
-KINDS = (DEVICE_CLASS, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, RESOURCE_SLICE)
+_EFFECTS = ("NoExecute", "NoSchedule", "None")
+
+
+def _check_taint_rule(rule: Json) -> Causes:
+    driver = at(rule, "spec.deviceSelector.driver")
+    for problem in subdomain_problems(driver) if driver is not None else ():
+        yield statuses.bad_value("spec.deviceSelector.driver", driver, problem)
+    taint = at(rule, "spec.taint") or {}
+    for problem in label_key_problems(taint.get("key") or ""):
+        yield statuses.bad_value("spec.taint.key", taint.get("key") or "", problem)
+    for problem in label_value_problems(taint.get("value") or ""):
+        yield statuses.bad_value("spec.taint.value", taint["value"], problem)
+    effect = taint.get("effect") or ""
+    if not effect:
+        yield statuses.required("spec.taint.effect")
+    elif effect not in _EFFECTS:
+        yield statuses.unsupported("spec.taint.effect", effect, _EFFECTS)
+
+
+def _added(rule: Json, now: float) -> str:
+    return age(at(rule, "spec.taint.timeAdded"), now, "")
+
+
+DEVICE_TAINT_RULE = ApiKind(
+    _GROUP,
+    "v1",
+    "DeviceTaintRule",
+    "devicetaintrules",
+    namespaced=False,
+    subresources=("status",),
+    since=V1_37,
+    counts_generations=True,
+    update_needs_version=True,
+    check=_check_taint_rule,
+    checks_required=False,  # the check above reports them
+    columns=(
+        NAME,
+        column("Key", lambda o: at(o, "spec.taint.key") or ""),
+        column("Value", lambda o: at(o, "spec.taint.value") or ""),
+        column("Effect", lambda o: at(o, "spec.taint.effect") or ""),
+        Column("TimeAdded", "string", 0, _added),
+        AGE,
+    ),
+)
+
+KINDS = (
+    DEVICE_CLASS,
+    RESOURCE_CLAIM,
+    RESOURCE_CLAIM_TEMPLATE,
+    RESOURCE_SLICE,
+    DEVICE_TAINT_RULE,
+)

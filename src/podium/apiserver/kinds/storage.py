@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podium.apiserver import statuses
 from podium.apiserver.json_path import at
@@ -13,15 +14,17 @@ from podium.apiserver.kinds.columns import (
     NAME,
     NONE,
     UNSET,
+    Cell,
     Column,
     column,
     flag_column,
     value_column,
 )
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
-from podium.apiserver.kinds.workloads import immutable, spec_of
+from podium.apiserver.kinds.workloads import declared_immutable, immutable, spec_of
 from podium.apiserver.names import subdomain_problems
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 Causes = Iterator[Cause]
 
@@ -41,12 +44,37 @@ def _check_class(obj: Json) -> Causes:
             yield statuses.unsupported(name, obj.get(name), choices)
 
 
-def _class_name(storage_class: Json, now: float) -> str:
-    """Return a storage class's name, and whether it is the default class."""
-    name: str = storage_class["metadata"]["name"]
+def _is_default(storage_class: Json) -> bool:
     marked = at(storage_class, "metadata.annotations") or {}
-    is_default = marked.get("storageclass.kubernetes.io/is-default-class") == "true"
-    return f"{name} (default)" if is_default else name
+    return bool(marked.get("storageclass.kubernetes.io/is-default-class") == "true")
+
+
+def _name_if_default(storage_class: Json, now: float) -> str:
+    """Return the name, with a mark at each class that is annotated as the default class."""
+    name: str = storage_class["metadata"]["name"]
+    return f"{name} (default)" if _is_default(storage_class) else name
+
+
+def _names_in_list(classes: list[Json]) -> Cell:
+    """Return the cell with a mark at one default class: the newest, of those the first by name."""
+    by_name = sorted(filter(_is_default, classes), key=lambda one: str(one["metadata"]["name"]))
+    found = max(by_name, key=lambda one: str(at(one, "metadata.creationTimestamp")), default=None)
+    marked = found["metadata"]["name"] if found else None
+
+    def cell(storage_class: Json) -> str:
+        name: str = storage_class["metadata"]["name"]
+        return f"{name} (default)" if name == marked else name
+
+    return cell
+
+
+_CLASS_COLUMNS = (
+    value_column("Provisioner", "provisioner"),
+    value_column("ReclaimPolicy", "reclaimPolicy", "Delete"),
+    value_column("VolumeBindingMode", "volumeBindingMode", "Immediate"),
+    flag_column("AllowVolumeExpansion", "allowVolumeExpansion"),
+    AGE,
+)
 
 
 STORAGE_CLASS = ApiKind(
@@ -58,15 +86,18 @@ STORAGE_CLASS = ApiKind(
     namespaced=False,
     set_defaults=_set_class_defaults,
     check=_check_class,
-    check_update=immutable("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"),
-    columns=(
-        Column("Name", "string", 0, _class_name, "name"),
-        value_column("Provisioner", "provisioner"),
-        value_column("ReclaimPolicy", "reclaimPolicy", "Delete"),
-        value_column("VolumeBindingMode", "volumeBindingMode", "Immediate"),
-        flag_column("AllowVolumeExpansion", "allowVolumeExpansion"),
-        AGE,
+    check_update=declared_immutable(
+        "provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"
     ),
+    earlier={
+        V1_36: {
+            "check_update": immutable(
+                "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"
+            ),
+            "columns": (replace(NAME, cell=_name_if_default), *_CLASS_COLUMNS),
+        }
+    },
+    columns=(replace(NAME, cell_of_list=_names_in_list), *_CLASS_COLUMNS),
     shown_when_deleted=True,
 )
 
@@ -82,6 +113,7 @@ CSI_NODE = ApiKind(
     "CSINode",
     "csinodes",
     namespaced=False,
+    subresources=("status",),
     update_needs_version=True,
     set_defaults=_set_csi_node_defaults,
     complete=lambda node: spec_of(node).setdefault("drivers", None),
@@ -92,10 +124,16 @@ CSI_NODE = ApiKind(
         AGE,
     ),
     shown_when_deleted=True,
+    earlier={V1_36: {"subresources": ()}},
 )
 
 
 def _set_csi_driver_defaults(obj: Json) -> None:
+    _set_older_csi_driver_defaults(obj)
+    set_missing(obj["spec"], preventPodSchedulingIfMissing=False)
+
+
+def _set_older_csi_driver_defaults(obj: Json) -> None:
     set_missing(
         spec_of(obj),
         attachRequired=True,
@@ -106,6 +144,15 @@ def _set_csi_driver_defaults(obj: Json) -> None:
         fsGroupPolicy="ReadWriteOnceWithFSType",
         volumeLifecycleModes=["Persistent"],
     )
+
+
+def _check_csi_driver_update(old: Json, new: Json) -> Causes:
+    for name, shown in (
+        ("attachRequired", "attachedRequired"),  # kube-apiserver's path in messages
+        ("volumeLifecycleModes", "volumeLifecycleModes"),
+    ):
+        if old["spec"].get(name) != new["spec"].get(name):
+            yield statuses.bad_value(f"spec.{shown}", new["spec"].get(name), "field is immutable")
 
 
 def _warn_of_tokens(driver: Json) -> Iterator[str]:
@@ -130,6 +177,7 @@ CSI_DRIVER = ApiKind(
     namespaced=False,
     update_needs_version=True,
     set_defaults=_set_csi_driver_defaults,
+    check_update=_check_csi_driver_update,
     creation_warnings=_warn_of_tokens,
     columns=(
         NAME,
@@ -142,6 +190,7 @@ CSI_DRIVER = ApiKind(
         AGE,
     ),
     shown_when_deleted=True,
+    earlier={V1_36: {"set_defaults": _set_older_csi_driver_defaults}},
 )
 
 
@@ -163,9 +212,22 @@ CSI_STORAGE_CAPACITY = ApiKind(
 
 
 def _check_attachment(attachment: Json) -> Causes:
-    spec = attachment.get("spec") or {}
-    if not spec.get("attacher"):
+    yield from _source_causes(attachment)
+    yield from _attacher_causes(attachment)
+
+
+def _check_older_attachment(attachment: Json) -> Causes:
+    yield from _attacher_causes(attachment)
+    yield from _source_causes(attachment)
+
+
+def _attacher_causes(attachment: Json) -> Causes:
+    if not at(attachment, "spec.attacher"):
         yield statuses.required("spec.attacher")
+
+
+def _source_causes(attachment: Json) -> Causes:
+    spec = attachment.get("spec") or {}
     sources = ("inlineVolumeSpec", "persistentVolumeName")
     if not any((spec.get("source") or {}).get(name) for name in sources):
         detail = f"must specify exactly one of {' and '.join(sources)}"
@@ -184,6 +246,7 @@ VOLUME_ATTACHMENT = ApiKind(
     subresources=("status",),
     update_needs_version=True,
     check=_check_attachment,
+    check_update=declared_immutable("spec"),
     not_required={
         "VolumeAttachment": ("spec",),
         "VolumeAttachmentSpec": ("attacher", "nodeName", "source"),
@@ -197,6 +260,7 @@ VOLUME_ATTACHMENT = ApiKind(
         AGE,
     ),
     shown_when_deleted=True,
+    earlier={V1_36: {"check": _check_older_attachment, "check_update": immutable("spec")}},
 )
 
 

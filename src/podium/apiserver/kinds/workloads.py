@@ -39,11 +39,31 @@ def immutable(*paths: str) -> Callable[[Json, Json], Causes]:
     return check
 
 
+def declared_immutable(*paths: str) -> Callable[[Json, Json], Causes]:
+    """Return the same check with the words of rules that are declared at the Go type."""
+
+    def check(old: Json, new: Json) -> Causes:
+        for path in paths:
+            if at(old, path) != at(new, path):
+                yield statuses.bad_value(path, None, "field is immutable")
+
+    return check
+
+
 def workload_causes(obj: Json) -> Causes:
-    """Check the selector, counts and template of a workload."""
-    spec = obj.get("spec") or {}
+    """Check the counts, selector and template of a workload."""
+    yield from count_causes(obj)
+    yield from selection_causes(obj)
+
+
+def count_causes(obj: Json) -> Causes:
     for name in ("replicas", "minReadySeconds", "revisionHistoryLimit"):
-        yield from not_negative_causes(spec, name)
+        yield from not_negative_causes(obj.get("spec") or {}, name)
+
+
+def selection_causes(obj: Json) -> Causes:
+    """Check the selector and the template of a workload."""
+    spec = obj.get("spec") or {}
     if spec.get("template") is None:  # only a replication controller may have no template
         if not spec.get("selector"):
             yield statuses.required("spec.selector")

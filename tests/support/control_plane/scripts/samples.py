@@ -104,6 +104,17 @@ _SAMPLES = {
             "devices": [{"name": "d"}],
         }
     },
+    "devicetaintrules.resource.k8s.io": {
+        "spec": {
+            "deviceSelector": {"driver": "d.example.com"},
+            "taint": {
+                "key": "example.com/broken",
+                "value": "yes",
+                "effect": "NoSchedule",
+                "timeAdded": "2026-01-01T00:00:00Z",
+            },
+        }
+    },
     "customresourcedefinitions.apiextensions.k8s.io": {
         "spec": definition("samples", "Sample", {"type": "object"})["spec"]
     },

@@ -277,6 +277,7 @@ def clean_up(about):
 
 def _script(kind):
     script = functools.partial(sweep, kind=kind)
+    script.since = kind.since
     script.__name__ = f"sweep_{kind.plural}_{kind.group.partition('.')[0] or 'core'}_{kind.version}"
     return script
 

@@ -13,12 +13,15 @@ from podium.apiserver.kinds.workloads import (
     REPLICA_COLUMNS,
     TEMPLATE_COLUMNS,
     containers_cell,
+    count_causes,
+    selection_causes,
     set_template_defaults,
     spec_of,
     workload_causes,
 )
 from podium.apiserver.names import subdomain_bytes_problems
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 
 def _set_defaults(controller: Json) -> None:
@@ -33,6 +36,11 @@ def _set_defaults(controller: Json) -> None:
         set_missing(controller["metadata"], labels=dict(labels))
 
 
+def _check(controller: Json) -> Iterator[Cause]:
+    yield from selection_causes(controller)
+    yield from count_causes(controller)
+
+
 REPLICATION_CONTROLLER = ApiKind(
     "",
     "v1",
@@ -45,12 +53,13 @@ REPLICATION_CONTROLLER = ApiKind(
     checks_name_prefix=False,
     counts_generations=True,
     set_defaults=_set_defaults,
-    check=workload_causes,
+    check=_check,
     selects_by_labels=True,
     columns=(NAME, *REPLICA_COLUMNS, AGE, *TEMPLATE_COLUMNS),
     selectable_fields=("status.replicas",),
     unknown_field=NOT_SELECTABLE,
     orphans_dependents=True,
+    earlier={V1_36: {"check": workload_causes}},
 )
 
 

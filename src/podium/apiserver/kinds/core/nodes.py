@@ -16,6 +16,7 @@ from podium.apiserver.kinds.pod_spec.placement import EFFECTS
 from podium.apiserver.kinds.workloads import spec_of
 from podium.apiserver.names import label_without_dots_problems
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 Causes = Iterator[Cause]
 
@@ -79,6 +80,13 @@ def _taint(taint: Json, path: str) -> Causes:
 
 
 def _check_node_update(old: Json, new: Json) -> Causes:
+    before, after = (at(one, "spec.providerID") or "" for one in (old, new))
+    if before and after != before:
+        change = "modified" if after else "cleared"
+        yield statuses.bad_value("spec.providerID", None, f"field cannot be {change} once set")
+
+
+def _check_older_node_update(old: Json, new: Json) -> Causes:
     before, after = (one.get("spec") or {} for one in (old, new))
     if before.get("providerID") and before["providerID"] != after.get("providerID"):
         detail = 'node updates may not change providerID except from "" to valid'
@@ -146,6 +154,7 @@ NODE = ApiKind(
     ),
     selectable_fields=("spec.unschedulable",),
     unknown_field=NOT_SELECTABLE,
+    earlier={V1_36: {"check_update": _check_older_node_update}},
 )
 
 
@@ -198,7 +207,7 @@ NAMESPACE = ApiKind(
     selectable_fields=("status.phase",),
     unknown_field=NOT_SELECTABLE,
     deletion_refusal=_namespace_deletion_refusal,
-    store_checks_preconditions=True,
+    failed_precondition="Precondition failed",
     grace=_until_empty,
     mark_deleted=_mark_terminating,
     shown_when_deleted=True,

@@ -12,20 +12,41 @@ from podium.apiserver.admission.runtime_class import apply_runtime_class
 from podium.apiserver.json_path import at
 from podium.apiserver.kinds.api_kind import NOT_SELECTABLE, ApiKind
 from podium.apiserver.kinds.columns import AGE, NAME, NONE, Column, age, column
+from podium.apiserver.kinds.pod_spec import pod_level
 from podium.apiserver.kinds.pod_spec.checks import pod_spec_causes, pod_update_causes
-from podium.apiserver.kinds.pod_spec.defaults import set_missing, set_pod_defaults
+from podium.apiserver.kinds.pod_spec.defaults import (
+    set_defaults_of_pods_only,
+    set_missing,
+    set_pod_defaults,
+)
 from podium.apiserver.kinds.workloads import spec_of
 from podium.apiserver.statuses import Cause, Json
+from podium.release import V1_36
 
 
 def _set_defaults(pod: Json) -> None:
     spec = spec_of(pod)
     set_pod_defaults(spec)
+    set_defaults_of_pods_only(spec)
     set_missing(spec, enableServiceLinks=True)
     status = pod.get("status") or {}
     set_condition_times(status, "lastProbeTime", "lastTransitionTime")
-    if status.get("podIP") and not status.get("podIPs"):
-        status["podIPs"] = [{"ip": status["podIP"]}]
+    _match_addresses(status)
+
+
+def _match_addresses(status: Json) -> None:
+    """Make a pod's address the first one of its list; the single field decides."""
+    first = (status.get("podIPs") or [{}])[0].get("ip")
+    address = status.get("podIP") or first
+    if address and address != first:
+        status["podIPs"] = [{"ip": address}]
+    elif address:
+        status["podIP"] = address
+
+
+def _set_older_defaults(pod: Json) -> None:
+    _set_defaults(pod)
+    pod_level.set_requests_beside_limits(pod["spec"])
 
 
 def set_condition_times(status: Json, *names: str) -> None:
@@ -36,7 +57,19 @@ def set_condition_times(status: Json, *names: str) -> None:
 
 
 def _start(pod: Json, now: str) -> None:
-    spec = pod.get("spec") or {}
+    """Complete a new pod. Resources of the pod as a whole have no owner here, unlike in 1.36."""
+    pod_level.set_resources(pod["spec"])
+    _set_initial_status(pod, now)
+
+
+def _start_older(pod: Json, now: str) -> None:
+    _set_initial_status(pod, now)
+    if pod["spec"].get("resources") == {}:  # decides in 1.36 although it is empty
+        pod["status"]["qosClass"] = "BestEffort"
+
+
+def _set_initial_status(pod: Json, now: str) -> None:
+    spec = pod["spec"]
     pod["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
     if spec.get("schedulingGates"):
         condition = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
@@ -74,7 +107,9 @@ def _is_guaranteed(resources: Json) -> bool:
 
 
 def _check(pod: Json) -> Iterator[Cause]:
-    yield from pod_spec_causes(pod.get("spec") or {}, "spec")
+    spec = pod.get("spec") or {}
+    yield from pod_spec_causes(spec, "spec")
+    yield from pod_level.request_causes(spec, "spec")
 
 
 def pod_grace(pod: Json, asked: int | None = None) -> int:
@@ -219,4 +254,5 @@ POD = ApiKind(
     grace=pod_grace,
     is_graceful=True,
     shown_when_deleted=True,
+    earlier={V1_36: {"set_defaults": _set_older_defaults, "start": _start_older}},
 )

@@ -16,7 +16,7 @@ def set_missing(target: Json, **values: Any) -> None:
 
 
 def set_pod_defaults(spec: Json) -> None:
-    """Fill in the defaults of a pod spec, in place."""
+    """Fill in the defaults of a pod spec, in place, in pods and in templates."""
     set_missing(
         spec,
         restartPolicy="Always",
@@ -25,19 +25,23 @@ def set_pod_defaults(spec: Json) -> None:
         securityContext={},
         schedulerName="default-scheduler",
     )
+    for container in [*spec.get("containers", []), *spec.get("initContainers", [])]:
+        _container(container)
+    for volume in spec.get("volumes", []):
+        _volume(volume)
+    if "serviceAccountName" in spec:
+        spec["serviceAccount"] = spec["serviceAccountName"]
+
+
+def set_defaults_of_pods_only(spec: Json) -> None:
+    """Fill in what templates do without."""
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
     for container in [*spec.get("containers", []), *spec.get("initContainers", [])]:
-        _container(container)
+        _request_limits(container["resources"])
         if spec.get("hostNetwork"):
             for port in container.get("ports", []):
                 set_missing(port, hostPort=port.get("containerPort"))
-    for volume in spec.get("volumes", []):
-        _volume(volume)
-    if isinstance(spec.get("resources"), dict):
-        _request_limits(spec["resources"])
-    if "serviceAccountName" in spec:
-        spec["serviceAccount"] = spec["serviceAccountName"]
 
 
 def _container(container: Json) -> None:
@@ -62,7 +66,6 @@ def _container(container: Json) -> None:
     for handler in (container.get("lifecycle") or {}).values():
         if isinstance(handler, dict) and isinstance(handler.get("httpGet"), dict):
             set_missing(handler["httpGet"], path="/", scheme="HTTP")
-    _request_limits(container["resources"])
 
 
 def _request_limits(resources: Json) -> None:

@@ -1,0 +1,90 @@
+"""Fields that a server knows and drops, since their feature gate is off by default.
+
+Whoever wrote such a field owns it nevertheless, as in a real server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from podium.apiserver.schemas import Schema
+from podium.apiserver.statuses import Json
+from podium.release import V1_36, V1_37, Release
+
+# The fields to drop, by the names of their types.
+DISABLED: Mapping[Release, Mapping[str, tuple[str, ...]]] = {
+    V1_36: {
+        "core.v1.PodSpec": ("schedulingGroup",),
+        "resource.v1.Device": ("nodeAllocatableResourceMappings",),
+        "storage.v1.CSIDriverSpec": ("preventPodSchedulingIfMissing",),
+    },
+    V1_37: {
+        "batch.v1.JobSpec": ("scheduling",),
+        "core.v1.ClusterTrustBundleProjection": ("user",),
+        "core.v1.ConfigMapVolumeSource": ("defaultUser",),
+        "core.v1.DownwardAPIVolumeFile": ("user",),
+        "core.v1.DownwardAPIVolumeSource": ("defaultUser",),
+        "core.v1.EmptyDirVolumeSource": ("mode",),
+        "core.v1.GRPCAction": ("mode",),
+        "core.v1.HTTPGetAction": ("protocol",),
+        "core.v1.KeyToPath": ("user",),
+        "core.v1.NodeSpec": ("podPreemptionPolicy",),
+        "core.v1.PersistentVolumeClaimStatus": ("healthStatus",),
+        "core.v1.PodCertificateProjection": ("user",),
+        "core.v1.PodSpec": ("evictionResponders", "schedulingGroup"),
+        "core.v1.PodStatus": ("volumeHealth",),
+        "core.v1.ProjectedVolumeSource": ("defaultUser",),
+        "core.v1.SecretVolumeSource": ("defaultUser",),
+        "core.v1.ServiceAccountTokenProjection": ("user",),
+        "core.v1.VolumeMount": ("bindMountOptions",),
+        "resource.v1.Device": ("nodeAllocatableResources",),
+        "resource.v1.DeviceCounterConsumption": ("compatibilityGroups",),
+        "resource.v1.DeviceSubRequest": ("derivedAttributes",),
+        "resource.v1.ExactDeviceRequest": ("derivedAttributes",),
+        "resource.v1.ResourceSliceSpec": ("partitionTypeAttribute", "skipNodeOperations"),
+        "storage.v1.CSINodeStatus": ("storageHealth",),
+    },
+}
+
+# Where such fields are inside an object, without the indices of lists; None is a field to drop.
+Tree = dict[str, "Tree | None"]
+
+
+def drop_disabled(obj: Json, schema: Schema, release: Release) -> None:
+    """Remove these fields from a built-in object, in place."""
+    _prune(obj, _tree(schema, release))
+
+
+def _prune(value: Any, tree: Tree) -> None:
+    if isinstance(value, list):
+        for one in value:
+            _prune(one, tree)
+    elif isinstance(value, dict):
+        for name, below in tree.items():
+            if name not in value:
+                continue
+            if below is None:
+                del value[name]
+            else:
+                _prune(value[name], below)
+
+
+@cache
+def _tree(schema: Schema, release: Release) -> Tree:
+    return _below(schema, DISABLED[release], ())
+
+
+def _below(schema: Schema, fields: Mapping[str, tuple[str, ...]], inside: tuple[str, ...]) -> Tree:
+    """Return the tree of a type. Types inside themselves, such as JSON schemas, are left out."""
+    if schema.items is not None:
+        return _below(schema.items, fields, inside)
+    if schema.name and schema.name in inside:
+        return {}
+    dropped = fields.get(schema.name.removeprefix("io.k8s.api."), ())
+    found: Tree = dict.fromkeys(dropped)
+    for name, one in schema.properties.items():
+        if name not in dropped and (below := _below(one, fields, (*inside, schema.name))):
+            found[name] = below
+    return found
