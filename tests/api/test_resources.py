@@ -5,14 +5,19 @@ from hypothesis import strategies as st
 from podium.api import quantity
 from podium.api.objects import Node, Pod, decode
 from podium.api.resources import (
+    HELD_IN_SUM,
+    WRITTEN,
     allocatable,
     amounts,
     host_ports,
     is_extended,
+    is_held,
     is_scalar,
     non_zero,
     pod_requests,
 )
+from podium.app.request_rules import request_rule
+from podium.release import V1_36, V1_37
 
 
 def container(name="c", *, always=False, **requests):
@@ -116,25 +121,29 @@ DEFERRED = {
     ],
 )
 def test_requests_of_an_incoming_pod(subject, expected):
-    assert amounts(pod_requests(subject, use_status=False)) == expected
+    assert amounts(pod_requests(subject, WRITTEN)) == expected
 
 
 @pytest.mark.parametrize(
-    ("subject", "expected"),
+    ("subject", "in_1_36", "in_1_37"),
     [
-        pytest.param(pod(container(cpu="1")), {"cpu": 1000}, id="no-status"),
+        pytest.param(pod(container(cpu="1")), {"cpu": 1000},
+            {"cpu": 1000}, id="no-status"),
         pytest.param(
             pod(container(cpu="1"), status=holding({"cpu": "2"}, {"cpu": "3"})),
+            {"cpu": 3000},
             {"cpu": 3000},
             id="largest-counts",
         ),
         pytest.param(
             pod(container(cpu="9"), status={**holding({"cpu": "2"}), **INFEASIBLE}),
             {"cpu": 2000},
+            {"cpu": 2000},
             id="infeasible-leaves-out-the-spec",
         ),
         pytest.param(
             pod(container(cpu="9"), status={**holding({"cpu": "2"}), **DEFERRED}),
+            {"cpu": 9000},
             {"cpu": 9000},
             id="first-condition-decides",
         ),
@@ -142,10 +151,12 @@ def test_requests_of_an_incoming_pod(subject, expected):
             pod(container(cpu="1"), status={"containerStatuses": [
                 {"name": "c", "allocatedResources": {"cpu": "5"}}]}),
             {"cpu": 1000},
-            id="without-resources-ignored",
+            {"cpu": 5000},
+            id="allocated-without-actual",
         ),
         pytest.param(
             pod(container(cpu="1"), status=holding({"cpu": "5"}, name="other")),
+            {"cpu": 1000},
             {"cpu": 1000},
             id="other-container",
         ),
@@ -158,7 +169,8 @@ def test_requests_of_an_incoming_pod(subject, expected):
                     {"name": "i", "resources": {"requests": {"cpu": "9"}}}]},
             ),
             {"cpu": 3000},
-            id="sidecars-but-no-init-containers",
+            {"cpu": 11000},
+            id="sidecars-and-init-containers",
         ),
         pytest.param(
             pod(
@@ -170,7 +182,60 @@ def test_requests_of_an_incoming_pod(subject, expected):
                 },
             ),
             {"cpu": 3000, "memory": 1},
+            {"cpu": 3000, "memory": 1},
             id="pod-level",
+        ),
+        pytest.param(
+            pod(
+                container("a", cpu="1"),
+                container("b", cpu="3"),
+                status={"containerStatuses": [
+                    {"name": "a", "resources": {"requests": {"cpu": "3"}}},
+                    {"name": "b", "resources": {"requests": {"cpu": "1"}}}]},
+            ),
+            {"cpu": 6000},
+            {"cpu": 4000},
+            id="one-grows-while-another-shrinks",
+        ),
+        pytest.param(
+            pod(
+                container("a", cpu="1"),
+                container("b", cpu="1"),
+                status={"containerStatuses": [
+                    {"name": "a", "resources": {"requests": {"cpu": "4"}}}]},
+            ),
+            {"cpu": 5000},
+            {"cpu": 5000},
+            id="a-container-without-status-counts-as-written",
+        ),
+        pytest.param(
+            pod(container(cpu="9", memory="1"), status=INFEASIBLE),
+            {"cpu": 9000, "memory": 1},
+            {},
+            id="infeasible-without-status",
+        ),
+        pytest.param(
+            pod(
+                container(cpu="1"),
+                status={
+                    **holding({"cpu": "9"}),
+                    "resources": {"requests": {"cpu": "2"}},
+                    "allocatedResources": {"cpu": "3"},
+                },
+            ),
+            {"cpu": 9000},
+            {"cpu": 3000},
+            id="status-of-the-pod-without-pod-level-requests",
+        ),
+        pytest.param(
+            pod(
+                container(cpu="1"),
+                resources={"requests": {"cpu": "1"}},
+                status={"resources": {"requests": {"cpu": "2", "memory": "7"}}},
+            ),
+            {"cpu": 2000},
+            {"cpu": 2000, "memory": 7},
+            id="pod-level-status-has-more-resources",
         ),
         pytest.param(
             pod(
@@ -179,12 +244,15 @@ def test_requests_of_an_incoming_pod(subject, expected):
                 status={"resources": {"requests": {"cpu": "2"}}, **INFEASIBLE},
             ),
             {"cpu": 2000, "memory": 0},
+            {"cpu": 2000},
             id="pod-level-infeasible",
         ),
     ],
 )  # fmt: skip
-def test_requests_of_a_running_pod(subject, expected):
-    assert amounts(pod_requests(subject, use_status=True)) == expected
+def test_requests_of_a_pod_that_is_being_resized(subject, in_1_36, in_1_37):
+    assert amounts(pod_requests(subject, request_rule(V1_36))) == in_1_36
+    assert amounts(pod_requests(subject, request_rule(V1_37))) == in_1_37
+    assert is_held(subject) or in_1_36 == in_1_37 == amounts(pod_requests(subject, WRITTEN))
 
 
 MIB = 2**20
@@ -228,9 +296,9 @@ MIB = 2**20
     ],
 )
 def test_non_zero(subject, placed, incoming):
-    scored = amounts(pod_requests(subject, use_status=False, pod_level=False, non_missing=True))
+    scored = amounts(pod_requests(subject, WRITTEN, pod_level=False, non_missing=True))
 
-    assert non_zero(subject, use_status=True) == placed
+    assert non_zero(subject, HELD_IN_SUM) == placed
     assert (scored["cpu"], scored["memory"]) == incoming
 
 
@@ -275,9 +343,7 @@ def test_allocatable_is_in_the_schedulers_units():
 
 
 def test_amounts_stay_within_int64():
-    assert amounts(pod_requests(pod(container(cpu="1e30")), use_status=False)) == {
-        "cpu": quantity.MAX_INT64
-    }
+    assert amounts(pod_requests(pod(container(cpu="1e30")), WRITTEN)) == {"cpu": quantity.MAX_INT64}
 
 
 def test_host_ports_are_those_of_what_keeps_running():
@@ -316,4 +382,4 @@ def test_requests_cover_every_moment_of_the_pods_life(running, starting):
         init=[container(cpu=f"{cpu}m", always=always) for cpu, always in starting],
     )
 
-    assert amounts(pod_requests(subject, use_status=False)).get("cpu", 0) == max(moments)
+    assert amounts(pod_requests(subject, WRITTEN)).get("cpu", 0) == max(moments)

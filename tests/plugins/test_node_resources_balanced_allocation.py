@@ -11,13 +11,14 @@ from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalan
 from podium.plugins.node_resources_balanced_allocation.balance import balance
 from podium.state.cluster import ClusterState
 from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 Args = NodeResourcesBalancedAllocation.Args
 
 
 def plugin(*names):
     specs = tuple(ResourceSpec(name=name) for name in names)
-    return NodeResourcesBalancedAllocation(Args(resources=specs) if specs else Args(), None)
+    return NodeResourcesBalancedAllocation(Args(resources=specs) if specs else Args(), FakeHandle())
 
 
 def scores(subject, nodes, *names):
@@ -179,7 +180,8 @@ def test_score_equals_its_definition(asks, cluster, size):
 
 def test_defaults():
     names = [
-        spec.name for spec in NodeResourcesBalancedAllocation(Args(resources=()), None).resources
+        spec.name
+        for spec in NodeResourcesBalancedAllocation(Args(resources=()), FakeHandle()).resources
     ]
 
     assert names == [spec.name for spec in Args().resources] == ["cpu", "memory"]

@@ -18,7 +18,7 @@ class Placed:
 
     @property
     def requests(self) -> dict[str, int]:
-        return resources.amounts(resources.pod_requests(self.pod, use_status=True))
+        return resources.amounts(resources.pod_requests(self.pod, resources.HELD_IN_SUM))
 
 
 @dataclass

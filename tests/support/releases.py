@@ -4,9 +4,11 @@ from typing import Any
 
 from podium import app
 from podium import framework as fwk
+from podium.app.request_rules import request_rule
 from podium.config.feature_gates import FeatureGates
 from podium.framework.registry import Registry
 from podium.release import Release
+from podium.state.cluster import ClusterState
 from podium.testing.handle import FakeHandle
 
 
@@ -20,4 +22,5 @@ def plugin_of(
     """Build a plugin as a scheduler of this release does; without a handle, on no nodes."""
     registry = registry_of(release)
     built = registry.args_type(name)(**args)
-    return registry.build(name, built, FakeHandle() if handle is None else handle)
+    empty = FakeHandle(cluster=ClusterState(request_rule(release)))
+    return registry.build(name, built, empty if handle is None else handle)

@@ -4,15 +4,16 @@
 units: milli for cpu, whole units for everything else.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from podium.api import quantity
 from podium.api.meta import ResourceList
 from podium.api.names import label_key_problems
 from podium.api.nodes import Node
-from podium.api.pods import Container, Pod
+from podium.api.pods import Container, ContainerStatus, Pod
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -34,17 +35,32 @@ Requests = tuple[dict[str, int], tuple[int, int]]
 HostPort = tuple[str, str, int]
 
 
+class RequestRule(NamedTuple):
+    """How the requests of a pod are found: those of its containers, and those of the pod itself.
+
+    ``containers`` adds up all containers; its second argument is the default for each container
+    without a request. ``pod_level`` returns what replaces that sum, for a pod with resources of its
+    own.
+    """
+
+    name: str
+    containers: Callable[[Pod, Mapping[str, int]], Nanos]
+    pod_level: Callable[[Pod], Nanos]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
 def pod_requests(
-    pod: Pod, *, use_status: bool, pod_level: bool = True, non_missing: bool = False
+    pod: Pod, rule: RequestRule, *, pod_level: bool = True, non_missing: bool = False
 ) -> Nanos:
     """Return the pod's total request per resource, in nano units.
 
-    With ``use_status``, containers that are being resized count with what they hold. With
-    ``pod_level``, the resources of the pod replace the sum of its containers'. ``non_missing`` is
-    the default for each container without a request for cpu or memory.
+    With ``pod_level``, the resources of the pod replace the sum of its containers'. ``non_missing``
+    is the default for each container without a request for cpu or memory.
     """
     defaults = _NON_MISSING if non_missing else _NO_DEFAULTS
-    return _requests(pod, use_status, pod_level, defaults)
+    return _requests(pod, rule, pod_level, defaults)
 
 
 def written_requests(pod: Pod) -> Hashable:
@@ -66,7 +82,7 @@ def spec_requests(pod: Pod) -> Requests:
     written = written_requests(pod)
     found = _AS_WRITTEN.get(written)
     if found is None:
-        found = _worked_out(pod, use_status=False)
+        found = _worked_out(pod, WRITTEN)
         if len(_AS_WRITTEN) >= _MOST_KEPT:
             _AS_WRITTEN.clear()
         _AS_WRITTEN[written] = found
@@ -76,32 +92,34 @@ def spec_requests(pod: Pod) -> Requests:
 def is_held(pod: Pod) -> bool:
     """Whether the status may differ from the spec in what the pod takes."""
     status = pod.status
-    return bool(status.container_statuses or status.init_container_statuses or status.resources)
+    if status.container_statuses or status.init_container_statuses or status.resources:
+        return True
+    return bool(status.conditions) and _is_resize_infeasible(pod)
 
 
-def held_requests(pod: Pod) -> Requests:
+def held_requests(pod: Pod, rule: RequestRule) -> Requests:
     """Return what the pod takes according to status and spec, such as during a resize."""
-    return _worked_out(pod, use_status=True)
+    return _worked_out(pod, rule)
 
 
-def _worked_out(pod: Pod, *, use_status: bool) -> Requests:
-    return amounts(pod_requests(pod, use_status=use_status)), non_zero(pod, use_status=use_status)
+def _worked_out(pod: Pod, rule: RequestRule) -> Requests:
+    return amounts(pod_requests(pod, rule)), non_zero(pod, rule)
 
 
 _AS_WRITTEN: dict[Hashable, Requests] = {}
 _MOST_KEPT = 4096
 
 
-def non_zero(pod: Pod, *, use_status: bool) -> tuple[int, int]:
+def non_zero(pod: Pod, rule: RequestRule) -> tuple[int, int]:
     """Return the cpu (milli) and memory (bytes) that a placed pod counts as in scores, never 0.
 
     A pod with pod-level requests gets defaults only for what its total lacks.
     """
     defaults: Mapping[str, int] = _NON_MISSING
     if has_pod_level_requests(pod):
-        total = _requests(pod, use_status, True, _NO_DEFAULTS)
+        total = _requests(pod, rule, True, _NO_DEFAULTS)
         defaults = {key: nano for key, nano in _NON_MISSING.items() if key not in total}
-    total = _requests(pod, use_status, True, defaults)
+    total = _requests(pod, rule, True, defaults)
     return quantity.milli(total.get(CPU, 0)), quantity.value(total.get(MEMORY, 0))
 
 
@@ -162,69 +180,160 @@ def is_counted(name: str) -> bool:
     return name in NATIVE or is_scalar(name)
 
 
-def _requests(pod: Pod, use_status: bool, pod_level: bool, defaults: Mapping[str, int]) -> Nanos:
+def _requests(pod: Pod, rule: RequestRule, pod_level: bool, defaults: Mapping[str, int]) -> Nanos:
     spec = pod.spec
-    total = _aggregate(pod, use_status, defaults)
+    total = rule.containers(pod, defaults)
     if pod_level and has_pod_level_requests(pod):
-        _replace_by_pod_level(total, pod, use_status)
+        total.update(rule.pod_level(pod))
     if spec.overhead:
         _add(total, _nanos(spec.overhead))
     return total
 
 
-def _aggregate(pod: Pod, use_status: bool, defaults: Mapping[str, int]) -> Nanos:
-    """Return the maximum of what all containers need together and what any init step needs."""
+# --- as written -----------------------------------------------------------------------------------
+
+
+def _written_by_containers(pod: Pod, defaults: Mapping[str, int]) -> Nanos:
+    def requests_of(container: Container) -> Nanos:
+        return _with_defaults(_written(container), defaults)
+
+    return _aggregate(pod, requests_of, requests_of)
+
+
+def _written_by_pod(pod: Pod) -> Nanos:
+    resources = pod.spec.resources
+    wanted = _nanos(resources.requests) if resources else {}
+    return {name: nano for name, nano in wanted.items() if _is_pod_level(name)}
+
+
+WRITTEN = RequestRule("WRITTEN", _written_by_containers, _written_by_pod)
+"""By the spec only."""
+
+
+# --- the largest of the sums of spec, allocated and actual resources (1.37) -----------------------
+
+
+def _largest_sum(pod: Pod, defaults: Mapping[str, int]) -> Nanos:
+    status = pod.status
+    total = {} if _is_resize_infeasible(pod) else _written_by_containers(pod, defaults)
+    if status.allocated_resources and status.resources is not None and status.resources.requests:
+        _raise_to(total, _nanos(status.allocated_resources))
+        _raise_to(total, _nanos(status.resources.requests))
+        return total
+    statuses = (*status.init_container_statuses, *status.container_statuses)
+    by_name = {found.name: found for found in statuses}
+    fallback = not _is_resize_infeasible(pod)
+    for list_of in (_allocated, _actual):
+
+        def requests_of(container: Container, list_of: _ListOf = list_of) -> Nanos:
+            found = by_name.get(container.name)
+            listed = list_of(found) if found is not None else {}
+            written = container.resources.requests if fallback else {}
+            return _with_defaults(_nanos(listed or written), defaults)
+
+        _raise_to(total, _aggregate(pod, requests_of, requests_of))
+    return total
+
+
+_ListOf = Callable[[ContainerStatus], ResourceList]
+
+
+def _allocated(status: ContainerStatus) -> ResourceList:
+    return status.allocated_resources
+
+
+def _actual(status: ContainerStatus) -> ResourceList:
+    actual = status.resources.requests if status.resources is not None else {}
+    return actual or status.allocated_resources
+
+
+def _largest_of_pod(pod: Pod) -> Nanos:
+    held = _held_by_pod(pod)
+    if held is None:
+        return _written_by_pod(pod)
+    return {name: nano for name, nano in held.items() if _is_pod_level(name)}
+
+
+HELD_IN_SUM = RequestRule("HELD_IN_SUM", _largest_sum, _largest_of_pod)
+"""As 1.37 counts a pod that is being resized."""
+
+
+# --- the sum of the largest for each container (1.36) ---------------------------------------------
+
+
+def _sum_of_largest(pod: Pod, defaults: Mapping[str, int]) -> Nanos:
+    infeasible = _is_resize_infeasible(pod)
+    statuses = (*pod.status.container_statuses, *pod.status.init_container_statuses)
+    held = {
+        found.name: _held(found.resources.requests, found.allocated_resources)
+        for found in statuses
+        if found.resources is not None
+    }
+
+    def requests_of(container: Container) -> Nanos:
+        requests = dict(held.get(container.name, {}))
+        if not infeasible or container.name not in held:
+            _raise_to(requests, _written(container))
+        return _with_defaults(requests, defaults)
+
+    def written_by(container: Container) -> Nanos:
+        return _with_defaults(_written(container), defaults)
+
+    return _aggregate(pod, requests_of, written_by)
+
+
+def _wanted_of_pod(pod: Pod) -> Nanos:
+    wanted, held = _written_by_pod(pod), _held_by_pod(pod)
+    return wanted if held is None else {name: held.get(name, 0) for name in wanted}
+
+
+HELD_BY_CONTAINER = RequestRule("HELD_BY_CONTAINER", _sum_of_largest, _wanted_of_pod)
+"""As 1.36 counts a pod that is being resized."""
+
+
+# --- parts of the rules ---------------------------------------------------------------------------
+
+
+def _aggregate(
+    pod: Pod,
+    requests_of: Callable[[Container], Nanos],
+    init_requests_of: Callable[[Container], Nanos],
+) -> Nanos:
+    """Return the maximum of what all containers need together and what any init step needs.
+
+    ``init_requests_of`` is for init containers that are not sidecars.
+    """
     spec = pod.spec
-    held = _held_by_container(pod) if use_status else {}
     if len(spec.containers) == 1 and not spec.init_containers:  # the usual pod has one container
-        return _container(spec.containers[0], held, defaults)
+        return requests_of(spec.containers[0])
     total: Nanos = {}
     for container in spec.containers:
-        _add(total, _container(container, held, defaults))
+        _add(total, requests_of(container))
     sidecars: Nanos = {}
     peak: Nanos = {}
     for container in spec.init_containers:
         if container.is_sidecar:
-            requests = _container(container, held, defaults)
+            requests = requests_of(container)
             _add(total, requests)
             _add(sidecars, requests)
             _raise_to(peak, sidecars)
         else:
-            requests = _container(container, {}, defaults)
+            requests = init_requests_of(container)
             _add(requests, sidecars)
             _raise_to(peak, requests)
     _raise_to(total, peak)
     return total
 
 
-def _container(
-    container: Container, held: Mapping[str, tuple[Nanos, bool]], defaults: Mapping[str, int]
-) -> Nanos:
-    """Return one container's request; ``held`` is what it holds and whether that is final."""
-    requests = {name: quantity.stored(raw) for name, raw in container.resources.requests.items()}
-    if held and container.name in held:
-        amount, replaces = held[container.name]
-        if replaces:
-            requests = dict(amount)
-        else:
-            _raise_to(requests, amount)
+def _written(container: Container) -> Nanos:
+    return {name: quantity.stored(raw) for name, raw in container.resources.requests.items()}
+
+
+def _with_defaults(requests: Nanos, defaults: Mapping[str, int]) -> Nanos:
     for name, nano in defaults.items():
         if name not in requests:
             requests[name] = nano
     return requests
-
-
-def _held_by_container(pod: Pod) -> dict[str, tuple[Nanos, bool]]:
-    """Return what containers hold by their statuses; final if their resize is infeasible."""
-    status = pod.status
-    if not status.container_statuses and not status.init_container_statuses:
-        return {}
-    infeasible = _is_resize_infeasible(pod)
-    return {
-        found.name: (_held(found.resources.requests, found.allocated_resources), infeasible)
-        for found in (*status.container_statuses, *status.init_container_statuses)
-        if found.resources is not None
-    }
 
 
 def _held(actual: ResourceList, allocated: ResourceList) -> Nanos:
@@ -233,22 +342,21 @@ def _held(actual: ResourceList, allocated: ResourceList) -> Nanos:
     return held
 
 
+def _held_by_pod(pod: Pod) -> Nanos | None:
+    """Return the largest of the pod's own resources; ``None`` if its status has none."""
+    resources, status = pod.spec.resources, pod.status
+    if status.resources is None:
+        return None
+    held = _held(status.resources.requests, status.allocated_resources)
+    if resources is not None and not _is_resize_infeasible(pod):
+        _raise_to(held, _nanos(resources.requests))
+    return held
+
+
 def _is_resize_infeasible(pod: Pod) -> bool:
     pending = (found for found in pod.status.conditions if found.type == "PodResizePending")
     first = next(pending, None)
     return first is not None and first.reason == "Infeasible"
-
-
-def _replace_by_pod_level(total: Nanos, pod: Pod, use_status: bool) -> None:
-    resources, status = pod.spec.resources, pod.status
-    wanted = _nanos(resources.requests) if resources else {}
-    held: Nanos | None = None
-    if use_status and status.resources is not None:
-        held = _held(status.resources.requests, status.allocated_resources)
-        if not _is_resize_infeasible(pod):
-            _raise_to(held, wanted)
-    for name in filter(_is_pod_level, wanted):
-        total[name] = wanted[name] if held is None else held.get(name, 0)
 
 
 def _is_pod_level(name: str) -> bool:

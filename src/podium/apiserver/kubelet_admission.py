@@ -12,6 +12,7 @@ from podium.api.resources import (
     EPHEMERAL_STORAGE,
     MEMORY,
     PODS,
+    WRITTEN,
     HostPort,
     allocatable,
     amounts,
@@ -42,7 +43,7 @@ class Need:
 
     @classmethod
     def of(cls, pod: Pod) -> Need:
-        wanted = amounts(pod_requests(pod, use_status=False))
+        wanted = amounts(pod_requests(pod, WRITTEN))
         return cls({**wanted, PODS: 1}, host_ports(pod))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from podium.api.objects import Pod
 from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.profiles import DraftProfiles, ProfileBuilder
+from podium.app.request_rules import request_rule
 from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
@@ -137,7 +138,8 @@ def build(  # noqa: PLR0913  # all that a core can be given, each by its name
     every pod is judged from scratch, for comparison.
     """
     _refuse_http(configuration)
-    cluster = ClusterState()
+    registry = registry or in_tree_with_legacy()
+    cluster = ClusterState(request_rule(registry.release))
     background = Background()
     names = (each.scheduler_name for each in configuration.profiles)
     services = Services(
@@ -151,7 +153,7 @@ def build(  # noqa: PLR0913  # all that a core can be given, each by its name
         activate=no_queue,
     )
     builder = ProfileBuilder(services)
-    draft = builder.draft(configuration, registry or in_tree_with_legacy())
+    draft = builder.draft(configuration, registry)
     return OfflineCore(services, builder, draft, background)
 
 

@@ -13,6 +13,7 @@ from podium.app.ignored_fields import watched_nodes, watched_pods
 from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.plugin_reloading import Exchange, rules_of, watched
 from podium.app.profiles import ProfileBuilder, report_unsigned
+from podium.app.request_rules import request_rule
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
@@ -106,7 +107,7 @@ class _Live:
         self.for_events = connection.beside()  # a burst of events must not delay bindings
         self.events = EventSender(ApiClient(self.for_events, self.clock), self.clock)
         self.recorders = {name: ApiEventRecorder(self.events, name) for name in names}
-        cluster = ClusterState()
+        cluster = ClusterState(request_rule(options.gates.release))
         self.services = Services(
             cluster=cluster,
             pod_classes=PodClasses(cluster, enabled=options.reuses),

@@ -143,7 +143,7 @@ def feed(core: Core, obj: ApiObject) -> None:
     elif obj.node_name:
         core.cluster.add_pod(obj)
     elif obj.scheduler_name in core.profiles:  # nominations of other schedulers do not count
-        core.nominator.add(PodInfo(obj))
+        core.nominator.add(PodInfo(obj, core.cluster.request_rule))
 
 
 def profile_config(core: Core, pod: Pod) -> ProfileConfig:

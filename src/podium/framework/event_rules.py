@@ -9,8 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from podium.api import quantity, resources
+from podium.api import quantity
 from podium.api.objects import Node, Pod
+from podium.api.resources import (
+    HELD_BY_CONTAINER,
+    HELD_IN_SUM,
+    WRITTEN,
+    RequestRule,
+    is_held,
+    pod_requests,
+)
 from podium.framework.events import (
     ACTIONS,
     ASSIGNED_POD,
@@ -97,7 +105,7 @@ def _conditions(node: Node) -> dict[str, str]:
 
 def changes_with_scale_up(old: Pod, new: Pod) -> Changes:
     """Return what changed in a pod, with larger requests as a change of their own (1.37)."""
-    before, after = _requests(old), _requests(new)
+    before, after = _requests(old, HELD_IN_SUM), _requests(new, HELD_IN_SUM)
     return (
         ("UpdatePodLabel", old.labels != new.labels),
         ("UpdatePodScaleDown", _exceed(before, after)),
@@ -108,9 +116,10 @@ def changes_with_scale_up(old: Pod, new: Pod) -> Changes:
 
 def changes_without_scale_up(old: Pod, new: Pod) -> Changes:
     """Return what changed in a pod; larger requests are of no interest (1.36)."""
+    before, after = _requests(old, HELD_BY_CONTAINER), _requests(new, HELD_BY_CONTAINER)
     return (
         ("UpdatePodLabel", old.labels != new.labels),
-        ("UpdatePodScaleDown", _exceed(_requests(old), _requests(new))),
+        ("UpdatePodScaleDown", _exceed(before, after)),
         *_other_changes(old, new),
     )
 
@@ -124,8 +133,10 @@ def _other_changes(old: Pod, new: Pod) -> Changes:
     )
 
 
-def _requests(pod: Pod) -> Mapping[str, int]:
-    return resources.pod_requests(pod, use_status=True)
+def _requests(pod: Pod, rule: RequestRule) -> Mapping[str, int]:
+    if is_held(pod):
+        return pod_requests(pod, rule)
+    return pod_requests(pod, WRITTEN)
 
 
 def _exceed(requests: Mapping[str, int], others: Mapping[str, int]) -> bool:

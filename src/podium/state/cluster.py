@@ -23,6 +23,7 @@ from podium.api.objects import (
     validate,
 )
 from podium.api.read_only import make_node_read_only
+from podium.api.resources import HELD_IN_SUM, RequestRule
 from podium.errors import CacheError, InvalidQuantity
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
@@ -58,7 +59,8 @@ class ClusterState:
       ``table.capacity``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, request_rule: RequestRule = HELD_IN_SUM) -> None:
+        self.request_rule = request_rule  # how pods count that are being resized
         self.table = NodeTable()
         self.groups = PodGroups()
         self.affinity = AffinityIndex()
@@ -279,7 +281,7 @@ class ClusterState:
     def _checked(self, pod: Pod) -> PodInfo:
         if not pod.node_name:
             raise CacheError(f"pod {pod.uid}({pod.key}) has no node")
-        info = PodInfo(pod)
+        info = PodInfo(pod, self.request_rule)
         self._require_resources(info)
         return info
 

@@ -175,6 +175,7 @@ class ClusterView:
         self._table = state.table
         self.pods: Mapping[str, PodInfo] = MappingProxyType(state.pods)  # all placed pods, by uid
         self.affinity: AffinityTerms = state.affinity
+        self.request_rule = state.request_rule
         self.storage = StorageView(self, state)
 
     def for_plugin(self, name: str) -> ClusterView:

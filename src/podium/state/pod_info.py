@@ -9,6 +9,7 @@ from podium.api import resources
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms, has_affinity
 from podium.api.disks import storage_volumes
 from podium.api.objects import Pod, validate
+from podium.api.resources import HELD_IN_SUM, RequestRule
 from podium.errors import InvalidQuantity
 from podium.state.aspects import Aspect
 
@@ -44,11 +45,12 @@ class PodInfo:
         "volumes",
     )
 
-    def __init__(self, pod: Pod) -> None:
+    def __init__(self, pod: Pod, rule: RequestRule = HELD_IN_SUM) -> None:
+        """``rule`` is how a pod counts that is being resized; only placed pods can be."""
         self.pod = pod
         self.uid = pod.uid
         self.priority = pod.priority
-        self.requests, self.non_zero = _requests(pod)
+        self.requests, self.non_zero = _requests(pod, rule)
         self.has_affinity = has_affinity(pod)
         self.terms: AffinityTerms = affinity_terms(pod) if self.has_affinity else NO_TERMS
         self.ports = resources.host_ports(pod)
@@ -91,11 +93,13 @@ _REQUESTS: dict[Hashable, resources.Requests] = {}
 _MAX_KEPT: Final = 4096
 
 
-def _requests(pod: Pod) -> resources.Requests:
+def _requests(pod: Pod, rule: RequestRule) -> resources.Requests:
     """Return what the pod takes. Equal results are one object, which saves memory and time."""
     try:
         held = resources.is_held(pod)
-        found = _shared(resources.held_requests(pod)) if held else resources.spec_requests(pod)
+        found = (
+            _shared(resources.held_requests(pod, rule)) if held else resources.spec_requests(pod)
+        )
     except InvalidQuantity:
         validate(pod)  # its error names the field and all other problems
         raise

@@ -16,7 +16,7 @@ IMPLICIT = "deviceclass.resource.kubernetes.io/gpu"
 
 
 def plugin(**args):
-    return NodeResourcesFit(NodeResourcesFit.Args(**args), None)
+    return NodeResourcesFit(NodeResourcesFit.Args(**args), FakeHandle())
 
 
 def judged(subject, nodes, fit=None):

@@ -8,12 +8,14 @@ from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_resources_fit.hints import (
     class_offers_resource,
     node_became_large_enough,
-    pod_made_room,
 )
 from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
+from tests.support.releases import plugin_of
 
 GPU = "example.com/gpu"
+pod_made_room = plugin_of("NodeResourcesFit", V1_37).pod_made_room
 WAITING = pod("waiting", cpu="2", requests={GPU: 1})
 
 
@@ -62,6 +64,25 @@ def test_a_running_pod_counts_what_it_holds():
 
     assert pod_made_room(WAITING, resized("2"), resized("1"))
     assert not pod_made_room(WAITING, resized("500m"), resized("300m"))
+
+
+@pytest.mark.parametrize(("release", "expected"), [(V1_36, True), (V1_37, False)], ids=str)
+def test_what_containers_hold_is_summed_up_by_the_rule_of_the_release(release, expected):
+    """One container has shrunk, but the other has not grown yet: 1.37 counts the sum as before."""
+
+    def resizing(first):
+        held = [
+            {"name": "a", "resources": {"requests": {"cpu": first}}},
+            {"name": "b", "resources": {"requests": {"cpu": "1"}}},
+        ]
+        wanted = [
+            {"name": "a", "resources": {"requests": {"cpu": "1"}}},
+            {"name": "b", "resources": {"requests": {"cpu": "3"}}},
+        ]
+        return pod("other", node="a", containers=wanted, status={"container_statuses": held})
+
+    hint = plugin_of("NodeResourcesFit", release).pod_made_room
+    assert hint(WAITING, resizing("3"), resizing("1")) is expected
 
 
 @pytest.mark.parametrize(
@@ -170,7 +191,7 @@ NODES = fwk.on("Node", "add|allocatable")
     ],
 )
 def test_registered_events(release, expected):
-    plugin = NodeResourcesFit(NodeResourcesFit.Args(), None)
+    plugin = NodeResourcesFit(NodeResourcesFit.Args(), FakeHandle())
     registered = registered_in(event_rules(release), plugin)
 
     assert [(each.event, each.hint is not None) for each in registered] == [

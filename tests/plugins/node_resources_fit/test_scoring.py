@@ -8,6 +8,7 @@ from podium.framework.resource_scoring import ResourceSpec, ShapePoint
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_resources_fit.args import RatioParams, ScoringStrategy
 from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 from tests.support.search import examples
 
 GPU = "example.com/gpu"
@@ -28,7 +29,7 @@ def strategy(kind, weights=None, shape=None):
 
 def scored(subject, nodes, chosen, pre_score=True):
     """The scores of both forms, which must agree."""
-    fit = NodeResourcesFit(NodeResourcesFit.Args(scoring_strategy=chosen), None)
+    fit = NodeResourcesFit(NodeResourcesFit.Args(scoring_strategy=chosen), FakeHandle())
     state = fwk.CycleState()
     if pre_score:
         assert fit.pre_score(state, subject, nodes) is None
@@ -173,7 +174,7 @@ def test_score_does_without_pre_score():
 
 
 def test_default_strategy():
-    fit = NodeResourcesFit(NodeResourcesFit.Args(), None)
+    fit = NodeResourcesFit(NodeResourcesFit.Args(), FakeHandle())
 
     assert fit.score(fwk.CycleState(), pod(cpu="1", memory="0"), one_node("4", "4Gi").at(0)) == 87
 

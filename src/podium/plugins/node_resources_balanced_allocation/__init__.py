@@ -57,6 +57,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
 
     def __init__(self, args: Args, handle: fwk.Handle) -> None:
         self.resources = args.resources or CPU_AND_MEMORY
+        self.request_rule = handle.cluster.request_rule
         self.current = CurrentBalances()
 
     def sign(self, pod: Pod) -> Hashable:
@@ -91,7 +92,8 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
     def demands_of(self, pod: Pod) -> Demands | None:
         # The pod's status counts here, unlike in NodeResourcesFit.
         held = resources.is_held(pod)
-        requests, _ = resources.held_requests(pod) if held else resources.spec_requests(pod)
+        rule = self.request_rule
+        requests, _ = resources.held_requests(pod, rule) if held else resources.spec_requests(pod)
         if not any(requests.get(spec.name) for spec in self.resources):
             return None
         return Demands(demands(self.resources, requests))

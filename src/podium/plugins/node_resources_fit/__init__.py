@@ -63,6 +63,7 @@ class NodeResourcesFit(
 
     def __init__(self, args: FitArgs, handle: fwk.Handle) -> None:
         self.args = args
+        self.request_rule = handle.cluster.request_rule
         self.strategy = args.scoring_strategy.build()
         self.resources = args.scoring_strategy.resources or CPU_AND_MEMORY
 
@@ -112,12 +113,15 @@ class NodeResourcesFit(
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("AssignedPod", "delete", hint=hints.pod_made_room),
-            fwk.on("AssignedPod", "scale-down", hint=hints.pod_made_room),
-            fwk.on("TargetPod", "scale-down", hint=hints.pod_made_room),
+            fwk.on("AssignedPod", "delete", hint=self.pod_made_room),
+            fwk.on("AssignedPod", "scale-down", hint=self.pod_made_room),
+            fwk.on("TargetPod", "scale-down", hint=self.pod_made_room),
             fwk.on("Node", "add|allocatable", hint=hints.node_became_large_enough),
             fwk.on("resource.k8s.io/DeviceClass", "add|update", hint=hints.class_offers_resource),
         ]
+
+    def pod_made_room(self, pod: Pod, old: Pod, new: Pod | None) -> bool:
+        return hints.pod_made_room(pod, old, new, self.request_rule)
 
     def checked(self, pod: Pod) -> Needs:
         """Return the pod's needs without the resources that the arguments ignore."""

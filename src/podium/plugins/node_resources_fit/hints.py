@@ -9,18 +9,18 @@ from podium.plugins.node_resources_fit.needs import needs_of
 _IMPLICIT_NAME = "deviceclass.resource.kubernetes.io/"
 
 
-def pod_made_room(pod: Pod, old: Pod, new: Pod | None) -> bool:
+def pod_made_room(pod: Pod, old: Pod, new: Pod | None, rule: resources.RequestRule) -> bool:
     """Return whether a pod left its node, or takes less of a resource that this pod needs."""
     if new is None:
         return bool(old.node_name or old.nominated_node_name)
     if new.uid == pod.uid:
         return True
-    return bool(new.node_name) and _shrank(pod, old, new)
+    return bool(new.node_name) and _shrank(pod, old, new, rule)
 
 
-def _shrank(pod: Pod, old: Pod, new: Pod) -> bool:
-    before = resources.amounts(resources.pod_requests(old, use_status=True))
-    after = resources.amounts(resources.pod_requests(new, use_status=True))
+def _shrank(pod: Pod, old: Pod, new: Pod, rule: resources.RequestRule) -> bool:
+    before = resources.amounts(resources.pod_requests(old, rule))
+    after = resources.amounts(resources.pod_requests(new, rule))
     return any(before.get(name, 0) > after.get(name, 0) for name, _ in needs_of(pod)[1:])
 
 
@@ -41,7 +41,7 @@ def node_became_large_enough(pod: Pod, old: Node | None, new: Node) -> bool:
 
 def class_offers_resource(pod: Pod, old: DeviceClass | None, new: DeviceClass) -> bool:
     """Return whether the class now provides a resource that the pod requests."""
-    requests = resources.pod_requests(pod, use_status=False)
+    requests = resources.pod_requests(pod, resources.WRITTEN)
     if old is None and f"{_IMPLICIT_NAME}{new.name}" in requests:
         return True
     changed = old is None or old.spec.extended_resource_name != new.spec.extended_resource_name

@@ -36,7 +36,7 @@ def scored_demands(specs: Iterable[ResourceSpec], pod: Pod) -> tuple[Demand, ...
         exact, (cpu, memory) = resources.spec_requests(pod)
         return demands(specs, {**exact, resources.CPU: cpu, resources.MEMORY: memory})
     # As in kube-scheduler, pod-level requests do not count here, although they count on the node.
-    requests = resources.pod_requests(pod, use_status=False, pod_level=False, non_missing=True)
+    requests = resources.pod_requests(pod, resources.WRITTEN, pod_level=False, non_missing=True)
     return demands(specs, resources.amounts(requests))
 
 
