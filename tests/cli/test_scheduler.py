@@ -130,11 +130,11 @@ def test_without_election_it_ends_as_upstream_does(cluster):
 
 def test_other_features_a_log_for_programs_and_what_it_shows_of_itself(cluster):
     gates = (
-        "SchedulerPopFromBackoffQ=false,NominatedNodeNameForExpectation=false,"
-        "OpportunisticBatching=false,NodeDeclaredFeatures=false,StorageCapacityScoring=true"
+        "AllBeta=false,SchedulerAsyncAPICalls=true,LoggingBetaOptions=true,"
+        "StorageCapacityScoring=true,TaintTolerationComparisonOperators=true"
     )
     port = free_port()
-    serving = ("--leader-elect=false", f"--secure-port={port}")
+    serving = ("--emulated-version=1.36", "--leader-elect=false", f"--secure-port={port}")
     alone = cluster.scheduler(f"--feature-gates={gates}", "--logging-format=json", *serving)
     cluster.create("web", "db")
     alone.until_said("Serving on")

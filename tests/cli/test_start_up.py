@@ -10,7 +10,13 @@ from podium.cli import COMMANDS
 pytestmark = pytest.mark.slow
 
 HEAVY = {"aiohttp", "asyncio", "numpy", "prometheus_client", "rich", "yaml"}
-LIGHT_PARTS = {"podium.cli", "podium.api", "podium.durations", "podium.errors"}
+LIGHT_PARTS = {
+    "podium.cli",
+    "podium.api",
+    "podium.durations",
+    "podium.errors",
+    "podium.release",
+}
 SCRIPT = """\
 import sys
 from podium.__main__ import main

@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from podium.config.feature_gates import FeatureGates
+from podium.release import V1_36, V1_37
 from tests.support.faulty_proxy import answering, hanging_up
 from tests.support.scenarios import ClusterBehindProxy, node, play, pod, reasons, scrape
 
@@ -17,7 +19,6 @@ SCHEDULED = ("Scheduled", "Successfully assigned default/web to n1")
     [
         pytest.param(409, "the object has been modified", id="conflict"),
         pytest.param(404, 'pods "web" not found', id="not-found"),
-        pytest.param(500, "etcdserver: request timed out", id="internal"),
     ],
 )
 def test_a_refused_binding_is_undone_and_tried_again(code, message):
@@ -34,6 +35,27 @@ def test_a_refused_binding_is_undone_and_tried_again(code, message):
         assert reasons(cluster) == [("FailedScheduling", told), SCHEDULED]
 
     play(scene, cluster=ClusterBehindProxy)
+
+
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [
+        pytest.param(V1_36, ["FailedScheduling", "Scheduled"], id="the-whole-attempt-in-1.36"),
+        pytest.param(V1_37, ["Scheduled"], id="only-the-request-in-1.37"),
+    ],
+)
+def test_what_is_repeated_after_an_internal_error(release, told):
+    class Cluster(ClusterBehindProxy):
+        gates = FeatureGates(release)
+
+    async def scene(cluster):
+        cluster.proxy.instead("/binding", answering(500, "etcdserver: request timed out"))
+        await cluster.create(node(cpu="1"), pod("web", cpu="1"))
+        await cluster.wait(3)
+        assert cluster.node_of("web") == "n1"
+        assert [reason for reason, _ in reasons(cluster)] == told
+
+    play(scene, cluster=Cluster)
 
 
 def test_a_binding_whose_answer_is_lost_is_found_out_by_the_watch():
@@ -61,7 +83,7 @@ def test_the_room_of_a_refused_binding_is_offered_to_others():
 
     async def refusing_late(proxy, request):
         await late.wait()
-        return await answering(500, "busy")(proxy, request)
+        return await answering(409, "busy")(proxy, request)
 
     async def scene(cluster):
         cluster.proxy.instead("/binding", refusing_late)
@@ -126,7 +148,7 @@ def test_a_pod_deleted_while_its_binding_is_under_way_is_not_looked_for():
 
 def test_a_pod_deleted_in_backoff_is_gone_for_good():
     async def scene(cluster):
-        cluster.proxy.instead("/binding", answering(500, "busy"))
+        cluster.proxy.instead("/binding", answering(409, "busy"))
         await cluster.create(node(), pod("web"))
         await cluster.settle()
         assert scrape(cluster)("scheduler_pending_pods", queue="backoff") == 1
