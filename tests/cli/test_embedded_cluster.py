@@ -318,6 +318,17 @@ def test_pods_are_scheduled(tmp_path, is_choosy):
     assert nodes == ({"node-1"} if is_choosy else {"node-0", "node-1"})
 
 
+def test_a_detached_cluster_of_an_older_release(tmp_path):
+    shell = Shell(tmp_path)
+    shell.process("up", "--detach", "--nodes", "1", "--kubernetes-version", "1.36")
+    try:
+        shown = shell.out("get", "nodes")
+    finally:
+        shell.run("down")
+
+    assert "v1.36.0" in shown
+
+
 def test_a_wrong_configuration_starts_nothing(tmp_path):
     shell = Shell(tmp_path)
     (tmp_path / "scheduler.yaml").write_text(CHOOSY + "parallelism: 0\n")

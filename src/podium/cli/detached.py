@@ -71,6 +71,7 @@ def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
     command = [sys.executable, "-m", "podium", "up", f"--ready-fd={ready_fd}"]
     command += [f"--port={args.port}", f"--speed={args.speed}", f"--name={args.name}"]
     command += [f"--state-file={path.absolute()}"]
+    command += [f"--kubernetes-version={args.kubernetes_version}"]
     if args.nodes is not None:
         command.append(f"--nodes={args.nodes}")
     for template in args.node_template:
