@@ -3,32 +3,9 @@
 import pytest
 
 from tests.support.control_plane.comparison import compare
-from tests.support.control_plane.scripts import (
-    applying,
-    changing,
-    customizing,
-    defaulting,
-    misplacing,
-    reading,
-    refusing,
-    sweeping,
-    writing,
-)
+from tests.support.control_plane.scripts.catalogue import SCRIPTS
 
 pytestmark = pytest.mark.cluster
-
-MODULES = (
-    reading,
-    writing,
-    applying,
-    defaulting,
-    refusing,
-    misplacing,
-    customizing,
-    changing,
-    sweeping,
-)
-SCRIPTS = [script for module in MODULES for script in module.ALL]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)

@@ -1,0 +1,26 @@
+"""All scripts, in the order in which they run."""
+
+from tests.support.control_plane.scripts import (
+    applying,
+    changing,
+    customizing,
+    defaulting,
+    misplacing,
+    reading,
+    refusing,
+    sweeping,
+    writing,
+)
+
+MODULES = (
+    reading,
+    writing,
+    applying,
+    defaulting,
+    refusing,
+    misplacing,
+    customizing,
+    changing,
+    sweeping,
+)
+SCRIPTS = [script for module in MODULES for script in module.ALL]
