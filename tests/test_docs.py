@@ -122,7 +122,7 @@ def pattern(sentence):
 def recorded_reasons():
     """What kube-scheduler said, by plugin."""
     found = {}
-    for path in sorted(RECORDED.glob("*.jsonl.gz")):
+    for path in sorted(RECORDED.glob("*/*.jsonl.gz")):
         for line in gzip.decompress(path.read_bytes()).splitlines():
             expect = json.loads(line).get("expect", {})
             for status in verdicts(expect) if isinstance(expect, dict) else ():

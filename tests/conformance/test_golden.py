@@ -6,28 +6,48 @@ import pytest
 
 from podium.cli.conformance import builder
 from podium.conformance import Report, read, replay_all
-from podium.release import V1_36
+from podium.release import RELEASES, V1_36, V1_37
 from tests.support.search import is_fast
 
 GOLDEN = Path(__file__).resolve().parents[1] / "data" / "golden"
-FILES = sorted([*GOLDEN.glob("*.jsonl.gz"), *GOLDEN.glob("*.json")])
 
 # Hints about resource claims and device classes, which podium does not read yet.
-LEFT_OUT = {"queueing-hints.jsonl.gz": 83}
+LEFT_OUT = {"queueing-hints.jsonl.gz": 83, "claim-hints.jsonl.gz": 20}
 
 EVERY = 10 if is_fast() else 1  # such recording is replayed
 
 
-def test_there_are_recordings():
-    assert len(FILES) == 44
+def files_of(release):
+    folder = GOLDEN / str(release)
+    return sorted([*folder.glob("*.jsonl.gz"), *folder.glob("*.json")])
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.partition(".")[0])
-def test_no_difference(path):
+RECORDINGS = [
+    pytest.param(release, path, id=f"{release}-{path.name.partition('.')[0]}")
+    for release in RELEASES
+    for path in files_of(release)
+]
+
+
+@pytest.mark.parametrize(("release", "files"), [(V1_36, 53), (V1_37, 54)], ids=str)
+def test_there_are_recordings(release, files):
+    assert len(files_of(release)) == files
+
+
+@pytest.mark.parametrize(("release", "path"), RECORDINGS)
+def test_no_difference(release, path):
     cases = read([path])[::EVERY]
 
-    report = Report.of(replay_all(cases, builder(V1_36)))
+    report = Report.of(replay_all(cases, builder(release)))
 
     assert not report.differences, report.text()
     assert report.left_out == len(cases) - report.passed
     assert report.left_out == LEFT_OUT.get(path.name, 0) or EVERY > 1
+
+
+def test_a_release_does_not_decide_as_the_other():
+    """Each recording that aims at a difference tells the releases apart."""
+    families = ["node-name-prefilter", "image-volumes", "resize-sums", "volume-limit-scaling"]
+    for family in families:
+        cases = read([GOLDEN / str(V1_37) / f"{family}.jsonl.gz"])
+        assert Report.of(replay_all(cases, builder(V1_36))).failed, family

@@ -21,9 +21,10 @@ _BENCH_EXAMPLES = """examples:
   podium bench --kubeconfig F --scheduler external FILE       the scheduler that runs there
 """
 _CONFORMANCE_EXAMPLES = """examples:
-  podium conformance tests/data/golden                                    everything recorded
-  podium conformance tests/data/golden/*.gz --family preemption           one family
-  podium conformance tests/data/golden/*.gz --name '*/reprieve-*' -o json
+  podium conformance tests/data/golden/1.37                               everything recorded
+  podium conformance tests/data/golden/1.36 --kubernetes-version 1.36     of another release
+  podium conformance tests/data/golden/1.37 --family preemption           one family
+  podium conformance tests/data/golden/1.37 --name '*/reprieve-*' -o json
 """
 
 
