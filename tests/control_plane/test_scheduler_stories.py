@@ -9,6 +9,7 @@ import itertools
 
 import pytest
 
+from podium.release import V1_37
 from tests.support.control_plane import sides
 from tests.support.control_plane.comparison import JSON_PATCH, MERGE
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane
@@ -72,6 +73,12 @@ def stage(scheduled):
     stage.clear()
 
 
+@pytest.fixture
+def claims(binaries):
+    """What DynamicResources adds to messages about pods without claims."""
+    return "" if binaries.release >= V1_37 else "no new claims to deallocate, "
+
+
 def assigned(stage, pod, node, profile="default-scheduler"):
     note = f"Successfully assigned {stage.namespace}/{pod} to {node}"
     return (profile, "Normal", "Scheduled", "Binding", note)
@@ -100,11 +107,11 @@ def test_a_plain_pod_is_bound(stage):
     assert stage.told("web") == [assigned(stage, "web", "b")]
 
 
-def test_a_pod_waits_until_a_node_fits(stage):
+def test_a_pod_waits_until_a_node_fits(stage, claims):
     stage.nodes("small", cpu="1")
     stage.pod("web", requests={"cpu": "2"})
     why = (
-        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: "
+        f"0/1 nodes are available: 1 Insufficient cpu. {claims}preemption: "
         "0/1 nodes are available: 1 Preemption is not helpful for scheduling."
     )
     stage.until(stage.core("pods"), "web", lambda pod: "conditions" in pod["status"])
@@ -153,7 +160,7 @@ def test_each_profile_schedules_its_own_pods(stage):
     assert stage.told("stranger") == []
 
 
-def test_required_anti_affinity(stage):
+def test_required_anti_affinity(stage, claims):
     stage.nodes("a", "b")
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "x"}}}
     apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
@@ -162,16 +169,15 @@ def test_required_anti_affinity(stage):
     stage.until_bound("one", "two")
     stage.pod("three", {"app": "x"}, affinity=apart)
     why = (
-        "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules. no new claims to "
-        "deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for "
-        "incoming pod."
+        f"0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules. {claims}"
+        "preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
     )
 
     assert stage.until_told("three", "FailedScheduling") == why
     assert {stage.outcome(name)["node"] for name in ("one", "two")} == {"a", "b"}
 
 
-def test_required_affinity_and_hard_spreading(stage):
+def test_required_affinity_and_hard_spreading(stage, claims):
     for zone in ("z1", "z2"):
         stage.nodes(f"{zone}-a", f"{zone}-b", **{ZONE: zone})
     spread = {
@@ -196,12 +202,12 @@ def test_required_affinity_and_hard_spreading(stage):
     assert zones == ["z1", "z1", "z2", "z2"]
     assert stage.until_told("lost", "FailedScheduling") == (
         "0/4 nodes are available: 1 node(s) didn't match pod affinity rules, 3 node(s) didn't "
-        "match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/4 nodes "
+        f"match Pod's node affinity/selector. {claims}preemption: 0/4 nodes "
         "are available: 4 Preemption is not helpful for scheduling."
     )
 
 
-def test_preemption(stage):
+def test_preemption(stage, binaries):
     for name, value in (("low", 10), ("high", 1000)):
         stage.create(PRIORITIES, {"metadata": {"name": name}, "value": value})
     stage.nodes("a", cpu="2")
@@ -213,6 +219,9 @@ def test_preemption(stage):
     victim = stage.until(stage.core("pods"), "victim", lambda pod: is_leaving(pod))
     stage.until(stage.core("pods"), "boss", lambda pod: pod["status"].get("nominatedNodeName"))
     why = "0/1 nodes are available: 1 Insufficient cpu."
+    if binaries.release >= V1_37:
+        found = "found a potential placement for pod on node a, preempting 1 victims"
+        why = f"{why} preemption: {found}"
     assert stage.until_told("boss", "FailedScheduling") == why
     (target,) = [
         each for each in victim["status"]["conditions"] if each["type"] == "DisruptionTarget"
@@ -322,7 +331,7 @@ def test_a_volume_is_provisioned_where_the_pod_goes(stage):
     assert stage.outcome("db") == bound("b")
 
 
-def test_a_claim_without_a_volume(stage):
+def test_a_claim_without_a_volume(stage, claims):
     stage.nodes("a")
     stage.create(CLASSES, late_class("local", "kubernetes.io/no-provisioner"))
     stage.create(stage.core(CLAIMS), claim("data", "local"))
@@ -330,7 +339,7 @@ def test_a_claim_without_a_volume(stage):
 
     assert stage.until_told("db", "FailedScheduling") == (
         "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind. "
-        "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not "
+        f"{claims}preemption: 0/1 nodes are available: 1 Preemption is not "
         "helpful for scheduling."
     )
 
