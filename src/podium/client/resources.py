@@ -193,7 +193,12 @@ _ALL: Final[tuple[Resource[Any], ...]] = (
         without="scheduling of pods with claims that are not bound yet",
     ),
     _served(CSINode, "csinodes", _STORAGE, without="limits on the volumes of a node"),
-    _served(CSIDriver, "csidrivers", _STORAGE, without="storage capacity tracking"),
+    _served(
+        CSIDriver,
+        "csidrivers",
+        _STORAGE,
+        without="storage capacity tracking, and refusing nodes that lack a required CSI driver",
+    ),
     _served(
         CSIStorageCapacity,
         "csistoragecapacities",
