@@ -6,7 +6,9 @@ import msgspec
 import pytest
 
 from podium.api.objects import Namespace, ObjectMeta, PersistentVolumeClaim
+from podium.framework.event_rules import event_rules
 from podium.framework.events import action_names
+from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
 from tests.support import toys
 from tests.support.live import Desk
@@ -171,3 +173,32 @@ def test_a_contradiction_is_logged_and_told_all_the_same(desk, caplog):
 
     assert "RemovePod failed" in caplog.text
     assert desk.told.told == [("AssignedPod", "Delete")]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param((V1_37, "UnscheduledPod"), id="1.37"),
+        pytest.param((V1_36, "UnschedulablePod"), id="1.36"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("old", "new", "actions"),
+    [
+        pytest.param(None, WEB, ["Add"], id="new"),
+        pytest.param(WEB, version(WEB, 2), ["Update"], id="updated"),
+        pytest.param(
+            WEB, version(WEB, 2, labels={"a": "b"}), ["Update", "UpdatePodLabel"], id="labelled"
+        ),
+        pytest.param(WEB, None, ["Delete"], id="deleted"),
+    ],
+)
+def test_events_of_pending_pods_are_timed_under_the_names_of_the_release(
+    desk, names, old, new, actions
+):
+    release, resource = names
+    handlers = replace(desk.handlers, events=event_rules(release))
+    handlers.on_pod(old, new)
+
+    timed = desk.metrics.event_seconds.series()
+    assert set(timed) == {(f"{resource}{action}",) for action in actions}
