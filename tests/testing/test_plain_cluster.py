@@ -22,6 +22,19 @@ class Nowhere(fwk.FilterPlugin):
         return fwk.Status.unschedulable("nowhere")
 
 
+@pytest.mark.parametrize(
+    ("version", "says_so"), [("1.36", True), ("1.37", False)], ids=["1.36", "1.37"]
+)
+def test_a_cluster_of_a_release(version, says_so):
+    with Cluster(kubernetes_version=version) as cluster:
+        cluster.create(node("small", cpu="1"), pod("web", cpu="2"))
+        cluster.settle()
+
+        assert ("no new claims to deallocate" in cluster.why_pending("web")) is says_so
+        kubelet = cluster.get("nodes", "small")["status"]["nodeInfo"]["kubeletVersion"]
+        assert kubelet == f"v{version}.0"
+
+
 def test_a_day_in_a_cluster(cluster):
     cluster.create(node("small", cpu="1"), pod("web", cpu="2"))
     cluster.settle()

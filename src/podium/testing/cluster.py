@@ -59,8 +59,8 @@ class SimulatedCluster:
 
     Objects are structs of podium or dicts as in a manifest; without a namespace they are in
     ``default``. ``address`` tells the scheduler where its API server is: a test may put something
-    between the two. A subclass may choose other ``gates``. The API server is of the registry's
-    release.
+    between the two. A subclass may choose other ``gates``. Everything behaves as in the release of
+    the registry.
     """
 
     gates: ClassVar[FeatureGates] = NO_CHOICE
@@ -70,7 +70,9 @@ class SimulatedCluster:
     ) -> None:
         self.clock = FakeClock()
         self._registry = registry or app.in_tree(self.gates)
-        self.api = new_api(self.clock, seed=1, release=self._registry.release)
+        release = self._registry.release
+        self._gates = self.gates if self.gates.release == release else FeatureGates(release)
+        self.api = new_api(self.clock, seed=1, release=release)
         self._cluster = Cluster(self.api)
         self._runner = Runner(
             self.api.store,
@@ -95,7 +97,7 @@ class SimulatedCluster:
             self._configuration,
             connection,
             registry=self._registry,
-            options=LiveOptions(self.gates),
+            options=LiveOptions(self._gates),
         )
         await self._ends.enter_async_context(self.scheduler)
         await self.settle()

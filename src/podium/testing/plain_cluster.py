@@ -15,11 +15,13 @@ from typing import Any, TypeVar
 
 from podium import config
 from podium.api.meta import ApiObject
-from podium.app import plugin_loading
+from podium.app import in_tree_with_legacy, plugin_loading
 from podium.clock import give_way
 from podium.config import Configuration
+from podium.config.feature_gates import FeatureGates
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
+from podium.release import LATEST, release_named
 from podium.testing.cluster import Change, Json, SimulatedCluster
 
 T = TypeVar("T")
@@ -31,14 +33,19 @@ class Cluster:
     """``with Cluster(plugins=[Mine]) as cluster:`` an API server, nodes, a scheduler, fake time.
 
     ``plugins`` are classes, factories or decorated functions; they run in every profile that does
-    not name them. ``configuration`` is a file of it, or its content as a dict. What is meant is
-    what ``simulated`` does, which says more about each method.
+    not name them. ``configuration`` is a file of it, or its content as a dict. All behaves as in
+    ``kubernetes_version``, such as "1.36". ``simulated`` says more about each method.
     """
 
     def __init__(
-        self, *, plugins: Iterable[object] = (), configuration: Written | None = None
+        self,
+        *,
+        plugins: Iterable[object] = (),
+        configuration: Written | None = None,
+        kubernetes_version: str = str(LATEST),
     ) -> None:
-        registry = plugin_loading.registry(plugins=plugins)
+        own = in_tree_with_legacy(FeatureGates(release_named(kubernetes_version)))
+        registry = plugin_loading.registry(plugins=plugins, own=own)
         self.simulated = SimulatedCluster(_read(configuration, registry), registry)
         self._loop = asyncio.Runner()
         # In a notebook or an async test a loop is running already: ours then runs in a thread.

@@ -144,6 +144,18 @@ def owners(ask):
         ask.create(path, {"metadata": {"name": "x", "ownerReferences": [owner]}})
 
 
+def types_of_secrets(ask):
+    path = ask.core("secrets")
+    ask.create(path, {"metadata": {"name": "x"}})
+    ask.patch(f"{path}/x", {"type": "example.com/other"}, MERGE)
+
+
+def image_volumes(ask):
+    ask.create(ask.core("pods"), pod("x", volumes=[{"name": "v", "image": {}}]))
+    image = {"reference": "registry.example.com/data:1"}
+    ask.create(ask.core("pods"), pod("y", volumes=[{"name": "v", "image": image}]))
+
+
 def pod_addresses(ask):
     path = ask.core("pods")
     ask.create(path, pod("x"))
@@ -159,5 +171,7 @@ ALL = (
     changed_cluster_rules,
     default_storage_classes,
     owners,
+    types_of_secrets,
+    image_volumes,
     pod_addresses,
 )

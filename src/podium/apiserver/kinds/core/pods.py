@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from podium.api import quantity
+from podium.apiserver import statuses
 from podium.apiserver.admission.default_tolerations import add_default_tolerations
 from podium.apiserver.admission.priority import resolve_priority
 from podium.apiserver.admission.runtime_class import apply_runtime_class
@@ -109,6 +110,10 @@ def _is_guaranteed(resources: Json) -> bool:
 def _check(pod: Json) -> Iterator[Cause]:
     spec = pod.get("spec") or {}
     yield from pod_spec_causes(spec, "spec")
+    for index, volume in enumerate(spec.get("volumes") or []):
+        image = volume.get("image")
+        if image is not None and not image.get("reference"):
+            yield statuses.required(f"spec.volumes[{index}].image.reference")
     yield from pod_level.request_causes(spec, "spec")
 
 

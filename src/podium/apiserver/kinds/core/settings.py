@@ -10,7 +10,7 @@ from podium.apiserver.json_path import at
 from podium.apiserver.kinds.api_kind import NOT_SELECTABLE, ApiKind
 from podium.apiserver.kinds.columns import AGE, CREATED_AT, NAME, column, value_column
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
-from podium.apiserver.kinds.workloads import spec_of
+from podium.apiserver.kinds.workloads import immutable, spec_of
 from podium.apiserver.statuses import Cause, Json
 
 
@@ -50,13 +50,18 @@ def _set_secret_defaults(obj: Json) -> None:
             data[name] = base64.b64encode(text.encode()).decode()
 
 
+def _check_secret_update(old: Json, new: Json) -> Iterator[Cause]:
+    yield from immutable("type")(old, new)
+    yield from _check_immutable_data(old, new)
+
+
 SECRET = ApiKind(
     "",
     "v1",
     "Secret",
     "secrets",
     set_defaults=_set_secret_defaults,
-    check_update=_check_immutable_data,
+    check_update=_check_secret_update,
     columns=(
         NAME,
         value_column("Type", "type"),
