@@ -133,12 +133,18 @@ def test_a_stage_may_change(release, stage):
     assert f"# HELP scheduler_scheduling_algorithm_duration_seconds [{stage}] Duration" in text
 
 
-def test_entities_are_counted_when_they_move():
+def test_entities_are_counted_unless_hints_sent_them():
     metrics = Metrics()
-    metrics.incoming("active", "NodeAdd", True)
-    metrics.incoming("backoff", "NodeAdd", False)
+    for _ in range(2):
+        metrics.incoming("active", "NodeAdd")
+        metrics.incoming("backoff", "NodeAdd")
+        metrics.as_hinted("backoff", "NodeAdd")
+    assert metrics.incoming_pods.series() == {("active", "NodeAdd"): 2, ("backoff", "NodeAdd"): 2}
+    assert metrics.incoming_entities.series() == {("active", "NodeAdd", "pod"): 2}
 
-    assert metrics.incoming_pods.series() == {("active", "NodeAdd"): 1, ("backoff", "NodeAdd"): 1}
+    metrics.reset()
+    assert metrics.incoming_entities.series() == {}
+    metrics.incoming("active", "NodeAdd")
     assert metrics.incoming_entities.series() == {("active", "NodeAdd", "pod"): 1}
 
 
@@ -203,7 +209,7 @@ def test_labels_stand_where_they_belong():
     metrics.point("batch", "PreBind", "Success", 0.1)
     metrics.plugin("NodeName", "Filter", "Skip", 0.1)
     metrics.evaluations.inc("NodeName", "Filter", "batch", by=5000)
-    metrics.incoming("active", "NodeAdd", True)
+    metrics.incoming("active", "NodeAdd")
     metrics.request("127.0.0.1:1", "GET", 200, 0.1)
     metrics.request("127.0.0.1:1", "PUT", 0, 0.1)
 
@@ -263,7 +269,7 @@ def test_a_counter_may_be_read_from_who_counts_anyway():
 def test_schedulers_in_one_process_do_not_meet():
     one, other = Metrics(), Metrics()
 
-    one.incoming("active", "NodeAdd", True)
+    one.incoming("active", "NodeAdd")
 
     assert other.incoming_pods.series() == {}
 

@@ -14,7 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import Metric
 
 from podium import metric_declarations as declared
-from podium.metric_families import Counter, Gauge, Histogram
+from podium.metric_families import Counter, Gauge, Histogram, Labels
 from podium.release import LATEST, Release
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -79,6 +79,8 @@ class Metrics:
         self.hint_seconds = Histogram(declared.HINT_SECONDS, release)
         self.incoming_pods = Counter(declared.INCOMING_PODS, release)
         self.incoming_entities = Counter(declared.INCOMING_ENTITIES, release)
+        self._as_hinted: dict[Labels, float] = {}
+        self.incoming_entities.read_from(self._entities)
         self.pre_queueing_hints = Counter(declared.PRE_QUEUEING_HINTS, release)
         self.pending_pods = Gauge(declared.PENDING_PODS, release)
         self.queued_entities = Gauge(declared.QUEUED_ENTITIES, release)
@@ -132,10 +134,22 @@ class Metrics:
         """Whether to time single plugins in this cycle: as upstream, in one of ten, at random."""
         return self._chance() < PLUGIN_SAMPLE
 
-    def incoming(self, queue: str, event: str, is_moved: bool) -> None:
+    def incoming(self, queue: str, event: str) -> None:
         self.incoming_pods.inc(queue, event)
-        if is_moved:
-            self.incoming_entities.inc(queue, event, POD)
+
+    def as_hinted(self, queue: str, event: str) -> None:
+        """Do not count the pod that just entered a queue as an entity."""
+        self._as_hinted[queue, event] = self._as_hinted.get((queue, event), 0) + 1
+
+    def _entities(self) -> dict[Labels, float]:
+        """Count the pods that entered a queue in another way than hinted.
+
+        Most pods do, so only the others are counted when they enter.
+        """
+        hinted = self._as_hinted.copy()
+        entered = self.incoming_pods.series().items()
+        moved = {(*labels, POD): n - hinted.get(labels, 0) for labels, n in entered}
+        return {labels: n for labels, n in moved.items() if n}
 
     def hint(self, plugin: str, event: str, hint: str, seconds: float) -> None:
         """Observe a queueing hint; ``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
@@ -176,5 +190,6 @@ class Metrics:
 
     def reset(self) -> None:
         """Reset counters and histograms; gauges stay."""
+        self._as_hinted = {}
         for family in self.families():
             family.reset()

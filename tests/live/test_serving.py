@@ -91,7 +91,7 @@ def test_a_process_that_stops_is_not_ready_but_alive():
 
 def test_metrics_are_shown_and_reset():
     async def scenario(running):
-        running.metrics.incoming("active", "NodeAdd", True)
+        running.metrics.incoming("active", "NodeAdd")
         line = 'scheduler_queue_incoming_pods_total{event="NodeAdd",queue="active"} 1.0'
 
         status, text, headers = await running.ask("/metrics")

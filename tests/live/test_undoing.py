@@ -43,7 +43,7 @@ def observed():
     seen = []
 
     class Watching(NoObserver):
-        def incoming(self, queue, event, is_moved):
+        def incoming(self, queue, event):
             seen.append(event)
 
     class Watched(Desk):

@@ -93,7 +93,7 @@ def test_who_moved_to_another_queue_than_hints_stand_for(world):
     world.advance(2.0)
     world.happens(NODE_TAINT)
 
-    assert world.seen.moved == {
+    assert +world.seen.moved == {
         ("active", "UnscheduledPodAdd"): 5,
         ("unschedulable", "UnscheduledPodAdd"): 1,
         ("active", "BackoffComplete"): 2,

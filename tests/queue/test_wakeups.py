@@ -3,7 +3,7 @@
 import pytest
 
 from podium import framework as fwk
-from podium.queue.scheduling_queue import QueueOptions
+from podium.queue.options import QueueOptions
 from podium.testing.builders import pod
 from tests.support.queue import (
     ANYTHING,

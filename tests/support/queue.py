@@ -13,8 +13,9 @@ from podium.framework.event_rules import event_rules
 from podium.framework.nominator import Nominator
 from podium.plugins.priority_sort import PrioritySort
 from podium.queue.observation import NoObserver
+from podium.queue.options import QueueOptions
 from podium.queue.rules import ProfileRules
-from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
+from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import V1_36
 from podium.testing.builders import node, pod
 from tests.support.toys import Filter, PreEnqueue, profile
@@ -84,10 +85,12 @@ class Counting(NoObserver):
         self.hints = []
         self.gated = []
 
-    def incoming(self, queue, event, is_moved):
+    def incoming(self, queue, event):
         self.entered[queue, event] += 1
-        if is_moved:
-            self.moved[queue, event] += 1
+        self.moved[queue, event] += 1
+
+    def as_hinted(self, queue, event):
+        self.moved[queue, event] -= 1
 
     def point(self, profile, point, status, seconds):
         assert seconds >= 0

@@ -9,8 +9,9 @@ from podium.client.api_client import ApiClient, SingleTryBindings
 from podium.clock import Clock
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.live.binding import Binder, QuietBinder
+from podium.queue.options import QueueOptions
 from podium.queue.patient_queue import PatientQueue
-from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
+from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import V1_37
 
 LONGEST_UNSCHEDULABLE: Final = QueueOptions().max_in_unschedulable

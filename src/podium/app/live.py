@@ -43,8 +43,9 @@ from podium.live.slices import Slices
 from podium.live.tasks import Tasks
 from podium.live.watching import Watching
 from podium.metrics import Metrics
+from podium.queue.options import QueueOptions
 from podium.queue.rules import ProfileRules
-from podium.queue.scheduling_queue import QueueOptions, SchedulingQueue
+from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.cluster import ClusterState
 
 

@@ -26,12 +26,14 @@ class Pending(NamedTuple):
 class QueueObserver(Protocol):
     """Is called as things happen. Gauges are read from the queue's own counts instead."""
 
-    def incoming(self, queue: str, event: str, is_moved: bool) -> None:
-        """A pod entered ``active``, ``backoff`` or ``unschedulable`` because of this event.
+    def incoming(self, queue: str, event: str) -> None:
+        """A pod entered ``active``, ``backoff`` or ``unschedulable`` because of this event."""
 
-        ``is_moved`` is false if this is the queue that the hints stand for: no hint that the pod
-        stays, one of a rejecting plugin that it backs off, one of a pending plugin that it is
-        tried at once. kube-scheduler counts no entity then.
+    def as_hinted(self, queue: str, event: str) -> None:
+        """The pod that just entered this queue went where its hints send it.
+
+        That is ``unschedulable`` if no hint says yes, ``active`` if one of a pending plugin does,
+        and ``backoff`` if one of another plugin does. As an entity it is not counted then.
         """
 
     def point(self, profile: str, point: str, status: str, seconds: float) -> None:
@@ -44,7 +46,10 @@ class QueueObserver(Protocol):
 class NoObserver:
     """An observer that ignores everything, for shells without metrics."""
 
-    def incoming(self, queue: str, event: str, is_moved: bool) -> None:
+    def incoming(self, queue: str, event: str) -> None:
+        pass
+
+    def as_hinted(self, queue: str, event: str) -> None:
         pass
 
     def point(self, profile: str, point: str, status: str, seconds: float) -> None:

@@ -57,5 +57,6 @@ class PatientQueue(SchedulingQueue):
     def _to_backoff(self, queued: QueuedPod, label: str) -> None:
         self._unschedulable.remove(queued.key)
         self._backoff.push(queued)
-        self._observer.incoming("backoff", label, False)
+        self._observer.incoming("backoff", label)
+        self._observer.as_hinted("backoff", label)
         self._flush.arm()

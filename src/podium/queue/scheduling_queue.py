@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import ClassVar
 
 from podium.api.objects import Pod
 from podium.clock import Clock
-from podium.framework.event_rules import EventRules, event_rules
 from podium.framework.events import ACTIONS, ClusterEvent
 from podium.framework.nominator import Nominator
 from podium.framework.queued_pod import QueuedPod
@@ -25,6 +23,7 @@ from podium.queue.backoff import Backoff
 from podium.queue.heap import PodHeap
 from podium.queue.in_flight import ClusterChange, InFlight, own_changes
 from podium.queue.observation import NoObserver, Pending, QueueObserver
+from podium.queue.options import QueueOptions
 from podium.queue.requeueing import Requeueing, Strategy
 from podium.queue.rules import ProfileRules
 from podium.queue.ticker import Ticker
@@ -42,16 +41,6 @@ _WILDCARD = ClusterEvent("*", ACTIONS["All"])
 
 BACKOFF_FLUSH = 1.0
 LEFTOVER_FLUSH = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class QueueOptions:
-    """Durations in seconds, and the events of the release that the queue behaves as."""
-
-    initial_backoff: float = 1.0
-    max_backoff: float = 10.0
-    max_in_unschedulable: float = 300.0
-    events: EventRules = event_rules()  # noqa: RUF009  # frozen
 
 
 class SchedulingQueue:
@@ -221,7 +210,7 @@ class SchedulingQueue:
             # There is nothing else to do, so a rejected pod need not wait.
             queued = self._backoff.pop_early()
             if queued is not None:
-                self._observer.incoming("active", POPPED_EARLY, True)
+                self._observer.incoming("active", POPPED_EARLY)
         return queued
 
     def _count_failure(self, queued: QueuedPod) -> None:
@@ -300,41 +289,47 @@ class SchedulingQueue:
 
     def _requeue(self, queued: QueuedPod, strategy: Strategy, label: str) -> None:
         if strategy is Strategy.SKIP:
-            self._hold(queued, label, is_moved=False)
+            if self._hold(queued, label):
+                self._observer.as_hinted("unschedulable", label)
         elif strategy is Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued):
             self._to_backoff(queued, label)
-        else:
-            self._to_active(queued, label, is_moved=strategy is Strategy.AFTER_BACKOFF)
+        elif self._to_active(queued, label) and strategy is Strategy.IMMEDIATELY:
+            self._observer.as_hinted("active", label)
 
-    def _to_active(self, queued: QueuedPod, label: str, is_moved: bool = True) -> None:
+    def _to_active(self, queued: QueuedPod, label: str) -> bool:
         if not self._passes(queued, label):
-            return
+            return False
         self._unschedulable.remove(queued.key)
-        self._enter_active(queued, label, is_moved)
+        self._enter_active(queued, label)
         if label in self._events.nominating:
             self._nominator.add(queued.info)
+        return True
 
     def _to_backoff(self, queued: QueuedPod, label: str) -> None:
         if not self._passes(queued, label):
             return
         self._unschedulable.remove(queued.key)
         self._backoff.push(queued)
-        self._observer.incoming("backoff", label, False)
+        self._observer.incoming("backoff", label)
+        self._observer.as_hinted("backoff", label)
         self._flush.arm()
         if self._backoff.can_pop_early:
             self._something_to_pop.set()
 
-    def _enter_active(self, queued: QueuedPod, label: str, is_moved: bool = True) -> None:
+    def _enter_active(self, queued: QueuedPod, label: str) -> None:
         if queued.first_queued is None:
             queued.first_queued = self._clock.now()
         self._active.push(queued)
-        self._observer.incoming("active", label, is_moved)
+        self._observer.incoming("active", label)
         self._something_to_pop.set()
 
-    def _hold(self, queued: QueuedPod, label: str, is_moved: bool = True) -> None:
-        if self._unschedulable.put(queued):
-            self._observer.incoming("unschedulable", label, is_moved)
+    def _hold(self, queued: QueuedPod, label: str) -> bool:
+        """Keep the pod until an event. Return whether it is new there."""
+        is_new = self._unschedulable.put(queued)
+        if is_new:
+            self._observer.incoming("unschedulable", label)
             self._leftovers.arm()
+        return is_new
 
     def _passes(self, queued: QueuedPod, label: str) -> bool:
         """Whether PreEnqueue admits the pod. If not, the pod is held, gated by that plugin."""
