@@ -5,6 +5,7 @@ import asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
 from podium import app, config
+from podium.config.feature_gates import NO_CHOICE
 from podium.testing import SimulatedCluster
 from tests.support.faulty_proxy import FaultyProxy
 
@@ -37,9 +38,9 @@ def pod(name="web", labels=None, cpu=None, scheduler=None, **spec):
     }
 
 
-def configured(*plugins, **fields):
+def configured(*plugins, gates=NO_CHOICE, **fields):
     """A configuration with these plugins at all their points, beside the default ones."""
-    registry = app.in_tree()
+    registry = app.in_tree(gates)
     for plugin in plugins:
         registry.register(plugin)
     profile = {
@@ -67,7 +68,7 @@ def play(scene, *plugins, cluster=SimulatedCluster):
     """Run ``scene(cluster)`` with these plugins enabled beside the default ones."""
 
     async def run():
-        async with cluster(*configured(*plugins)) as made:
+        async with cluster(*configured(*plugins, gates=cluster.gates)) as made:
             await scene(made)
 
     asyncio.run(run())
