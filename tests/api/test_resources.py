@@ -15,8 +15,8 @@ from podium.api.resources import (
     is_scalar,
     non_zero,
     pod_requests,
+    request_rule,
 )
-from podium.app.request_rules import request_rule
 from podium.release import V1_36, V1_37
 
 

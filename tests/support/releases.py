@@ -4,7 +4,7 @@ from typing import Any
 
 from podium import app
 from podium import framework as fwk
-from podium.app.request_rules import request_rule
+from podium.api.resources import request_rule
 from podium.config.feature_gates import FeatureGates
 from podium.framework.registry import Registry
 from podium.release import Release

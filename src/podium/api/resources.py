@@ -14,6 +14,7 @@ from podium.api.meta import ResourceList
 from podium.api.names import label_key_problems
 from podium.api.nodes import Node
 from podium.api.pods import Container, ContainerStatus, Pod
+from podium.release import V1_37, Release
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -219,23 +220,28 @@ def _largest_sum(pod: Pod, defaults: Mapping[str, int]) -> Nanos:
     if status.allocated_resources and status.resources is not None and status.resources.requests:
         _raise_to(total, _nanos(status.allocated_resources))
         _raise_to(total, _nanos(status.resources.requests))
-        return total
-    statuses = (*status.init_container_statuses, *status.container_statuses)
-    by_name = {found.name: found for found in statuses}
-    fallback = not _is_resize_infeasible(pod)
-    for list_of in (_allocated, _actual):
-
-        def requests_of(container: Container, list_of: _ListOf = list_of) -> Nanos:
-            found = by_name.get(container.name)
-            listed = list_of(found) if found is not None else {}
-            written = container.resources.requests if fallback else {}
-            return _with_defaults(_nanos(listed or written), defaults)
-
-        _raise_to(total, _aggregate(pod, requests_of, requests_of))
+    else:
+        _raise_to(total, _sum_of_statuses(pod, _allocated, defaults))
+        _raise_to(total, _sum_of_statuses(pod, _actual, defaults))
     return total
 
 
-_ListOf = Callable[[ContainerStatus], ResourceList]
+def _sum_of_statuses(
+    pod: Pod, list_of: Callable[[ContainerStatus], ResourceList], defaults: Mapping[str, int]
+) -> Nanos:
+    """Add up one list of each container's status.
+
+    A container without that list counts as written, unless the resize is infeasible.
+    """
+    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
+    listed = {found.name: list_of(found) for found in statuses}
+    is_infeasible = _is_resize_infeasible(pod)
+
+    def requests_of(container: Container) -> Nanos:
+        written = {} if is_infeasible else container.resources.requests
+        return _with_defaults(_nanos(listed.get(container.name) or written), defaults)
+
+    return _aggregate(pod, requests_of, requests_of)
 
 
 def _allocated(status: ContainerStatus) -> ResourceList:
@@ -289,6 +295,11 @@ def _wanted_of_pod(pod: Pod) -> Nanos:
 
 HELD_BY_CONTAINER = RequestRule("HELD_BY_CONTAINER", _sum_of_largest, _wanted_of_pod)
 """As 1.36 counts a pod that is being resized."""
+
+
+def request_rule(release: Release) -> RequestRule:
+    """Return how a release counts a pod that is being resized."""
+    return HELD_IN_SUM if release >= V1_37 else HELD_BY_CONTAINER
 
 
 # --- parts of the rules ---------------------------------------------------------------------------

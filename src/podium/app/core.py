@@ -7,9 +7,9 @@ from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any
 
 from podium.api.objects import Pod
+from podium.api.resources import request_rule
 from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.profiles import DraftProfiles, ProfileBuilder
-from podium.app.request_rules import request_rule
 from podium.clock import Clock, StillClock
 from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from podium import extender
 from podium.api.objects import Node, Pod
+from podium.api.resources import request_rule
 from podium.app.core import Core
 from podium.app.feature_gates import USUAL, LiveOptions
 from podium.app.ignored_fields import watched_nodes, watched_pods
 from podium.app.own_plugins import in_tree_with_legacy
 from podium.app.plugin_reloading import Exchange, rules_of, watched
 from podium.app.profiles import ProfileBuilder, report_unsigned
-from podium.app.request_rules import request_rule
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender
@@ -61,9 +61,13 @@ def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by i
 ) -> RunningScheduler:
     """Build a scheduler for the cluster behind a connection; call this on its event loop.
 
-    ``extenders`` run in this process, beside those that the configuration names.
+    ``extenders`` run in this process, beside those that the configuration names. The registry must
+    be of the release in ``options``: half of the differences are decided by each.
     """
-    registry = registry or in_tree_with_legacy()
+    registry = registry or in_tree_with_legacy(options.gates)
+    if registry.release != options.gates.release:
+        releases = f"plugins of {registry.release} with options of {options.gates.release}"
+        raise ValueError(f"a scheduler behaves as one release: {releases}")
     metrics = metrics or Metrics(release=registry.release)
     configured = extender.build(configuration.extenders, connection.clock)
     all_extenders = Extenders((*configured, *extenders), configuration.parallelism)

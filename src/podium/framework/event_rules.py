@@ -11,14 +11,7 @@ from typing import Final
 
 from podium.api import quantity
 from podium.api.objects import Node, Pod
-from podium.api.resources import (
-    HELD_BY_CONTAINER,
-    HELD_IN_SUM,
-    WRITTEN,
-    RequestRule,
-    is_held,
-    pod_requests,
-)
+from podium.api.resources import WRITTEN, Nanos, RequestRule, is_held, pod_requests, request_rule
 from podium.framework.events import (
     ACTIONS,
     ASSIGNED_POD,
@@ -42,6 +35,7 @@ class EventRules:
 
     ``waiting_pod`` is the resource of events of pods without a node, ``own_pod`` that of the
     changes of a pod that the queue reconsiders. ``added`` and the fields below it are labels.
+    ``request_rule`` finds the requests of a pod, and ``scaled`` compares those before and after.
     ``own_plugins`` turns the registrations of podium's plugins, which are those of 1.37, into those
     of the release; ``implicit`` adds to those of all plugins.
     """
@@ -54,7 +48,8 @@ class EventRules:
     updated_unknown: str  # it was updated, and the queue does not have it
     nominating: tuple[str, ...]  # a pod that becomes active by one of these is nominated
     nominates_gated: bool  # a new pod is nominated at once, instead of when it becomes active
-    pod_changes: Callable[[Pod, Pod], Changes]
+    request_rule: RequestRule
+    scaled: Callable[[Nanos, Nanos], Changes]
     own_plugins: Callable[[Registrations], Registrations]
     implicit: Callable[[Registrations], Registrations]
 
@@ -67,8 +62,19 @@ class EventRules:
         return self._pod_events(ASSIGNED_POD if new.node_name else self.own_pod, old, new)
 
     def _pod_events(self, resource: str, old: Pod, new: Pod) -> list[ClusterEvent]:
-        actions = [action for action, happened in self.pod_changes(old, new) if happened]
+        actions = [action for action, happened in self._pod_changes(old, new) if happened]
         return [ClusterEvent.named(resource, action) for action in actions or ("Update",)]
+
+    def _pod_changes(self, old: Pod, new: Pod) -> Changes:
+        before, after = _requests(old, self.request_rule), _requests(new, self.request_rule)
+        gates_gone = bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates
+        return (
+            ("UpdatePodLabel", old.labels != new.labels),
+            *self.scaled(before, after),
+            ("UpdatePodSchedulingGatesEliminated", gates_gone),
+            ("UpdatePodToleration", len(old.spec.tolerations) != len(new.spec.tolerations)),
+            ("UpdatePodGeneratedResourceClaim", _claim_statuses(old) != _claim_statuses(new)),
+        )
 
 
 def node_events(old: Node, new: Node) -> list[ClusterEvent]:
@@ -100,46 +106,29 @@ def _conditions(node: Node) -> dict[str, str]:
     return {condition.type: condition.status for condition in node.status.conditions}
 
 
-# --- changes of pods ------------------------------------------------------------------------------
+# --- requests of pods -----------------------------------------------------------------------------
 
 
-def changes_with_scale_up(old: Pod, new: Pod) -> Changes:
-    """Return what changed in a pod, with larger requests as a change of their own (1.37)."""
-    before, after = _requests(old, HELD_IN_SUM), _requests(new, HELD_IN_SUM)
+def scaled_down_or_up(before: Nanos, after: Nanos) -> Changes:
+    """Return whether a pod requests less or more; it may do both (1.37)."""
     return (
-        ("UpdatePodLabel", old.labels != new.labels),
         ("UpdatePodScaleDown", _exceed(before, after)),
         ("UpdatePodScaleUp", _exceed(after, before)),
-        *_other_changes(old, new),
     )
 
 
-def changes_without_scale_up(old: Pod, new: Pod) -> Changes:
-    """Return what changed in a pod; larger requests are of no interest (1.36)."""
-    before, after = _requests(old, HELD_BY_CONTAINER), _requests(new, HELD_BY_CONTAINER)
-    return (
-        ("UpdatePodLabel", old.labels != new.labels),
-        ("UpdatePodScaleDown", _exceed(before, after)),
-        *_other_changes(old, new),
-    )
+def scaled_down(before: Nanos, after: Nanos) -> Changes:
+    """Return whether a pod requests less (1.36)."""
+    return (("UpdatePodScaleDown", _exceed(before, after)),)
 
 
-def _other_changes(old: Pod, new: Pod) -> Changes:
-    gates_gone = bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates
-    return (
-        ("UpdatePodSchedulingGatesEliminated", gates_gone),
-        ("UpdatePodToleration", len(old.spec.tolerations) != len(new.spec.tolerations)),
-        ("UpdatePodGeneratedResourceClaim", _claim_statuses(old) != _claim_statuses(new)),
-    )
-
-
-def _requests(pod: Pod, rule: RequestRule) -> Mapping[str, int]:
+def _requests(pod: Pod, rule: RequestRule) -> Nanos:
     if is_held(pod):
         return pod_requests(pod, rule)
     return pod_requests(pod, WRITTEN)
 
 
-def _exceed(requests: Mapping[str, int], others: Mapping[str, int]) -> bool:
+def _exceed(requests: Nanos, others: Nanos) -> bool:
     """Return whether a resource is requested of which the others request less, or nothing."""
     return requests != others and any(
         name not in others or quantity.milli(amount) > quantity.milli(others[name])
@@ -208,7 +197,8 @@ _RULES: Final[Mapping[Release, EventRules]] = {
         updated_unknown="UnschedulablePodUpdate",
         nominating=("UnschedulablePodAdd", "UnschedulablePodUpdate"),
         nominates_gated=False,
-        pod_changes=changes_without_scale_up,
+        request_rule=request_rule(V1_36),
+        scaled=scaled_down,
         own_plugins=on_all_pods,
         implicit=with_first_taints,
     ),
@@ -221,7 +211,8 @@ _RULES: Final[Mapping[Release, EventRules]] = {
         updated_unknown="UnscheduledPodAdd",
         nominating=(),
         nominates_gated=True,
-        pod_changes=changes_with_scale_up,
+        request_rule=request_rule(V1_37),
+        scaled=scaled_down_or_up,
         own_plugins=as_they_are,
         implicit=as_they_are,
     ),
