@@ -29,7 +29,7 @@ class ImageLocality(fwk.ScorePlugin):
         self.cluster = handle.cluster
 
     def sign(self, pod: Pod) -> Hashable:
-        return (tuple(images_of(pod)), self.count(pod))
+        return tuple(images_of(pod))
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
         return DEPENDENCIES
@@ -49,7 +49,11 @@ class ImageLocality(fwk.ScorePlugin):
 
     def count(self, pod: Pod) -> int:
         """Return of how many images the sum for 100 points is made."""
-        return len(images_of(pod))
+        spec = pod.spec
+        count = len(spec.init_containers) + len(spec.containers)
+        if spec.volumes:
+            count += sum([volume.image is not None for volume in spec.volumes])
+        return count
 
     def held(self, pod: Pod) -> list[tuple[fwk.HeldImage, int]]:
         """Return the pod's images that any node holds, with what each adds to the sum.
@@ -63,6 +67,9 @@ class ImageLocality(fwk.ScorePlugin):
 
 class ContainerImageLocality(ImageLocality):
     """ImageLocality as of 1.36: image volumes add to the sum, but not to the sum for 100 points."""
+
+    def sign(self, pod: Pod) -> Hashable:
+        return (tuple(images_of(pod)), self.count(pod))
 
     def count(self, pod: Pod) -> int:
         return len(pod.spec.init_containers) + len(pod.spec.containers)

@@ -173,10 +173,13 @@ class ScoringVolumeBinding(VolumeBinding):
         return None
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
-        return score(decide(state.get(PodClaims), node), self._line)
+        claims = state.get(PodClaims)
+        return 0 if claims.are_bound else score(decide(claims, node), self._line)
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         claims = state.get(PodClaims)
+        if claims.are_bound:  # as of most pods, since they have no claims
+            return np.zeros(len(nodes), np.int64)
         firsts = first_of_group(nodes, claims, self._migrated)
         scores = firsts.map(lambda position: score(decide(claims, nodes.at(position)), self._line))
         return scores.to_array(np.int64)
