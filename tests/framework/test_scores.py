@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
-from podium.framework.scores import round_half_away
+from podium.framework.scores import round_half_away, zeros
 
 numbers = st.integers(-(10**15), 10**15)
 
@@ -63,3 +63,13 @@ def test_scaled_scores_are_in_range(scores, reverse):
     scaled = fwk.scale(np.array(scores, np.int64), reverse=reverse)
 
     assert 0 <= scaled.min() <= scaled.max() <= 100
+
+
+def test_zeros_are_shared_and_cannot_be_changed():
+    shared = zeros(3)
+
+    assert shared.tolist() == [0, 0, 0]
+    assert shared.dtype == np.int64
+    assert zeros(3) is shared
+    with pytest.raises(ValueError, match="read-only"):
+        shared[0] = 1

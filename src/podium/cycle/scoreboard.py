@@ -21,6 +21,7 @@ from podium.framework.dependencies import Dependencies
 from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
+from podium.framework.scores import zeros
 from podium.framework.status import Status
 from podium.state.aspects import Changes, Reader
 from podium.state.cluster import ClusterState
@@ -259,6 +260,9 @@ class Scoreboard:
             where = self._where(rows)
             share.known[where] = True
             if not share.normalizes:
+                if share.is_new and scores is zeros(len(rows)):
+                    share.is_new = False  # it adds nothing to the total
+                    return
                 check_range(share.plugin, scores)
                 self._count(share, rows, scores)
             else:

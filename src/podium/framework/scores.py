@@ -11,6 +11,23 @@ from podium.framework.plugin import Scores
 
 Ints = TypeVar("Ints", int, NDArray[np.int64])
 
+_ZEROS: dict[int, Scores] = {}
+_MOST_KEPT = 64
+
+
+def zeros(count: int) -> Scores:
+    """Return 0 for so many nodes. The array is shared and read-only.
+
+    The scoreboard recognizes it, and does not add it up.
+    """
+    found = _ZEROS.get(count)
+    if found is None:
+        if len(_ZEROS) >= _MOST_KEPT:
+            _ZEROS.clear()
+        found = _ZEROS[count] = np.zeros(count, np.int64)
+        found.flags.writeable = False
+    return found
+
 
 def idiv(numerator: Ints, denominator: Any) -> Ints:
     """Division truncated toward zero, for one number or an array; ``denominator`` is positive."""

@@ -12,12 +12,11 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from podium import durations
 from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.framework.args import invalid
+from podium.framework.scores import zeros
 
 UNSUPPORTED = fwk.Status.unresolvable("podium does not support resource claims yet")
 NO_CLAIMS = fwk.Status.unschedulable()
@@ -88,7 +87,7 @@ class DynamicResources(
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         state.get(Claims)
-        return np.zeros(len(nodes), np.int64)
+        return zeros(len(nodes))
 
     def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
         """Without claims there is nothing to reserve."""

@@ -21,6 +21,7 @@ from podium import framework as fwk
 from podium.api.claims import named_claims
 from podium.api.objects import Pod
 from podium.errors import CacheError, NotFound
+from podium.framework.scores import zeros
 from podium.plugins.volume.binding import hints
 from podium.plugins.volume.binding.args import BindingArgs, ScoringBindingArgs
 from podium.plugins.volume.binding.binder import Binder
@@ -179,7 +180,7 @@ class ScoringVolumeBinding(VolumeBinding):
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         claims = state.get(PodClaims)
         if claims.are_bound:  # as of most pods, since they have no claims
-            return np.zeros(len(nodes), np.int64)
+            return zeros(len(nodes))
         firsts = first_of_group(nodes, claims, self._migrated)
         scores = firsts.map(lambda position: score(decide(claims, nodes.at(position)), self._line))
         return scores.to_array(np.int64)
