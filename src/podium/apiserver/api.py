@@ -234,7 +234,7 @@ class Api:
 
     def _drop_disabled(self, kind: ApiKind, obj: Json) -> None:
         if not kind.custom and not kind.stored_version:
-            drop_disabled(obj, kind.schema, self.release)
+            drop_disabled(kind, obj)
 
     def _admit(self, kind: ApiKind, obj: Json, old: Json | None) -> None:
         for admit in kind.admissions:

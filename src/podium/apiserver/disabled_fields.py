@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Json
 from podium.release import V1_36, V1_37, Release
@@ -52,9 +53,9 @@ DISABLED: Mapping[Release, Mapping[str, tuple[str, ...]]] = {
 Tree = dict[str, "Tree | None"]
 
 
-def drop_disabled(obj: Json, schema: Schema, release: Release) -> None:
-    """Remove these fields from a built-in object, in place."""
-    _prune(obj, _tree(schema, release))
+def drop_disabled(kind: ApiKind, obj: Json) -> None:
+    """Remove these fields from an object of a built-in kind, in place."""
+    _prune(obj, _tree(kind))
 
 
 def _prune(value: Any, tree: Tree) -> None:
@@ -72,8 +73,8 @@ def _prune(value: Any, tree: Tree) -> None:
 
 
 @cache
-def _tree(schema: Schema, release: Release) -> Tree:
-    return _below(schema, DISABLED[release], ())
+def _tree(kind: ApiKind) -> Tree:
+    return _below(kind.schema, DISABLED[kind.release], ())
 
 
 def _below(schema: Schema, fields: Mapping[str, tuple[str, ...]], inside: tuple[str, ...]) -> Tree:

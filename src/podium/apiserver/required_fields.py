@@ -39,8 +39,10 @@ def _missing(value: Any, schema: Schema, path: str, ignored: NotRequired) -> Cau
                 if value.get(name) is None:
                     yield statuses.required(f"{path}.{name}")
             for name, below in value.items():
+                if not isinstance(below, dict | list) or name == "metadata":
+                    continue  # most values are scalars, which lack nothing
                 child = schema.child(name)
-                if child is not None and name != "metadata":
+                if child is not None:
                     inside = f"{path}.{name}" if name in schema.properties else f"{path}[{name}]"
                     yield from _missing(below, child, inside, ignored)
         case list():

@@ -72,6 +72,11 @@ class Schemas:
         self._definitions = definitions(release)
         self._compiled: dict[str, Schema] = {}
 
+    def of_kind(self, group: str, version: str, kind: str) -> Schema:
+        """Return the schema of a built-in kind."""
+        name = self._definitions.name_of(group, version, kind)
+        return self.named(name) if name else ANYTHING
+
     def named(self, name: str) -> Schema:
         """Return a definition: one object per name, since definitions refer to themselves."""
         return self._compiled.get(name) or self._compile(name)
@@ -136,14 +141,6 @@ class Schemas:
 @cache
 def schemas_of(release: Release) -> Schemas:
     return Schemas(release)
-
-
-@cache  # asked for several times in each write
-def published(release: Release, group: str, version: str, kind: str) -> Schema:
-    """Return the schema of a built-in kind."""
-    schemas = schemas_of(release)
-    name = definitions(release).name_of(group, version, kind)
-    return schemas.named(name) if name else ANYTHING
 
 
 _LIMITS = (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from podium.apiserver.admission import Admission
 from podium.apiserver.kinds.columns import AGE, NAME, Column
 from podium.apiserver.names import subdomain_problems
-from podium.apiserver.schemas import Schema, Schemas, published, schemas_of
+from podium.apiserver.schemas import Schema, Schemas, schemas_of
 from podium.apiserver.statuses import Cause, Json
 from podium.apiserver.watches import Item
 from podium.release import LATEST, RELEASES, Release
@@ -198,13 +199,11 @@ class ApiKind:
 
     @property
     def schema(self) -> Schema:
-        return self.custom_schema or published(self.release, self.group, self.version, self.kind)
+        return self.custom_schema or _published(self)
 
     def in_release(self, release: Release) -> ApiKind:
         """Return the kind as another release has it."""
-        if release == self.release:
-            return self
-        return replace(self, release=release, **self.earlier.get(release, {}))
+        return self if release == self.release else _in_release(self, release)
 
     @property
     def schemas(self) -> Schemas:
@@ -221,6 +220,16 @@ class ApiKind:
         if not self.stored_version:
             return obj
         return self.convert_from_stored({**obj, "apiVersion": self.api_version})
+
+
+@cache  # one object per kind and release, since the schema is kept by kind
+def _in_release(kind: ApiKind, release: Release) -> ApiKind:
+    return replace(kind, release=release, **kind.earlier.get(release, {}))
+
+
+@cache  # asked for several times in each write
+def _published(kind: ApiKind) -> Schema:
+    return kind.schemas.of_kind(kind.group, kind.version, kind.kind)
 
 
 class KindTable:

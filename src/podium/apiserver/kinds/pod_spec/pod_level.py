@@ -69,8 +69,10 @@ def _set_limits(spec: Json) -> None:
 
 def request_causes(spec: Json, path: str) -> Iterator[Cause]:
     """Yield a cause for each request that is too small for the containers."""
+    if not _is_set(spec):
+        return
     totals = total(spec, "requests")
-    for name, amount in ((spec.get("resources") or {}).get("requests") or {}).items():
+    for name, amount in (spec["resources"].get("requests") or {}).items():
         needed = totals.get(name, "0")
         if quantity.parse(needed) > quantity.parse(amount):
             detail = f"must be greater than or equal to aggregate container requests of {needed}"
