@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from podium.api.names import label_key_problems, label_value_problems
 from podium.apiserver import statuses
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.statuses import Cause, Json
-from podium.release import V1_37, Release
+from podium.release import V1_36, V1_37, Release
 
 _ANNOTATIONS_BYTES = 256 * 1024
 
@@ -66,11 +66,10 @@ def _annotation_causes(annotations: Json) -> Iterator[Cause]:
 
 
 def _owner_causes(owners: list[Any], release: Release) -> Iterator[Cause]:
-    path = "metadata.ownerReferences"
-    missing = _missing_in_owner if release >= V1_37 else _empty_in_owner
+    path, (suffix, incomplete) = "metadata.ownerReferences", _OWNER_RULES[release]
     for index, owner in enumerate(owners):
-        its_path = f"{path}[{index}]" if release >= V1_37 else path
-        yield from missing(owner, its_path)
+        its_path = path + suffix.format(index)
+        yield from incomplete(owner, its_path)
         if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
             detail = "/v1, Kind=Event is disallowed from being an owner"
             yield statuses.bad_value(its_path, owner, detail)
@@ -109,6 +108,10 @@ def _empty_in_owner(owner: Json, path: str) -> Iterator[Cause]:
 
 def _has_version(api_version: str) -> bool:
     return api_version.count("/") < 2 and not api_version.endswith("/") and bool(api_version)
+
+
+# How messages name one of several owners, and what they say of an incomplete one.
+_OWNER_RULES: Final = {V1_36: ("", _empty_in_owner), V1_37: ("[{}]", _missing_in_owner)}
 
 
 def update_causes(old: Json, new: Json) -> Iterator[Cause]:

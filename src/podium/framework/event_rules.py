@@ -33,19 +33,20 @@ Changes = Iterable[tuple[str, object]]
 class EventRules:
     """The events of one release.
 
-    ``waiting_pod`` is the resource of events of pods without a node, ``own_pod`` that of the
-    changes of a pod that the queue reconsiders. ``added`` and the fields below it are labels.
-    ``request_rule`` finds the requests of a pod, and ``scaled`` compares those before and after.
-    ``own_plugins`` turns the registrations of podium's plugins, which are those of 1.37, into those
-    of the release; ``implicit`` adds to those of all plugins.
+    Events of pods without a node have the resource ``waiting_pod``; changes of a rejected pod have
+    ``own_pod`` when its own hints are asked. ``added`` to ``updated_unknown`` are event labels of
+    pods without a node, for metrics. ``request_rule`` finds the requests of a pod, and ``scaled``
+    compares those before and after a change. ``own_plugins`` turns the registrations of podium's
+    plugins, which are those of 1.37, into those of the release; ``implicit`` adds to those of all
+    plugins.
     """
 
     waiting_pod: str
     own_pod: str
-    added: str  # a pod without a node was added
+    added: str
     updated: str
     deleted: str
-    updated_unknown: str  # it was updated, and the queue does not have it
+    updated_unknown: str  # the queue does not have the pod
     nominating: tuple[str, ...]  # a pod that becomes active by one of these is nominated
     nominates_gated: bool  # a new pod is nominated at once, instead of when it becomes active
     request_rule: RequestRule
@@ -151,13 +152,13 @@ def as_they_are(registrations: Registrations) -> Registrations:
 
 
 def on_all_pods(registrations: Registrations) -> Registrations:
-    """Register every kind of pods as ``Pod``, and no deletions of claims, as 1.36 does.
+    """Return the registrations as in 1.36: for all pods, and not for deleted resource claims.
 
     Registrations of one kind with the same hint become one.
     """
     merged: dict[tuple[str, object], Registration] = {}
     for each in registrations:
-        event = _with_all_pods(each.event)
+        event = _as_in_1_36(each.event)
         known = merged.get((event.resource, each.hint))
         actions = event.actions | (known.event.actions if known else 0)
         merged[event.resource, each.hint] = Registration(
@@ -166,7 +167,7 @@ def on_all_pods(registrations: Registrations) -> Registrations:
     return list(merged.values())
 
 
-def _with_all_pods(event: ClusterEvent) -> ClusterEvent:
+def _as_in_1_36(event: ClusterEvent) -> ClusterEvent:
     if event.resource in POD_KINDS:
         return ClusterEvent("Pod", event.actions)
     if event.resource == CLAIM:
@@ -175,9 +176,9 @@ def _with_all_pods(event: ClusterEvent) -> ClusterEvent:
 
 
 def with_first_taints(registrations: Registrations) -> Registrations:
-    """A plugin that waits for new nodes also waits for their first taints to go: add that (1.36).
+    """Add changes of taints for a plugin that registers new nodes, as 1.36 does.
 
-    1.37 asks such a plugin about new nodes only.
+    A new node often starts with taints that are removed a moment later.
     """
     on_node = [r.event.actions for r in registrations if r.event.resource == "Node"]
     adds = any(actions & ACTIONS["Add"] for actions in on_node)
