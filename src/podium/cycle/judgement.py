@@ -29,7 +29,7 @@ from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 
 _NOT_JUDGED: Final = (OUT, PENDING)
-_NOT_REFUSED: Final = np.zeros(1, np.int32)  # by any row
+_NOT_REFUSED: Final = np.zeros(1, np.int32)  # the status index of rows that are judged first
 _MANY_STATUSES: Final = 1024  # start over: reasons that vary by node would grow without end
 _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a walk per row
 

@@ -45,8 +45,8 @@ class Evicting:
         self.answer = await self._work
 
 
-# Yields what is proposed and is sent what extenders leave of it; what they raise comes back here.
-# Yields evictions to be awaited, and is sent anything then.
+# Yields candidates and is sent those that extenders leave; what extenders raise is thrown into it.
+# Yields evictions that its driver must await; what is sent then is ignored.
 PostFiltering: TypeAlias = Generator[Candidates | Evicting, Candidates, PostFilterAnswer]
 
 

@@ -36,19 +36,19 @@ class ImageLocality(fwk.ScorePlugin):
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         total = sum(worth for image, worth in self.held(pod) if image.is_on(node.row))
-        return points(total, self.count(pod))
+        return points(total, self.image_count(pod))
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         held = list(self.held(pod))
         if not held:
-            return np.full(len(nodes), points(0, self.count(pod)))
+            return np.full(len(nodes), points(0, self.image_count(pod)))
         total = np.zeros(len(nodes), np.int64)
         for image, worth in held:
             total += nodes.holding(image) * worth
-        return points(total, self.count(pod))
+        return points(total, self.image_count(pod))
 
-    def count(self, pod: Pod) -> int:
-        """Return of how many images the sum for 100 points is made."""
+    def image_count(self, pod: Pod) -> int:
+        """Return how many images the pod has: 100 points take ``MOST_PER_IMAGE`` for each."""
         spec = pod.spec
         count = len(spec.init_containers) + len(spec.containers)
         if spec.volumes:
@@ -66,12 +66,12 @@ class ImageLocality(fwk.ScorePlugin):
 
 
 class ContainerImageLocality(ImageLocality):
-    """ImageLocality as of 1.36: image volumes add to the sum, but not to the sum for 100 points."""
+    """ImageLocality as of 1.36: image volumes add to the sum, but not to the number of images."""
 
     def sign(self, pod: Pod) -> Hashable:
-        return (tuple(images_of(pod)), self.count(pod))
+        return (tuple(images_of(pod)), self.image_count(pod))
 
-    def count(self, pod: Pod) -> int:
+    def image_count(self, pod: Pod) -> int:
         return len(pod.spec.init_containers) + len(pod.spec.containers)
 
 

@@ -43,7 +43,7 @@ def _has_bind_mount_options(pod: Pod) -> bool:
 
 
 def _is_plain(pod: Pod) -> bool:
-    """Return whether nothing below can need a feature: a quick check for the usual pod."""
+    """Return whether the pod has none of the fields that ``NEEDED_WHEN`` reads: a quick check."""
     spec = pod.spec
     if spec.host_network or spec.init_containers or spec.ephemeral_containers:
         return False

@@ -49,12 +49,12 @@ Written = tuple[TopologySpreadConstraint, ...]
 class SpreadRules(NamedTuple):
     """What feature gates decide about constraints.
 
-    Without ``narrows``, a pod's ``matchLabelKeys`` have no effect. With ``compares``, tolerations
-    with the operators Gt and Lt count where taints are honoured.
+    ``compares_tolerations``: whether tolerations with the operators Gt and Lt count where taints
+    are honoured.
     """
 
-    narrows: bool = True
-    compares: bool = False
+    uses_match_label_keys: bool
+    compares_tolerations: bool
 
 
 @lru_cache(maxsize=16384)
@@ -72,7 +72,9 @@ class Spreading:
     def __init__(self, args: SpreadArgs, cluster: fwk.ClusterView, rules: SpreadRules) -> None:
         self._cluster = cluster
         self._rules = rules
-        self._own_selector = _narrowed_selector if rules.narrows else _written_selector
+        self._own_selector = (
+            _narrowed_selector if rules.uses_match_label_keys else _written_selector
+        )
         self._is_system = args.is_system
         self._defaults = {action: _with_action(args.defaults, action) for action in (HARD, SOFT)}
         self._pod: Pod | None = None
@@ -147,7 +149,7 @@ def compiled(
         honors_affinity=written.node_affinity_policy in ("", "Honor"),
         honors_taints=written.node_taints_policy == "Honor",
         counts_itself=is_hard and selector.matches(pod.labels),
-        compares_tolerations=rules.compares,
+        compares_tolerations=rules.compares_tolerations,
     )
 
 
