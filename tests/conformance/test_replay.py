@@ -308,3 +308,18 @@ def test_hints_about_kinds_that_are_not_read_are_left_out(path, value, reason):
     outcome = replayed(changed(HINT, path, value))
 
     assert [gap.reason for gap in outcome.left_out] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("tags", "differs"),
+    [
+        pytest.param(["not-registered"], [], id="so-it-is-recorded"),
+        pytest.param([], ["expect"], id="a-hint-was-expected"),
+    ],
+)
+def test_an_event_that_a_plugin_does_not_register_leaves_the_pod_where_it_is(tags, differs):
+    gone = pod("other", 1, nodeName="a")
+    case = {**HINT, "event": {"resource": "AssignedPod", "action": "Delete"}, "old": gone}
+    outcome = replayed({**changed(case, "new", None), "tags": tags})
+
+    assert [each.field for each in outcome.differences] == differs
