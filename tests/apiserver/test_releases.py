@@ -168,6 +168,21 @@ async def test_resources_of_a_whole_pod(client, release, limits, is_owned):
     assert ("f:requests" in owned) is is_owned
 
 
+@by_release("is_kept", False, True)
+@with_server
+async def test_claims_in_the_status_of_a_pod(client, release, is_kept):
+    claims = [{"name": "r", "resourceClaimName": "c"}]
+    made = await client.create(PODS, pod(resourceClaims=claims))
+    status = {"resourceClaimStatuses": claims}
+    await client.call("PATCH", f"{PODS}/p/status", {"status": status}, MERGE)
+
+    written = {**made, "metadata": {"name": "p"}, "status": {"phase": "Pending"}}
+    _, found = await client.call("PUT", f"{PODS}/p/status", written)
+
+    assert ("resourceClaimStatuses" in found["status"]) is is_kept
+    assert found["status"]["qosClass"] == "BestEffort"
+
+
 @by_release("qos", "BestEffort", "Burstable")
 @with_server
 async def test_qos_class_with_empty_resources_of_the_pod(client, release, qos):

@@ -28,6 +28,7 @@ from podium.apiserver.preparation import (
     drop_status,
     keep_names,
     keep_status,
+    left_in_status,
     only_status,
     prepare_create,
     strip_system_metadata,
@@ -185,9 +186,12 @@ class Api:
             else keep_status(kind, old, new)
         )
         keep_names(old["metadata"], new["metadata"])
+        left = left_in_status(kind, old, new)  # before empty lists, which remove, are dropped
         self._default(kind, new)
         self._track(kind, old, new, call)
         self._drop_disabled(kind, new)
+        if left:  # nobody owns it from now on
+            new["status"] = {**new.get("status", {}), **left}
         self._admit(kind, new, old)
         kind.complete(new)
         self._refuse(kind, new, self._update_causes(kind, old, new, call))

@@ -68,6 +68,13 @@ def only_status(kind: ApiKind, old: Json, new: Json) -> Json:
     return found
 
 
+def left_in_status(kind: ApiKind, old: Json, new: Json) -> Json:
+    """Return what stays although the writer of a status has left it out."""
+    before, after = old.get("status") or {}, new.get("status") or {}
+    names = (name for name in kind.kept_in_status if name in before)
+    return {name: before[name] for name in names if after.get(name) is None}
+
+
 def keep_names(old: Json, new: Json) -> None:
     """Keep the metadata that no update changes."""
     for name in ("generateName", "generation", "selfLink"):

@@ -117,6 +117,7 @@ class ApiKind:
     # Writing.
     created_with_status: bool = False  # the creator may set the status
     status_sets_metadata: bool = False  # writing the status may change labels and annotations
+    kept_in_status: tuple[str, ...] = ()  # stay if a written status leaves them out
     put_creates: bool = False  # a PUT of a missing object creates it
     update_needs_version: bool = False  # a PUT without a resourceVersion is refused
 

@@ -156,6 +156,19 @@ def image_volumes(ask):
     ask.create(ask.core("pods"), pod("y", volumes=[{"name": "v", "image": image}]))
 
 
+def kept_statuses(ask):
+    """What stays if somebody who does not know it writes the status."""
+    claims = [{"name": "r", "resourceClaimName": "c"}]
+    made = pod("x", resourceClaims=claims)
+    ask.create(ask.core("pods"), made)
+    path = ask.core("pods/x/status")
+    status = {"observedGeneration": 1, "resourceClaimStatuses": claims}
+    ask.patch(path, {"status": status}, MERGE)
+    ask.put(path, {**made, "status": {"phase": "Pending"}})
+    ask.patch(path, {"status": {"resourceClaimStatuses": None}}, MERGE)
+    ask.patch(path, {"status": {"resourceClaimStatuses": []}}, MERGE)
+
+
 def pod_addresses(ask):
     path = ask.core("pods")
     ask.create(path, pod("x"))
@@ -173,5 +186,6 @@ ALL = (
     owners,
     types_of_secrets,
     image_volumes,
+    kept_statuses,
     pod_addresses,
 )

@@ -226,6 +226,13 @@ POD = ApiKind(
     ),
     counts_generations=True,
     status_sets_metadata=True,
+    kept_in_status=(
+        "observedGeneration",
+        "qosClass",
+        "resourceClaimStatuses",
+        "extendedResourceClaimStatus",
+        "nodeAllocatableResourceClaimStatuses",
+    ),
     set_defaults=_set_defaults,
     admissions=(resolve_priority, add_default_tolerations, apply_runtime_class),
     start=_start,
@@ -259,5 +266,11 @@ POD = ApiKind(
     grace=pod_grace,
     is_graceful=True,
     shown_when_deleted=True,
-    earlier={V1_36: {"set_defaults": _set_older_defaults, "start": _start_older}},
+    earlier={
+        V1_36: {
+            "set_defaults": _set_older_defaults,
+            "start": _start_older,
+            "kept_in_status": ("observedGeneration", "qosClass"),
+        }
+    },
 )
