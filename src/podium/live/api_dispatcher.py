@@ -1,7 +1,7 @@
 """Sends writes about pods in the background, with the feature SchedulerAsyncAPICalls.
 
-Statuses are written without anybody waiting for it, bindings wait for their result. Writes about
-one pod never overtake one another, and what is no longer needed is not sent.
+A status is written in the background; a binding waits for its result. Writes about one pod keep
+their order, and a write that is no longer needed is not sent.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class LeaseCandidacy:
             watching.cancel()
 
     async def _ensure(self) -> float:
-        """Create or renew the candidate; return how long to wait if nobody pings it."""
+        """Create or renew the candidate; return how many seconds to wait for a ping."""
         self._is_pinged.clear()
         known = self._informer.get(f"{NAMESPACE}/{self._identity}")
         try:

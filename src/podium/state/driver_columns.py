@@ -74,7 +74,7 @@ def limit(csi_node: CSINode | None, driver: str) -> int:
 
 
 def installation(csi_node: CSINode | None, driver: str) -> int:
-    """Return whether the driver is installed, or that there is no CSINode to tell."""
+    """Return whether the CSINode lists the driver, or that there is no CSINode."""
     if csi_node is None:
         return NO_CSI_NODE
     is_listed = any(each.name == driver for each in csi_node.spec.drivers)
