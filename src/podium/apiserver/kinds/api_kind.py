@@ -91,7 +91,8 @@ class ApiKind:
 
     # Releases. Fields have the values of `release`, whose schema describes the kind.
     release: Release = LATEST
-    since: Release = RELEASES[0]
+    since: Release = RELEASES[0]  # the first release that serves it
+    # The fields that have another value in an older release.
     earlier: Mapping[Release, Mapping[str, Any]] = field(default_factory=dict)
 
     # Custom kinds only.

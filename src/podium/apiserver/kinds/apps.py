@@ -120,13 +120,14 @@ REPLICA_SET = ApiKind(
 
 
 def _set_stateful_set_defaults(obj: Json) -> None:
-    _set_older_stateful_set_defaults(obj)
+    _set_stateful_set_basics(obj)
     strategy = obj["spec"]["updateStrategy"]
     if strategy["type"] == "RollingUpdate":
         set_missing(strategy["rollingUpdate"], maxUnavailable=1)
 
 
-def _set_older_stateful_set_defaults(obj: Json) -> None:
+def _set_stateful_set_basics(obj: Json) -> None:
+    """Fill in the defaults of both releases, which are all that 1.36 has."""
     spec = spec_of(obj)
     set_template_defaults(spec)
     set_missing(
@@ -167,7 +168,8 @@ _CHANGEABLE = (
 )
 
 
-def _check_older_stateful_set_update(old: Json, new: Json) -> Causes:
+def _check_only_changeable(old: Json, new: Json) -> Causes:
+    """Refuse any other change with one cause for the whole spec, as 1.36 does."""
     before, after = (
         {name: one for name, one in obj["spec"].items() if name not in _CHANGEABLE}
         for obj in (old, new)
@@ -200,8 +202,8 @@ STATEFUL_SET = ApiKind(
     columns=(NAME, _READY, AGE, *TEMPLATE_COLUMNS[:2]),
     earlier={
         V1_36: {
-            "set_defaults": _set_older_stateful_set_defaults,
-            "check_update": _check_older_stateful_set_update,
+            "set_defaults": _set_stateful_set_basics,
+            "check_update": _check_only_changeable,
         }
     },
 )

@@ -41,7 +41,8 @@ def _check(scaler: Json) -> Causes:
     yield from _most_causes(spec, "")
 
 
-def _check_older(scaler: Json) -> Causes:
+def _check_replicas_first(scaler: Json) -> Causes:
+    """Check an autoscaler in the order of 1.36, which does not scale to zero."""
     spec = scaler.get("spec") or {}
     yield from _least_causes(spec, 1)
     yield from _most_causes(spec, "must be set and greater than 0")
@@ -118,7 +119,7 @@ SCALER = ApiKind(
     set_defaults=_set_defaults,
     start=_start,
     check=_check,
-    earlier={V1_36: {"counts_generations": False, "check": _check_older}},
+    earlier={V1_36: {"counts_generations": False, "check": _check_replicas_first}},
     not_required={
         "HorizontalPodAutoscaler": ("spec",),
         "HorizontalPodAutoscalerSpec": ("maxReplicas", "scaleTargetRef"),

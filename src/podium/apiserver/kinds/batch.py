@@ -158,7 +158,8 @@ def _check_cron_job(cron_job: Json) -> Causes:
     yield from _schedule_causes(cron_job["spec"])
 
 
-def _check_older_cron_job(cron_job: Json) -> Causes:
+def _check_schedule_first(cron_job: Json) -> Causes:
+    """Check a cron job in the order of 1.36."""
     yield from _cron_name_causes(cron_job)
     yield from _schedule_causes(cron_job["spec"])
     yield from _cron_template_causes(cron_job["spec"])
@@ -214,7 +215,7 @@ CRON_JOB = ApiKind(
         column("Images", containers_cell(_CRON_POD, "image"), wide=True),
         column("Selector", selector_cell("spec.jobTemplate.spec.selector"), wide=True),
     ),
-    earlier={V1_36: {"check": _check_older_cron_job}},
+    earlier={V1_36: {"check": _check_schedule_first}},
 )
 
 KINDS = (JOB, CRON_JOB)

@@ -37,7 +37,8 @@ def _check(endpoint_slice: Json) -> Iterator[Cause]:
     return _causes(endpoint_slice, "")
 
 
-def _check_older(endpoint_slice: Json) -> Iterator[Cause]:
+def _check_with_reasons(endpoint_slice: Json) -> Iterator[Cause]:
+    """Check a slice in the words of 1.36."""
     return _causes(endpoint_slice, "must contain at least 1 address")
 
 
@@ -68,7 +69,7 @@ ENDPOINT_SLICE = ApiKind(
         column("Endpoints", _addresses),
         AGE,
     ),
-    earlier={V1_36: {"check": _check_older, "check_update": immutable("addressType")}},
+    earlier={V1_36: {"check": _check_with_reasons, "check_update": immutable("addressType")}},
 )
 
 KINDS = (ENDPOINT_SLICE,)

@@ -49,7 +49,9 @@ def _check_binding(*kinds: str) -> Callable[[Json], Causes]:
     return check
 
 
-def _check_older_binding(*kinds: str) -> Callable[[Json], Causes]:
+def _check_role_name_first(*kinds: str) -> Callable[[Json], Causes]:
+    """Return a check in the order of 1.36."""
+
     def check(binding: Json) -> Causes:
         yield from _kind_causes(binding, kinds)
         yield from _role_name_causes(binding)
@@ -118,7 +120,7 @@ ROLE_BINDING = ApiKind(
     ),
     earlier={
         V1_36: {
-            "check": _check_older_binding("Role", "ClusterRole"),
+            "check": _check_role_name_first("Role", "ClusterRole"),
             "check_update": _role_changed("cannot change roleRef"),
         }
     },
@@ -132,7 +134,7 @@ CLUSTER_ROLE_BINDING = replace(
     not_required={"ClusterRoleBinding": ("roleRef",)},
     earlier={
         V1_36: {
-            "check": _check_older_binding("ClusterRole"),
+            "check": _check_role_name_first("ClusterRole"),
             "check_update": _role_changed("cannot change roleRef"),
         }
     },

@@ -129,11 +129,12 @@ CSI_NODE = ApiKind(
 
 
 def _set_csi_driver_defaults(obj: Json) -> None:
-    _set_older_csi_driver_defaults(obj)
+    _set_csi_driver_basics(obj)
     set_missing(obj["spec"], preventPodSchedulingIfMissing=False)
 
 
-def _set_older_csi_driver_defaults(obj: Json) -> None:
+def _set_csi_driver_basics(obj: Json) -> None:
+    """Fill in the defaults of both releases, which are all that 1.36 has."""
     set_missing(
         spec_of(obj),
         attachRequired=True,
@@ -190,7 +191,7 @@ CSI_DRIVER = ApiKind(
         AGE,
     ),
     shown_when_deleted=True,
-    earlier={V1_36: {"set_defaults": _set_older_csi_driver_defaults}},
+    earlier={V1_36: {"set_defaults": _set_csi_driver_basics}},
 )
 
 
@@ -216,7 +217,8 @@ def _check_attachment(attachment: Json) -> Causes:
     yield from _attacher_causes(attachment)
 
 
-def _check_older_attachment(attachment: Json) -> Causes:
+def _check_attacher_first(attachment: Json) -> Causes:
+    """Check an attachment in the order of 1.36."""
     yield from _attacher_causes(attachment)
     yield from _source_causes(attachment)
 
@@ -260,7 +262,7 @@ VOLUME_ATTACHMENT = ApiKind(
         AGE,
     ),
     shown_when_deleted=True,
-    earlier={V1_36: {"check": _check_older_attachment, "check_update": immutable("spec")}},
+    earlier={V1_36: {"check": _check_attacher_first, "check_update": immutable("spec")}},
 )
 
 

@@ -86,7 +86,8 @@ def _check_node_update(old: Json, new: Json) -> Causes:
         yield statuses.bad_value("spec.providerID", None, f"field cannot be {change} once set")
 
 
-def _check_older_node_update(old: Json, new: Json) -> Causes:
+def _forbid_new_provider(old: Json, new: Json) -> Causes:
+    """Refuse a change of providerID in the words of 1.36."""
     before, after = (one.get("spec") or {} for one in (old, new))
     if before.get("providerID") and before["providerID"] != after.get("providerID"):
         detail = 'node updates may not change providerID except from "" to valid'
@@ -154,7 +155,7 @@ NODE = ApiKind(
     ),
     selectable_fields=("spec.unschedulable",),
     unknown_field=NOT_SELECTABLE,
-    earlier={V1_36: {"check_update": _check_older_node_update}},
+    earlier={V1_36: {"check_update": _forbid_new_provider}},
 )
 
 

@@ -45,7 +45,8 @@ def _match_addresses(status: Json) -> None:
         status["podIP"] = address
 
 
-def _set_older_defaults(pod: Json) -> None:
+def _set_defaults_and_pod_level(pod: Json) -> None:
+    """Fill in resources of the pod as a whole as defaults, which its creator owns, as in 1.36."""
     _set_defaults(pod)
     pod_level.set_requests_beside_limits(pod["spec"])
 
@@ -58,14 +59,15 @@ def set_condition_times(status: Json, *names: str) -> None:
 
 
 def _start(pod: Json, now: str) -> None:
-    """Complete a new pod. Resources of the pod as a whole have no owner here, unlike in 1.36."""
+    """Complete a new pod. What is filled in here has no owner."""
     pod_level.set_resources(pod["spec"])
     _set_initial_status(pod, now)
 
 
-def _start_older(pod: Json, now: str) -> None:
+def _start_with_written_resources(pod: Json, now: str) -> None:
+    """Start a pod as 1.36 does, where even empty resources of the pod decide about its class."""
     _set_initial_status(pod, now)
-    if pod["spec"].get("resources") == {}:  # decides in 1.36 although it is empty
+    if pod["spec"].get("resources") == {}:
         pod["status"]["qosClass"] = "BestEffort"
 
 
@@ -268,8 +270,8 @@ POD = ApiKind(
     shown_when_deleted=True,
     earlier={
         V1_36: {
-            "set_defaults": _set_older_defaults,
-            "start": _start_older,
+            "set_defaults": _set_defaults_and_pod_level,
+            "start": _start_with_written_resources,
             "kept_in_status": ("observedGeneration", "qosClass"),
         }
     },
