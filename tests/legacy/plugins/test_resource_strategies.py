@@ -9,6 +9,7 @@ from podium.legacy.plugins.resource_strategies import (
 )
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.testing.builders import node, pod
+from podium.testing.handle import FakeHandle
 
 LEAST, MOST, RATIO = (
     NodeResourcesLeastAllocated,
@@ -26,7 +27,7 @@ GPU = "example.com/gpu"
 def built(plugin, **args):
     decoded = msgspec.convert(args, plugin.Args)
     assert list(decoded.validate()) == []
-    return plugin(decoded, None)
+    return plugin(decoded, FakeHandle())
 
 
 def scores(plugin, subject, nodes):
