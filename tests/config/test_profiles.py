@@ -102,8 +102,11 @@ def test_default_profile_of_v1_36():
     assert default.absent == {}
 
 
-def test_a_point_that_only_a_later_release_has():
-    value = {**HEADER, "profiles": [{"plugins": plugins(podGroupPostFilter="-*")}]}
+@pytest.mark.parametrize(
+    "given", [plugins(podGroupPostFilter="-*"), {"podGroupPostFilter": {}}], ids=["used", "empty"]
+)
+def test_a_point_that_only_a_later_release_has(given):
+    value = {**HEADER, "profiles": [{"plugins": given}]}
 
     assert config.from_value(value, app.in_tree())
     with pytest.raises(ConfigError, match='unknown field "podGroupPostFilter"'):

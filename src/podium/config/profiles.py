@@ -233,10 +233,15 @@ def _ignoring(profile: Profile, ignored: list[str]) -> Profile:
 def refuse_later_keys(
     given: tuple[wire.Profile, ...], release: Release, problems: Problems
 ) -> None:
-    """Refuse extension points that the release does not have, as a strict decoder would."""
+    """Refuse extension points that the release does not have, as a strict decoder would.
+
+    An empty one is refused too: every configuration that 1.37 writes has one. The decoder fills in
+    the very objects of ``not_given`` for keys that a file does not have.
+    """
+    not_given = wire_sets(wire.Plugins())
     for index, profile in enumerate(given):
         for key in upstream.unknown_keys(release):
-            if wire_sets(profile.plugins)[key] != wire.PluginSet():
+            if wire_sets(profile.plugins)[key] is not not_given[key]:
                 where = f"profiles[{index}].plugins.{key}"
                 problems.add(where, f'unknown field "{key}"; Kubernetes {release} does not have it')
 
