@@ -32,10 +32,10 @@ RELEASES: Final = (V1_36, V1_37)
 LATEST: Final = RELEASES[-1]
 
 
-def release_named(text: str) -> Release:
+def release_named(name: object) -> Release:
     """Return the release with this name; raise ``ValueError`` if podium cannot behave as it."""
     for release in RELEASES:
-        if text.removeprefix("v") == str(release):
+        if str(name).removeprefix("v") == str(release):
             return release
     known = " and ".join(map(str, RELEASES))
-    raise ValueError(f"podium behaves as Kubernetes {known}, not as {text!r}")
+    raise ValueError(f"podium behaves as Kubernetes {known}, not as {name!r}")

@@ -18,11 +18,14 @@ from podium.plugins import IN_TREE
 from podium.plugins.dynamic_resources import DynamicResources, ReportingDynamicResources
 from podium.plugins.image_locality import ContainerImageLocality, ImageLocality
 from podium.plugins.inter_pod_affinity import (
-    HesitantInterPodAffinity,
+    AllTermsWakingInterPodAffinity,
+    ExclusionIgnoringInterPodAffinity,
     InterPodAffinity,
-    OverlookingInterPodAffinity,
 )
-from podium.plugins.node_declared_features import EarlierNodeDeclaredFeatures, NodeDeclaredFeatures
+from podium.plugins.node_declared_features import (
+    NodeDeclaredFeatures,
+    NodeDeclaredFeaturesWithoutMountOptions,
+)
 from podium.plugins.node_name import NarrowingNodeName, NodeName
 from podium.plugins.node_unschedulable import NodeUnschedulable, PreFilteringNodeUnschedulable
 from podium.plugins.pod_topology_spread import (
@@ -33,9 +36,9 @@ from podium.plugins.pod_topology_spread import (
 from podium.plugins.preemption import (
     DefaultPreemption,
     ExhaustivePreemption,
+    NotActivatingPreemption,
     SynchronousPreemption,
     UnreportedPreemption,
-    UnwakingPreemption,
 )
 from podium.plugins.taint_toleration import (
     ComparingTaintToleration,
@@ -92,11 +95,11 @@ VARIANTS: Final = (
     Variant(DefaultPreemption, no_gate("SchedulerAsyncPreemption"), SynchronousPreemption),
     Variant(DefaultPreemption, before(V1_37), UnreportedPreemption),
     Variant(DefaultPreemption, before(V1_37), ExhaustivePreemption),
-    Variant(DefaultPreemption, before(V1_37), UnwakingPreemption),
-    Variant(InterPodAffinity, before(V1_37), OverlookingInterPodAffinity),
-    Variant(InterPodAffinity, before(V1_37), HesitantInterPodAffinity),
+    Variant(DefaultPreemption, before(V1_37), NotActivatingPreemption),
+    Variant(InterPodAffinity, before(V1_37), ExclusionIgnoringInterPodAffinity),
+    Variant(InterPodAffinity, before(V1_37), AllTermsWakingInterPodAffinity),
     Variant(ImageLocality, before(V1_37), ContainerImageLocality),
-    Variant(NodeDeclaredFeatures, before(V1_37), EarlierNodeDeclaredFeatures),
+    Variant(NodeDeclaredFeatures, before(V1_37), NodeDeclaredFeaturesWithoutMountOptions),
     Variant(NodeVolumeLimits, gate("VolumeLimitScaling"), DriverRequiringVolumeLimits),
     Variant(VolumeBinding, gate("StorageCapacityScoring"), ScoringVolumeBinding),
     Variant(

@@ -114,7 +114,7 @@ class NodeDeclaredFeatures(fwk.PreFilterPlugin, fwk.FilterPlugin, fwk.EnqueueExt
         return new.uid == pod.uid and self.required(old) != self.required(new)
 
 
-class EarlierNodeDeclaredFeatures(NodeDeclaredFeatures):
+class NodeDeclaredFeaturesWithoutMountOptions(NodeDeclaredFeatures):
     """NodeDeclaredFeatures as of 1.36, which does not know the options of bind mounts."""
 
     needed_when = NEEDED_WHEN_BEFORE_1_37

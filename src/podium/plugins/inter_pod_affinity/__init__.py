@@ -52,7 +52,7 @@ from podium.plugins.inter_pod_affinity.surroundings import (
     Surroundings,
     count_opposing_terms,
 )
-from podium.plugins.inter_pod_affinity.terms import Namespaces, OverlookingNamespaces
+from podium.plugins.inter_pod_affinity.terms import ExclusionIgnoringNamespaces, Namespaces
 
 # A pod with terms depends on all pods. Any other pod depends only on the terms of placed pods, and
 # on labels and namespaces only if there are such terms.
@@ -202,13 +202,13 @@ class InterPodAffinity(
         return KINDS if self.hard_weight else (REQUIRED_ANTI, PREFERRED, PREFERRED_ANTI)
 
 
-class OverlookingInterPodAffinity(InterPodAffinity):
+class ExclusionIgnoringInterPodAffinity(InterPodAffinity):
     """InterPodAffinity as of 1.36, in how the pod's own terms select namespaces."""
 
-    namespaces_type = OverlookingNamespaces
+    namespaces_type = ExclusionIgnoringNamespaces
 
 
-class HesitantInterPodAffinity(InterPodAffinity):
+class AllTermsWakingInterPodAffinity(InterPodAffinity):
     """InterPodAffinity as of 1.36: all terms of an anti-affinity must match to wake a pod."""
 
     pod_hint = staticmethod(pod_may_help_all_terms)

@@ -91,7 +91,7 @@ class Namespaces:
         return names
 
 
-class OverlookingNamespaces(Namespaces):
+class ExclusionIgnoringNamespaces(Namespaces):
     """Namespaces as of 1.36, which overlooks what a selector excludes.
 
     There the selector is also tried on an empty set of labels. A selector that only excludes labels

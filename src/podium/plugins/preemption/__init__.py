@@ -18,7 +18,7 @@ from podium.framework.args import invalid, outside
 from podium.framework.preemption import Evicting, PostFilterAnswer
 from podium.plugins.preemption.budgets import Budgets, ExhaustiveBudgets
 from podium.plugins.preemption.evaluator import Evaluator
-from podium.plugins.preemption.eviction import Evictions, UnwakingEvictions
+from podium.plugins.preemption.eviction import Evictions, NotActivatingEvictions
 
 HELD = fwk.Status.unresolvable("waiting for the preemption for this pod to be finished")
 NO_CANDIDATE = fwk.Status.unschedulable("preemption: no candidate node for preemption")
@@ -117,10 +117,10 @@ class ExhaustivePreemption(DefaultPreemption):
     budgets = ExhaustiveBudgets
 
 
-class UnwakingPreemption(DefaultPreemption):
+class NotActivatingPreemption(DefaultPreemption):
     """DefaultPreemption as of 1.36, which leaves it to events to wake the pod."""
 
-    evictions = UnwakingEvictions
+    evictions = NotActivatingEvictions
 
 
 def a_victim_left(pod: Pod, old: Node | Pod | None, new: Node | Pod | None) -> bool:

@@ -134,7 +134,7 @@ class Evictions:
         self._handle.events.record(victim, pod, event)
 
 
-class UnwakingEvictions(Evictions):
+class NotActivatingEvictions(Evictions):
     """Evictions as of 1.36: if the last victim was never bound, the pod waits for another event."""
 
     def _wake(self, pod: Pod) -> None:
