@@ -59,9 +59,20 @@ A_BIT_OF_ALL = [
 ]
 
 
+A_NODE_COMES_BACK = [
+    ("delete_node", "n0"),
+    ("add_pod", "p0", 9, False, False),
+    ("wait", 3),
+    ("delete_node", "n1"),
+    ("wait", 1),
+    ("add_node", "n1", 5),
+]
+
+
 @pytest.mark.parametrize("judge", [Unreliable, UnreliableFilter], ids=lambda plugin: plugin.name)
 @examples(12, suppress_health_check=list(HealthCheck))
 @example(story=A_BIT_OF_ALL)
+@example(story=A_NODE_COMES_BACK)
 @given(story=st.lists(events, min_size=5, max_size=40))
 def test_after_any_day_everything_is_in_its_place(judge, story):
     play_day([("add_node", "n0", 20), ("add_node", "n1", 10), *story], judge)

@@ -122,8 +122,10 @@ class Day:
             await self.cluster.update("pods", name, _labelling(value))
 
     async def add_node(self, name, cpu):
+        """A node that comes back has room for the pods that still run there."""
         if not self.has("nodes", name):
-            await self.cluster.create(node(name, cpu=f"{cpu}00m"))
+            held = sum(map(cpu_of, World(self.cluster).on(name)))
+            await self.cluster.create(node(name, cpu=f"{max(100 * cpu, held)}m"))
 
     async def delete_node(self, name):
         if self.has("nodes", name):
