@@ -215,7 +215,7 @@ get quota,pdb,svc,ing,role,rolebinding
 get svc svc -o wide
 get job,cj
 describe quota q
-describe svc svc
+describe svc svc --show-events=false
 delete configmap c
 delete configmap c
 delete configmap c --ignore-not-found
