@@ -104,6 +104,7 @@ class Judgement:
         self.kept = Verdicts(cluster, len(profile.filters))
         self._filters = list(enumerate(profile.filters))
         self._combined: CombinedVerdicts | None = None
+        self._judged: Judged | None = None  # what was returned last: mostly it is so again
         self._pre = PreFiltered()
         self._pre_answers: dict[str, PreFilterAnswer] = {}
         self._pre_is_kept = True
@@ -155,7 +156,10 @@ class Judgement:
         if moved:
             kept.settle()
         if self._combined is None:
-            return Judged(pre, state, kept)
+            judged = self._judged
+            if judged is None or judged.pre is not pre or judged.state is not state:
+                judged = self._judged = Judged(pre, state, kept)
+            return judged
         candidates = kept.candidates if names == pre.node_names else self._rows_of(pre.node_names)
         self._combined.refresh(state, pod, candidates)
         return Judged(pre, state, self._combined)

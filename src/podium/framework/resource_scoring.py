@@ -74,9 +74,14 @@ def used(nodes: Amounts[Amount], resource: str, *, non_zero: bool) -> Amount:
     return nodes.requested(resource)
 
 
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
 def wrapped(amount: Amount) -> Amount:
     """The amount as int64 has it: arrays wrap around by themselves, Python's integers do not."""
-    return int64(amount) if isinstance(amount, int) else amount
+    if type(amount) is not int or _LEAST <= amount <= _MOST:
+        return amount
+    return int64(amount)
 
 
 class ShapePoint(Args, frozen=True, rename="camel"):

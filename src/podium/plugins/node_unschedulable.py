@@ -52,7 +52,8 @@ class PreFilteringNodeUnschedulable(fwk.PreFilterPlugin, NodeUnschedulable):
 
 def may_be_cordoned(pod: Pod) -> bool:
     """Return whether the pod tolerates the taint of cordoned nodes."""
-    return any(tolerates(toleration, CORDONED) for toleration in pod.spec.tolerations)
+    tolerations = pod.spec.tolerations
+    return bool(tolerations) and any(tolerates(each, CORDONED) for each in tolerations)
 
 
 def node_became_schedulable(pod: Pod, old: Node | None, new: Node) -> bool:

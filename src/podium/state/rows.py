@@ -150,7 +150,12 @@ class NodeInfo:
         return self._moment.table.resources.non_zero.item(_NON_ZERO[resource], self.row)
 
     def free(self, resource: str) -> int:
-        return int64(self.allocatable(resource) - self.requested(resource))
+        columns = self._moment.table.resources
+        index = columns.index.get(resource)
+        if index is None or self.overlay is not None:
+            return int64(self.allocatable(resource) - self.requested(resource))
+        row = self.row  # the usual case without further calls: Filter and Score ask for each node
+        return int64(columns.allocatable.item(index, row) - columns.requested.item(index, row))
 
     def count_pods(self, pods: PodQuery | str, *, namespace: str | None = None) -> int:
         """Return how many pods of the live cluster on this node match."""
