@@ -5,7 +5,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
-from podium.framework.nominated import NominatedPods, filter_with_nominated
+from podium.framework.nominated import filter_with_nominated
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
 from tests.support.toys import Filter, PreFilter, profile, reply
@@ -67,7 +67,7 @@ def judge(subject, plugin, incoming, nodes=None):
     parts = profile(plugin)
     state = fwk.CycleState()
     parts.run_pre_filters(state, incoming, subject.rows)
-    nominated = NominatedPods(subject.state, subject.nominator, incoming)
+    nominated = subject.nominator.ahead_of(incoming, subject.state.table)
     nodes = subject.rows if nodes is None else nodes
     statuses = filter_with_nominated(parts, state, incoming, nodes, nominated)
     assert state.get(Seen).added == []  # the original is as it was
@@ -147,7 +147,7 @@ def test_a_pod_leaves_no_room_for_itself():
 def test_nominations_to_nodes_that_are_gone_count_nowhere():
     subject = handle((waiting("x"), "gone"), (waiting("y"), ""))
 
-    assert not NominatedPods(subject.state, subject.nominator, pod("me"))
+    assert subject.nominator.ahead_of(pod("me"), subject.state.table) is None
 
 
 def test_nominated_pods_take_their_resources():

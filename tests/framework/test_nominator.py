@@ -2,7 +2,8 @@ import pytest
 
 from podium import framework as fwk
 from podium.framework.nominator import Nominator
-from podium.testing.builders import pod
+from podium.state.cluster import ClusterState
+from podium.testing.builders import node, pod
 
 
 def info(name, nominated="", **rest):
@@ -98,8 +99,21 @@ def test_remove():
     assert on(nominator, "a") == []
 
 
-def ahead(nominator, subject):
-    return {node: [i.pod.name for i in infos] for node, infos in nominator.ahead_of(subject)}
+def table_of(*names):
+    cluster = ClusterState()
+    for name in names:
+        cluster.set_node(node(name))
+    return cluster.table
+
+
+def ahead(nominator, subject, table=None):
+    """The names of the pods that the subject must leave room for, by node."""
+    table = table_of("a", "b", "c") if table is None else table
+    found = nominator.ahead_of(subject, table)
+    names = {}
+    for info, row in zip(*found.on(found.rows), strict=True) if found is not None else ():
+        names.setdefault(table.names[row], []).append(info.pod.name)
+    return names
 
 
 def test_who_must_be_left_room_for():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from podium import framework as fwk
 from podium.framework.answers import AttemptFailed
-from podium.framework.nominated import NominatedPods, filter_with_nominated
+from podium.framework.nominated import filter_with_nominated
 from podium.framework.status import SUCCESS
 from podium.framework.thorough import ThoroughProfile, joined
 from podium.testing.builders import node, pod
@@ -117,7 +117,7 @@ def test_nominated_pods_are_part_of_what_every_filter_sees():
     handle.nominator.add(fwk.PodInfo(pod("x", priority=10)), fwk.Nominate("b"))
     crowded = Filter("F", lambda pod, node: BUSY if list(node.pods) else None)
     parts, me = thorough(crowded, Filter("G", FAR)), pod("me")
-    nominated = NominatedPods(handle.state, handle.nominator, me)
+    nominated = handle.nominator.ahead_of(me, handle.state.table)
 
     found = filter_with_nominated(parts, fwk.CycleState(), me, handle.rows, nominated)
 

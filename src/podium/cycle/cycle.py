@@ -25,7 +25,7 @@ from podium.framework.calls import FAULTS
 from podium.framework.cycle_state import PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.handle import EventNote
-from podium.framework.nominated import NominatedPods, filter_with_nominated
+from podium.framework.nominated import filter_crowded, filter_with_nominated
 from podium.framework.profile import Profile, refusals
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import CLEAR, SUCCESS, Code, Nominate, Status
@@ -70,7 +70,7 @@ class Cycle:
             self._report(problem)
         self.state = self._pod_class.judgement.state
         self.record.reused = self._pod_class.is_known
-        self._nominated = NominatedPods(services.cluster, services.nominator, self.pod)
+        self._nominated = services.nominator.ahead_of(self.pod, services.cluster.table)
 
     def _report(self, problem: str) -> None:
         """Record an event about a `sign` that fails. The decision about the pod is right anyway."""
@@ -129,11 +129,13 @@ class Cycle:
         if not judged.pre.status.ok:  # no node was judged
             none = _no_nodes(self.services.cluster)
             return Found(judged, none, NodeStatuses.none(none, judged.pre.status))
-        found = self._leave_room(judged)
         tried = self._nominated_row() if fast_path else None
         if tried is None:
-            return self._sample(found, None)
+            return self._sample(self._leave_room(judged), None)
         alone = Rows(self.services.cluster, np.array([tried], np.intp))
+        if self._has_room(alone, judged):
+            return Found(judged, alone)
+        found = self._leave_room(judged)
         status = self._judge_nominated(alone, found)
         if status is not None and status.ok:
             return found.narrowed(alone, found.statuses)
@@ -141,21 +143,39 @@ class Cycle:
         return sampled if status is None else sampled.after_nominated(tried, status)
 
     def _leave_room(self, judged: Judged) -> Found:
-        """Judge nodes with nominated pods a second time, with those pods on them."""
+        """Judge nodes with nominated pods a second time, with those pods there."""
         cluster, verdicts = self.services.cluster, judged.verdicts
         found = Found(judged, Rows(cluster, verdicts.feasible), None, verdicts.version)
-        if not self._nominated:
+        if self._nominated is None:
             return found
         statuses = found.statuses
         rows = statuses.nodes.index
-        crowded = np.isin(rows, self._nominated.rows)
-        if not crowded.any():
+        crowded = np.flatnonzero(self._nominated.are_on(rows))
+        if not len(crowded):
             return found
         some = Rows(cluster, rows[crowded])
-        again = filter_with_nominated(self.profile, self.state, self.pod, some, self._nominated)
-        both = statuses.statuses.patched(crowded, again)
+        again = filter_crowded(self.profile, self.state, self.pod, some, self._nominated)
+        refused = refusals(again)
+        if not refused.any():
+            return found
+        # The nodes that take the pod with these pods have been judged without them already.
+        both = statuses.statuses.patched(
+            crowded[refused], Column(again.values, again.index[refused])
+        )
         feasible = Rows(cluster, rows[~refusals(both)])
         return found.narrowed(feasible, NodeStatuses(statuses.nodes, both, statuses.absent))
+
+    def _has_room(self, alone: Rows, judged: Judged) -> bool:
+        """Return whether this node is feasible, with the nominated pods there and without them."""
+        feasible, row = judged.verdicts.feasible, alone.index[0]
+        position = int(np.searchsorted(feasible, row))
+        if position == len(feasible) or feasible[position] != row:
+            return False
+        nominated = self._nominated
+        if nominated is None or not nominated.are_on(alone.index)[0]:
+            return True
+        crowded = filter_crowded(self.profile, self.state, self.pod, alone, nominated)
+        return not refusals(crowded)[0]
 
     def _nominated_row(self) -> int | None:
         name = self.pod.nominated_node_name

@@ -17,7 +17,7 @@ from podium.cycle.verdicts import UNTRACKED
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import EVERYTHING
 from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics
-from podium.framework.nominated import NominatedPods, filter_with_nominated
+from podium.framework.nominated import filter_with_nominated
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
@@ -131,7 +131,7 @@ class ProfileHandle:
         return [plugin.name for plugin in self._profile.plugins[point]]
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
-        nominated = NominatedPods(self.state, self.nominator, pod)
+        nominated = self.nominator.ahead_of(pod, self.state.table)
         return filter_with_nominated(self._profile, state, pod, nodes, nominated)
 
     def run_scores(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:

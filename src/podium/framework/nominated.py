@@ -2,61 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.framework.cycle_state import CycleState
-from podium.framework.nominator import Nominator
+from podium.framework.nominated_rows import NominatedPods
 from podium.framework.plugin import Statuses
 from podium.framework.profile import Profile, refusals, subset
 from podium.framework.status import Status
-from podium.state.cluster import ClusterState
 from podium.state.column import Column
 from podium.state.overlay import Overlay
-from podium.state.pod_info import PodInfo
 from podium.state.rows import PodsOnRows, Rows, table_of
-
-_NOWHERE: NDArray[np.intp] = np.zeros(0, np.intp)
-
-
-class NominatedPods:
-    """The nominated pods that one pod must leave room for, and the rows they wait for."""
-
-    def __init__(self, cluster: ClusterState, nominator: Nominator, pod: Pod) -> None:
-        self.pods: list[PodInfo] = []
-        self.pod_rows = self.rows = _NOWHERE
-        if len(nominator):
-            self._gather(cluster, nominator, pod)
-
-    def _gather(self, cluster: ClusterState, nominator: Nominator, pod: Pod) -> None:
-        waiting: list[tuple[int, PodInfo]] = []
-        for name, pods in nominator.ahead_of(pod):
-            row = cluster.table.live_row(name)
-            if row is not None:
-                waiting += [(row, other) for other in pods]
-        waiting.sort(key=lambda pair: pair[0])
-        self.pods = [other for _, other in waiting]
-        self.pod_rows = np.array([row for row, _ in waiting], np.intp)
-        self.rows = np.unique(self.pod_rows)
-
-    def __bool__(self) -> bool:
-        return bool(self.pods)
-
-    def on(self, rows: NDArray[np.intp]) -> tuple[list[PodInfo], NDArray[np.intp]]:
-        """Return the pods that wait for one of these rows, and the row of each."""
-        inside = np.isin(self.pod_rows, rows)
-        return [self.pods[position] for position in np.flatnonzero(inside)], self.pod_rows[inside]
 
 
 def filter_with_nominated(
-    profile: Profile, state: CycleState, pod: Pod, nodes: Rows, nominated: NominatedPods
+    profile: Profile, state: CycleState, pod: Pod, nodes: Rows, nominated: NominatedPods | None
 ) -> Statuses:
     """``run_filters`` for nodes of which some have nominated pods."""
-    crowded = np.isin(nodes.index, nominated.rows) if nominated else np.zeros(len(nodes), np.bool_)
+    if nominated is None:
+        return profile.run_filters(state, pod, nodes)
+    crowded = nominated.are_on(nodes.index)
     if not crowded.any():
         return profile.run_filters(state, pod, nodes)
-    first = _with_pods(profile, state, pod, subset(nodes, np.flatnonzero(crowded)), nominated)
+    some = subset(nodes, np.flatnonzero(crowded))
+    first = filter_crowded(profile, state, pod, some, nominated)
     # Pass one decides for the nodes it refuses; the others are judged as they stand.
     again = ~crowded
     again[np.flatnonzero(crowded)] = ~refusals(first)
@@ -68,14 +39,20 @@ def filter_with_nominated(
     return Column(verdicts, index)
 
 
-def _with_pods(
+def filter_crowded(
     profile: Profile, state: CycleState, pod: Pod, nodes: Rows, nominated: NominatedPods
 ) -> Statuses:
-    """Pass one: each node's world with its nominated pods on it."""
-    pods, rows = nominated.on(nodes.index)
-    overlay = Overlay.over(table_of(nodes), nodes.index, nodes.overlay)
-    overlay.add(pods, rows)
-    world = Rows(nodes.cluster, nodes.index, overlay)
+    """Pass one: judge each node with its nominated pods on it."""
+    crowded = with_nominated(nodes, nominated)
+    if not profile.follows_pods(state):
+        return profile.run_filters(state, pod, crowded)
     copy = state.clone()
-    profile.add_pods(copy, pod, PodsOnRows(world, pods, rows))
-    return profile.run_filters(copy, pod, world)
+    profile.add_pods(copy, pod, PodsOnRows(crowded, *nominated.on(nodes.index)))
+    return profile.run_filters(copy, pod, crowded)
+
+
+def with_nominated(nodes: Rows, nominated: NominatedPods) -> Rows:
+    """Return a view of these nodes in which their nominated pods run on them."""
+    overlay = Overlay.over(table_of(nodes), nodes.index, nodes.overlay)
+    overlay.add_summed(nominated.requested(nodes.index), partial(nominated.on, nodes.index))
+    return Rows(nodes.cluster, nodes.index, overlay)

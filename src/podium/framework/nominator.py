@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podium.api.objects import Pod
+from podium.framework.nominated_rows import NominatedPods, NominatedRows
 from podium.framework.status import Nominate
+from podium.state.node_table import NodeTable
 from podium.state.pod_info import PodInfo
 
 
@@ -15,6 +15,7 @@ class Nominator:
     def __init__(self) -> None:
         self._node_of: dict[str, str] = {}  # by uid
         self._pods_on: dict[str, dict[str, PodInfo]] = {}
+        self._rows: NominatedRows | None = None  # the same by row, once a cycle has asked
         self.version = 0
 
     def add(self, info: PodInfo, nominate: Nominate | None = None) -> None:
@@ -28,6 +29,8 @@ class Nominator:
             return
         self._node_of[info.uid] = node
         self._pods_on.setdefault(node, {})[info.uid] = info
+        if self._rows is not None:
+            self._rows.change(node, info, 1)
         self.version += 1
 
     def update(self, info: PodInfo, old_nomination: str) -> None:
@@ -42,9 +45,11 @@ class Nominator:
         node = self._node_of.pop(uid, None)
         if node is None:
             return
-        del self._pods_on[node][uid]
+        info = self._pods_on[node].pop(uid)
         if not self._pods_on[node]:
             del self._pods_on[node]
+        if self._rows is not None:
+            self._rows.change(node, info, -1)
         self.version += 1
 
     def node_of(self, uid: str) -> str | None:
@@ -54,16 +59,16 @@ class Nominator:
         """The pods nominated to this node, in the order they were."""
         return list(self._pods_on.get(node, {}).values())
 
-    def ahead_of(self, pod: Pod) -> Iterator[tuple[str, list[PodInfo]]]:
-        """By node, the nominated pods that this pod must leave room for."""
-        for node, pods in self._pods_on.items():
-            ahead = [
-                other
-                for other in pods.values()
-                if other.priority >= pod.priority and other.uid != pod.uid
-            ]
-            if ahead:
-                yield node, ahead
+    def ahead_of(self, pod: Pod, table: NodeTable) -> NominatedPods | None:
+        """Return the nominated pods that this pod must leave room for; ``None`` if there are none.
+
+        They have the same or a higher priority. Valid until a nomination or the table changes.
+        """
+        if not self._node_of:
+            return None
+        if self._rows is None or self._rows.table is not table:
+            self._rows = NominatedRows(table)
+        return self._rows.ahead_of(pod, self._pods_on, self._node_of.get(pod.uid))
 
     def __len__(self) -> int:
         return len(self._node_of)

@@ -56,8 +56,8 @@ class Column(Generic[T]):
     def map(self, judge: Callable[[T], U]) -> Column[U]:
         return Column([judge(value) for value in self.values], self.index)
 
-    def patched(self, mask: NDArray[np.bool_], new: Column[T]) -> Column[T]:
-        """Return a copy in which the objects under ``mask`` are replaced by those of ``new``."""
+    def patched(self, mask: NDArray[np.bool_ | np.intp], new: Column[T]) -> Column[T]:
+        """Return a copy with the objects of ``new`` under the mask, or at these positions."""
         index = self.index.copy()
         index[mask] = new.index + len(self.values)
         return Column([*self.values, *new.values], index)

@@ -6,8 +6,8 @@ undo a dry run, drop its overlay.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,23 @@ from podium.state.used_ports import ChangedPorts
 Amounts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """Pods that were added (``comes``) or removed, each on the row at the same position."""
+PodsAndRows = tuple[Sequence[PodInfo], NDArray[np.intp]]
+"""Pods, each on the row at the same position."""
 
-    infos: Sequence[PodInfo]
-    rows: NDArray[np.intp]
-    comes: bool
+
+class _Change:
+    """Pods that were added (``comes``) or removed.
+
+    They are read when a filter looks at pods or ports: most filters look at resources only.
+    """
+
+    def __init__(self, read: Callable[[], PodsAndRows], *, comes: bool) -> None:
+        self._read = read
+        self.comes = comes
+
+    @cached_property
+    def pods(self) -> PodsAndRows:
+        return self._read()
 
 
 class Overlay:
@@ -80,15 +90,24 @@ class Overlay:
         self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: Amounts | None = None
     ) -> None:
         """Add each pod to its row. ``amounts`` is the result of ``amounts_of``, if known."""
-        self._log.append(_Change(infos, rows, comes=True))
+        self._log.append(_Change(lambda: (infos, rows), comes=True))
         amounts = self.amounts_of(infos) if amounts is None else amounts
         np.add.at(self.requested.T, self.position(rows), amounts.T)
+
+    def add_summed(self, requested: Amounts, read: Callable[[], PodsAndRows]) -> None:
+        """Add pods that request this much, by resource and position in ``rows``.
+
+        ``read`` returns the pods themselves; it is called only if a filter looks at them.
+        """
+        self._log.append(_Change(read, comes=True))
+        self._widen()
+        self.requested[: len(requested)] += requested
 
     def remove(
         self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: Amounts | None = None
     ) -> None:
         """Remove each pod from its row."""
-        self._log.append(_Change(infos, rows, comes=False))
+        self._log.append(_Change(lambda: (infos, rows), comes=False))
         amounts = self.amounts_of(infos) if amounts is None else amounts
         np.subtract.at(self.requested.T, self.position(rows), amounts.T)
 
@@ -123,8 +142,9 @@ class Overlay:
             if below is None or info.priority >= below
         }
         for change in self._log:
-            for position in np.flatnonzero(change.rows == row).tolist():
-                info = change.infos[position]
+            infos, rows = change.pods
+            for position in np.flatnonzero(rows == row).tolist():
+                info = infos[position]
                 if change.comes:
                     pods[info.uid] = info
                 else:
@@ -138,7 +158,8 @@ class Overlay:
             self._ports, self._ports_applied = self._without_lower_ports(), 0
         for change in self._log[self._ports_applied :]:
             move = self._ports.add if change.comes else self._ports.remove
-            for info, row in zip(change.infos, change.rows.tolist(), strict=True):
+            infos, rows = change.pods
+            for info, row in zip(infos, rows.tolist(), strict=True):
                 if info.ports:
                     move(info.ports, row)
         self._ports_applied = len(self._log)
