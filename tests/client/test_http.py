@@ -11,7 +11,6 @@ from aiohttp import web
 
 from podium.client.endpoint import Endpoint, FixedLogin
 from podium.client.http import (
-    IN_FLIGHT,
     MOST_RETRY_SECONDS,
     MOST_TRIES,
     RECONNECT_TRIES,
@@ -20,6 +19,7 @@ from podium.client.http import (
     Request,
 )
 from podium.client.kubeconfig import endpoint_of, load
+from podium.client.lanes import IN_FLIGHT
 from podium.client.logins import TokenFile
 from podium.clock import FakeClock, sleep
 from podium.errors import (

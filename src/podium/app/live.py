@@ -109,7 +109,7 @@ class _Live:
         self.background = Tasks(self.clock)
         self._build_writes(options.client(connection, self.clock))
         names = [profile.scheduler_name for profile in configuration.profiles]
-        self.for_events = connection.beside()  # a burst of events must not delay bindings
+        self.for_events = connection.for_notes()
         self.events = EventSender(ApiClient(self.for_events, self.clock), self.clock)
         self.recorders = {name: ApiEventRecorder(self.events, name) for name in names}
         cluster = ClusterState(request_rule(options.gates.release))

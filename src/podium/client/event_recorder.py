@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 IDLE_SECONDS: Final = 360.0  # after this time a repeat is a new event
 MOST_REMEMBERED: Final = 20_000
-MOST_WAITING: Final = 10_000
+MOST_WAITING: Final = MOST_REMEMBERED  # they are remembered anyway
 WRITERS: Final = 16
 TRIES: Final = 12
 RETRY_SECONDS: Final = 10.0

@@ -6,7 +6,6 @@ goes wrong is raised as one of podium's `ApiError`s.
 
 from __future__ import annotations
 
-import asyncio
 import random
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,6 +20,7 @@ from yarl import URL
 from podium.client.answer_parser import Answer, BadAnswer
 from podium.client.answers import error_of
 from podium.client.endpoint import Endpoint
+from podium.client.lanes import Lanes
 from podium.client.pacing import TokenBucket
 from podium.client.trouble import Troubles
 from podium.client.wire import CannotConnect, Wires
@@ -33,9 +33,6 @@ MOST_TRIES = 10
 MOST_RETRY_SECONDS = 60.0
 RECONNECT_SECONDS = 0.1
 RECONNECT_TRIES = 4
-# Each request in flight has a connection, and on a real server the handshake costs as much as ten
-# requests: so a burst is spread over few. Watches have connections beside these.
-IN_FLIGHT = 64
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # the clock measures time
 
 # What connections fail with, before it becomes an ``Unreachable``.
@@ -95,6 +92,7 @@ class Connection:
         clock: Clock,
         options: Options = Options(),  # noqa: B008  # frozen
         observe: Observe | None = None,
+        notes_of: Connection | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.clock = clock
@@ -103,7 +101,8 @@ class Connection:
         self._options = options
         self._observe = observe
         self._limit = TokenBucket(options.qps, options.burst, clock)
-        self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._is_for_notes = notes_of is not None
+        self._lanes: Lanes = Lanes() if notes_of is None else notes_of._lanes
         self._tls = self._tls_context()
         self._shown: Certificate | None = endpoint.tls.certificate
         server_name = endpoint.tls.server_name
@@ -129,9 +128,12 @@ class Connection:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def beside(self) -> Connection:
-        """Return another one to the same server, with its own rate limit and connections."""
-        return Connection(self.endpoint, self.clock, self._options, self._observe)
+    def for_notes(self) -> Connection:
+        """Return another one to the same server, whose requests give way to those of this one.
+
+        It has its own rate limit and connections.
+        """
+        return Connection(self.endpoint, self.clock, self._options, self._observe, notes_of=self)
 
     async def close(self) -> None:
         await self._wires.close()
@@ -167,9 +169,11 @@ class Connection:
 
     async def _once(self, request: Request) -> bytes:
         await self._limit.wait()
-        async with self._slots:  # a request that waits here has not begun: no timeout yet
-            answer = await self._in_time(request.method, self._exchange(request))
-        return answer.body
+        await self._lanes.enter(is_note=self._is_for_notes)  # no timeout yet: it has not begun
+        try:
+            return (await self._in_time(request.method, self._exchange(request))).body
+        finally:
+            self._lanes.leave(is_note=self._is_for_notes)
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[Read]:
