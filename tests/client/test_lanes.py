@@ -12,8 +12,8 @@ from podium.clock import give_way
 
 def on_a_loop(test):
     @wraps(test)
-    def run(*arguments):
-        asyncio.run(test(*arguments))
+    def run(**arguments):
+        asyncio.run(test(**arguments))
 
     return run
 
