@@ -15,6 +15,10 @@ def rejected(name, *plugins, pending=(), scheduler=PROFILE):
     return queued
 
 
+def cannot_tell(gate):
+    return None
+
+
 @pytest.fixture
 def pods():
     pods = UnschedulablePods()
@@ -41,7 +45,8 @@ def pods():
     ],
 )
 def test_rejected_by(pods, listeners, expected):
-    found = pods.rejected_by({name: dict.fromkeys(who, ()) for name, who in listeners.items()})
+    by_profile = {name: dict.fromkeys(who, ()) for name, who in listeners.items()}
+    found = pods.rejected_by(by_profile, cannot_tell)
 
     assert "".join(queued.pod.name for queued in found) == expected
 
@@ -55,9 +60,9 @@ def test_a_pod_that_changes_is_found_anew(pods):
 
     assert not pods.put(changed), "it was here before"
     pods.check_invariants()
-    assert pods.rejected_by({PROFILE: {"X": ()}}) == [changed]
+    assert pods.rejected_by({PROFILE: {"X": ()}}, cannot_tell) == [changed]
     assert pods.gated == 1
-    both = pods.rejected_by({PROFILE: {"F": (), "X": ()}})
+    both = pods.rejected_by({PROFILE: {"F": (), "X": ()}}, cannot_tell)
     assert [queued.pod.name for queued in both] == ["c", "b"], "it keeps its place"
 
 
@@ -76,3 +81,29 @@ def test_nothing_is_left_behind(pods):
         pods.remove(f"default/{name}")
 
     assert (len(pods), pods.gated, pods._by_rejector) == (0, 0, {})
+
+
+@pytest.mark.parametrize(
+    ("listeners", "held", "expected"),
+    [
+        pytest.param(["F"], None, "c", id="another-plugins-event-does-not-reach-a-gated-pod"),
+        pytest.param(["Gate"], None, "gh", id="all-if-the-gate-cannot-tell"),
+        pytest.param(["Gate"], "g", "h", id="those-it-no-longer-holds"),
+        pytest.param(["Gate"], "gh", "", id="none-if-it-holds-all"),
+        pytest.param(["F", "Gate"], "h", "cg", id="in-the-order-they-came"),
+    ],
+)
+def test_gated_pods(listeners, held, expected):
+    pods = UnschedulablePods()
+    for name in "cgh":
+        queued = rejected(name, "F")
+        if name in "gh":
+            queued.unschedulable_plugins |= {"Gate"}
+            queued.gating_plugin = "Gate"
+        pods.put(queued)
+    pods.check_invariants()
+    uids = held and {queued.uid for queued in pods if queued.pod.name in held}
+
+    found = pods.rejected_by({PROFILE: dict.fromkeys(listeners, ())}, {(PROFILE, "Gate"): uids}.get)
+
+    assert "".join(queued.pod.name for queued in found) == expected

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, ABCMeta, abstractmethod
 from array import array
 from asyncio import CancelledError
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from enum import Enum
 from functools import cmp_to_key
 from operator import index
@@ -143,6 +143,14 @@ class PreEnqueuePlugin(Plugin, ABC):
     @abstractmethod
     def pre_enqueue(self, pod: Pod) -> Status | None:
         """Anything but success gates the pod until one of this plugin's events comes."""
+
+    def held(self) -> Collection[str] | None:
+        """Return the uids of all pods that ``pre_enqueue`` would refuse now.
+
+        It saves asking about each gated pod whenever an event comes. The default, ``None``, is
+        for plugins that cannot tell.
+        """
+        return None
 
 
 class QueueSortPlugin(Plugin, ABC):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from time import perf_counter
 
@@ -42,6 +42,18 @@ class Requeueing:
             by_profile = ((name, rules.listeners(event)) for name, rules in self._profiles.items())
             found = self._known[event] = {name: plugins for name, plugins in by_profile if plugins}
         return found
+
+    def held(self, gate: tuple[str, str]) -> Collection[str] | None:
+        """Return the pods that a plugin of a profile holds back; None if it cannot tell."""
+        profile, plugin = gate
+        held = self._profiles[profile].held.get(plugin)
+        if held is None:
+            return None
+        try:
+            return held()
+        except FAULTS:
+            log.error("PreEnqueue plugin cannot tell which pods it holds back", plugin=plugin)
+            return None
 
     def reaches(self, queued: QueuedPod, event: ClusterEvent) -> bool:
         """Whether the event can affect the pod; a gated pod needs one that its gate registered."""

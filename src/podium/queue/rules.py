@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from podium.api.objects import Pod
 from podium.framework.declared_kinds import ANYTHING, REJECTING, registered_in
@@ -17,16 +17,23 @@ from podium.framework.status import Status
 PreEnqueue = Callable[[Pod, str], Status]
 """Runs all PreEnqueue plugins, the named one first."""
 
+Held = Callable[[], Collection[str] | None]
+"""Returns the uids of the pods that a PreEnqueue plugin holds back; None if it cannot tell."""
+
 Hints = tuple[Hint, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRules:
-    """``registrations`` are by plugin. No event wakes pods rejected by a plugin without any."""
+    """``registrations`` are by plugin. No event wakes pods rejected by a plugin without any.
+
+    ``held`` is by plugin too, for those of PreEnqueue.
+    """
 
     queue_sort: QueueSortPlugin
     pre_enqueue: PreEnqueue
     registrations: Mapping[str, Sequence[Registration]]
+    held: Mapping[str, Held] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -45,7 +52,8 @@ class ProfileRules:
         }
         if has_extenders:
             registrations[EXTENDER] = ANYTHING
-        return cls(profile.queue_sort, profile.run_pre_enqueue, registrations)
+        held = {plugin.name: plugin.held for plugin in profile.pre_enqueues}
+        return cls(profile.queue_sort, profile.run_pre_enqueue, registrations, held)
 
     def events(self) -> Iterator[ClusterEvent]:
         """Yield every registered event; ``app`` decides by them what to watch."""

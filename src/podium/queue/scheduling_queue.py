@@ -243,7 +243,7 @@ class SchedulingQueue:
         if event.is_wildcard:
             reached = list(self._unschedulable)
         elif listeners := self._requeueing.listeners(event):
-            reached = self._unschedulable.rejected_by(listeners)
+            reached = self._unschedulable.rejected_by(listeners, self._requeueing.held)
         else:
             return
         change = ClusterChange(event, event.label, old, new)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from podium.framework.queued_pod import QueuedPod
 
 Rejector = tuple[str, str]  # profile, plugin
+# The uids of the pods that a gating plugin holds back now; None if it cannot tell.
+Held = Callable[[Rejector], Collection[str] | None]
 
 
 class _Entry(NamedTuple):
@@ -23,14 +25,16 @@ class _Entry(NamedTuple):
 class UnschedulablePods:
     """Unschedulable pods by key, in the order in which they entered.
 
-    Invariants: every entry is listed in ``_by_rejector`` under each of its rejectors and nowhere
-    else, has at least one rejector, and ``gated`` is the number of gated entries. Only ``put`` and
-    ``remove`` write; call ``put`` again whenever a pod's rejectors or gate changed.
+    Invariants: every entry has at least one rejector. It is listed in ``_by_rejector`` under each
+    of them; a gated one is listed in ``_by_gate`` instead, under its gate, because no other event
+    reaches it. ``gated`` is the number of gated entries. Only ``put`` and ``remove`` write; call
+    ``put`` again whenever a pod's rejectors or gate changed.
     """
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
         self._by_rejector: dict[Rejector, dict[str, _Entry]] = {}
+        self._by_gate: dict[Rejector, dict[str, _Entry]] = {}
         self._arrivals = itertools.count()
         self.gated = 0
 
@@ -53,10 +57,17 @@ class UnschedulablePods:
         arrival = next(self._arrivals) if before is None else before.arrival
         entry = _Entry(arrival, queued, _rejectors(queued), queued.is_gated)
         self._entries[queued.key] = entry
+        index, key = self._place(entry)
         for rejector in entry.rejectors:
-            self._by_rejector.setdefault(rejector, {})[queued.key] = entry
+            index.setdefault(rejector, {})[key] = entry
         self.gated += entry.is_gated
         return before is None
+
+    def _place(self, entry: _Entry) -> tuple[dict[Rejector, dict[str, _Entry]], str]:
+        """Return the index that lists this entry, and the key that it has there."""
+        if entry.is_gated:
+            return self._by_gate, entry.queued.uid
+        return self._by_rejector, entry.queued.key
 
     def remove(self, key: str) -> QueuedPod | None:
         entry = self._unlist(key)
@@ -65,30 +76,40 @@ class UnschedulablePods:
         del self._entries[key]
         return entry.queued
 
-    def rejected_by(self, listeners: Mapping[str, Mapping[str, Any]]) -> list[QueuedPod]:
-        """Return the pods that one of these plugins rejected, in the order of their arrival."""
+    def rejected_by(
+        self, listeners: Mapping[str, Mapping[str, Any]], held: Held
+    ) -> list[QueuedPod]:
+        """Return the pods that one of these plugins rejected, in the order of their arrival.
+
+        Gated ones are those that one of these plugins gates and, as far as it can tell, no longer
+        holds back.
+        """
         found: dict[str, _Entry] = {}
         for profile, plugins in listeners.items():
             for plugin in plugins:
                 found.update(self._by_rejector.get((profile, plugin), ()))
+                if gated := self._by_gate.get((profile, plugin)):
+                    found.update(_without(gated, held((profile, plugin))))
         return [entry.queued for entry in sorted(found.values(), key=lambda e: e.arrival)]
 
     def _unlist(self, key: str) -> _Entry | None:
         entry = self._entries.get(key)
         if entry is None:
             return None
+        index, its_key = self._place(entry)
         for rejector in entry.rejectors:
-            pods = self._by_rejector[rejector]
-            del pods[key]
+            pods = index[rejector]
+            del pods[its_key]
             if not pods:
-                del self._by_rejector[rejector]
+                del index[rejector]
         self.gated -= entry.is_gated
         return entry
 
     def check_invariants(self) -> None:
         listed = {
             (rejector, key): entry
-            for rejector, pods in self._by_rejector.items()
+            for index in (self._by_rejector, self._by_gate)
+            for rejector, pods in index.items()
             for key, entry in pods.items()
         }
         for key, entry in self._entries.items():
@@ -97,12 +118,21 @@ class UnschedulablePods:
             assert queued.rejectors, f"{key} has no rejectors: no event would help it"
             assert entry.rejectors == _rejectors(queued), f"{key} is listed under other plugins"
             assert entry.is_gated == queued.is_gated, f"{key} is counted as gated wrongly"
+            its_key = self._place(entry)[1]
             for rejector in entry.rejectors:
-                assert listed.pop((rejector, key), None) is entry, f"{key} is not indexed"
+                assert listed.pop((rejector, its_key), None) is entry, f"{key} is not indexed"
         assert not listed, f"indexed, but not stored: {sorted(listed)}"
         assert self.gated == sum(queued.is_gated for queued in self), "wrong count of gated pods"
 
 
 def _rejectors(queued: QueuedPod) -> frozenset[Rejector]:
+    """Return the plugins whose events reach the pod: its gate alone, if it has one."""
     profile = queued.pod.scheduler_name
-    return frozenset((profile, plugin) for plugin in queued.rejectors)
+    plugins = (queued.gating_plugin,) if queued.is_gated else queued.rejectors
+    return frozenset((profile, plugin) for plugin in plugins)
+
+
+def _without(gated: dict[str, _Entry], held: Collection[str] | None) -> dict[str, _Entry]:
+    if held is None:
+        return gated
+    return {uid: gated[uid] for uid in gated.keys() - held}

@@ -189,14 +189,15 @@ def test_the_pod_is_held_back_until_only_a_leaving_victim_is_left():
     seen = []
 
     async def delete(victim):
-        seen.append(evictions.holds(PREEMPTOR))
+        seen.append((evictions.holds(PREEMPTOR), set(evictions.held())))
         handle.state.remove_pod(victim)
-        seen.append(evictions.holds(PREEMPTOR))
+        seen.append((evictions.holds(PREEMPTOR), set(evictions.held())))
 
     handle.client.delete_pod = delete
     run_spawned(handle)
-    assert seen == [True, False]
+    assert seen == [(True, {PREEMPTOR.uid}), (False, set())]
     assert not evictions.holds(PREEMPTOR)
+    assert not evictions.held()
 
 
 def test_pre_enqueue_says_why():

@@ -45,6 +45,7 @@ def test_one_preemption(seed, victims):
         assert evictions.holds(PREEMPTOR)
         while time.tasks:
             is_held = evictions.holds(PREEMPTOR)
+            assert (PREEMPTOR.uid in evictions.held()) == is_held
             await time.step()
             if not is_held and time.tasks:
                 assert not evictions.holds(PREEMPTOR)  # once let go, it is not held again

@@ -8,7 +8,7 @@ Requeue     never: the plugins that rejected the pod decide when it is tried aga
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import ClassVar
 
 from podium import framework as fwk
@@ -48,6 +48,9 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
 
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         return HELD if self._evictions.holds(pod) else fwk.SUCCESS
+
+    def held(self) -> Collection[str]:
+        return self._evictions.held()
 
     def propose(
         self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
@@ -89,6 +92,9 @@ class SynchronousPreemption(DefaultPreemption):
 
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         return fwk.SUCCESS
+
+    def held(self) -> Collection[str]:
+        return ()
 
     def take(self, pod: Pod, candidate: fwk.Candidate) -> Evicting:
         return Evicting(self._evict(pod, candidate))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Coroutine, Iterable
 from typing import Any
 
 from podium import framework as fwk
@@ -17,19 +16,20 @@ IN_MEMORY = " (in kube-scheduler memory)."
 RETRY_SECONDS = 1.0
 
 
-@dataclass(slots=True)
 class _Underway:
-    """A preemption in progress; ``last`` is set when only that victim is left."""
-
-    last: fwk.PodInfo | None = None
+    """A preemption in progress; several for one pod are told apart by identity."""
 
 
 class Evictions:
-    """The preemptions in progress, by the uid of the pod that they make room for."""
+    """The preemptions in progress, by the uid of the pod that they make room for.
+
+    ``_last_victim`` has the victim of those that have only one left.
+    """
 
     def __init__(self, handle: fwk.Handle) -> None:
         self._handle = handle
         self._underway: dict[str, _Underway] = {}
+        self._last_victim: dict[str, fwk.PodInfo] = {}
 
     def start(self, pod: Pod, candidate: fwk.Candidate) -> None:
         """Evict the candidate's victims in the background, except those already terminating."""
@@ -37,6 +37,7 @@ class Evictions:
         if not victims:
             return
         self._underway[pod.uid] = _Underway()
+        self._last_victim.pop(pod.uid, None)  # of an earlier preemption for this pod
         work = self._carry_out(pod, candidate.node, victims)
         self._handle.spawn(f"preemption for {pod.key}", work)
 
@@ -53,13 +54,21 @@ class Evictions:
 
     def holds(self, pod: Pod) -> bool:
         """Return whether the pod must wait because its victims are still being evicted."""
-        underway = self._underway.get(pod.uid)
-        if underway is None:
+        return pod.uid in self._underway and not self._has_room_soon(pod.uid)
+
+    def held(self) -> Collection[str]:
+        """Return the uids of all pods that must wait."""
+        underway = self._underway.keys()
+        free = {uid for uid in self._last_victim if self._has_room_soon(uid)}
+        return underway - free if free else underway
+
+    def _has_room_soon(self, uid: str) -> bool:
+        """Return whether the last victim of the pod is leaving or gone."""
+        last = self._last_victim.get(uid)
+        if last is None:
             return False
-        if underway.last is None:
-            return True
-        victim = self._handle.cluster.pods.get(underway.last.uid)
-        return victim is not None and not victim.pod.is_terminating
+        victim = self._handle.cluster.pods.get(last.uid)
+        return victim is None or victim.pod.is_terminating
 
     async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
         """Evict all victims but one together, then the last, whose deletion wakes the pod."""
@@ -69,7 +78,8 @@ class Evictions:
             await self._clear_lower_nominations(pod, node)
             *others, last = victims
             await _wait_for_all(self._evict(pod, node, info.pod) for info in others)
-            underway.last = last
+            if self._underway.get(pod.uid) is underway:
+                self._last_victim[pod.uid] = last
             in_memory = await self._evict(pod, node, last.pod)
             result = "success"
         except PodiumError as fault:
@@ -81,6 +91,7 @@ class Evictions:
             # Meanwhile the pod may have been tried again and may have started another preemption.
             if self._underway.get(pod.uid) is underway:
                 del self._underway[pod.uid]
+                self._last_victim.pop(pod.uid, None)
         if result == "error":
             self._handle.spawn(f"another attempt of {pod.key}", self._try_again(pod))
         elif in_memory:
