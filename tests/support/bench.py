@@ -3,10 +3,11 @@
 import asyncio
 
 from podium.api.objects import Condition, Pod
-from podium.bench.live.children import TimedScheduler
 from podium.bench.live.cleanup import tidied
 from podium.bench.live.manifests import Marking
+from podium.bench.live.measuring import Measurement
 from podium.bench.live.operations import LiveContext, Operations
+from podium.bench.live.timed_scheduler import TimedScheduler
 from podium.bench.live.timing import Times
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer
@@ -73,7 +74,9 @@ class Played:
         scene = LiveContext(
             workload.templates, self.writer, Marking(RUN), self.watch, self.world.clock, TIMEOUT
         )
-        operations = Operations(scene, TimedScheduler(), self.times, self.told.append)
+        timed = (self.times, self.watch, TIMEOUT, TimedScheduler())
+        measurement = Measurement(*timed, self.writer.create_all)
+        operations = Operations(scene, measurement, self.told.append)
         async with self.watch.running():
             await operations.run(workload.ops)
 

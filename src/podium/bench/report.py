@@ -9,6 +9,7 @@ from typing import Generic, TextIO, TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from podium.bench.compare import Comparison, Contestant
 from podium.bench.result import Figures, LiveResult, Result
 
 F = TypeVar("F", bound=Figures)
@@ -27,6 +28,7 @@ IN_PROCESS: Sequence[Column[Result]] = (
 LIVE: Sequence[Column[LiveResult]] = (
     ("pods/s", 9, lambda result: f"{result.pods_per_second:,.0f}"),
     ("steady/s", 9, lambda result: f"{result.steady_pods_per_second:,.0f}"),
+    ("created/s", 10, lambda result: f"{result.created_pods_per_second:,.0f}"),
     ("p50 ms", 9, lambda result: f"{result.bind_p50_ms:,.0f}"),
     ("p99 ms", 9, lambda result: f"{result.bind_p99_ms:,.0f}"),
     ("breaks", 8, lambda result: f"{result.watch_breaks}"),
@@ -52,6 +54,46 @@ class Table(Generic[F]):
         widths = [width for _, width, _ in self._columns]
         padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
         return f"{name:<{self._width}}{''.join(padded)}"
+
+
+# What stands in the table of schedulers for each: cells of a median, and ratios.
+_OF_EACH: Sequence[tuple[str, int, Callable[[LiveResult, Contestant], str]]] = (
+    ("pods/s", 9, lambda result, one: f"{result.pods_per_second:,.0f}"),
+    ("ratio", 8, lambda result, one: _ratio(one.pods_per_second_ratio)),
+    ("steady/s", 10, lambda result, one: f"{result.steady_pods_per_second:,.0f}"),
+    ("created/s", 11, lambda result, one: f"{result.created_pods_per_second:,.0f}"),
+    ("p99 ms", 9, lambda result, one: f"{result.bind_p99_ms:,.0f}"),
+    ("CPU s", 9, lambda result, one: _seconds(result.scheduler_cpu_seconds)),
+    ("ratio", 8, lambda result, one: _ratio(one.cpu_seconds_ratio)),
+    ("memory MB", 11, lambda result, one: _megabytes(result.peak_memory_bytes)),
+)
+
+
+class ComparisonTable:
+    """Formats one aligned line for each scheduler and workload."""
+
+    def __init__(self, names: Sequence[str], schedulers: Sequence[str]) -> None:
+        self._widths = [max(map(len, ["workload", *names])), max(map(len, schedulers))]
+
+    def header(self) -> str:
+        return self._line(["workload", "scheduler"], [title for title, _, _ in _OF_EACH])
+
+    def row(self, comparison: Comparison) -> str:
+        return "\n".join(self._of_one(comparison.name, one) for one in comparison.schedulers)
+
+    def _of_one(self, name: str, one: Contestant) -> str:
+        median = one.median
+        cells = [cell(median, one) if median else "-" for _, _, cell in _OF_EACH]
+        return self._line([name, one.scheduler], cells)
+
+    def _line(self, names: Sequence[str], cells: Sequence[str]) -> str:
+        left = [name.ljust(width) for name, width in zip(names, self._widths, strict=True)]
+        right = [cell.rjust(width) for cell, (_, width, _) in zip(cells, _OF_EACH, strict=True)]
+        return f"{'  '.join(left)}{''.join(right)}"
+
+
+def _ratio(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.2f}"
 
 
 def _megabytes(amount: int | None) -> str:

@@ -41,6 +41,7 @@ class LiveResult(Figures, frozen=True, kw_only=True):
     """The figures of a run on a cluster, timed from outside."""
 
     steady_pods_per_second: float
+    created_pods_per_second: float  # how fast the pods were created
     bind_p50_ms: float
     bind_p99_ms: float
     watch_breaks: int  # of the watch that times pods; times are exact only if it is 0

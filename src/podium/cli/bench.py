@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
-import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 
 from podium import app, config
 from podium.bench.load import Workload, load_file
 from podium.bench.repeat import repeat
-from podium.bench.report import IN_PROCESS, LIVE, ProgressBar, Table
-from podium.bench.result import Figures, LiveResult, median_of
+from podium.bench.report import IN_PROCESS, LIVE, ComparisonTable, ProgressBar, Table
 from podium.bench.run import run as run_workload
 from podium.cli.arguments.measurement import DEFAULT_RUNS
 from podium.cli.arguments.parser import BAD_INPUT
@@ -25,17 +22,23 @@ from podium.clock import Clock
 from podium.errors import ConfigError, PodiumError, WorkloadFailed
 from podium.framework.handle import Client
 
-if TYPE_CHECKING:
-    from podium.bench.live.run import LiveOptions
-
-T = TypeVar("T")
-F = TypeVar("F", bound=Figures)
+R = TypeVar("R", contravariant=True)
 Chosen: TypeAlias = tuple[str, Workload]  # its file comes first
 
 
+class Lines(Protocol[R]):
+    """Formats results as lines of text."""
+
+    def header(self) -> str: ...
+
+    def row(self, result: R) -> str: ...
+
+
 def run(args: argparse.Namespace) -> int:
-    if args.serve:
-        return _serve()
+    if args.serve or args.bind_loop or args.generate:
+        from podium.cli.bench_live import run_child
+
+        return run_child(args)
     try:
         _check(args)
         patterns = [args.run_once] if args.run_once else args.workload or ["*"]
@@ -45,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
         return BAD_INPUT
     if args.run_once:
         return _run_once(chosen[0][1])
+    if args.compare:
+        return _run_comparison(chosen, args)
     if args.embedded or args.kubeconfig:
         return _run_live(chosen, args)
     runs = args.runs or DEFAULT_RUNS
@@ -65,6 +70,16 @@ def _check(args: argparse.Namespace) -> None:
         raise PodiumError("--scheduler external needs the --kubeconfig of its cluster")
     if args.scheduler_pid and args.scheduler != "external":
         raise PodiumError("--scheduler-pid is for --scheduler external")
+    for option in ("drain", "generators", "compare"):
+        if getattr(args, option) and not (args.embedded or args.kubeconfig):
+            raise PodiumError(f"--{option} needs a cluster: --embedded or --kubeconfig")
+    for option in ("drain", "compare"):
+        if getattr(args, option) and args.scheduler == "external":
+            raise PodiumError(f"--{option} starts schedulers itself: omit --scheduler external")
+    if args.plot and not args.compare:
+        raise PodiumError("--plot draws a comparison: name a scheduler with --compare")
+    if args.plot and not args.plot.parent.is_dir():
+        raise PodiumError(f"--plot: there is no folder {args.plot.parent}")
 
 
 def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> list[Chosen]:
@@ -110,67 +125,44 @@ def build_core(clock: Clock, client: Client) -> app.OfflineCore:
 
 
 def _run_live(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
-    from podium.bench.live.run import LiveOptions  # not loaded for a benchmark in process
+    from podium.cli.bench_live import live_options, median_run  # not loaded for a run in process
 
-    options = LiveOptions(
-        kubeconfig=args.kubeconfig,
-        is_external=args.scheduler == "external",
-        scheduler_pid=args.scheduler_pid,
-        timeout=args.timeout,
-    )
-    runs = args.runs or 1
+    options, runs = live_options(args), args.runs or 1
     return _run_all(
         chosen,
         args,
         runs,
         Table([workload.name for _, workload in chosen], LIVE),
-        lambda path, workload, bar: _live_runs(workload, options, runs, bar),
+        lambda path, workload, bar: median_run(workload, options, runs, bar),
     )
 
 
-def _live_runs(workload: Workload, options: LiveOptions, runs: int, bar: ProgressBar) -> LiveResult:
-    from podium.bench.live.run import run as run_live
+def _run_comparison(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
+    from podium.cli.bench_live import Comparing, live_options
 
-    def tell(what: str) -> None:
-        bar.show(f"{workload.name}: {what}")
-
-    results = []
-    for number in range(runs):
-        bar.step(f"{workload.name} run {number + 1}")
-        results.append(_on_a_loop(run_live(workload, options, tell)))
-    return median_of(results)
-
-
-def _on_a_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Run it so that SIGTERM ends it as Ctrl-C does, with all cleanup."""
-    from podium.live import event_loop
-
-    async def until_signal() -> T:
-        task = asyncio.current_task()
-        assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        return await work
-
+    rounds = args.runs or 1
     try:
-        return event_loop.run(until_signal())
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
-
-
-def _serve() -> int:
-    from podium.bench.live.server import serve
-    from podium.live import event_loop
-
-    event_loop.run(serve())
-    return 0
+        comparing = Comparing(live_options(args), args.compare, rounds)
+    except PodiumError as error:
+        print_error(error)
+        return BAD_INPUT
+    names = [workload.name for _, workload in chosen]
+    status = _run_all(
+        chosen,
+        args,
+        rounds * len(comparing.schedulers),
+        ComparisonTable(names, comparing.schedulers),
+        lambda path, workload, bar: comparing.compare(workload, bar),
+    )
+    return FAILED if comparing.has_failures else status
 
 
 def _run_all(
     chosen: Sequence[Chosen],
     args: argparse.Namespace,
     runs: int,
-    table: Table[F],
-    measure: Callable[[str, Workload, ProgressBar], F],
+    table: Lines[R],
+    measure: Callable[[str, Workload, ProgressBar], R],
 ) -> int:
     as_text = args.output == "text"
     has_header, status = False, 0

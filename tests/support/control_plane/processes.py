@@ -26,7 +26,11 @@ class Program:
         self._log = Path(log)
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(
-                arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # after Ctrl-C it is needed until `stop`
             )
         self.pid = self._process.pid
 

@@ -1,4 +1,4 @@
-"""The processes that a benchmark starts: the timed scheduler, and the API server of ``--embedded``.
+"""The processes that a benchmark starts: schedulers, load generators, an embedded API server.
 
 Each writes a log in the folder of the run, which error messages quote, and ends with the benchmark.
 """
@@ -6,148 +6,112 @@ Each writes a log in the folder of the run, which error messages quote, and ends
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 
-from podium.bench.live.usage import Usage, usage_of, usage_of_children
 from podium.clock import Clock, Deadline
 from podium.errors import WorkloadFailed
 
-T = TypeVar("T")
-
 SERVE: Final = "--serve"
+BENCH: Final = (sys.executable, "-m", "podium", "bench")
 _STOP_SECONDS: Final = 10.0
 _TAIL_LINES: Final = 15
-# The limit of scheduler_perf, so that the rate limit of the client is not what is measured.
-_REQUESTS_PER_SECOND: Final = 5000
 
 
 class Child:
-    """One child process."""
+    """One child process; ``ended`` is done when it has ended."""
 
-    def __init__(self, process: asyncio.subprocess.Process, log: Path, clock: Clock) -> None:
+    def __init__(
+        self, name: str, process: asyncio.subprocess.Process, log: Path, clock: Clock
+    ) -> None:
+        self._name = name
         self._process = process
         self._log = log
         self._clock = clock
-        self._ended = asyncio.ensure_future(process.wait())
+        self.ended: asyncio.Future[int] = asyncio.ensure_future(process.wait())
         self.pid = process.pid
 
-    async def first_line(self) -> str:
-        """Return the first line of its standard output; ``WorkloadFailed`` if it ends before."""
+    async def read_line(self) -> str:
+        """Return the next line of its standard output; ``WorkloadFailed`` if it ends before."""
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line:
-            await self._ended
-            raise WorkloadFailed(self._end_of_log())
+            await self.ended
+            raise WorkloadFailed(self.last_words())
         return line.decode().strip()
 
-    async def unless_ended(self, work: Awaitable[T]) -> T:
-        """Await ``work``; raise ``WorkloadFailed`` with the end of its log if it ends before."""
-        task = asyncio.ensure_future(work)
+    async def write(self, data: bytes) -> None:
+        """Write to its standard input; a process that ended is noticed by who reads from it."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(data)
         try:
-            await asyncio.wait({task, self._ended}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise WorkloadFailed(self._end_of_log())
-            return task.result()
-        finally:
-            task.cancel()
-            await asyncio.wait({task})
+            await self._process.stdin.drain()
+        except ConnectionError:
+            return
 
     async def stop(self) -> None:
-        if not self._ended.done():
-            self._process.terminate()
+        """End it, and the processes that it started: a scheduler may be run by a script."""
+        self._signal(signal.SIGTERM)
         try:
             async with Deadline(self._clock, _STOP_SECONDS):
-                await asyncio.shield(self._ended)
+                await asyncio.shield(self.ended)
         except TimeoutError:
-            self._process.kill()
-            await self._ended
+            self._signal(signal.SIGKILL)
+            await self.ended
 
-    def _end_of_log(self) -> str:
+    def _signal(self, number: signal.Signals) -> None:
+        if not self.ended.done():
+            os.killpg(self.pid, number)
+
+    def last_words(self) -> str:
+        """Say that it ended, with the end of its log."""
         lines = self._log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
         status = self._process.returncode
-        return "\n  ".join([f"podium's process ended with status {status}:", *lines])
+        return "\n  ".join([f"{self._name} ended with status {status}:", *lines])
+
+
+async def start(
+    name: str, command: Sequence[str], log: Path, clock: Clock, *, talks: bool = False
+) -> Child:
+    """Start a process, in a session of its own: Ctrl-C goes to the benchmark only, which cleans up.
+
+    Its input is a pipe, which is closed when this process ends for whatever reason. With ``talks``
+    its output is read, otherwise it goes to the log.
+    """
+    with log.open("wb") as output:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE if talks else output,
+                stderr=output,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise WorkloadFailed(f"cannot start {name}: {error}") from error
+    return Child(name, process, log, clock)
 
 
 @asynccontextmanager
 async def embedded_server(folder: Path, clock: Clock) -> AsyncIterator[Path]:
     """Run an API server without controllers and kubelets; yield its kubeconfig."""
-    child = await _start(["bench", SERVE], folder / "server.log", clock)
+    command = (*BENCH, SERVE)
+    child = await start("the API server", command, folder / "server.log", clock, talks=True)
     try:
-        url = await child.first_line()
+        url = await child.read_line()
         kubeconfig = folder / "kubeconfig"
         kubeconfig.write_bytes(_kubeconfig(url))
         yield kubeconfig
     finally:
         await child.stop()
-
-
-class TimedScheduler:
-    """The scheduler that is timed; its usage is unknown if its process is unknown."""
-
-    def __init__(self, pid: int | None = None, child: Child | None = None) -> None:
-        self._pid = child.pid if child is not None else pid
-        self._child = child
-        self.total: Usage | None = None  # known once a scheduler that we started has ended
-
-    def usage(self) -> Usage | None:
-        return None if self._pid is None else usage_of(self._pid)
-
-    async def unless_ended(self, work: Awaitable[T]) -> T:
-        return await (work if self._child is None else self._child.unless_ended(work))
-
-    async def stop(self) -> None:
-        if self._child is not None:
-            before = usage_of_children()
-            await self._child.stop()
-            after = usage_of_children()
-            seconds = after.cpu_seconds - before.cpu_seconds
-            self.total = Usage(seconds, after.peak_memory_bytes)
-
-
-@asynccontextmanager
-async def podium_scheduler(
-    kubeconfig: Path, folder: Path, clock: Clock
-) -> AsyncIterator[TimedScheduler]:
-    """Run ``podium scheduler`` on this cluster."""
-    configuration = folder / "scheduler.json"
-    configuration.write_bytes(_configuration(kubeconfig))
-    argv = ["scheduler", f"--config={configuration}"]
-    argv += ["--leader-elect=false", "--secure-port=0", "--logging-format=text"]
-    scheduler = TimedScheduler(child=await _start(argv, folder / "scheduler.log", clock))
-    try:
-        yield scheduler
-    finally:
-        await scheduler.stop()
-
-
-async def _start(argv: list[str], log: Path, clock: Clock) -> Child:
-    with log.open("wb") as output:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "podium", *argv),
-            stdin=subprocess.PIPE,  # closed when this process ends, for whatever reason
-            stdout=subprocess.PIPE if SERVE in argv else output,
-            stderr=output,
-            start_new_session=True,  # Ctrl-C goes to the benchmark only, which cleans up
-        )
-    return Child(process, log, clock)
-
-
-def _configuration(kubeconfig: Path) -> bytes:
-    limits = {"qps": _REQUESTS_PER_SECOND, "burst": _REQUESTS_PER_SECOND}
-    return msgspec.json.encode(
-        {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "clientConnection": {"kubeconfig": str(kubeconfig), **limits},
-        }
-    )
 
 
 def _kubeconfig(url: str) -> bytes:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import msgspec
 
 from podium.api.objects import ApiObject, Namespace, Node
-from podium.bench.live.children import TimedScheduler
 from podium.bench.live.manifests import LABEL, Manifest, Marking, take_priority
-from podium.bench.live.timing import Times
+from podium.bench.live.measuring import NAMESPACE, Measurement
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer, at_once
 from podium.bench.objects import PodMaker, csi_node, in_turn
@@ -33,8 +32,6 @@ from podium.client.resources import NODES, PODS
 from podium.clock import Clock, sleep
 from podium.errors import WorkloadFailed
 
-_PROBE_NAMESPACE = "podium-bench"
-
 
 @dataclass(frozen=True, slots=True)
 class LiveContext:
@@ -52,15 +49,10 @@ class Operations:
     """Carries out operations one after another; churn runs in the background until the end."""
 
     def __init__(
-        self,
-        context: LiveContext,
-        scheduler: TimedScheduler,
-        times: Times,
-        report: Callable[[str], None],
+        self, context: LiveContext, measurement: Measurement, report: Callable[[str], None]
     ) -> None:
         self._context = context
-        self._scheduler = scheduler
-        self._times = times
+        self._measurement = measurement
         self._report = report
         self._serials = itertools.count()
         self._node_serials = itertools.count()
@@ -111,10 +103,10 @@ class Operations:
 
     async def _wait_for_scheduler(self) -> None:
         """Wait until a scheduler has tried a pod that fits nowhere, which shows that it works."""
-        await self._create_namespace(_PROBE_NAMESPACE)
+        await self._create_namespace(NAMESPACE)
         container = {"name": "probe", "image": "registry.k8s.io/pause:3.10"}
         spec = {"nodeSelector": {LABEL: "nowhere"}, "containers": [container]}
-        metadata = {"name": "probe", "namespace": _PROBE_NAMESPACE}
+        metadata = {"name": "probe", "namespace": NAMESPACE}
         probe = self._context.marking.pod(msgspec.json.encode({"metadata": metadata, "spec": spec}))
         await self._context.writer.create(probe)
         await self._context.watch.settled([probe.key], self._context.timeout, attempted=True)
@@ -240,20 +232,20 @@ class Operations:
             await self._context.writer.create(self._context.marking.priority_class(value))
 
     async def _create_and_wait(self, pods: Sequence[Manifest], *, measured: bool) -> None:
-        keys = [pod.key for pod in pods]
-        watch = self._context.watch
-        if not measured:
-            await self._create_all(pods)
-            await watch.settled(keys, self._context.timeout)
+        if measured:
+            self._remember(pods)
+            await self._measurement.run(pods)
             return
-        with self._times.measuring(keys, watch, self._scheduler):
-            await self._create_all(pods)
-            await watch.settled(keys, self._context.timeout)
+        await self._create_all(pods)
+        await self._context.watch.settled([pod.key for pod in pods], self._context.timeout)
 
     async def _create_all(self, pods: Sequence[Manifest]) -> None:
+        self._remember(pods)
+        await self._context.writer.create_all(pods)
+
+    def _remember(self, pods: Sequence[Manifest]) -> None:
         for pod in pods:
             self._labels[pod.key] = pod.body["metadata"].get("labels") or {}
-        await at_once(pods, self._context.writer.create)
 
     async def _wait_at(self, op: Barrier) -> None:
         keys = [

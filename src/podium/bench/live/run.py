@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from podium.api.objects import Node
-from podium.bench.live.children import TimedScheduler, embedded_server, podium_scheduler
+from podium.bench.live.children import embedded_server
 from podium.bench.live.cleanup import check_nodes, tidied
+from podium.bench.live.generators import Generators
 from podium.bench.live.manifests import Marking
+from podium.bench.live.measuring import CreatePods, Drain, Measurement
 from podium.bench.live.operations import LiveContext, Operations
+from podium.bench.live.programs import PODIUM, Program
+from podium.bench.live.timed_scheduler import StartedScheduler, TimedScheduler
 from podium.bench.live.timing import Times
 from podium.bench.live.usage import Usage
 from podium.bench.live.watching import PodWatch
@@ -33,12 +37,17 @@ OnProgress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveOptions:
-    """Which cluster and which scheduler; without a kubeconfig, an embedded cluster per run."""
+    """Which cluster, which scheduler, and how it is loaded.
+
+    Without a kubeconfig, each run has an embedded cluster of its own.
+    """
 
     kubeconfig: Path | None = None
-    is_external: bool = False  # a scheduler is running already, so none is started
+    program: Program | None = PODIUM  # None if a scheduler is running already
     scheduler_pid: int | None = None
     timeout: float = 120.0
+    is_drain: bool = False  # the pods exist before the scheduler that is timed begins
+    generators: int = 0  # processes that create the measured pods; with 0 this one does
 
 
 async def run(workload: Workload, options: LiveOptions, report: OnProgress) -> LiveResult:
@@ -48,19 +57,20 @@ async def run(workload: Workload, options: LiveOptions, report: OnProgress) -> L
     """
     reference = Reference(_nodes(workload))
     reference.measure()
-    times = Times()
     clock = LoopClock()
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="podium-bench-")))
         kubeconfig = options.kubeconfig
         if kubeconfig is None:
             kubeconfig = await stack.enter_async_context(embedded_server(folder, clock))
-        connection = await stack.enter_async_context(_connection(kubeconfig, clock))
+        connection = await stack.enter_async_context(connect(kubeconfig, clock))
         context = await _prepare(stack, connection, workload, options)
-        starting = _scheduler(kubeconfig, folder, clock, options)
-        async with starting as scheduler, context.watch.running():
+        place = _Place(kubeconfig, folder, connection)
+        measurement = _measurement(context, options, place)
+        scheduler, times = measurement.scheduler, measurement.times
+        async with scheduler.running(), context.watch.running():
             report("waiting for the scheduler")
-            operations = Operations(context, scheduler, times, report)
+            operations = Operations(context, measurement, report)
             await scheduler.unless_ended(operations.run(workload.ops))
             used = scheduler.usage()
     return times.result(
@@ -89,18 +99,32 @@ async def _prepare(
     )
 
 
-@asynccontextmanager
-async def _scheduler(
-    kubeconfig: Path, folder: Path, clock: Clock, options: LiveOptions
-) -> AsyncIterator[TimedScheduler]:
-    if options.is_external:
-        yield TimedScheduler(options.scheduler_pid)
-        return
-    async with podium_scheduler(kubeconfig, folder, clock) as ours:
-        yield ours
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a run happens."""
+
+    kubeconfig: Path
+    folder: Path
+    connection: Connection
 
 
-def _connection(kubeconfig: Path, clock: Clock) -> Connection:
+def _measurement(context: LiveContext, options: LiveOptions, place: _Place) -> Measurement:
+    clock, writer = place.connection.clock, context.writer
+    create: CreatePods = writer.create_all
+    if options.generators:
+        at = (place.kubeconfig, place.folder, clock)
+        create = Generators(options.generators, *at, writer).create
+    rest = (Times(), context.watch, options.timeout)
+    if options.program is None:
+        return Measurement(*rest, TimedScheduler(options.scheduler_pid), create)
+    scheduler = StartedScheduler(options.program, place.kubeconfig, place.folder, clock, {})
+    if options.is_drain:
+        return Drain(*rest, scheduler, create, writer, place.connection)
+    return Measurement(*rest, scheduler, create)
+
+
+def connect(kubeconfig: Path, clock: Clock) -> Connection:
+    """Return a connection without a rate limit."""
     endpoint = find_endpoint(clock, kubeconfig)
     return Connection(endpoint, clock, Options(qps=-1, user_agent="podium/bench"))
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from podium.bench.live.children import TimedScheduler
+from podium.bench.live.timed_scheduler import TimedScheduler
 from podium.bench.live.usage import Usage
 from podium.bench.live.watching import PodWatch
 from podium.bench.measure import Reference
@@ -28,18 +28,27 @@ class Times:
         self._waits: list[float] = []
         self._steady_pods = 0
         self._steady_seconds = 0.0
+        self._creation_seconds = 0.0
 
     @contextmanager
     def measuring(
-        self, keys: Sequence[str], watch: PodWatch, scheduler: TimedScheduler
+        self,
+        keys: Sequence[str],
+        watch: PodWatch,
+        scheduler: TimedScheduler,
+        begun: float | None = None,
     ) -> Iterator[None]:
-        """Measure these pods, which are created and bound inside the block."""
+        """Measure these pods, which are bound inside the block.
+
+        Each is timed from its creation; pods that were created before, from ``begun``.
+        """
         before, watches = scheduler.usage(), watch.watches
         yield
         self.watch_breaks += watch.watches - watches
         self._add_cpu(before, scheduler.usage())
         keys = [key for key in keys if key in watch.bound]  # deleted pods may not be
-        self.add([watch.created[key] for key in keys], [watch.bound[key] for key in keys])
+        created = [watch.created[key] for key in keys]
+        self.add(created, [watch.bound[key] for key in keys], begun)
 
     def _add_cpu(self, before: Usage | None, after: Usage | None) -> None:
         if before is None or after is None:
@@ -47,13 +56,20 @@ class Times:
         elif self.cpu_seconds is not None:
             self.cpu_seconds += after.cpu_seconds - before.cpu_seconds
 
-    def add(self, created: Sequence[float], bound: Sequence[float]) -> None:
-        """Add pods, given by the times of their creation and of their binding."""
+    def add(
+        self, created: Sequence[float], bound: Sequence[float], begun: float | None = None
+    ) -> None:
+        """Add pods, given by the times of their creation and of their binding.
+
+        With ``begun`` this is when they began to wait, instead of their creation.
+        """
         if not created:
             return
         self.pods += len(created)
-        self.seconds += max(bound) - min(created)
-        self._waits += [end - begin for begin, end in zip(created, bound, strict=True)]
+        self._creation_seconds += max(created) - min(created)
+        since = created if begun is None else [begun] * len(bound)
+        self.seconds += max(bound) - min(since)
+        self._waits += [end - begin for begin, end in zip(since, bound, strict=True)]
         first, last = (int(part * (len(bound) - 1)) for part in _STEADY)
         in_order = sorted(bound)
         self._steady_pods += last - first
@@ -67,6 +83,7 @@ class Times:
             pods=self.pods,
             pods_per_second=_rate(self.pods, self.seconds),
             steady_pods_per_second=_rate(self._steady_pods, self._steady_seconds),
+            created_pods_per_second=_rate(self.pods, self._creation_seconds),
             bind_p50_ms=round(float(p50), 1),
             bind_p99_ms=round(float(p99), 1),
             watch_breaks=self.watch_breaks,

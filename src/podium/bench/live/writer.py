@@ -71,6 +71,10 @@ class Writer:
         made: Json = msgspec.json.decode(answer)
         return made
 
+    async def create_all(self, manifests: Iterable[Manifest]) -> None:
+        """Create objects, several at a time."""
+        await at_once(manifests, self.create)
+
     async def _once_accounts_exist(self, request: Request) -> bytes:
         begun = self._clock.now()
         while True:

@@ -19,6 +19,10 @@ _BENCH_EXAMPLES = """examples:
   podium bench --embedded benchmarks/basic.yaml               a whole scheduler, over an API
   podium bench --kubeconfig F benchmarks/basic.yaml           podium scheduler on a cluster
   podium bench --kubeconfig F --scheduler external FILE       the scheduler that runs there
+  podium bench --kubeconfig F --drain FILE                    pods that all exist before
+  podium bench --kubeconfig F --generators 3 FILE             pods from three processes
+  podium bench --kubeconfig F --compare kube-scheduler=PATH --compare bind-loop \\
+      --runs 3 --plot speed.svg FILE                          several schedulers, in turns
 """
 _CONFORMANCE_EXAMPLES = """examples:
   podium conformance tests/data/golden/1.37                               everything recorded
@@ -53,10 +57,14 @@ def add_bench(subparsers: Subparsers) -> None:
         "-o", "--output", choices=("text", "json"), default="text", help="default: text"
     )
     _add_live(parser)
+    _add_load(parser)
     # bench.repeat runs this in another process: one run, with its result as JSON.
     parser.add_argument("--run-once", metavar="NAME", help=argparse.SUPPRESS)
     # --embedded starts this in another process: the API server.
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    # --generators and --compare bind-loop start these in other processes.
+    parser.add_argument("--generate", metavar="FILE", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--bind-loop", metavar="FILE", type=Path, help=argparse.SUPPRESS)
 
 
 def _add_live(parser: argparse.ArgumentParser) -> None:
@@ -82,6 +90,33 @@ def _add_live(parser: argparse.ArgumentParser) -> None:
         type=_duration,
         default=120.0,
         help="give up when no pod gets a node for this long (default: 2m)",
+    )
+
+
+def _add_load(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("load and comparison", "with --embedded or --kubeconfig")
+    group.add_argument(
+        "--drain",
+        action="store_true",
+        help="create the measured pods while no scheduler runs, then time one that finds them all",
+    )
+    group.add_argument(
+        "--generators",
+        metavar="N",
+        type=_positive,
+        default=0,
+        help="create the measured pods from this many processes (default: from this one)",
+    )
+    group.add_argument(
+        "--compare",
+        metavar="NAME=PATH",
+        action="append",
+        default=[],
+        help="time this scheduler, too, in turns with podium; bind-loop is a built-in loop that "
+        "only binds; may be repeated",
+    )
+    group.add_argument(
+        "--plot", metavar="FILE", type=Path, help="draw the comparison into this SVG file"
     )
 
 

@@ -1,0 +1,70 @@
+"""How pods are measured: while they are created, or as a backlog that a new scheduler finds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from podium.bench.live.leases import LeaseWatch
+from podium.bench.live.manifests import Manifest
+from podium.bench.live.programs import LeaseName
+from podium.bench.live.timed_scheduler import StartedScheduler, TimedScheduler
+from podium.bench.live.timing import Times
+from podium.bench.live.watching import PodWatch
+from podium.bench.live.writer import Writer
+from podium.client.http import Connection
+from podium.client.resources import LEASES
+
+NAMESPACE: Final = "podium-bench"  # of the objects that the benchmark itself needs
+
+CreatePods = Callable[[Sequence[Manifest]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Measures pods while they are created: each from its creation to its binding."""
+
+    times: Times
+    watch: PodWatch
+    timeout: float
+    scheduler: TimedScheduler
+    create: CreatePods
+
+    async def run(self, pods: Sequence[Manifest]) -> None:
+        """Create these pods, and wait until all are bound."""
+        keys = [pod.key for pod in pods]
+        with self.times.measuring(keys, self.watch, self.scheduler):
+            await self.create(pods)
+            await self.watch.settled(keys, self.timeout)
+
+
+@dataclass(frozen=True)
+class Drain(Measurement):
+    """Measures how fast a scheduler binds pods that all exist when it begins.
+
+    The scheduler is stopped, the pods are created, and a new one is started with leader election.
+    It acquires its Lease when it has read all objects and its queue is full: so kube-scheduler and
+    podium start. The time runs from that moment to the last binding.
+    """
+
+    scheduler: StartedScheduler
+    writer: Writer
+    connection: Connection
+
+    async def run(self, pods: Sequence[Manifest]) -> None:
+        """Create these pods while no scheduler runs; measure the one that is started then."""
+        keys = [pod.key for pod in pods]
+        await self.scheduler.stop()
+        await self.create(pods)
+        begun = await self._start_scheduler()
+        with self.times.measuring(keys, self.watch, self.scheduler, begun):
+            await self.watch.settled(keys, self.timeout)
+
+    async def _start_scheduler(self) -> float:
+        """Start a scheduler; return when it began to schedule."""
+        lease = LeaseName(NAMESPACE, f"drain-{self.scheduler.starts}")
+        self.writer.written[LEASES, NAMESPACE] = None
+        async with LeaseWatch(self.connection, lease).running() as watch:
+            await self.scheduler.start(lease)
+            return await watch.acquired(self.timeout)
