@@ -1,20 +1,17 @@
 """The command on a cluster, with its processes: what it prints, and what it leaves behind."""
 
-import asyncio
 import json
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
-from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.bench.result import LiveResult
 from podium.cli import main
+from tests.support.bench_cluster import embedded_side, standing
 from tests.support.control_plane.plane import write_kubeconfig
-from tests.support.control_plane.sides import Side
 
 WORKLOADS = """
 - name: Case
@@ -25,7 +22,6 @@ WORKLOADS = """
   - {name: Small, params: {nodes: 3, pods: 20, namespace: shop}}
   - {name: Taken, params: {nodes: 3, pods: 20, namespace: default}}
 """
-OPTIONS = ClusterOptions(nodes=1, template={"metadata": {"name": "own"}})
 
 
 @pytest.fixture
@@ -37,33 +33,8 @@ def file(tmp_path):
 
 @pytest.fixture
 def side(tmp_path):
-    """A cluster with controllers, in a thread."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-
-    async def start():
-        return await EmbeddedCluster(OPTIONS).__aenter__()
-
-    cluster = asyncio.run_coroutine_threadsafe(start(), loop).result(60)
-    kubeconfig = write_kubeconfig(tmp_path / "kubeconfig", {"server": cluster.url}, {})
-    side = Side("podium", cluster.url, kubeconfig)
-    yield side
-    side.close()
-    asyncio.run_coroutine_threadsafe(cluster.stop(), loop).result(60)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
-
-
-def standing(side):
-    """The names of all that a run could leave."""
-    kinds = ("nodes", "pods", "namespaces")
-    return {
-        (kind, one["metadata"]["name"])
-        for kind in kinds
-        for one in side.request("GET", f"/api/v1/{kind}")[1]["items"]
-    }
+    with embedded_side(tmp_path) as side:
+        yield side
 
 
 @pytest.mark.slow

@@ -73,7 +73,8 @@ class ComparisonTable:
     """Formats one aligned line for each scheduler and workload."""
 
     def __init__(self, names: Sequence[str], schedulers: Sequence[str]) -> None:
-        self._widths = [max(map(len, ["workload", *names])), max(map(len, schedulers))]
+        columns = (["workload", *names], ["scheduler", *schedulers])
+        self._widths = [max(map(len, column)) for column in columns]
 
     def header(self) -> str:
         return self._line(["workload", "scheduler"], [title for title, _, _ in _OF_EACH])

@@ -76,10 +76,6 @@ def _check(args: argparse.Namespace) -> None:
     for option in ("drain", "compare"):
         if getattr(args, option) and args.scheduler == "external":
             raise PodiumError(f"--{option} starts schedulers itself: omit --scheduler external")
-    if args.plot and not args.compare:
-        raise PodiumError("--plot draws a comparison: name a scheduler with --compare")
-    if args.plot and not args.plot.parent.is_dir():
-        raise PodiumError(f"--plot: there is no folder {args.plot.parent}")
 
 
 def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> list[Chosen]:
