@@ -17,7 +17,7 @@ from podium.api.objects import Condition, Lease, LeaseSpec, Pod
 from podium.bench.live.room import Rooms
 from podium.client.api_client import ApiClient
 from podium.client.endpoints import find_endpoint
-from podium.client.http import IN_FLIGHT, Connection, Options
+from podium.client.http import Connection, Options
 from podium.client.informer import Informer
 from podium.client.resources import NODES, PODS
 from podium.clock import Clock
@@ -27,6 +27,7 @@ _NO_NODES: Final = Condition(
     type="PodScheduled", status="False", reason="Unschedulable", message="there are no nodes"
 )
 _LEASE_SECONDS: Final = 15
+_IN_FLIGHT: Final = 64
 
 
 async def bind_all(configuration: Path, clock: Clock) -> None:
@@ -59,7 +60,7 @@ class _BindLoop:
                 await informer.wait_synced()
             if election["leaderElect"]:
                 await self._acquire(election["resourceNamespace"], election["resourceName"])
-            for _ in range(IN_FLIGHT):
+            for _ in range(_IN_FLIGHT):
                 tasks.create_task(self._work())
 
     async def _acquire(self, namespace: str, name: str) -> None:
