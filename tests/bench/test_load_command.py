@@ -110,7 +110,7 @@ BAD = {
         [],
         {
             "dies": "dies ended with status 1:\n  no licence found",
-            "hangs": "1 pod found no node, and for 5 s none has:\n  1: no scheduler has tried them",
+            "hangs": "1 pod found no node, and for 15 s none has:\n  1: no scheduler has tried them",
             "nothing": "cannot start nothing: ",
         },
     ),
@@ -118,7 +118,7 @@ BAD = {
         ["--drain"],
         {
             "dies-when-held": "dies-when-held ended with status 1:\n  no lease today",
-            "hangs-when-held": "the scheduler did not acquire its Lease within 5 s",
+            "hangs-when-held": "the scheduler did not acquire its Lease within 15 s",
         },
     ),
 }
@@ -129,7 +129,7 @@ def test_schedulers_that_are_no_good_stop_no_other(flags, expected, file, side, 
     before, folder = standing(side), side.kubeconfig.parent
     others = [f"--compare={kind}={fake_scheduler(folder, kind)}" for kind in expected]
     others.append("--compare=bind-loop")
-    at = ["--kubeconfig", side.kubeconfig, "--timeout", "5s", *flags]
+    at = ["--kubeconfig", side.kubeconfig, "--timeout", "15s", *flags]
 
     status = bench(*at, *others, "-o", "json", file)
 
