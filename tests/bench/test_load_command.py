@@ -110,7 +110,7 @@ BAD = {
         [],
         {
             "dies": "dies ended with status 1:\n  no licence found",
-            "hangs": "1 pod found no node, and for 15 s none has:\n  1: no scheduler has tried them",
+            "hangs": "1 pod found no node, and for 15 s none has:\n  1: no scheduler has",
             "nothing": "cannot start nothing: ",
         },
     ),
