@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -69,7 +69,8 @@ class Child:
 
     def _signal(self, number: signal.Signals) -> None:
         if not self.ended.done():
-            os.killpg(self.pid, number)
+            with suppress(ProcessLookupError):  # it has just ended, and `ended` is not done yet
+                os.killpg(self.pid, number)
 
     def last_words(self) -> str:
         """Say that it ended, with the end of its log."""
