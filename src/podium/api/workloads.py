@@ -68,14 +68,6 @@ class PriorityClass(ApiObject, frozen=True, gc=False):
     description: str = ""
 
 
-class DeviceClassSpec(Value, frozen=True, gc=False):
-    extended_resource_name: str = ""
-
-
-class DeviceClass(ApiObject, frozen=True, gc=False):
-    spec: DeviceClassSpec = DeviceClassSpec()
-
-
 class LeaseSpec(Value, frozen=True, gc=False):
     holder_identity: str = ""
     lease_duration_seconds: Int64 = 0

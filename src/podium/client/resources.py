@@ -26,6 +26,9 @@ from podium.api.objects import (
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
     Service,
     StatefulSet,
     StorageClass,
@@ -155,6 +158,7 @@ LEASE_CANDIDATES: Final = Resource(
 )
 
 _STORAGE: Final = "storage.k8s.io"
+_DEVICES: Final = "resource.k8s.io"
 _ALL: Final[tuple[Resource[Any], ...]] = (
     PODS,
     NODES,
@@ -214,8 +218,21 @@ _ALL: Final[tuple[Resource[Any], ...]] = (
     _served(
         DeviceClass,
         "deviceclasses",
-        "resource.k8s.io",
+        _DEVICES,
         without="extended resources that a device class provides",
+    ),
+    _served(
+        ResourceClaim,
+        "resourceclaims",
+        _DEVICES,
+        without="scheduling of pods with resource claims",
+    ),
+    _served(ResourceClaimTemplate, "resourceclaimtemplates", _DEVICES),
+    _served(
+        ResourceSlice,
+        "resourceslices",
+        _DEVICES,
+        without="scheduling of pods with resource claims that are not allocated yet",
     ),
 )
 _BY_KIND: Final = {resource.kind: resource for resource in _ALL}

@@ -7,6 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from podium.testing.builders import namespace, node, pod, service
+from podium.testing.builders_devices import (
+    device,
+    device_class,
+    resource_claim,
+    resource_claim_template,
+    resource_slice,
+)
 from podium.testing.builders_storage import claim, storage_class, volume
 from podium.testing.forms import assert_forms_agree
 from podium.testing.handle import FakeHandle
@@ -29,9 +36,14 @@ __all__ = [
     "assert_forms_agree",
     "assert_signature_sound",
     "claim",
+    "device",
+    "device_class",
     "namespace",
     "node",
     "pod",
+    "resource_claim",
+    "resource_claim_template",
+    "resource_slice",
     "run_filter",
     "run_score",
     "service",

@@ -3,7 +3,8 @@
 ``pod("web", cpu="500m", tolerates="gpu=a100:NoSchedule spot:", labels="app=web tier=front")``
 ``node("n1", cpu="4", memory="8Gi", taints="spot:PreferNoSchedule", labels="zone=a")``
 
-Other kinds are in ``builders_storage``, or are made with ``podium.api.objects.decode``.
+Other kinds are in ``builders_storage`` and ``builders_devices``, or are made with
+``podium.api.objects.decode``.
 """
 
 from __future__ import annotations
