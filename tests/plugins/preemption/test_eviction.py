@@ -10,7 +10,7 @@ from podium.errors import NotFound, PodiumError
 from podium.framework.preemption import Candidate
 from podium.framework.waiting_pods import WaitingPod
 from podium.plugins.preemption import DefaultPreemption
-from podium.plugins.preemption.eviction import RETRY_SECONDS
+from podium.plugins.preemption.eviction import RETRY_SECONDS, UNSEEN_SECONDS
 from podium.release import LATEST, V1_36, V1_37
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
@@ -179,7 +179,7 @@ def test_faults(fault, activated, events):
     assert [activated.key for activated in handle.activated] == activated
     assert len(handle.events.recorded) == events
     assert handle.metrics.told == [2, "error" if activated else "success"]
-    assert not evictions.holds(PREEMPTOR)
+    assert evictions.holds(PREEMPTOR) == (not activated)  # the watch has yet to show what is gone
 
 
 def test_the_pod_is_held_back_until_only_a_leaving_victim_is_left():
@@ -196,6 +196,25 @@ def test_the_pod_is_held_back_until_only_a_leaving_victim_is_left():
     handle.client.delete_pod = delete
     run_spawned(handle)
     assert seen == [(True, {PREEMPTOR.uid}), (False, set())]
+    assert not evictions.holds(PREEMPTOR)
+    assert not evictions.held()
+
+
+@pytest.mark.parametrize("shows", ["nothing", "gone", "terminating"])
+def test_an_attempt_waits_until_the_watch_shows_that_the_last_victim_leaves(shows):
+    handle, evictions = started("v1", "v2")
+    run_spawned(handle)
+    assert evictions.holds(PREEMPTOR)
+    assert set(evictions.held()) == {PREEMPTOR.uid}
+
+    match shows:
+        case "nothing":
+            handle.clock.advance(UNSEEN_SECONDS)
+        case "gone":
+            handle.state.remove_pod(pod("v2", node="a"))
+        case "terminating":
+            handle.state.update_pod(pod("v2", node="a", deletion_timestamp="2026-01-01T00:00:00Z"))
+
     assert not evictions.holds(PREEMPTOR)
     assert not evictions.held()
 

@@ -14,7 +14,7 @@ from podium.cycle.outcome import Placed
 from podium.framework.preemption import Candidate
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Nominate
-from podium.plugins.preemption.eviction import Evictions
+from podium.plugins.preemption.eviction import UNSEEN_SECONDS, Evictions
 from podium.state.pod_info import PodInfo
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
@@ -55,6 +55,7 @@ def test_one_preemption(seed, victims):
         assert len(client.deleted) == deleted  # nothing goes on when it is over
 
     asyncio.run(carry_out())
+    handle.clock.advance(UNSEEN_SECONDS)
     assert not evictions.holds(PREEMPTOR)
     told = Counter(key for key, _, _ in handle.events.recorded)
     assert all(count == 1 for count in told.values())
@@ -126,6 +127,7 @@ def test_a_day_of_preemptions(seed, pods):
         return day
 
     day = asyncio.run(live())
+    day.clock.advance(UNSEEN_SECONDS)
     assert all(day.profile.run_pre_enqueue(high).ok for high in asking)
     assert set(day.client.deleted) <= {low.uid for low in day.low}
     assert max(Counter(day.client.deleted).values(), default=1) == 1

@@ -14,6 +14,8 @@ from podium.plugins.preemption.evaluator import REASON
 
 IN_MEMORY = " (in kube-scheduler memory)."
 RETRY_SECONDS = 1.0
+# By then the watch has lost a deletion: the next attempt finds that out.
+UNSEEN_SECONDS = 10.0
 
 
 class _Underway:
@@ -23,13 +25,16 @@ class _Underway:
 class Evictions:
     """The preemptions in progress, by the uid of the pod that they make room for.
 
-    ``_last_victim`` has the victim of those that have only one left.
+    ``_last_victim`` has the victim of those that have only one left. ``_unseen`` has the same of
+    those that are over, with a time, until the watch shows that the victim leaves: an attempt
+    before would find no room and would evict more pods.
     """
 
     def __init__(self, handle: fwk.Handle) -> None:
         self._handle = handle
         self._underway: dict[str, _Underway] = {}
         self._last_victim: dict[str, fwk.PodInfo] = {}
+        self._unseen: dict[str, tuple[fwk.PodInfo, float]] = {}
 
     def start(self, pod: Pod, candidate: fwk.Candidate) -> None:
         """Evict the candidate's victims in the background, except those already terminating."""
@@ -38,6 +43,8 @@ class Evictions:
             return
         self._underway[pod.uid] = _Underway()
         self._last_victim.pop(pod.uid, None)  # of an earlier preemption for this pod
+        self._unseen.pop(pod.uid, None)
+        self._forget_seen()
         work = self._carry_out(pod, candidate.node, victims)
         self._handle.spawn(f"preemption for {pod.key}", work)
 
@@ -53,22 +60,29 @@ class Evictions:
         return [info for info in candidate.victims if not info.pod.is_terminating]
 
     def holds(self, pod: Pod) -> bool:
-        """Return whether the pod must wait because its victims are still being evicted."""
-        return pod.uid in self._underway and not self._has_room_soon(pod.uid)
+        """Return whether the pod must wait for its victims to leave."""
+        uid = pod.uid
+        if uid in self._underway:
+            return uid not in self._last_victim or self._stays(self._last_victim[uid])
+        return uid in self._unseen and self._is_unseen(*self._unseen[uid])
 
     def held(self) -> Collection[str]:
         """Return the uids of all pods that must wait."""
-        underway = self._underway.keys()
-        free = {uid for uid in self._last_victim if self._has_room_soon(uid)}
-        return underway - free if free else underway
+        self._forget_seen()
+        left = {uid for uid, last in self._last_victim.items() if not self._stays(last)}
+        return (self._underway.keys() - left) | self._unseen.keys()
 
-    def _has_room_soon(self, uid: str) -> bool:
-        """Return whether the last victim of the pod is leaving or gone."""
-        last = self._last_victim.get(uid)
-        if last is None:
-            return False
-        victim = self._handle.cluster.pods.get(last.uid)
-        return victim is None or victim.pod.is_terminating
+    def _forget_seen(self) -> None:
+        unseen = self._unseen.items()
+        self._unseen = {uid: entry for uid, entry in unseen if self._is_unseen(*entry)}
+
+    def _is_unseen(self, victim: fwk.PodInfo, until: float) -> bool:
+        return self._stays(victim) and self._handle.clock.now() < until
+
+    def _stays(self, victim: fwk.PodInfo) -> bool:
+        """Return whether the victim is still there, and not leaving, as far as the watch shows."""
+        found = self._handle.cluster.pods.get(victim.uid)
+        return found is not None and not found.pod.is_terminating
 
     async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
         """Evict all victims but one together, then the last, whose deletion wakes the pod."""
@@ -92,6 +106,8 @@ class Evictions:
             if self._underway.get(pod.uid) is underway:
                 del self._underway[pod.uid]
                 self._last_victim.pop(pod.uid, None)
+                if result == "success" and not in_memory:
+                    self._unseen[pod.uid] = last, self._handle.clock.now() + UNSEEN_SECONDS
         if result == "error":
             self._handle.spawn(f"another attempt of {pod.key}", self._try_again(pod))
         elif in_memory:
