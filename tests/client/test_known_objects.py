@@ -76,11 +76,17 @@ class StoreMachine(RuleBasedStateMachine):
         if name in self.model and self.model[name][1] == uid:
             del self.model[name]
 
-    @rule(names=st.sets(NAMES))
-    def retain(self, names):
-        self.store.retain({f"x/{name}" for name in names})
-        self.model = {name: obj for name, obj in self.model.items() if name in names}
-        self.left_out = {name: uid for name, uid in self.left_out.items() if name in names}
+    @rule(objects=st.dictionaries(NAMES, st.tuples(UIDS, VERSIONS)), breaks_off=st.booleans())
+    def list_again(self, objects, breaks_off):
+        self.store.begin_list()
+        for name, (uid, version) in objects.items():
+            self.put(name, uid, version)
+        if breaks_off:  # what it did not show stays
+            return
+        for _ in self.store.end_list():
+            pass
+        self.model = {name: obj for name, obj in self.model.items() if name in objects}
+        self.left_out = {name: uid for name, uid in self.left_out.items() if name in objects}
 
     @rule(name=NAMES, uid=UIDS)
     def ask(self, name, uid):

@@ -1,6 +1,7 @@
 """The collector is the scheduler's while it runs, and Python's again afterwards."""
 
 import gc
+import weakref
 
 import pytest
 
@@ -60,3 +61,35 @@ def test_garbage_goes_also_while_no_pod_is_scheduled(collections):
 
     assert collections == [2, 0]
     assert len(kept) == slices._MANY
+
+
+def test_what_survives_some_collections_is_never_examined_again(collections):
+    ours, kept = Collector(FakeClock()), []
+    ours.start()
+    before = gc.get_freeze_count()
+    for _ in range(slices._COLLECTIONS_PER_FREEZE):
+        kept += [[] for _ in range(slices._MANY)]
+        ours.between_slices()
+    frozen = gc.get_freeze_count() - before
+    ours.stop()
+
+    assert collections == [2, *[0] * (slices._COLLECTIONS_PER_FREEZE - 1), 2]
+    assert frozen >= len(kept)
+
+
+def test_young_cycles_are_freed(collections):
+    ours = Collector(FakeClock())
+    ours.start()
+    for _ in range(slices._MANY):
+        cycle = []
+        cycle.append(cycle)
+    alive = weakref.ref(Cyclic())
+    ours.between_slices()
+    ours.stop()
+
+    assert alive() is None
+
+
+class Cyclic:
+    def __init__(self):
+        self.itself = self

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podium import framework as fwk
 from podium.api.requirements import Requirement
+from podium.state.label_columns import LabelColumns
 from podium.state.rows import table_of
 from podium.testing.builders import node
 from tests.support.views import state_of
@@ -26,6 +29,26 @@ def test_a_label_over_all_nodes():
     assert read(nodes, "zone") == ["x", "y", None, "x"]
     assert read(nodes, "disk") == [None, "ssd", "", None]
     assert read(nodes, "never") == [None] * 4
+
+
+@given(st.lists(st.none() | st.sampled_from("xyz"), max_size=20))
+def test_a_column_filled_at_once_is_as_one_that_was_set_by_and_by(values):
+    nodes = [node(f"n{n}", labels={} if v is None else {"k": v}) for n, v in enumerate(values)]
+    early, late = LabelColumns(), LabelColumns()
+    for columns in (early, late):
+        columns.grow(32)
+    one = early.column("k", [])
+    for row, each in enumerate(nodes):
+        early.set(row, each.labels)
+    other = late.column("k", nodes)
+
+    assert one.numbers.tolist() == other.numbers.tolist()
+    assert (one.values, one.number_of, one.holders) == (
+        other.values,
+        other.number_of,
+        other.holders,
+    )
+    assert (one.labelled, one.is_unique) == (other.labelled, other.is_unique)
 
 
 def test_values_have_numbers():

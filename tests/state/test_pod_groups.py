@@ -128,7 +128,7 @@ def test_new_keys_split_the_groups_and_leave_counts_alone(state):
 
 def test_keys_that_no_pod_has_leave_groups_alone(state):
     for number in range(8):
-        state.add_pod(pod(f"x{number}", node="a", labels="app=web"))
+        state.add_pod(pod(f"x{number}", node="a", labels=f"app=web number={number}"))
     state.add_pod(pod("y", node="b", labels="app=web tier=front"))
     counts(state, query("app=web"))
     [group] = state.groups._groups.values()
@@ -153,6 +153,28 @@ def test_the_order_of_labels_tells_no_pods_apart(state):
 
     assert counts(state, query("a=1 b=1")) == [3, 0, 0]
     assert len(state.groups._groups) == 2
+
+
+def test_equal_pods_are_one_label_set(state):
+    """What a new selector costs depends on the number of label sets, not of pods."""
+    for number in range(100):
+        state.add_pod(pod(f"x{number}", node="ab"[number % 2], labels=f"app={number % 4}"))
+    assert len(state.groups._label_sets) == 4
+    assert counts(state, query("app=1")) == [0, 25, 0]
+
+    for number in range(0, 100, 4):
+        state.remove_pod(pod(f"x{number}"))
+    assert len(state.groups._label_sets) == 3
+    state.check_invariants()
+
+
+def test_labels_in_another_order_later(state):
+    state.add_pod(pod("x", node="a", labels={"a": "1", "b": "2"}))
+    state.update_pod(pod("x", node="a", labels={"b": "2", "a": "1"}))
+    state.check_invariants()
+    state.remove_pod(pod("x"))
+
+    assert len(state.groups._label_sets) == 0
 
 
 def test_keys_that_are_in_use_no_more_are_forgotten(state, monkeypatch):

@@ -114,10 +114,10 @@ class _Process:
         candidacy: Candidacy = None
         if self._configuration.delay_cache_until_active:
             candidacy = await self._lead(election)
+        self._collector.start()
         scheduler.start()
         await self._unless_over(scheduler.wait_synced())
         candidacy = candidacy or await self._lead(election)
-        self._collector.start()
         await self._unless_over(scheduler.run())
         await scheduler.stop(0 if self._is_lost else DRAIN_SECONDS)
         self._collector.stop()

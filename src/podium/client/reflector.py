@@ -7,12 +7,16 @@ synced when its list is complete *and* its watch is open: from then on nothing c
 A watch that breaks off goes on from the last version seen. If that is not possible, the kind is
 listed again and compared, so that handlers hear of real differences only. Nothing is tried again
 without a pause, unless it went well for some seconds.
+
+A long list is taken in slices of time, so that the event loop turns while 300,000 pods arrive.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Iterable, Iterator
+from time import perf_counter
 from typing import Final, Generic, TypeVar
 from urllib.parse import quote
 
@@ -36,7 +40,7 @@ from podium.client.watch_events import (
     LineTooLong,
     WatchEvent,
 )
-from podium.clock import Deadline, sleep
+from podium.clock import Deadline, give_way, sleep
 from podium.errors import ApiError, Gone, PodiumError, TooManyRequests, Unauthorized, Unreachable
 from podium.logs import get_logger
 
@@ -61,6 +65,8 @@ RELIST_SECONDS: Final = 1800.0
 SUSPICION_SECONDS: Final = 60.0
 # Between two tries to follow a kind that we may not read or that is not installed.
 LASTING_SECONDS: Final = 300.0
+# All kinds may be listed at the same time, and each has a slice in every turn of the loop.
+SLICE_SECONDS: Final = 0.002
 
 # With the version "" the server sends the most recent data.
 _STREAMED_LIST: Final = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
@@ -90,7 +96,8 @@ class Reflector(Generic[T]):
     """Follows one kind until it is cancelled; ``trouble`` says what keeps it from its work.
 
     ``version`` is that of the complete list or of the last event after it, and "" while a list is
-    due. ``_listed`` holds the keys of a list that is being streamed, and None at any other time.
+    due. ``_is_listing`` says whether a list is being streamed, and ``_lists_again`` whether some of
+    its objects may be known.
     """
 
     def __init__(
@@ -104,7 +111,8 @@ class Reflector(Generic[T]):
         self._backoff = Backoff()
         self._can_stream = connection.streams_lists  # until the server says otherwise
         self.version = ""
-        self._listed: set[str] | None = None
+        self._is_listing = False
+        self._lists_again = False
         self._verb = "list"
         self.trouble = Trouble(resource, connection.troubles)
         self.synced = asyncio.Event()
@@ -164,19 +172,20 @@ class Reflector(Generic[T]):
         if not self._can_stream:
             return False
         log.v(3, "Listing and watching", kind=self._resource.name)
-        self._listed = set()
+        self._is_listing, self._lists_again = True, len(self._known) > 0
+        self._known.begin_list()
         try:
             await self._watch(_STREAMED_LIST)
         except (Unreachable, TooManyRequests, Unauthorized):
             raise
         except ApiError as refusal:
-            if self._listed is None:  # the list was complete: it is the watch that ended
+            if not self._is_listing:  # the list was complete: it is the watch that ended
                 raise
             self._can_stream = not (isinstance(refusal, _CannotStream) or refusal.code in _INVALID)
             log.debug("list not streamed", kind=self._resource.name, why=str(refusal))
             return False
         finally:
-            self._listed = None
+            self._is_listing = False
         return True
 
     async def _list(self) -> None:
@@ -193,23 +202,32 @@ class Reflector(Generic[T]):
 
     async def _list_pages(self, limit: str) -> str:
         """Return the version of the whole list; what is not in it is forgotten at the end."""
-        keys: set[str] = set()
+        self._known.begin_list()
         page = await self._page(limit)
-        self._take_in(page, keys)
+        await self._in_slices(self._take_in(page))
         while token := page.metadata.continue_:
             page = await self._page(f"{limit}&continue={quote(token, safe='')}")
-            self._take_in(page, keys)
-        self._known.retain(keys)
+            await self._in_slices(self._take_in(page))
+        await self._in_slices(self._known.end_list())
         return page.metadata.resource_version
 
     async def _page(self, query: str) -> _Page:
         return _PAGES.decode(await self._connection.get(self._path(query)))
 
-    def _take_in(self, page: _Page, keys: set[str]) -> None:
+    def _take_in(self, page: _Page) -> Iterator[None]:
         for raw in page.items or ():
-            meta = meta_of(raw)
-            keys.add(meta.key)
-            self._known.put(meta, raw)
+            self._known.put(meta_of(raw), raw)
+            yield
+
+    async def _in_slices(self, steps: Iterable[None], silence: Deadline | None = None) -> None:
+        """Take all steps, and let the event loop turn between slices of time."""
+        begun = perf_counter()
+        for _ in steps:
+            if perf_counter() - begun >= SLICE_SECONDS:
+                await give_way()
+                if silence is not None:  # it is we who are busy
+                    silence.extend(self._patience)
+                begun = perf_counter()
 
     # --- watch -----------------------------------------------------------------------------------
 
@@ -226,18 +244,17 @@ class Reflector(Generic[T]):
             ):
                 self.watches += 1
                 self._hear()
-                if self._listed is None:
+                if not self._is_listing:
                     self.synced.set()
                 lines = Lines()
                 while chunk := await read():
                     self._hear()
-                    silence.extend(self._patience)
-                    for line in lines.feed(chunk):
-                        self._on_line(line)
-            if self._listed is not None:
+                    await self._in_slices(self._on_lines(lines.feed(chunk)), silence)
+                    silence.extend(self._patience)  # which is longer once the list has ended
+            if self._is_listing:
                 raise ApiError("the watch ended before its list was complete")
         except TimeoutError:
-            if self._listed is not None:
+            if self._is_listing:
                 raise _CannotStream("the list does not end") from None
             log.debug("nothing heard", kind=self._resource.name, seconds=SILENCE_SECONDS)
         except (LineTooLong, *UNREADABLE) as error:
@@ -251,25 +268,31 @@ class Reflector(Generic[T]):
 
     @property
     def _patience(self) -> float:
-        return SILENCE_SECONDS if self._listed is None else STREAMED_LIST_SECONDS
+        return STREAMED_LIST_SECONDS if self._is_listing else SILENCE_SECONDS
 
     def _hear(self) -> None:
         self.heard_at = self._clock.now()
         self.trouble.end()
 
-    def _on_line(self, line: bytes) -> None:
-        is_listing = self._listed is not None
+    def _on_lines(self, lines: Iterable[bytes]) -> Iterator[None]:
+        for line in lines:
+            yield from self._on_line(line)
+            yield
+
+    def _on_line(self, line: bytes) -> Iterable[None]:
+        """Take in an event; what is left to do after it is returned as steps."""
         # What is known in the same version need not be decoded when it is listed again.
-        event = self._decode(line, may_be_known=is_listing and len(self._known) > 0)
+        event = self._decode(line, may_be_known=self._is_listing and self._lists_again)
         if event.type == ERROR:
             raise of_status(read_status(event.raw))
-        if self._listed is not None:
-            self._on_listed(event, self._listed)
-        elif self._is_newer(event.meta.resource_version):  # versions only ever grow in a watch
+        if self._is_listing:
+            return self._on_listed(event)
+        if self._is_newer(event.meta.resource_version):  # versions only ever grow in a watch
             if event.is_change:
                 self._suspect(event.type, self._known.holds(event.meta))
                 self._apply(event)
             self.version = event.meta.resource_version
+        return ()
 
     def _apply(self, event: WatchEvent[T]) -> None:
         if event.type == DELETED:
@@ -279,19 +302,22 @@ class Reflector(Generic[T]):
         else:
             self._known.put(event.meta, event.raw)
 
-    def _on_listed(self, event: WatchEvent[T], listed: set[str]) -> None:
-        """An event of a streamed list; a marked bookmark ends the list."""
+    def _on_listed(self, event: WatchEvent[T]) -> Iterable[None]:
+        """Take in an event of a streamed list; a marked bookmark ends the list."""
         if event.type == BOOKMARK:
             raise _CannotStream("a bookmark came before the end of the list")
         if event.type == LIST_END:
-            self._known.retain(listed)
-            self._listed = None
-            self.version = event.meta.resource_version
-            self.listed_at = self._clock.now()
-            self.synced.set()
-        elif event.is_change:
+            return self._end_list(event.meta.resource_version)
+        if event.is_change:
             self._apply(event)
-            (listed.discard if event.type == DELETED else listed.add)(event.meta.key)
+        return ()
+
+    def _end_list(self, version: str) -> Iterator[None]:
+        yield from self._known.end_list()
+        self._is_listing = False
+        self.version = version
+        self.listed_at = self._clock.now()
+        self.synced.set()
 
     def _is_newer(self, version: str) -> bool:
         """Versions are numbers where a server keeps to the API's rules; others are all taken."""

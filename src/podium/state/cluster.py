@@ -97,11 +97,11 @@ class ClusterState:
 
     def counts(self, query: PodQuery) -> NDArray[np.int64]:
         """Return how many pods match the query on each row of the table."""
-        return self.groups.counts(query, self.pods.values())
+        return self.groups.counts(query)
 
     def domain_counts(self, query: PodQuery, label: LabelColumn) -> NDArray[np.int64]:
         """Return how many pods match in each domain of a label; the last is for rows without it."""
-        return self.groups.domain_counts(query, self.pods.values(), label, self.table.size)
+        return self.groups.domain_counts(query, label, self.table.size)
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         found = self.objects(Namespace).get(name)

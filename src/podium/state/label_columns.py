@@ -7,6 +7,7 @@ Annotations are kept in the same way.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -79,6 +80,18 @@ class LabelColumn:
     def _grow(self, capacity: int) -> None:
         self._numbers = grown(self._numbers, capacity, MISSING)
         self._show()
+
+    def _fill(self, values: Sequence[str | None]) -> None:
+        """Set the values of all rows, by row, in an empty column."""
+        present = [value for value in values if value is not None]
+        self.values = list(dict.fromkeys(present))
+        self.number_of = {value: number for number, value in enumerate(self.values)}
+        number_of: dict[str | None, int] = {None: MISSING}
+        number_of.update(self.number_of)
+        self._numbers[: len(values)] = [number_of[value] for value in values]
+        self.holders = [*Counter(present).values()]
+        self.labelled = len(present)
+        self._shared = sum(count > 1 for count in self.holders)
 
     def _set(self, row: int, labels: Mapping[str, str]) -> None:
         value = labels.get(self.key)
@@ -158,9 +171,8 @@ class LabelColumns:
         column = self._columns.pop(key, None)
         if column is None:
             column = LabelColumn(key, np.full(self._capacity, MISSING, np.intp))
-            for row, node in enumerate(nodes):
-                if node is not None:
-                    column._set(row, self._read(node))
+            read = self._read
+            column._fill([None if node is None else read(node).get(key) for node in nodes])
             while len(self._columns) >= _KEPT_COLUMNS:
                 del self._columns[next(iter(self._columns))]
         self._columns[key] = column

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api import resources
+from podium.api.nodes import HOSTNAME, ZONE
 from podium.api.objects import Node, Taints
 from podium.errors import StaleRow
 from podium.state.aspects import Aspect
@@ -27,6 +28,7 @@ from podium.state.resource_columns import ResourceColumns
 from podium.state.used_ports import UsedPorts
 
 _FIRST_CAPACITY = 64
+_USUAL_LABELS = (HOSTNAME, ZONE)  # of spreading by default
 
 
 class NodeRef(NamedTuple):
@@ -72,6 +74,8 @@ class NodeTable:
         self.zones: Interned[str] = Interned("")
         self.resources = ResourceColumns()
         self.labels = LabelColumns()
+        for key in _USUAL_LABELS:  # filling a column while nodes are added delays no cycle
+            self.label_column(key)
         self.ports = UsedPorts()
         self.annotations = LabelColumns(attrgetter("annotations"))
         self.images = ImageColumns()

@@ -1,11 +1,14 @@
 """Groups of pods with equal namespace and labels, so that selectors are tried on groups, not pods.
 
 Only label keys that selectors use count for the grouping, since labels that are unique to each pod
-would make each pod a group. Counts by row are kept per query, up to a limit in bytes.
+would make each pod a group. Pods with all labels in common are a label set: when a selector uses
+new keys, label sets change groups, and no pod is looked at. Counts by row are kept per query, up to
+a limit in bytes.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from podium.api.objects import Pod
 from podium.api.selector_text import parse_selector
 from podium.api.selectors import Selector
 from podium.state.column import grown
@@ -95,6 +99,18 @@ class Group:
 
 
 @dataclass(slots=True, eq=False)
+class LabelSet:
+    """The pods that have everything in common that a query can ask for, counted by row."""
+
+    key: tuple[str | bool, ...]
+    namespace: str
+    labels: dict[str, str]
+    is_terminating: bool
+    group: Group
+    rows: RowCounts = field(default_factory=RowCounts)
+
+
+@dataclass(slots=True, eq=False)
 class View:
     """The number of pods that match a query on each row, kept up to date."""
 
@@ -115,20 +131,21 @@ class PodGroups:
 
     Invariants:
 
-    - ``_keys`` contains the keys of every query in ``_views``. A pod's group is the one under
-      ``_key(info)``, and ``info.group`` is that group.
-    - ``group.rows`` counts its pods by row; a group without pods is removed.
+    - ``_keys`` contains the keys of every query in ``_views``. ``info.label_set`` is the label set
+      of a placed pod, and its group is the one under the group key of its labels.
+    - ``rows`` of a label set and of a group count their pods by row; without pods it is removed.
     - ``group.views`` are exactly the views in ``_views`` whose query matches the group.
     - ``view.counts`` is the sum of ``rows`` over the groups that match, and each of
       ``view.domains`` is ``view.counts`` summed by domain (unless node labels have changed since).
 
-    ``_count`` changes all counts together. When a query needs new keys, ``_project_on`` splits
-    groups; the views stay valid, as a split moves no pod to another row.
+    ``_count`` changes all counts together. When a query needs new keys, ``_project_on`` moves label
+    sets to other groups; the views stay valid, as that moves no pod to another row.
     """
 
     def __init__(self) -> None:
         self._keys: dict[str, None] = {}  # the label keys that selectors use, sorted
         self._max_keys = _FEW_KEYS
+        self._label_sets: dict[tuple[str | bool, ...], LabelSet] = {}
         self._groups: dict[GroupKey, Group] = {}
         self._views: dict[PodQuery, View] = {}  # in order of use, oldest first
         self._capacity = 0
@@ -139,37 +156,36 @@ class PodGroups:
             view.counts = grown(view.counts, capacity, 0)
 
     def add(self, info: PodInfo, row: int) -> None:
-        group = info.group = self._group_of(info)
-        self._count(group, row, 1)
+        label_set = info.label_set = self._label_set_of(info.pod)
+        self._count(label_set, row, 1)
 
     def remove(self, info: PodInfo, row: int) -> None:
-        group = info.group
-        if group is None:
-            raise AssertionError(f"{info.key} has no group")
-        self._count(group, row, -1)
-        if not group.rows.total:
-            del self._groups[self._key(info)]
-        info.group = None
+        label_set = info.label_set
+        if label_set is None:
+            raise AssertionError(f"{info.key} has no label set")
+        self._count(label_set, row, -1)
+        if not label_set.rows.total:
+            del self._label_sets[label_set.key]
+            self._remove_if_empty(label_set.group)
+        info.label_set = None
 
-    def counts(self, query: PodQuery, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
-        """Return how many pods match on each row. ``pods`` must be all placed pods."""
-        return self._view(query, pods).counts
+    def counts(self, query: PodQuery) -> NDArray[np.int64]:
+        """Return how many pods match on each row."""
+        return self._view(query).counts
 
-    def domain_counts(
-        self, query: PodQuery, pods: Iterable[PodInfo], label: LabelColumn, size: int
-    ) -> NDArray[np.int64]:
+    def domain_counts(self, query: PodQuery, label: LabelColumn, size: int) -> NDArray[np.int64]:
         """Return how many pods match in each domain of a label; the last is for rows without it."""
-        view = self._view(query, pods)
+        view = self._view(query)
         kept = view.domains.get(label.key)
         if kept is None or not kept.is_current(label, size):
             kept = view.domains[label.key] = DomainSums(label, view.counts[:size])
         return kept.sums
 
-    def _view(self, query: PodQuery, pods: Iterable[PodInfo]) -> View:
+    def _view(self, query: PodQuery) -> View:
         view = self._views.pop(query, None)
         if view is None:
             if not query.keys <= self._keys.keys():
-                self._project_on(query.keys, pods)
+                self._project_on(query.keys)
             view = self._new_view(query)
         self._views[query] = view
         return view
@@ -177,12 +193,21 @@ class PodGroups:
     def check(self, pods: Iterable[PodInfo]) -> None:
         """Raise ``AssertionError`` when groups or views differ from the pods."""
         placed = list(pods)
-        members: dict[int, int] = {}
+        found: dict[int, Counter[int]] = defaultdict(Counter)
         for info in placed:
-            assert info.group is self._groups.get(self._key(info)), f"{info.key}: wrong group"
-            members[id(info.group)] = members.get(id(info.group), 0) + 1
+            label_set, pod = info.label_set, info.pod
+            assert label_set is not None, f"{info.key} has no label set"
+            assert label_set is self._label_sets.get(label_set.key), f"{info.key}: unknown set"
+            assert _distinction(label_set) == _distinction(pod), f"{info.key}: wrong label set"
+            assert info.group is self._groups.get(self._group_key(pod)), f"{info.key}: wrong group"
+            found[id(label_set)][info.row] += 1
+            found[id(label_set.group)][info.row] += 1
+        counted: list[LabelSet | Group] = [*self._label_sets.values(), *self._groups.values()]
+        for each in counted:
+            assert found[id(each)] == each.rows.items(), "a group does not sum to its pods"
         for group in self._groups.values():
-            assert members.get(id(group)) == group.rows.total, "a group does not sum to its pods"
+            matching = {id(view) for view in self._views.values() if view.matches(group)}
+            assert {id(view) for view in group.views} == matching, "a group has other views"
         for query, view in self._views.items():
             expected = np.zeros_like(view.counts)
             for info in placed:
@@ -210,63 +235,89 @@ class PodGroups:
             if view in group.views:
                 group.views.remove(view)
 
-    def _count(self, group: Group, row: int, amount: int) -> None:
+    def _count(self, label_set: LabelSet, row: int, amount: int) -> None:
+        label_set.rows.add(row, amount)
+        group = label_set.group
         group.rows.add(row, amount)
         for view in group.views:
             view.counts[row] += amount
             for sums in view.domains.values():
                 sums.add(row, amount)
 
-    def _key(self, info: PodInfo) -> GroupKey:
-        pod = info.pod
-        labels, keys = pod.labels, self._keys
+    def _label_set_of(self, pod: Pod) -> LabelSet:
+        key = _label_set_key(pod)
+        found = self._label_sets.get(key)
+        if found is None:
+            group = self._group_of(pod, None)
+            found = LabelSet(key, pod.namespace, pod.labels, pod.is_terminating, group)
+            self._label_sets[key] = found
+        return found
+
+    def _group_key(self, subject: Pod | LabelSet) -> GroupKey:
+        labels, keys = subject.labels, self._keys
         if len(labels) < len(keys):  # a pod has few labels; selectors may use a thousand
             named = tuple([(key, labels[key]) for key in sorted(labels) if key in keys])
         else:
             named = tuple([(key, labels[key]) for key in keys if key in labels])
-        return (pod.namespace, named, pod.is_terminating)
+        return (subject.namespace, named, subject.is_terminating)
 
-    def _group_of(self, info: PodInfo) -> Group:
-        key = self._key(info)
+    def _group_of(self, subject: Pod | LabelSet, split: Group | None) -> Group:
+        """Return its group; a new one that is split off another one has the same views."""
+        key = self._group_key(subject)
         group = self._groups.get(key)
         if group is None:
             namespace, named, is_terminating = key
             group = self._groups[key] = Group(namespace, dict(named), is_terminating)
-            group.views = [view for view in self._views.values() if view.matches(group)]
+            if split is None:
+                group.views = [view for view in self._views.values() if view.matches(group)]
+            else:
+                group.views = split.views.copy()
         return group
 
-    def _project_on(self, keys: frozenset[str], pods: Iterable[PodInfo]) -> None:
+    def _project_on(self, keys: frozenset[str]) -> None:
         """Group pods by these keys too. The views in use stay valid.
 
         Only pods that have such a label change groups, so that keys that no pod has cost little.
         """
         new = keys - self._keys.keys()
-        placed = list(pods)
-        moving = [info for info in placed if not new.isdisjoint(info.pod.labels)]
-        # Moving a pod between groups costs about four times as much as grouping it from scratch.
-        if len(self._keys) + len(new) > self._max_keys or 4 * len(moving) > len(placed):
-            self._regroup(keys, placed)
+        label_sets = self._label_sets.values()
+        moving = [each for each in label_sets if not new.isdisjoint(each.labels)]
+        # Moving a label set costs about four times as much as grouping it from scratch.
+        if len(self._keys) + len(new) > self._max_keys or 4 * len(moving) > len(label_sets):
+            self._regroup(keys)
             return
         self._keys = dict.fromkeys(sorted({*self._keys, *new}))
-        for info in moving:
-            self._move(info)
+        for each in moving:
+            self._move(each)
 
-    def _regroup(self, keys: frozenset[str], pods: Iterable[PodInfo]) -> None:
+    def _regroup(self, keys: frozenset[str]) -> None:
         """Group all pods from scratch, without the keys that no query in use needs any more."""
         in_use: frozenset[str] = frozenset().union(*(query.keys for query in self._views))
         self._keys = dict.fromkeys(sorted(keys | in_use))
         self._max_keys = max(_FEW_KEYS, 2 * len(self._keys))
         self._groups = {}
-        for info in pods:
-            group = info.group = self._group_of(info)
-            group.rows.add(info.row, 1)
+        for each in self._label_sets.values():
+            each.group = self._group_of(each, each.group)
+            each.group.rows.add_all(each.rows, 1)
 
-    def _move(self, info: PodInfo) -> None:
-        old = info.group
-        if old is None:
-            raise AssertionError(f"{info.key} has no group")
-        group = info.group = self._group_of(info)
-        group.rows.add(info.row, 1)
-        old.rows.add(info.row, -1)
-        if not old.rows.total:
-            del self._groups[old.key]
+    def _move(self, label_set: LabelSet) -> None:
+        old = label_set.group
+        label_set.group = self._group_of(label_set, old)
+        label_set.group.rows.add_all(label_set.rows, 1)
+        old.rows.add_all(label_set.rows, -1)
+        self._remove_if_empty(old)
+
+    def _remove_if_empty(self, group: Group) -> None:
+        if not group.rows.total:
+            del self._groups[group.key]
+
+
+def _distinction(subject: Pod | LabelSet) -> object:
+    return subject.namespace, subject.labels, subject.is_terminating
+
+
+def _label_set_key(pod: Pod) -> tuple[str | bool, ...]:
+    """Return what distinguishes label sets, without the cost of pairs of keys and values."""
+    meta = pod.metadata
+    labels = meta.labels
+    return (meta.namespace, bool(meta.deletion_timestamp), *labels, *labels.values())

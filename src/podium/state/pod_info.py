@@ -14,7 +14,7 @@ from podium.errors import InvalidQuantity
 from podium.state.aspects import Aspect
 
 if TYPE_CHECKING:
-    from podium.state.pod_groups import Group
+    from podium.state.pod_groups import Group, LabelSet
 
 UNPLACED: Final = -1
 _ASPECTS_OF_EVERY_POD = Aspect.RESOURCES | Aspect.PODS
@@ -25,15 +25,15 @@ class PodInfo:
 
     ``requests`` is what the pod takes on a node, with its status taken into account. ``non_zero``
     is cpu and memory with the defaults that scoring assumes. ``aspects`` is what changes on a node
-    when the pod is added or removed. ``row``, ``group`` and ``columns`` belong to the state:
-    ``row`` is ``UNPLACED`` and ``group`` is ``None`` unless the pod is placed.
+    when the pod is added or removed. ``row``, ``label_set`` and ``columns`` belong to the state:
+    ``row`` is ``UNPLACED`` and ``label_set`` is ``None`` unless the pod is placed.
     """
 
     __slots__ = (
         "aspects",
         "columns",
-        "group",
         "has_affinity",
+        "label_set",
         "non_zero",
         "pod",
         "ports",
@@ -62,7 +62,7 @@ class PodInfo:
             | (Aspect.VOLUMES if self.volumes else 0)
         )
         self.columns: list[tuple[int, int]] = []
-        self.group: Group | None = None
+        self.label_set: LabelSet | None = None
         self.row = UNPLACED
 
     def counts_like(self, other: PodInfo) -> bool:
@@ -80,6 +80,11 @@ class PodInfo:
             and mine.namespace == its.namespace
             and mine.is_terminating == its.is_terminating
         )
+
+    @property
+    def group(self) -> Group | None:
+        """The group of a placed pod, which changes when selectors use other label keys."""
+        return None if self.label_set is None else self.label_set.group
 
     @property
     def key(self) -> str:

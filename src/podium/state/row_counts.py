@@ -10,21 +10,28 @@ from numpy.typing import NDArray
 from podium.state.column import grown
 
 _MANY = 64
+# An array of so many rows takes as much memory as the dict of one row. A cluster of 50,000 nodes
+# has thousands of groups of a hundred pods: as arrays they would take gigabytes.
+_ROWS_PER_ENTRY = 32
+
+_NOTHING: NDArray[np.int64] = np.zeros(0, np.int64)  # never written to
 
 
 class RowCounts:
     """Counts by row, in a dict for few rows and in an array for many.
 
     Invariants: ``total`` is the sum of all counts. While ``_sparse`` is a dict, it has exactly the
-    rows with a count; once it is ``None`` (after more than ``_MANY`` rows) ``_dense`` has the
-    counts.
+    rows with a count; once it is ``None`` ``_dense`` has the counts. It becomes an array with more
+    than ``_MANY`` rows that are not few among all rows; ``_limit`` is the size of the dict at which
+    to look at that again.
     """
 
-    __slots__ = ("_dense", "_sparse", "total")
+    __slots__ = ("_dense", "_limit", "_sparse", "total")
 
     def __init__(self) -> None:
         self._sparse: dict[int, int] | None = {}
-        self._dense: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._dense = _NOTHING
+        self._limit = _MANY
         self.total = 0
 
     def add(self, row: int, amount: int) -> None:
@@ -39,12 +46,38 @@ class RowCounts:
             self._sparse[row] = count
         else:
             del self._sparse[row]
-        if len(self._sparse) > _MANY:
-            self._densify()
+        if len(self._sparse) > self._limit:
+            self._densify(self._sparse)
 
-    def _densify(self) -> None:
-        sparse = self._sparse or {}
-        self._dense = np.zeros(max(sparse) + 1, np.int64)
+    def add_all(self, other: RowCounts, sign: int) -> None:
+        """Add (+1) or subtract (-1) all counts of another one."""
+        if other._sparse is None:
+            self._add_dense(other._dense, sign)
+        elif self._sparse == {} and sign > 0:  # the usual case, and a copy is faster
+            self._sparse, self._limit = other._sparse.copy(), other._limit
+        else:
+            for row, count in other._sparse.items():
+                self.add(row, sign * count)
+            return
+        self.total += sign * other.total
+
+    def _add_dense(self, counts: NDArray[np.int64], sign: int) -> None:
+        if self._sparse is not None:
+            self._store_in_array(self._sparse, max(self._sparse, default=-1) + 1)
+        if len(self._dense) < len(counts):
+            self._dense = grown(self._dense, len(counts), 0)
+        self._dense[: len(counts)] += sign * counts
+
+    def _densify(self, sparse: dict[int, int]) -> None:
+        """Store the counts in an array, unless that would be nearly empty."""
+        size = max(sparse) + 1
+        if size > _ROWS_PER_ENTRY * len(sparse):
+            self._limit = 2 * len(sparse)
+            return
+        self._store_in_array(sparse, size)
+
+    def _store_in_array(self, sparse: dict[int, int], size: int) -> None:
+        self._dense = np.zeros(size, np.int64)
         for row, count in sparse.items():
             self._dense[row] = count
         self._sparse = None
