@@ -94,14 +94,16 @@ def test_schedulers_are_compared(file, side, tmp_path, capsys):
     before = standing(side)
     other = f"mine={fake_scheduler(tmp_path, 'binds')}"
     at = ("--kubeconfig", side.kubeconfig, "--compare", other, "--runs", 2)
+    plot = tmp_path / "plot.svg"
 
-    status = bench(*at, "-o", "json", file)
+    status = bench(*at, "-o", "json", "--plot", plot, file)
 
     found = json.loads(capsys.readouterr().out)
     assert (status, found["name"]) == (0, "Case/Small")
     assert [one["scheduler"] for one in found["schedulers"]] == ["podium", "mine"]
     assert all([run["pods"] for run in one["runs"]] == [20, 20] for one in found["schedulers"])
     assert all(one["pods_per_second_ratio"] > 0 for one in found["schedulers"])
+    assert ">3 nodes, 20 measured pods, which one process creates meanwhile<" in plot.read_text()
     assert standing(side) == before
 
 
@@ -184,6 +186,11 @@ def is_in(pod, namespace):
         (["--drain"], "--drain needs a cluster: --embedded or --kubeconfig"),
         (["--generators", "2"], "--generators needs a cluster"),
         (["--compare", "bind-loop"], "--compare needs a cluster"),
+        (["--embedded", "--plot", "a.svg"], "--plot draws a comparison"),
+        (
+            ["--embedded", "--compare", "bind-loop", "--plot", "missing/a.svg"],
+            "--plot: there is no folder missing",
+        ),
         (["--embedded", "--compare", "x=missing"], "--compare x=missing: missing does not exist"),
         (
             ["--kubeconfig", "k", "--scheduler", "external", "--drain"],

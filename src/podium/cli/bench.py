@@ -76,6 +76,10 @@ def _check(args: argparse.Namespace) -> None:
     for option in ("drain", "compare"):
         if getattr(args, option) and args.scheduler == "external":
             raise PodiumError(f"--{option} starts schedulers itself: omit --scheduler external")
+    if args.plot and not args.compare:
+        raise PodiumError("--plot draws a comparison: name a scheduler with --compare")
+    if args.plot and not args.plot.parent.is_dir():
+        raise PodiumError(f"--plot: there is no folder {args.plot.parent}")
 
 
 def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> list[Chosen]:
@@ -150,6 +154,12 @@ def _run_comparison(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
         ComparisonTable(names, comparing.schedulers),
         lambda path, workload, bar: comparing.compare(workload, bar),
     )
+    if args.plot and comparing.found:
+        try:
+            args.plot.write_text(comparing.plot())
+        except OSError as error:
+            print_error(PodiumError(f"cannot write the plot: {error}"))
+            return FAILED
     return FAILED if comparing.has_failures else status
 
 

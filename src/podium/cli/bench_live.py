@@ -17,6 +17,7 @@ from podium.bench.live.programs import PODIUM, parse_programs
 from podium.bench.live.run import LiveOptions, connect, run
 from podium.bench.live.server import serve
 from podium.bench.load import Workload
+from podium.bench.plot import comparison_chart, draw
 from podium.bench.report import ProgressBar
 from podium.bench.result import LiveResult, median_of
 from podium.cli.messages import FAILED, prefixed, print_error
@@ -59,6 +60,7 @@ class Comparing:
 
     def __init__(self, options: LiveOptions, others: Sequence[str], rounds: int) -> None:
         programs = [PODIUM, *parse_programs(others)]
+        self._load = _load_text(options)
         self._options = {one.name: replace(options, program=one) for one in programs}
         self._rounds = rounds
         self.schedulers = list(self._options)
@@ -80,6 +82,33 @@ class Comparing:
         for failure in comparison.failures:
             bar.print(prefixed(failure), sys.stderr)
         return comparison
+
+    def plot(self) -> str:
+        """Return a chart of everything that was compared, as SVG."""
+        runs = "one run" if self._rounds == 1 else f"medians of {self._rounds} runs"
+        title = f"Pods per second and CPU seconds: {runs} of each scheduler, in turns"
+        return draw(comparison_chart(self.found, title, f"{_sizes(self.found)}, {self._load}"))
+
+
+def _load_text(options: LiveOptions) -> str:
+    """Say how the measured pods come, as the end of a sentence about them."""
+    if options.is_drain:
+        return "which all exist before the scheduler starts"
+    if options.generators > 1:
+        return f"which {options.generators} processes create meanwhile"
+    return "which one process creates meanwhile"
+
+
+def _sizes(comparisons: Sequence[Comparison]) -> str:
+    """Return how many nodes and measured pods there were, such as ``500 to 5,000 nodes``."""
+    medians = [one.median for each in comparisons for one in each.schedulers if one.median]
+    nodes = _span([median.nodes for median in medians])
+    return f"{nodes} nodes, {_span([median.pods for median in medians])} measured pods"
+
+
+def _span(numbers: Sequence[int]) -> str:
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    return f"{most:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _on_a_loop(work: Coroutine[Any, Any, T]) -> T:

@@ -47,6 +47,16 @@ def test_operations_add_up_and_pauses_between_them_do_not(reference):
     assert times.result("Case/Small", 5, None, reference).pods_per_second == 1.0
 
 
+def test_pods_that_exist_before_wait_since_the_beginning(reference):
+    times = Times()
+    times.add([0.0, 1.0, 2.0], [11.0, 12.0, 13.0], begun=10.0)
+
+    result = times.result("Case/Small", 5, None, reference)
+
+    assert result.pods_per_second == 1.0
+    assert (result.bind_p50_ms, result.created_pods_per_second) == (2000.0, 1.5)
+
+
 def test_nothing_measured_is_no_fault(reference):
     result = Times().result("Case/Empty", 0, None, reference)
 

@@ -37,10 +37,12 @@ async def bind_all(configuration: Path, clock: Clock) -> None:
     endpoint = find_endpoint(clock, Path(client["kubeconfig"]))
     options = Options(client["qps"], client["burst"], "podium/bind-loop")
     async with Connection(endpoint, clock, options) as connection:
-        await _BindLoop(connection).run(config["leaderElection"])
+        await BindLoop(connection).run(config["leaderElection"])
 
 
-class _BindLoop:
+class BindLoop:
+    """Binds pods with many requests in flight."""
+
     def __init__(self, connection: Connection) -> None:
         self._client = ApiClient(connection)
         self._rooms = Rooms()
@@ -54,6 +56,7 @@ class _BindLoop:
         self._pods.subscribe(self._see_pod)
 
     async def run(self, election: dict[str, Any]) -> None:
+        """Read all objects, acquire the Lease if there is one, and bind pods until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for informer in (self._nodes, self._pods):
                 tasks.create_task(informer.run())

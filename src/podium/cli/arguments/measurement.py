@@ -22,7 +22,7 @@ _BENCH_EXAMPLES = """examples:
   podium bench --kubeconfig F --drain FILE                    pods that all exist before
   podium bench --kubeconfig F --generators 3 FILE             pods from three processes
   podium bench --kubeconfig F --compare kube-scheduler=PATH --compare bind-loop \\
-      --runs 3 FILE                                           several schedulers, in turns
+      --runs 3 --plot speed.svg FILE                          several schedulers, in turns
 """
 _CONFORMANCE_EXAMPLES = """examples:
   podium conformance tests/data/golden/1.37                               everything recorded
@@ -114,6 +114,9 @@ def _add_load(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="time this scheduler, too, in turns with podium; bind-loop is a built-in loop that "
         "only binds; may be repeated",
+    )
+    group.add_argument(
+        "--plot", metavar="FILE", type=Path, help="draw the comparison into this SVG file"
     )
 
 

@@ -1,0 +1,90 @@
+"""A loop that only binds, on an embedded server."""
+
+from podium.bench.live.bind_loop import BindLoop
+from tests.support.client import with_world
+
+ALONE = {"leaderElect": False}
+HELD = {"leaderElect": True, "resourceNamespace": "default", "resourceName": "drain-1"}
+
+
+def add_node(world, name):
+    status = {"allocatable": {"cpu": "4", "memory": "16Gi", "pods": "110"}}
+    world.create("nodes", metadata={"name": name}, status=status)
+
+
+def add_pod(world, name, cpu="1", **spec):
+    resources = {"requests": {"cpu": cpu}}
+    containers = [{"name": "app", "image": "app:1", "resources": resources}]
+    meta = {"name": name, "namespace": "default"}
+    world.create("pods", metadata=meta, spec={"containers": containers, **spec})
+
+
+def pods(world):
+    """The node of each pod by its name."""
+    found = world.api.store.objects("pods")
+    return {one["metadata"]["name"]: one["spec"].get("nodeName", "") for one in found}
+
+
+@with_world
+async def test_pods_go_to_the_nodes_in_turn_whatever_they_require(world):
+    add_node(world, "a")
+    add_node(world, "b")
+    for number in range(4):
+        add_pod(world, f"p{number}", cpu="99", nodeSelector={"no": "where"})
+
+    world.start(BindLoop(world.connection).run(ALONE))
+
+    await world.until(lambda: all(pods(world).values()))
+    assert sorted(pods(world).values()) == ["a", "a", "b", "b"]
+
+
+@with_world
+async def test_without_nodes_pods_say_so_and_wait(world):
+    add_pod(world, "early")
+    world.start(BindLoop(world.connection).run(ALONE))
+    await world.until(lambda: "there are no nodes" in repr(stored(world, "early")))
+
+    add_node(world, "a")
+
+    await world.until(lambda: pods(world)["early"] == "a")
+
+
+def stored(world, name):
+    (found,) = (one for one in world.api.store.objects("pods") if one["metadata"]["name"] == name)
+    return found
+
+
+@with_world
+async def test_a_gated_pod_waits_for_its_gates(world):
+    add_node(world, "a")
+    add_pod(world, "gated", schedulingGates=[{"name": "g"}])
+    add_pod(world, "plain")
+
+    world.start(BindLoop(world.connection).run(ALONE))
+
+    await world.until(lambda: pods(world)["plain"] == "a")
+    assert pods(world)["gated"] == ""
+
+
+@with_world
+async def test_lower_pods_are_deleted_for_higher_ones(world):
+    add_node(world, "a")
+    world.create("priorityclasses.scheduling.k8s.io", metadata={"name": "high"}, value=100)
+    for number in range(4):
+        add_pod(world, f"low-{number}", nodeName="a", terminationGracePeriodSeconds=0)
+    add_pod(world, "high", cpu="2", priorityClassName="high")
+
+    world.start(BindLoop(world.connection).run(ALONE))
+
+    await world.until(lambda: pods(world).get("high") == "a")
+    assert len(pods(world)) == 3
+
+
+@with_world
+async def test_the_lease_says_when_it_begins(world):
+    world.start(BindLoop(world.connection).run(HELD))
+
+    await world.until(lambda: world.api.store.objects("leases.coordination.k8s.io"))
+    (lease,) = world.api.store.objects("leases.coordination.k8s.io")
+    assert lease["metadata"]["name"] == "drain-1"
+    assert lease["spec"]["holderIdentity"] == "bind-loop"
