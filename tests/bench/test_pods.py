@@ -30,7 +30,7 @@ def maker(tmp_path):
     templates = Templates(tmp_path)
     put = []
 
-    def make(*storage, **fields):
+    def make(*storage, first_claim=0, **fields):
         paths = ("persistent_volume_template_path", "persistent_volume_claim_template_path")
         for path in ("pod.yaml", *storage):
             templates.load(path)
@@ -46,7 +46,7 @@ def maker(tmp_path):
         def take(kind, data):
             put.append(decode(kind, data))
 
-        return PodMaker(op, templates, take, ["a", "b"]), put
+        return PodMaker(op, templates, take, ["a", "b"], first_claim), put
 
     return make
 
@@ -54,18 +54,38 @@ def maker(tmp_path):
 def test_own_volume_stands_beside_those_of_the_template(maker):
     pods, put = maker("volume.yaml", "claim.yaml")
 
-    pod = pods.build(7)
+    pod = pods.build(7, 2)
 
     keys, own = pod.spec.volumes
     assert keys.secret is not None
-    assert own.persistent_volume_claim.claim_name == "persistentvolumeclaim-7"
-    assert [obj.key for obj in put] == ["persistentvolume-7", "shop/persistentvolumeclaim-7"]
+    assert own.persistent_volume_claim.claim_name == "pvc-2"
+    assert [obj.key for obj in put] == ["shop-vol-2", "shop/pvc-2"]
+
+
+def test_claims_of_a_namespace_are_numbered_on(maker):
+    pods, put = maker("volume.yaml", "claim.yaml", first_claim=9)
+
+    pods.build(20, 0)
+
+    assert [obj.key for obj in put] == ["shop-vol-9", "shop/pvc-9"]
+
+
+def test_pods_of_a_batch_have_one_signature(maker):
+    pods, _ = maker(signature_batch_size=2)
+
+    labels = [pods.build(serial, index).labels for index, serial in enumerate(range(7, 10))]
+
+    assert [each["signature"] for each in labels] == [
+        "signature-label-0",
+        "signature-label-0",
+        "signature-label-1",
+    ]
 
 
 def test_pin_stands_beside_other_affinity(maker):
     pods, _ = maker(pin_in_turn=True)
 
-    pinned = [pods.build(serial).spec.affinity for serial in range(3)]
+    pinned = [pods.build(serial, serial).spec.affinity for serial in range(3)]
 
     assert all(affinity.pod_anti_affinity is not None for affinity in pinned)
     terms = [affinity.node_affinity.required.node_selector_terms for affinity in pinned]
@@ -85,7 +105,7 @@ def test_pin_stands_beside_other_affinity(maker):
 def test_no_two_volumes_are_the_same_disk(source, field):
     template = Template({"kind": "PersistentVolume", "spec": {source: {"fsType": "ext4"}}})
 
-    made = [bound_pair(template, CLAIM, serial, "shop")[0] for serial in range(2)]
+    made = [bound_pair(template, CLAIM, serial, "shop", serial)[0] for serial in range(2)]
     volumes = [decode(PersistentVolume, data) for data in made]
 
     sources = [
@@ -101,7 +121,7 @@ def test_no_two_volumes_are_the_same_disk(source, field):
 
 
 def test_a_volume_and_its_claim_know_each_other():
-    made = bound_pair(Template({"kind": "PersistentVolume"}), CLAIM, 3, "shop")
+    made = bound_pair(Template({"kind": "PersistentVolume"}), CLAIM, 3, "shop", 3)
     volume, claim = decode(PersistentVolume, made[0]), decode(PersistentVolumeClaim, made[1])
 
     assert claim.spec.volume_name == volume.name

@@ -38,10 +38,39 @@ def test_the_number_of_an_object_may_stand_in_it(tmp_path, written):
     )
     template = Templates(tmp_path).load("pod.yaml")
 
-    asked = [pod.spec.containers[0].resources.requests["memory"]
-             for pod in (template.build(7), decode(Pod, template.json(8, "shop")))]  # fmt: skip
+    pods = template.build(70, index=7), decode(Pod, template.json(80, "shop", index=8))
+    asked = [pod.spec.containers[0].resources.requests["memory"] for pod in pods]
 
     assert asked == ["7Mi", "8Mi"]
+
+
+def test_everything_of_an_object_may_depend_on_its_index(tmp_path):
+    (tmp_path / "pod.yaml").write_text(
+        "kind: Pod\n"
+        "metadata: {name: 'pod-{{.Index}}', labels: {color: 'green-{{.Index}}'}}\n"
+        "spec:\n"
+        "  priority: {{if .high}}{{AddInt 0 .high}}{{else}}1{{end}}\n"
+        "  containers: [{name: a, ports: [{hostPort: 8{{ Mod .Index 12 }}}],\n"
+        "    resources: {requests: {memory: '{{ DivideInt 30000 .Count }}Mi'}}}]\n"
+    )
+    template = Templates(tmp_path).load("pod.yaml", {"high": 500}, 10)
+
+    pod = template.build(99, "shop", index=14)
+
+    assert pod == decode(Pod, template.json(99, "shop", index=14))
+    assert (pod.key, pod.labels, pod.priority) == ("shop/pod-14", {"color": "green-14"}, 500)
+    assert pod.spec.containers[0].ports[0].host_port == 82
+    assert pod.spec.containers[0].resources.requests == {"memory": "3000Mi"}
+    assert not template.makes_one_name
+
+
+def test_parameters_choose_between_templates_of_one_file(tmp_path):
+    (tmp_path / "pod.yaml").write_text("kind: Pod\nspec: {priority: {{.value}}}\n")
+    templates = Templates(tmp_path)
+
+    pods = [templates.load("pod.yaml", {"value": value}).build(1) for value in (3, 4)]
+
+    assert [pod.priority for pod in pods] == [3, 4]
 
 
 def test_objects_differ_in_name_and_uid():
@@ -112,6 +141,8 @@ ANTI = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [T
         pytest.param({"kind": "Node", "metadata": {"generateName": 5}}, id="bad-name"),
         pytest.param({"kind": "Node", "status": {"capacity": {"cpu": "x"}}}, id="bad-quantity"),
         pytest.param({"kind": "Pod", "spec": {"containers": 5}}, id="bad-field"),
+        pytest.param({"kind": "Pod", "spec": {"resourceClaims": [{}]}}, id="resource-claims"),
+        pytest.param({"kind": "Pod", "spec": {"schedulingGroup": {"a": 1}}}, id="pod-group"),
         pytest.param({"kind": "Pod", "spec": {**SPREAD}}, id="selector-of-a-constraint"),
         pytest.param({"kind": "Pod", "spec": {"affinity": ANTI}}, id="selector-of-a-term"),
     ],

@@ -79,43 +79,61 @@ def csi_node(node_name: str, op: CreateNodes) -> CSINode | None:
 
 
 class PodMaker:
-    """Makes the pods of one operation; objects that belong to a pod are created before it."""
+    """Makes the pods of one operation; objects that belong to a pod are created before it.
+
+    Claims of a namespace are numbered on from ``first_claim``.
+    """
 
     def __init__(
         self,
         op: CreatePods,
         templates: Templates,
         put: Put,
-        node_names: Sequence[str],
+        node_names: Sequence[str] = (),
+        first_claim: int = 0,
     ) -> None:
-        self.template = templates.get(op.pod_template_path, Pod)
+        self.template = templates.get(op.pod_template_path, Pod, op.template_params, op.count)
         self.namespace = op.namespace
         self._put = put
         self._pins = itertools.cycle(node_names) if op.pin_in_turn else None
         self._storage = _storage_templates(op, templates)
+        self._first_claim = first_claim
+        self._batch_size = op.signature_batch_size
 
-    def build(self, serial: int) -> Pod:
+    def build(self, serial: int, index: int) -> Pod:
         """Return a new pod; it shares everything but its own fields with the other pods."""
-        own = self._own(serial)
+        own = self._own(serial, index)
         if not own:
-            return cast(Pod, self.template.build(serial, self.namespace))
-        return decode(Pod, self.template.json(serial, self.namespace, {"spec": own}))
+            return cast(Pod, self.template.build(serial, self.namespace, index=index))
+        return decode(Pod, self.template.json(serial, self.namespace, own, index=index))
 
-    def json(self, serial: int) -> bytes:
+    def json(self, serial: int, index: int) -> bytes:
         """Return a new pod as the JSON that a watch would deliver."""
-        own = self._own(serial)
-        return self.template.json(serial, self.namespace, {"spec": own} if own else None)
+        return self.template.json(serial, self.namespace, self._own(serial, index), index=index)
 
-    def _own(self, serial: int) -> dict[str, Any]:
-        """Return the fields of the spec in which this pod differs from the others."""
+    def _own(self, serial: int, index: int) -> Fields:
+        """Return the fields in which this pod differs from the others, by part."""
+        own: dict[str, dict[str, Any]] = {}
+        spec = self._own_spec(serial, index)
+        if spec:
+            own["spec"] = spec
+        if self._batch_size:
+            signature = {"signature": f"signature-label-{index // self._batch_size}"}
+            own["metadata"] = {"labels": (self.template.metadata.get("labels") or {}) | signature}
+        return own
+
+    def _own_spec(self, serial: int, index: int) -> dict[str, Any]:
         own: dict[str, Any] = {}
         spec = self.template.part("spec")
         if self._storage is not None:
-            volume, claim = bound_pair(*self._storage, serial, self.namespace)
+            number = self._first_claim + index
+            volume, claim = bound_pair(*self._storage, serial, self.namespace, number)
             self._put(PersistentVolume, volume)
             self._put(PersistentVolumeClaim, claim)
-            source = {"claimName": self._storage[1].name(serial)}
-            mounted = {"name": "own", "persistentVolumeClaim": source}
+            mounted = {
+                "name": "own",
+                "persistentVolumeClaim": {"claimName": _claim_name(number)},
+            }
             own["volumes"] = [*(spec.get("volumes") or ()), mounted]
         if self._pins is not None:
             own["affinity"] = (spec.get("affinity") or {}) | pinned_to(next(self._pins))
@@ -123,24 +141,35 @@ class PodMaker:
 
 
 def bound_pair(
-    volume: Template, claim: Template, serial: int, namespace: str
+    volume: Template, claim: Template, serial: int, namespace: str, number: int
 ) -> tuple[bytes, bytes]:
-    """Return a volume and a claim that are bound to each other, as JSON."""
+    """Return a volume and a claim that are bound to each other, as JSON.
+
+    Their names are those of scheduler_perf, because other templates may refer to them.
+    """
+    names = f"{namespace}-vol-{number}", _claim_name(number)
     bound = {"status": {"phase": "Bound"}}
     annotations = (claim.metadata.get("annotations") or {}) | {BIND_COMPLETED: "yes"}
     of_claim: Fields = bound | {
-        "metadata": {"annotations": annotations},
-        "spec": {"volumeName": volume.name(serial)},
+        "metadata": {"name": names[1], "annotations": annotations},
+        "spec": {"volumeName": names[0]},
     }
     reference = {
         "kind": "PersistentVolumeClaim",
         "apiVersion": "v1",
         "namespace": namespace,
-        "name": claim.name(serial),
+        "name": names[1],
         "uid": uid(serial),
     }
-    of_volume: Fields = bound | {"spec": _identified(volume, serial) | {"claimRef": reference}}
+    of_volume: Fields = bound | {
+        "metadata": {"name": names[0]},
+        "spec": _identified(volume, names[0]) | {"claimRef": reference},
+    }
     return volume.json(serial, "", of_volume), claim.json(serial, namespace, of_claim)
+
+
+def _claim_name(number: int) -> str:
+    return f"pvc-{number}"
 
 
 def pinned_to(node_name: str) -> dict[str, Any]:
@@ -165,9 +194,9 @@ def _storage_templates(op: CreatePods, templates: Templates) -> tuple[Template, 
     )
 
 
-def _identified(volume: Template, serial: int) -> dict[str, Any]:
+def _identified(volume: Template, name: str) -> dict[str, Any]:
     """Return the volume's source with its own identity; pods that share one would compete."""
-    spec, name = volume.part("spec"), volume.name(serial)
+    spec = volume.part("spec")
     return {
         source: spec[source] | {field: name}
         for source, field in _IDENTITY_BY_SOURCE.items()

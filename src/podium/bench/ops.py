@@ -1,11 +1,10 @@
 """The types of the operations of a workload, with parameters filled in.
 
-Field names, defaults and meanings are those of scheduler_perf. Fields that a benchmark without an
-API server cannot use are left out, and using them is an error.
+Field names, defaults and meanings are those of scheduler_perf.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -60,6 +59,7 @@ class CreateNodes(Op, frozen=True, kw_only=True):
     node_allocatable_strategy: NodeAllocatable | None = None
     label_node_prepare_strategy: NodeLabel | None = None
     unique_node_label_strategy: UniqueLabel | None = None
+    template_params: dict[str, Any] = {}
 
 
 class CreateNamespaces(Op, frozen=True, kw_only=True):
@@ -73,19 +73,28 @@ class CreateNamespaces(Op, frozen=True, kw_only=True):
 class CreatePods(Op, frozen=True, kw_only=True):
     """Pods to be scheduled, by default in ``namespace-N``, N being the operation's index.
 
-    With templates of a volume and a claim, each pod gets one of each, bound to each other.
+    With templates of a volume and a claim, each pod gets one of each, bound to each other. With
+    ``steady_state`` each pod is deleted once it has a node and replaced by a new one, for
+    ``duration``. With a ``signature_batch_size`` so many pods in a row have the same label
+    ``signature``.
+
     Two fields are additions of podium. With ``bind_in_turn`` the pods are placed on the nodes one
     after the other without scheduling, which fills a large cluster in seconds. With
     ``pin_in_turn`` each pod may run on one node only, like the pods of a DaemonSet.
     """
 
     count: Count
+    count_multiplier: Count = 1
     namespace: str = ""
     pod_template_path: str = ""
+    template_params: dict[str, Any] = {}
     persistent_volume_template_path: str = ""
     persistent_volume_claim_template_path: str = ""
     collect_metrics: bool = False
     skip_wait_to_completion: bool = False
+    steady_state: bool = False
+    duration: Duration = 0.0
+    signature_batch_size: Count = 0
     bind_in_turn: bool = False
     pin_in_turn: bool = False
 
@@ -109,6 +118,26 @@ class CreateAny(Op, frozen=True, kw_only=True):
     template_path: str
     namespace: str = ""
     count: Count = 1
+    template_params: dict[str, Any] = {}
+
+
+class UpdateAny(Op, frozen=True, kw_only=True):
+    """Replaces objects by new versions; a template's name says which object it is about."""
+
+    template_path: str
+    namespace: str = ""
+    count: Count = 1
+    update_per_second: Count = 0  # 0 for all at once
+    subresources: list[str] = []
+
+
+class DeletePods(Op, frozen=True, kw_only=True):
+    """Deletes the pods of a namespace; ``skip_wait_to_completion`` does it in the background."""
+
+    namespace: str
+    label_selector: dict[str, str] = {}
+    delete_pods_per_second: Count = 0  # 0 for all at once
+    skip_wait_to_completion: bool = False
 
 
 class Churn(Op, frozen=True, kw_only=True):
@@ -133,6 +162,31 @@ class Sleep(Op, frozen=True, kw_only=True):
     duration: Duration
 
 
+class StartCollectingMetrics(Op, frozen=True, kw_only=True):
+    """Measures, until it is stopped, the pods of these namespaces that get a node."""
+
+    namespaces: list[str]
+    label_selector: dict[str, str] = {}
+    name: str = ""  # no effect: a workload has one result
+
+
+class StopCollectingMetrics(Op, frozen=True, kw_only=True):
+    """Ends what ``startCollectingMetrics`` began."""
+
+
+class StartCollectingProfile(Op, frozen=True, kw_only=True):
+    """A profile of upstream's own process, which does nothing here."""
+
+    type: str = ""
+    file_path: str = ""
+
+
+class StopCollectingProfile(Op, frozen=True, kw_only=True):
+    """Does nothing here either."""
+
+    type: str = ""
+
+
 OPCODES: Mapping[str, type[Op]] = {
     "createNodes": CreateNodes,
     "createNamespaces": CreateNamespaces,
@@ -140,7 +194,21 @@ OPCODES: Mapping[str, type[Op]] = {
     "createPodSets": CreatePodSets,
     "createMixedPods": CreateMixedPods,
     "createAny": CreateAny,
+    "updateAny": UpdateAny,
+    "deletePods": DeletePods,
     "churn": Churn,
     "barrier": Barrier,
     "sleep": Sleep,
+    "startCollectingMetrics": StartCollectingMetrics,
+    "stopCollectingMetrics": StopCollectingMetrics,
+    "startCollectingProfile": StartCollectingProfile,
+    "stopCollectingProfile": StopCollectingProfile,
+}
+
+# Operations of scheduler_perf that podium does not have, and why.
+UNSUPPORTED: Mapping[str, str] = {
+    "createPodGroups": "podium does not schedule pod groups",
+    "createResourceClaims": "podium does not allocate resource claims",
+    "createResourceDriver": "podium does not allocate resource claims",
+    "allocResourceClaims": "podium does not allocate resource claims",
 }

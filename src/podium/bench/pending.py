@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections.abc import Iterator
 
 from podium.api.objects import Pod
 from podium.framework.queued_pod import QueuedPod
@@ -58,6 +59,18 @@ class Pending:
         """Remove a pod that was deleted before it found a node."""
         if self._rejected.pop(uid, None) is None and self._gated.pop(uid, None) is None:
             self._gone.add(uid)
+
+    def pods(self) -> Iterator[Pod]:
+        """Yield all pods that have no node."""
+        yield from (queued.pod for _, _, queued in self._heap if queued.pod.uid not in self._gone)
+        yield from (queued.pod for queued, _ in self._rejected.values())
+        yield from (pod for pod, _ in self._gated.values())
+
+    def remove(self, uid: str) -> None:
+        """Remove a pod so that a new version of it can be added."""
+        if self._rejected.pop(uid, None) is None and self._gated.pop(uid, None) is None:
+            self._heap = [entry for entry in self._heap if entry[2].pod.uid != uid]
+            heapq.heapify(self._heap)
 
     def rejected(self) -> list[tuple[Pod, str]]:
         """Return the rejected pods, then the gated ones, each with the reason."""

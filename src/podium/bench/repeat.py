@@ -18,12 +18,15 @@ RUN_ONCE = "--run-once"
 _PREFIX = "podium: "  # of the error messages of the command
 
 
-def repeat(name: str, path: str, runs: int, on_run: Callable[[str], None]) -> Result:
-    """Return the median of several runs of a workload; ``on_run`` is called before each."""
-    argv = [sys.executable, "-m", "podium", "bench", RUN_ONCE, name, path]
+def repeat(what: Sequence[str], runs: int, on_run: Callable[[str], None]) -> Result:
+    """Return the median of several runs of a workload; ``on_run`` is called before each.
+
+    ``what`` are the arguments of a run: the name of the workload, its file, and other options.
+    """
+    argv = [sys.executable, "-m", "podium", "bench", RUN_ONCE, *what]
     results = []
     for number in range(runs):
-        on_run(f"{name} run {number + 1}")
+        on_run(f"{what[0]} run {number + 1}")
         results.append(_once(argv))
     return median_of(results)
 

@@ -48,7 +48,11 @@ class Table(Generic[F]):
         return self._line("workload", [title for title, _, _ in self._columns])
 
     def row(self, result: F) -> str:
-        return self._line(result.name, [cell(result) for _, _, cell in self._columns])
+        line = self._line(result.name, [cell(result) for _, _, cell in self._columns])
+        if result.threshold is None:
+            return line
+        outcome = "reached" if result.threshold_reached else "missed"
+        return f"{line}  threshold {result.threshold:g} {outcome}"
 
     def _line(self, name: str, cells: Sequence[str]) -> str:
         widths = [width for _, width, _ in self._columns]

@@ -21,6 +21,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     pods_per_second: float
     reference_us: float
     peak_memory_bytes: int | None  # of the scheduler's process; None if unknown
+    threshold: float | None = None  # the pods per second that the workload file expects
+    threshold_reached: bool | None = None
 
 
 class Result(Figures, frozen=True, kw_only=True):

@@ -1,18 +1,22 @@
 """Runs one workload once: its operations in order, each pod through a real scheduling cycle.
 
-Nothing waits: ``sleep`` moves the clock, and churn happens between two cycles, at the same points
-in every run.
+Nothing waits: ``sleep`` moves the clock, and churn and deletions happen between two cycles, at the
+same points in every run.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from math import ceil
+from typing import Any, Final, cast
 
 import msgspec
 
 from podium.api.objects import ApiObject, Namespace, Node, Pod, decode
+from podium.bench.background import Churning, Deletions
 from podium.bench.load import Workload
 from podium.bench.measure import Reference
 from podium.bench.objects import PodMaker, csi_node, in_turn, prepared
@@ -25,13 +29,20 @@ from podium.bench.ops import (
     CreateNodes,
     CreatePods,
     CreatePodSets,
+    DeletePods,
     Op,
     Sleep,
+    StartCollectingMetrics,
+    StopCollectingMetrics,
+    UpdateAny,
 )
 from podium.bench.result import Result, of_run
-from podium.bench.scheduling import BuildCore, Scheduling
+from podium.bench.scheduling import SECONDS_PER_PLACED_POD, BuildCore, Scheduling
 from podium.bench.templates import Template
 from podium.errors import WorkloadFailed
+
+# As long as a pod that fits nowhere waits at least in a scheduler before it is tried again.
+_SECONDS_BETWEEN_TRIES: Final = 1.0
 
 
 def run(workload: Workload, build: BuildCore) -> Result:
@@ -48,6 +59,10 @@ class _Run:
         self.reference = Reference(self.nodes)
         self.scheduling = Scheduling(build)
         self.serials = itertools.count()
+        self.claims: Counter[str] = Counter()  # by namespace
+        self.deletions = Deletions(self.scheduling)
+        self.collecting: StartCollectingMetrics | None = None
+        self.placed_before: set[str] = set()  # uids of pods that are not collected
 
     def result(self) -> Result:
         self.reference.measure()
@@ -57,32 +72,13 @@ class _Run:
         return of_run(self.name, self.nodes, self.scheduling.meter, self.reference)
 
     def perform(self, op: Op) -> None:
-        match op:
-            case CreateNodes():
-                self.create_nodes(op)
-            case CreateNamespaces():
-                self.create_namespaces(op)
-            case CreatePods():
-                self.create_pods(op)
-            case CreatePodSets():
-                self.create_pod_sets(op)
-            case CreateMixedPods():
-                self.create_mixed_pods(op)
-            case CreateAny():
-                self.create_any(op)
-            case Churn():
-                self.create_namespace(op.namespace)
-                _Churning(self, op).start()
-            case Barrier():
-                self.wait_at(op)
-            case Sleep():
-                self.scheduling.clock.advance(op.duration)
-                self.scheduling.run_all()
+        if perform := _PERFORM.get(type(op)):
+            perform(self, op)
 
     def create_nodes(self, op: CreateNodes) -> None:
-        template = self.templates.get(op.node_template_path, Node)
+        template = self.templates.get(op.node_template_path, Node, op.template_params, op.count)
         for index, serial in enumerate(self.next_serials(op.count)):
-            node = prepared(cast(Node, template.build(serial)), op, index)
+            node = prepared(cast(Node, template.build(serial, index=index)), op, index)
             self.scheduling.put(node)
             if (drivers := csi_node(node.name, op)) is not None:
                 self.scheduling.put(drivers)
@@ -99,11 +95,55 @@ class _Run:
             self.scheduling.put(template.build(next(self.serials), name=name))
 
     def create_any(self, op: CreateAny) -> None:
-        template = self.templates.get(op.template_path, ApiObject)
+        template = self.templates.get(op.template_path, ApiObject, op.template_params, op.count)
         if template.is_namespaced:
             self.create_namespace(op.namespace)
-        for serial in self.next_serials(op.count):
-            self.scheduling.put(template.build(serial, op.namespace))
+        for index, serial in enumerate(self.next_serials(op.count)):
+            self.scheduling.put(template.build(serial, op.namespace, index=index))
+
+    def update_any(self, op: UpdateAny) -> None:
+        template = self.templates.get(op.template_path, ApiObject, None, op.count)
+        new = [
+            template.build(serial, op.namespace, index=index)
+            for index, serial in enumerate(self.next_serials(op.count))
+        ]
+        new = self.identified(op, new)
+        with self.collected():
+            for obj in new:
+                if op.update_per_second:
+                    self.scheduling.clock.advance(1 / op.update_per_second)
+                self.scheduling.update(obj)
+            self.scheduling.run_all()
+
+    def identified(self, op: UpdateAny, new: Sequence[ApiObject]) -> list[ApiObject]:
+        """Give each new version what the server would keep: the uid, and the node of a pod."""
+        known = {pod.name: pod for pod in self.scheduling.pods(op.namespace, {})}
+        identified = []
+        for obj in new:
+            if isinstance(obj, Pod):
+                if obj.name not in known:
+                    raise WorkloadFailed(f"{op.opcode}: there is no pod {obj.key}")
+                obj = _next_version(known[obj.name], obj)
+            identified.append(obj)
+        return identified
+
+    def delete_pods(self, op: DeletePods) -> None:
+        pods = self.scheduling.pods(op.namespace, op.label_selector)
+        with self.collected():
+            if op.delete_pods_per_second:
+                self.deletions.start(pods, op.delete_pods_per_second)
+            else:
+                for pod in pods:
+                    self.scheduling.delete(pod)
+            if not op.skip_wait_to_completion:
+                self.run_until(lambda: self.deletions.are_over)
+
+    def start_churn(self, op: Churn) -> None:
+        self.create_namespace(op.namespace)
+        templates = [self.templates.get(path, ApiObject) for path in op.template_paths]
+        Churning(self.scheduling, op, templates, self.serials).start()
+
+    # --- pods -------------------------------------------------------------------------------------
 
     def create_pod_sets(self, op: CreatePodSets) -> None:
         for index in range(op.count):
@@ -111,28 +151,64 @@ class _Run:
             self.create_pods(msgspec.structs.replace(op.create_pods_op, namespace=namespace))
 
     def create_pods(self, op: CreatePods) -> None:
-        maker, serials = self.pod_maker(op), self.next_serials(op.count)
-        if op.collect_metrics:
-            self.measure_pods(op.opcode, [maker.json(serial) for serial in serials])
+        maker, numbers = self.pod_maker(op), enumerate(self.next_serials(op.count))
+        if op.steady_state:
+            self.keep_steady(op, maker)
+        elif op.collect_metrics:
+            self.measure_pods(op.opcode, [maker.json(serial, index) for index, serial in numbers])
         elif op.bind_in_turn:
-            self.bind_in_turn(op, map(maker.build, serials))
-        elif op.skip_wait_to_completion:
-            for serial in serials:
-                self.scheduling.submit(maker.build(serial))
+            self.bind_in_turn(op, (maker.build(serial, index) for index, serial in numbers))
         else:
-            self.schedule_pods(op.opcode, [maker.build(serial) for serial in serials])
+            pods = [maker.build(serial, index) for index, serial in numbers]
+            with self.collected():
+                if op.skip_wait_to_completion:
+                    for pod in pods:
+                        self.scheduling.submit(pod)
+                else:
+                    self.schedule_pods(op.opcode, pods)
 
     def create_mixed_pods(self, op: CreateMixedPods) -> None:
-        makers = in_turn([(self.pod_maker(inner), inner.count) for inner in op.create_pods_ops])
+        makers = [(self.pod_maker(inner), itertools.count()) for inner in op.create_pods_ops]
+        counts = [inner.count for inner in op.create_pods_ops]
+        turns = list(in_turn(list(zip(makers, counts, strict=True))))
         if op.collect_metrics:
-            self.measure_pods(op.opcode, [maker.json(next(self.serials)) for maker in makers])
-        else:
-            self.schedule_pods(op.opcode, [maker.build(next(self.serials)) for maker in makers])
+            arriving = [maker.json(next(self.serials), next(indexes)) for maker, indexes in turns]
+            self.measure_pods(op.opcode, arriving)
+            return
+        pods = [maker.build(next(self.serials), next(indexes)) for maker, indexes in turns]
+        with self.collected():
+            self.schedule_pods(op.opcode, pods)
+
+    def keep_steady(self, op: CreatePods, maker: PodMaker) -> None:
+        """Replace each pod that gets a node by a new one, until the time is over."""
+        scheduling, placed = self.scheduling, 0
+        most = op.count + ceil(op.duration / SECONDS_PER_PLACED_POD)
+        numbers = enumerate(self.next_serials(most))
+        arriving = iter([maker.json(serial, index % op.count) for index, serial in numbers])
+        end = scheduling.clock.now() + op.duration
+        with scheduling.meter.measuring(0) if op.collect_metrics else self.collected():
+            for data in itertools.islice(arriving, op.count):
+                scheduling.submit(decode(Pod, data))
+            scheduling.placed = None
+            while scheduling.clock.now() < end and scheduling.run_one():
+                if scheduling.placed is not None:
+                    scheduling.delete(scheduling.placed)
+                    scheduling.placed = None
+                    placed += 1
+                    if (data := next(arriving, None)) is not None:
+                        scheduling.submit(decode(Pod, data))
+        if op.collect_metrics:
+            scheduling.meter.pods += placed
+        if not placed:
+            self.fail(op.opcode, scheduling.pending.rejected())
 
     def pod_maker(self, op: CreatePods) -> PodMaker:
         self.create_namespace(op.namespace)
         names = self.node_names(op.opcode, "pinInTurn") if op.pin_in_turn else ()
-        return PodMaker(op, self.templates, self.put_json, names)
+        first_claim = self.claims[op.namespace]
+        if op.persistent_volume_claim_template_path:
+            self.claims[op.namespace] += op.count
+        return PodMaker(op, self.templates, self.put_json, names, first_claim)
 
     def put_json(self, kind: type[ApiObject], data: bytes) -> None:
         self.scheduling.put(decode(kind, data))
@@ -161,28 +237,79 @@ class _Run:
             for data in arriving:
                 scheduling.submit(decode(Pod, data), awaited=True)
                 scheduling.run_one()
-            scheduling.run_all()
+            self.run_until(lambda: not scheduling.unplaced)
         self.finish(opcode)
 
+    # --- waiting and collecting -------------------------------------------------------------------
+
+    def run_until(self, is_enough: Callable[[], bool]) -> None:
+        """Try all pods that are due, and rejected ones again while that may help.
+
+        It may if pods were placed since, because others wait for them, or if pods are being
+        deleted, which takes time.
+        """
+        scheduling, tried = self.scheduling, -1
+        scheduling.run_all()
+        while not is_enough():
+            if scheduling.placements != tried:
+                tried = scheduling.placements
+                scheduling.pending.wake()
+            elif self.deletions.are_over:
+                return
+            else:
+                scheduling.clock.advance(_SECONDS_BETWEEN_TRIES)
+            scheduling.run_all()
+
     def finish(self, opcode: str) -> None:
-        self.scheduling.run_all()
+        self.run_until(lambda: not self.scheduling.unplaced)
         if self.scheduling.unplaced:
             unplaced = self.scheduling.unplaced
             rejected = self.scheduling.pending.rejected()
             self.fail(opcode, [(pod, why) for pod, why in rejected if pod.uid in unplaced])
 
     def wait_at(self, op: Barrier) -> None:
-        self.scheduling.run_all()
-        if op.stage_requirement == "Attempted":
-            return
-        stuck = [
+        with self.collected():
+            if op.stage_requirement == "Attempted":
+                self.scheduling.run_all()
+                return
+            self.run_until(lambda: not self.stuck(op))
+        if stuck := self.stuck(op):
+            self.fail(op.opcode, stuck)
+
+    def stuck(self, op: Barrier) -> list[tuple[Pod, str]]:
+        return [
             (pod, why)
             for pod, why in self.scheduling.pending.rejected()
             if (not op.namespaces or pod.namespace in op.namespaces)
             and op.label_selector.items() <= pod.labels.items()
         ]
-        if stuck:
-            self.fail(op.opcode, stuck)
+
+    def sleep(self, op: Sleep) -> None:
+        with self.collected():
+            self.scheduling.clock.advance(op.duration)
+            self.scheduling.run_all()
+
+    def start_collecting(self, op: StartCollectingMetrics) -> None:
+        self.collecting = op
+        self.placed_before = {pod.uid for pod in self.placed_pods(op)}
+
+    def collected(self) -> AbstractContextManager[None]:
+        """Measure the block if it is inside of ``startCollectingMetrics``."""
+        if self.collecting is None:
+            return nullcontext()
+        return self.scheduling.meter.measuring(0)
+
+    def stop_collecting(self, _: StopCollectingMetrics) -> None:
+        if self.collecting is not None:
+            placed = {pod.uid for pod in self.placed_pods(self.collecting)}
+            self.scheduling.meter.pods += len(placed - self.placed_before)
+        self.collecting = None
+
+    def placed_pods(self, op: StartCollectingMetrics) -> Iterator[Pod]:
+        for namespace in op.namespaces:
+            for pod in self.scheduling.pods(namespace, op.label_selector):
+                if pod.node_name:
+                    yield pod
 
     def fail(self, opcode: str, stuck: list[tuple[Pod, str]]) -> None:
         pod, why = stuck[0]
@@ -192,39 +319,24 @@ class _Run:
         return itertools.islice(self.serials, count)
 
 
-class _Churning:
-    """Creates an object of each template per interval; ``recreate`` also deletes them in turn."""
+def _next_version(known: Pod, new: Pod) -> Pod:
+    metadata = msgspec.structs.replace(new.metadata, uid=known.uid)
+    new = msgspec.structs.replace(new, metadata=metadata)
+    return new.bound_to(known.node_name) if known.node_name else new
 
-    def __init__(self, run: _Run, op: Churn) -> None:
-        self.run = run
-        self.op = op
-        self.templates = [run.templates.get(path, ApiObject) for path in op.template_paths]
-        self.ticks = 0
-        self.existing: dict[int, list[ApiObject]] = {}  # by index, for ``recreate``
 
-    def start(self) -> None:
-        self.run.scheduling.clock.call_later(self.op.interval_milliseconds / 1_000, self.tick)
-
-    def tick(self) -> None:
-        if self.op.mode == "recreate":
-            self.recreate(self.ticks % self.op.number)
-        else:
-            self.create()
-        self.ticks += 1
-        if self.op.mode == "recreate" or self.ticks != self.op.number:
-            self.start()
-
-    def recreate(self, index: int) -> None:
-        existing = self.existing.pop(index, None)
-        if existing is None:
-            self.existing[index] = self.create()
-            return
-        for obj in existing:
-            self.run.scheduling.delete(obj)
-
-    def create(self) -> list[ApiObject]:
-        serials = self.run.serials
-        made = [template.build(next(serials), self.op.namespace) for template in self.templates]
-        for obj in made:
-            self.run.scheduling.put(obj)
-        return made
+_PERFORM: Mapping[type[Op], Callable[[_Run, Any], None]] = {
+    CreateNodes: _Run.create_nodes,
+    CreateNamespaces: _Run.create_namespaces,
+    CreatePods: _Run.create_pods,
+    CreatePodSets: _Run.create_pod_sets,
+    CreateMixedPods: _Run.create_mixed_pods,
+    CreateAny: _Run.create_any,
+    UpdateAny: _Run.update_any,
+    DeletePods: _Run.delete_pods,
+    Churn: _Run.start_churn,
+    Barrier: _Run.wait_at,
+    Sleep: _Run.sleep,
+    StartCollectingMetrics: _Run.start_collecting,
+    StopCollectingMetrics: _Run.stop_collecting,
+}

@@ -7,7 +7,7 @@ room.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 
 from podium.api.objects import ApiObject, Node, Pod
@@ -46,6 +46,8 @@ class Scheduling:
         self.meter = Meter()
         self.pending = Pending()
         self.unplaced: set[str] = set()  # uids of the pods that an operation waits for
+        self.placed: Pod | None = None  # the last one
+        self.placements = 0
         self._evictions = Evictions()
         self._core = build(self.clock, self._evictions)
         self.cluster = self._core.cluster
@@ -96,15 +98,39 @@ class Scheduling:
             case _:
                 self.cluster.set_object(obj)
 
-    def delete(self, obj: ApiObject) -> None:
-        """Delete an object that ``put`` created."""
+    def update(self, obj: ApiObject) -> None:
+        """Replace an object by a new version of it."""
         match obj:
             case Pod() if obj.uid in self.cluster.pods:
-                self.cluster.remove_pod(obj)
+                self.cluster.update_pod(obj)
                 self.pending.wake()
+            case Pod():
+                self.pending.remove(obj.uid)
+                self.submit(obj)
+            case _:
+                self.put(obj)
+                self.pending.wake()
+
+    def pods(self, namespace: str, labels: Mapping[str, str]) -> list[Pod]:
+        """Return the pods of a namespace that have these labels, with and without a node."""
+        placed = (info.pod for info in self.cluster.pods.values())
+        return [
+            pod
+            for pod in (*placed, *self.pending.pods())
+            if pod.namespace == namespace and labels.items() <= pod.labels.items()
+        ]
+
+    def delete(self, obj: ApiObject) -> None:
+        """Delete an object that ``put`` created; a placed pod with finalizers stays on its node."""
+        match obj:
+            case Pod() if obj.uid in self.cluster.pods:
+                if not obj.metadata.finalizers:
+                    self.cluster.remove_pod(obj)
+                    self.pending.wake()
             case Pod():
                 self._core.nominator.remove(obj.uid)
                 self.pending.discard(obj.uid)
+                self.unplaced.discard(obj.uid)
             case Node():
                 self.cluster.remove_node(obj.name)
             case _:
@@ -118,7 +144,9 @@ class Scheduling:
         return profile
 
     def _confirm(self, pod: Pod, node: str) -> None:
-        self.cluster.add_pod(pod.bound_to(node))
+        self.placed = pod.bound_to(node)
+        self.placements += 1
+        self.cluster.add_pod(self.placed)
         self.unplaced.discard(pod.uid)
         self.clock.advance(SECONDS_PER_PLACED_POD)
 

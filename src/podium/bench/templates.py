@@ -1,14 +1,16 @@
 """Templates for many objects: a file is decoded once, and each object gets its own name.
 
 A watch delivers JSON, so measured pods are made as JSON; other objects share one decoded object.
+An object has a serial number, which no other object of the run has, and an index, which counts the
+objects of its operation from 0.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -16,6 +18,7 @@ from podium.api import objects
 from podium.api.manifests import load_yaml, read_text
 from podium.api.nodes import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, Pod
+from podium.bench.go_template import Deferred, render
 from podium.errors import PodiumError
 
 Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
@@ -23,8 +26,16 @@ Fields = Mapping[str, dict[str, Any]]  # by part: metadata, spec, status
 _CREATED = "2026-01-01T00:00:00Z"
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
-_INDEX = re.compile(r"\{\{\s*\.Index\s*\}\}")
-_STAND_IN = b"907060503"  # stands for the number of an object; in no template
+# Digits that are in no template stand for what depends on the index, followed by two digits that
+# tell which of them it is. Being a number, they keep the type that the value will have in YAML.
+_STAND_IN: Final = "90706050"
+_STAND_INS: Final = re.compile(rb"90706050(\d\d)")
+_MOST_STAND_INS: Final = 100
+# Fields of pods that podium's scheduler would ignore, and a benchmark must not.
+_UNSUPPORTED: Final = {
+    "resourceClaims": "podium does not allocate resource claims",
+    "schedulingGroup": "podium does not schedule pod groups",
+}
 
 CLUSTER_SCOPED: Mapping[str, type[ApiObject]] = {
     kind.__name__: kind
@@ -80,37 +91,54 @@ _BUILT_IN: Mapping[type[ApiObject], Mapping[str, Any]] = {
 
 
 class Template:
-    """An object without a name."""
+    """An object without a name.
 
-    def __init__(self, plain: Mapping[str, Any]) -> None:
+    ``plain`` has stand-ins for what depends on the index, and ``first`` is the object of index 0.
+    """
+
+    def __init__(
+        self,
+        plain: Mapping[str, Any],
+        first: Mapping[str, Any] | None = None,
+        deferred: Sequence[Deferred] = (),
+    ) -> None:
         self.kind = _kind(plain)
+        self.deferred = deferred
         metadata = {"creationTimestamp": _CREATED, **(plain.get("metadata") or {})}
-        named = {**plain, "metadata": {**metadata, "name": metadata.get("name") or "template"}}
+        example = _named(plain if first is None else first)
         # An invalid selector is reported once, not by each attempt of each pod.
-        objects.validate(objects.decode(self.kind, named))
+        objects.validate(objects.decode(self.kind, example))
         self.fixed_name: str = metadata.pop("name", None) or ""
         self.prefix: str = metadata.get("generateName") or f"{self.kind.__name__.lower()}-"
         self.metadata = metadata
-        self.plain: dict[str, Any] = _defaulted(named)
-        self._model = objects.decode(self.kind, self.plain)
-        del self.plain["metadata"]
+        self._model = objects.decode(self.kind, _defaulted(example))
+        self.plain: dict[str, Any] = _defaulted(plain)
+        self.plain.pop("metadata", None)
         self._rest = _after_brace(self.plain)
-        self.is_numbered = _STAND_IN in self._rest
 
     @property
     def is_namespaced(self) -> bool:
         return self.kind.__name__ in NAMESPACED
 
-    def name(self, serial: int) -> str:
-        return self.fixed_name or f"{self.prefix}{serial}"
+    @property
+    def makes_one_name(self) -> bool:
+        """Whether all its objects have the same name, so that there can be only one."""
+        return bool(self.fixed_name) and self.fixed_name == self.name(0, 1) == self.name(0, 0)
 
-    def build(self, serial: int, namespace: str = "", name: str = "") -> ApiObject:
-        """Return a new object; unless it contains its number, it shares all but its metadata."""
-        if self.is_numbered:
-            return objects.decode(self.kind, self.json(serial, namespace))
+    def name(self, serial: int, index: int = 0) -> str:
+        name = self.fixed_name or f"{self.prefix}{serial}"
+        return self._filled(name.encode(), index).decode() if self.deferred else name
+
+    def build(
+        self, serial: int, namespace: str = "", *, name: str = "", index: int = 0
+    ) -> ApiObject:
+        """Return a new object; unless it depends on its index, it shares all but its metadata."""
+        model = self._model
+        if self.deferred:
+            model = objects.decode(self.kind, self.json(serial, namespace, index=index))
         metadata = msgspec.structs.replace(
-            self._model.metadata,
-            name=name or self.name(serial),
+            model.metadata,
+            name=name or self.name(serial, index),
             namespace=namespace if self.is_namespaced else "",
             uid=uid(serial),
         )
@@ -118,49 +146,85 @@ class Template:
             key = HOSTNAME if self.kind is Node else _NAMESPACE_NAME
             labels = {**metadata.labels, key: metadata.name}
             metadata = msgspec.structs.replace(metadata, labels=labels)
-        return msgspec.structs.replace(self._model, metadata=metadata)
+        return msgspec.structs.replace(model, metadata=metadata)
 
-    def json(self, serial: int, namespace: str, own: Fields | None = None) -> bytes:
+    def json(
+        self, serial: int, namespace: str, own: Fields | None = None, *, index: int = 0
+    ) -> bytes:
         """Return a new object as the JSON of a watch; ``own`` are its own fields, by part."""
-        identity = {"name": self.name(serial), "namespace": namespace, "uid": uid(serial)}
-        metadata, rest = self.metadata | identity, self._rest
+        name = self.fixed_name or f"{self.prefix}{serial}"
+        metadata = self.metadata | {"name": name, "namespace": namespace, "uid": uid(serial)}
+        rest = self._rest
         if own:
             metadata |= own.get("metadata", {})
             parts = {part: self.part(part) | own[part] for part in own if part != "metadata"}
-            rest = _after_brace(self.plain | parts)
-        if self.is_numbered:
-            rest = rest.replace(_STAND_IN, b"%d" % serial)
-        return b'{"metadata":%b,%b' % (msgspec.json.encode(metadata), rest)
+            rest = _after_brace(self.plain | parts) if parts else rest
+        data = b'{"metadata":%b,%b' % (msgspec.json.encode(metadata), rest)
+        return self._filled(data, index) if self.deferred else data
 
     def part(self, name: str) -> dict[str, Any]:
         """Return ``spec`` or ``status`` of the template."""
         return self.plain.get(name) or {}
 
+    def _filled(self, data: bytes, index: int) -> bytes:
+        return _STAND_INS.sub(lambda found: self.deferred[int(found[1])].text(index).encode(), data)
+
 
 class Templates:
-    """The templates of one workload file by path; an empty path is the built-in one."""
+    """The templates of one workload file by path; an empty path is the built-in one.
+
+    A template is filled in with the parameters and the number of objects of an operation.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._known: dict[str, Template] = {}
+        self._known: dict[tuple[str, str, int], Template] = {}
         self._built_in = {kind: Template(plain) for kind, plain in _BUILT_IN.items()}
 
-    def load(self, path: str) -> Template:
+    def load(self, path: str, params: Mapping[str, Any] | None = None, count: int = 1) -> Template:
         """Read a template, once; raise ``PodiumError`` if it is unusable."""
-        if path not in self._known:
-            self._known[path] = Template(_read(self._directory / path))
-        return self._known[path]
+        key = (path, repr(params or {}), count)
+        if key not in self._known:
+            values = {**(params or {}), "Count": count}
+            self._known[key] = _read(self._directory / path, values)
+        return self._known[key]
 
-    def get(self, path: str, kind: type[ApiObject]) -> Template:
-        return self._known[path] if path else self._built_in[kind]
+    def get(
+        self,
+        path: str,
+        kind: type[ApiObject],
+        params: Mapping[str, Any] | None = None,
+        count: int = 1,
+    ) -> Template:
+        return self.load(path, params, count) if path else self._built_in[kind]
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    # As in scheduler_perf, replaced before parsing: the number may be part of a larger value.
-    found = load_yaml(_INDEX.sub(_STAND_IN.decode(), read_text(path)))
+def _read(path: Path, values: Mapping[str, Any]) -> Template:
+    # As in scheduler_perf, filled in before parsing: a value may be part of a larger one.
+    pieces = list(render(read_text(path), values))
+    deferred = [piece for piece in pieces if isinstance(piece, Deferred)]
+    if len(deferred) > _MOST_STAND_INS:
+        raise PodiumError(f"at most {_MOST_STAND_INS} values of a template can use .Index")
+    places = iter(range(len(deferred)))
+    plain = _object(
+        piece if isinstance(piece, str) else f"{_STAND_IN}{next(places):02d}" for piece in pieces
+    )
+    if not deferred:
+        return Template(plain)
+    first = _object(piece if isinstance(piece, str) else piece.text(0) for piece in pieces)
+    return Template(plain, first, deferred)
+
+
+def _object(pieces: Iterable[str]) -> Mapping[str, Any]:
+    found = load_yaml("".join(pieces))
     if len(found) != 1:
         raise PodiumError(f"a template is one object, not {len(found)}")
     return found[0]
+
+
+def _named(plain: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {"creationTimestamp": _CREATED, **(plain.get("metadata") or {})}
+    return {**plain, "metadata": {**metadata, "name": metadata.get("name") or "template"}}
 
 
 def _kind(plain: Mapping[str, Any]) -> type[ApiObject]:
@@ -169,7 +233,15 @@ def _kind(plain: Mapping[str, Any]) -> type[ApiObject]:
         raise PodiumError(f"no template can be of kind {name!r}; there are: {', '.join(KINDS)}")
     if not isinstance(plain.get("metadata") or {}, dict):
         raise PodiumError("metadata: must be an object")
+    if name == "Pod":
+        _check_supported(plain.get("spec"))
     return KINDS[name]
+
+
+def _check_supported(spec: Any) -> None:
+    for field, reason in _UNSUPPORTED.items():
+        if isinstance(spec, dict) and spec.get(field):
+            raise PodiumError(f"spec.{field}: {reason}")
 
 
 def _defaulted(plain: Mapping[str, Any]) -> dict[str, Any]:

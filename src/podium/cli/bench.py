@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from podium import app, config
-from podium.bench.load import Workload, load_file
+from podium import app
+from podium.bench.load import LoadOptions, Workload, load_file, problem_line
 from podium.bench.repeat import repeat
 from podium.bench.report import IN_PROCESS, LIVE, ComparisonTable, ProgressBar, Table
 from podium.bench.run import run as run_workload
+from podium.bench.thresholds import with_threshold
 from podium.cli.arguments.measurement import DEFAULT_RUNS
 from podium.cli.arguments.parser import BAD_INPUT
 from podium.cli.messages import FAILED, prefixed, print_error
 from podium.clock import Clock
+from podium.config.load import read, read_default, text_of
 from podium.errors import ConfigError, PodiumError, WorkloadFailed
 from podium.framework.handle import Client
 
@@ -42,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         _check(args)
         patterns = [args.run_once] if args.run_once else args.workload or ["*"]
-        chosen = choose(args.files, patterns, exactly=bool(args.run_once))
+        options = LoadOptions(params=dict(args.param), release=args.kubernetes_version)
+        chosen = choose(args.files, patterns, options, exactly=bool(args.run_once))
     except PodiumError as error:
         print_error(error)
         return BAD_INPUT
@@ -53,12 +58,16 @@ def run(args: argparse.Namespace) -> int:
     if args.embedded or args.kubeconfig:
         return _run_live(chosen, args)
     runs = args.runs or DEFAULT_RUNS
+    others = [f"--kubernetes-version={args.kubernetes_version}"]
+    others += [f"--param={name}={json.dumps(value)}" for name, value in args.param]
     return _run_all(
         chosen,
         args,
         runs,
-        Table([workload.name for _, workload in chosen], IN_PROCESS),
-        lambda path, workload, bar: repeat(workload.name, path, runs, bar.step),
+        Table(_runnable_names(chosen), IN_PROCESS),
+        lambda path, workload, bar: with_threshold(
+            repeat([workload.name, path, *others], runs, bar.step), workload.threshold
+        ),
     )
 
 
@@ -82,13 +91,15 @@ def _check(args: argparse.Namespace) -> None:
         raise PodiumError(f"--plot: there is no folder {args.plot.parent}")
 
 
-def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> list[Chosen]:
+def choose(
+    files: Sequence[str], patterns: Sequence[str], options: LoadOptions, *, exactly: bool
+) -> list[Chosen]:
     """Return the wanted workloads of all files; all mistakes are collected into one error."""
     found: list[Chosen] = []
     faults: list[str] = []
     for path in files:
         try:
-            found += [(path, workload) for workload in load_file(path)]
+            found += [(path, workload) for workload in load_file(path, options)]
         except ConfigError as error:
             faults.append(str(error))
     if faults:
@@ -102,7 +113,15 @@ def choose(files: Sequence[str], patterns: Sequence[str], *, exactly: bool) -> l
         names = "".join(f"\n  {workload.name}" for _, workload in found)
         wanted = " or ".join(f'"{pattern}"' for pattern in patterns)
         raise PodiumError(f"no workload matches {wanted}; there are:{names}")
+    _check_params(options.params, {name for _, each in chosen for name in each.params})
     return chosen
+
+
+def _check_params(given: Iterable[str], known: Collection[str]) -> None:
+    unknown = ", ".join(name for name in given if name not in known)
+    if unknown:
+        names = ", ".join(sorted(known)) or "none"
+        raise PodiumError(f"--param: no chosen workload has {unknown}; there are: {names}")
 
 
 def _is_named(name: str, pattern: str, exactly: bool) -> bool:
@@ -111,17 +130,32 @@ def _is_named(name: str, pattern: str, exactly: bool) -> bool:
 
 def _run_once(workload: Workload) -> int:
     try:
-        result = run_workload(workload, build_core)
-    except WorkloadFailed as error:
+        if workload.problems:
+            raise WorkloadFailed(str(workload.problems[0]))
+        result = run_workload(workload, partial(build_core, workload))
+    except (ConfigError, WorkloadFailed) as error:
         print_error(error)
         return FAILED
     print(msgspec.json.encode(result).decode())
     return 0
 
 
-def build_core(clock: Clock, client: Client) -> app.OfflineCore:
-    """Build the core with the default configuration."""
-    return app.build(config.default(app.in_tree()), clock=clock, client=client)
+def build_core(workload: Workload, clock: Clock, client: Client) -> app.OfflineCore:
+    """Build the core with the configuration and the feature gates of a workload."""
+    gates = workload.gates
+    registry = app.in_tree_with_legacy(gates)
+    path = workload.scheduler_config
+    if path is None:
+        reading = read_default(registry, gates=gates)
+    else:
+        reading = read(text_of(path), registry, source=str(path), gates=gates)
+    return app.build(
+        reading.configuration,
+        registry=registry,
+        clock=clock,
+        client=client,
+        reuses=gates.enabled("OpportunisticBatching"),
+    )
 
 
 def _run_live(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
@@ -132,8 +166,10 @@ def _run_live(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
         chosen,
         args,
         runs,
-        Table([workload.name for _, workload in chosen], LIVE),
-        lambda path, workload, bar: median_run(workload, options, runs, bar),
+        Table(_runnable_names(chosen), LIVE),
+        lambda path, workload, bar: with_threshold(
+            median_run(workload, options, runs, bar), workload.threshold
+        ),
     )
 
 
@@ -146,7 +182,7 @@ def _run_comparison(chosen: Sequence[Chosen], args: argparse.Namespace) -> int:
     except PodiumError as error:
         print_error(error)
         return BAD_INPUT
-    names = [workload.name for _, workload in chosen]
+    names = _runnable_names(chosen)
     status = _run_all(
         chosen,
         args,
@@ -171,9 +207,11 @@ def _run_all(
     measure: Callable[[str, Workload, ProgressBar], R],
 ) -> int:
     as_text = args.output == "text"
-    has_header, status = False, 0
-    with ProgressBar(len(chosen) * runs) as bar:
-        for path, workload in chosen:
+    runnable = [(path, workload) for path, workload in chosen if not workload.problems]
+    status = _report_problems(chosen)
+    has_header = False
+    with ProgressBar(len(runnable) * runs) as bar:
+        for path, workload in runnable:
             try:
                 result = measure(path, workload, bar)
             except PodiumError as error:
@@ -185,3 +223,19 @@ def _run_all(
                 has_header = True
             bar.print(table.row(result) if as_text else msgspec.json.encode(result).decode())
     return status
+
+
+def _runnable_names(chosen: Sequence[Chosen]) -> list[str]:
+    return [workload.name for _, workload in chosen if not workload.problems]
+
+
+def _report_problems(chosen: Sequence[Chosen]) -> int:
+    """Print one line per case that cannot run; return the exit status."""
+    lines = {
+        f"{path}: {problem_line(workload.problems)}": None
+        for path, workload in chosen
+        if workload.problems
+    }
+    for line in lines:
+        print_error(line)
+    return FAILED if lines else 0

@@ -90,7 +90,7 @@ def test_strategies_of_nodes():
 def test_a_volume_names_its_claim_without_a_uid():
     volume, claim = (Template({"kind": kind.__name__, "spec": {}}) for kind in STORAGE)
 
-    made = bound_pair(volume, claim, 3, "shop")
+    made = bound_pair(volume, claim, 3, "shop", 3)
     of_volume, of_claim = (
         MARKING.of_json(kind, data) for kind, data in zip(STORAGE, made, strict=True)
     )

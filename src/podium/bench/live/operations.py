@@ -100,6 +100,8 @@ class Operations:
                 await self._wait_at(op)
             case Sleep():
                 await sleep(self._context.clock, op.duration)
+            case _:
+                raise WorkloadFailed(f"{op.opcode} does not run on a cluster yet")
 
     async def _wait_for_scheduler(self) -> None:
         """Wait until a scheduler has tried a pod that fits nowhere, which shows that it works."""
@@ -215,10 +217,10 @@ class Operations:
             lambda kind, data: others.append(marking.of_json(kind, data)),
             self._names_for(op, "pinInTurn") if op.pin_in_turn else (),
         )
-        serials = self._next_serials(op.count)
+        numbers = enumerate(self._next_serials(op.count))
         pods = [
-            marking.pod(maker.json(serial), node)
-            for serial, node in zip(serials, nodes, strict=False)
+            marking.pod(maker.json(serial, index), node)
+            for (index, serial), node in zip(numbers, nodes, strict=False)
         ]
         await at_once(others, self._context.writer.create)
         for pod in pods:

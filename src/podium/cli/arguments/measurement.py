@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from podium import durations
 from podium.cli.arguments.options import add_kubernetes_version
@@ -16,6 +17,7 @@ _BENCH_EXAMPLES = """examples:
   podium bench benchmarks/basic.yaml                          all sizes, the median of five runs
   podium bench benchmarks/*.yaml --workload '*/500Nodes'      one size of everything
   podium bench benchmarks/spread.yaml --runs 1 -o json        one object per workload
+  podium bench FILE --param measurePods=1000                  fewer pods than the file says
   podium bench --embedded benchmarks/basic.yaml               a whole scheduler, over an API
   podium bench --kubeconfig F benchmarks/basic.yaml           podium scheduler on a cluster
   podium bench --kubeconfig F --scheduler external FILE       the scheduler that runs there
@@ -56,6 +58,16 @@ def add_bench(subparsers: Subparsers) -> None:
     parser.add_argument(
         "-o", "--output", choices=("text", "json"), default="text", help="default: text"
     )
+    parser.add_argument(
+        "--param",
+        metavar="NAME=VALUE",
+        action="append",
+        type=_param,
+        default=[],
+        help="use this value for a parameter of the workloads, for example measurePods=1000; "
+        "may be repeated",
+    )
+    add_kubernetes_version(parser)
     _add_live(parser)
     _add_load(parser)
     # bench.repeat runs this in another process: one run, with its result as JSON.
@@ -150,6 +162,16 @@ def add_conformance(subparsers: Subparsers) -> None:
     parser.add_argument(
         "-o", "--output", choices=("text", "json"), default="text", help="default: text"
     )
+
+
+def _param(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value  # a string without quotes, such as a duration
 
 
 def _positive(text: str) -> int:
