@@ -13,7 +13,7 @@ KINDS = (
     "/api/v1/nodes",
     "/api/v1/pods",
     "/api/v1/namespaces",
-    "/apis/coordination.k8s.io/v1/namespaces/podium-bench/leases",
+    "/apis/coordination.k8s.io/v1/leases",
 )
 
 
