@@ -7,12 +7,15 @@ import pytest
 
 from podium.bench.live.programs import (
     BIND_LOOP,
+    PODIUM,
     LeaseName,
     Program,
     configuration,
     parse_programs,
 )
-from podium.errors import PodiumError
+from podium.config.feature_gates import FeatureGates
+from podium.errors import PodiumError, WorkloadFailed
+from podium.release import V1_36
 
 
 @pytest.fixture
@@ -64,14 +67,41 @@ def test_all_mistakes_are_reported_at_once():
 
 
 def test_feature_gates_are_flags():
-    command = Program("mine", ("scheduler",)).command(Path("c"), {"A": True, "B": False})
+    gates = FeatureGates(V1_36, {"A": True, "B": False})
+    flags = ["--config=c", "--secure-port=0", "--feature-gates=A=true,B=false"]
 
-    assert command == [
-        "scheduler",
-        "--config=c",
-        "--secure-port=0",
-        "--feature-gates=A=true,B=false",
+    assert Program("mine", ("scheduler",)).command(Path("c"), gates) == ["scheduler", *flags]
+    assert PODIUM.command(Path("c"), gates)[-5:] == [
+        *flags,
+        "--emulated-version=1.36",
+        "--logging-format=text",
     ]
+
+
+def test_a_configuration_file_is_used_but_for_the_connection_and_the_election(tmp_path):
+    file = tmp_path / "scheduler.yaml"
+    file.write_text("{percentageOfNodesToScore: 7, leaderElection: {leaderElect: true}}")
+
+    found = json.loads(configuration(Path("k"), None, file))
+
+    assert found["percentageOfNodesToScore"] == 7
+    assert found["kind"] == "KubeSchedulerConfiguration"
+    assert found["leaderElection"] == {"leaderElect": False}
+    assert found["clientConnection"]["kubeconfig"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("a: [", "not readable as YAML"), ("a: 1\n---\nb: 2", "must have one document, not 2")],
+)
+def test_a_configuration_file_that_cannot_be_used(text, said, tmp_path):
+    file = tmp_path / "scheduler.yaml"
+    file.write_text(text)
+
+    with pytest.raises(WorkloadFailed) as failure:
+        configuration(Path("k"), None, file)
+
+    assert str(failure.value).startswith(f"{file}: {said}")
 
 
 def test_the_configuration_names_the_lease():

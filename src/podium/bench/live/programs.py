@@ -8,19 +8,29 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from podium.api.manifests import load_yaml, read_text
 from podium.bench.live.children import BENCH
-from podium.errors import PodiumError
+from podium.config.feature_gates import NO_CHOICE, FeatureGates
+from podium.errors import PodiumError, WorkloadFailed
 
 BIND_LOOP_FLAG: Final = "--bind-loop"
 # The limit of scheduler_perf, so that the rate limit of the client is not what is measured.
 _REQUESTS_PER_SECOND: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a workload file says about the scheduler."""
+
+    gates: FeatureGates = NO_CHOICE
+    config: Path | None = None  # its configuration file, if it is not the default
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +40,30 @@ class Program:
     name: str
     words: tuple[str, ...]
 
-    def command(self, configuration: Path, gates: Mapping[str, bool]) -> list[str]:
+    def command(self, configuration: Path, gates: FeatureGates) -> list[str]:
         flags = [f"--config={configuration}", "--secure-port=0"]
-        if gates:
-            chosen = (f"{name}={str(value).lower()}" for name, value in gates.items())
+        if gates.chosen:
+            chosen = (f"{name}={str(value).lower()}" for name, value in gates.chosen.items())
             flags.append(f"--feature-gates={','.join(chosen)}")
         return [*self.words, *flags]
+
+
+class _Podium(Program):
+    """podium, which can behave as one of several releases."""
+
+    def command(self, configuration: Path, gates: FeatureGates) -> list[str]:
+        flags = super().command(configuration, gates)
+        return [*flags, f"--emulated-version={gates.release}", "--logging-format=text"]
 
 
 class _BindLoop(Program):
     """A loop that only binds; see ``bind_loop``."""
 
-    def command(self, configuration: Path, gates: Mapping[str, bool]) -> list[str]:
+    def command(self, configuration: Path, gates: FeatureGates) -> list[str]:
         return [*self.words, str(configuration)]
 
 
-PODIUM: Final = Program(
-    "podium", (sys.executable, "-m", "podium", "scheduler", "--logging-format=text")
-)
+PODIUM: Final = _Podium("podium", (sys.executable, "-m", "podium", "scheduler"))
 BIND_LOOP: Final = _BindLoop("bind-loop", (*BENCH, BIND_LOOP_FLAG))
 
 
@@ -59,8 +75,8 @@ class LeaseName:
     name: str
 
 
-def configuration(kubeconfig: Path, lease: LeaseName | None) -> bytes:
-    """Return the configuration of a scheduler, which has its defaults but for these fields."""
+def configuration(kubeconfig: Path, lease: LeaseName | None, base: Path | None = None) -> bytes:
+    """Return the configuration of a scheduler: that of a file or the default, with these fields."""
     limits = {"qps": _REQUESTS_PER_SECOND, "burst": _REQUESTS_PER_SECOND}
     election: dict[str, Any] = {"leaderElect": lease is not None}
     if lease is not None:
@@ -69,10 +85,21 @@ def configuration(kubeconfig: Path, lease: LeaseName | None) -> bytes:
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
+            **(_document(base) if base else {}),
             "clientConnection": {"kubeconfig": str(kubeconfig), **limits},
             "leaderElection": election,
         }
     )
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        found = load_yaml(read_text(path))
+    except PodiumError as error:
+        raise WorkloadFailed(f"{path}: {error}") from error
+    if len(found) != 1:
+        raise WorkloadFailed(f"{path}: must have one document, not {len(found)}")
+    return found[0]
 
 
 def parse_programs(texts: Sequence[str]) -> list[Program]:

@@ -17,7 +17,7 @@ from podium.bench.live.generators import Generators
 from podium.bench.live.manifests import Marking
 from podium.bench.live.measuring import CreatePods, Drain, Measurement
 from podium.bench.live.operations import LiveContext, Operations
-from podium.bench.live.programs import PODIUM, Program
+from podium.bench.live.programs import PODIUM, Program, Setup
 from podium.bench.live.timed_scheduler import StartedScheduler, TimedScheduler
 from podium.bench.live.timing import Times
 from podium.bench.live.usage import Usage
@@ -66,7 +66,8 @@ async def run(workload: Workload, options: LiveOptions, report: OnProgress) -> L
         connection = await stack.enter_async_context(connect(kubeconfig, clock))
         context = await _prepare(stack, connection, workload, options)
         place = _Place(kubeconfig, folder, connection)
-        measurement = _measurement(context, options, place)
+        setup = Setup(workload.gates, workload.scheduler_config)
+        measurement = _measurement(context, options, place, setup)
         scheduler, times = measurement.scheduler, measurement.times
         async with scheduler.running(), context.watch.running():
             report("waiting for the scheduler")
@@ -108,7 +109,9 @@ class _Place:
     connection: Connection
 
 
-def _measurement(context: LiveContext, options: LiveOptions, place: _Place) -> Measurement:
+def _measurement(
+    context: LiveContext, options: LiveOptions, place: _Place, setup: Setup
+) -> Measurement:
     clock, writer = place.connection.clock, context.writer
     create: CreatePods = writer.create_all
     if options.generators:
@@ -117,7 +120,7 @@ def _measurement(context: LiveContext, options: LiveOptions, place: _Place) -> M
     rest = (Times(), context.watch, options.timeout)
     if options.program is None:
         return Measurement(*rest, TimedScheduler(options.scheduler_pid), create)
-    scheduler = StartedScheduler(options.program, place.kubeconfig, place.folder, clock, {})
+    scheduler = StartedScheduler(options.program, setup, place.kubeconfig, place.folder, clock)
     if options.is_drain:
         return Drain(*rest, scheduler, create, writer, place.connection)
     return Measurement(*rest, scheduler, create)

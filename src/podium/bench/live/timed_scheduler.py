@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from podium.bench.live.children import Child, start
-from podium.bench.live.programs import LeaseName, Program, configuration
+from podium.bench.live.programs import LeaseName, Program, Setup, configuration
 from podium.bench.live.usage import Usage, usage_of, usage_of_children
 from podium.clock import Clock
 from podium.errors import WorkloadFailed
@@ -44,17 +44,17 @@ class StartedScheduler(TimedScheduler):
     def __init__(
         self,
         program: Program,
+        setup: Setup,
         kubeconfig: Path,
         folder: Path,
         clock: Clock,
-        gates: Mapping[str, bool],
     ) -> None:
         super().__init__()
         self._program = program
+        self._setup = setup
         self._kubeconfig = kubeconfig
         self._folder = folder
         self._clock = clock
-        self._gates = gates
         self.starts = 0
         self._child: Child | None = None
         self._died: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -71,8 +71,8 @@ class StartedScheduler(TimedScheduler):
         """Start it; with a lease it waits until it holds this lease before it schedules."""
         self.starts += 1
         file = self._folder / "scheduler.json"
-        file.write_bytes(configuration(self._kubeconfig, lease))
-        command = self._program.command(file, self._gates)
+        file.write_bytes(configuration(self._kubeconfig, lease, self._setup.config))
+        command = self._program.command(file, self._setup.gates)
         log = self._folder / "scheduler.log"
         child = await start(self._program.name, command, log, self._clock)
         self._child, self._pid = child, child.pid
