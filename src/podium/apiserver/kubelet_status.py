@@ -19,6 +19,9 @@ _CONDITIONS = (
     "PodScheduled",
 )
 
+# What a status says about claims to devices: whoever cleans them up needs it to the end.
+_CLAIMS = ("resourceClaimStatuses", "extendedResourceClaimStatus")
+
 
 @dataclass(frozen=True, slots=True)
 class PodAddresses:
@@ -29,7 +32,9 @@ class PodAddresses:
 
 
 def rejected(pod: Json, why: Rejection, now: str) -> Json:
+    old = pod.get("status") or {}
     return {
+        **{name: old[name] for name in _CLAIMS if name in old},
         "phase": "Failed",
         "reason": why.reason,
         "message": f"Pod was rejected: {why.message}",

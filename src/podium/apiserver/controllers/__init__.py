@@ -11,6 +11,10 @@ from podium.apiserver.controllers.expiry import EventExpiry, PodGarbageControlle
 from podium.apiserver.controllers.job import JobController
 from podium.apiserver.controllers.namespace import NamespaceController
 from podium.apiserver.controllers.replica_set import ReplicaSetController
+from podium.apiserver.controllers.resource_claims import (
+    PodClaimsController,
+    ResourceClaimController,
+)
 from podium.apiserver.controllers.runner import Controller
 from podium.apiserver.controllers.stateful_set import StatefulSetController
 from podium.apiserver.controllers.volumes import ClaimController, VolumeController
@@ -26,6 +30,8 @@ def all_controllers(cluster: Cluster) -> list[Controller]:
         DaemonSetController(cluster),
         JobController(cluster),
         EphemeralVolumeController(cluster),
+        PodClaimsController(cluster),
+        ResourceClaimController(cluster),
         ClaimController(cluster),
         VolumeController(cluster),
         DisruptionBudgetController(cluster),

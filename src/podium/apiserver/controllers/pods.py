@@ -39,8 +39,21 @@ class PodMeta(msgspec.Struct, rename="camel", gc=False):
     deletion_timestamp: str | None = None
 
 
+class PodClaim(msgspec.Struct, rename="camel", gc=False):
+    """A claim to devices in a pod's spec, or its name in the status."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class ExtendedClaim(msgspec.Struct, rename="camel", gc=False):
+    resource_claim_name: str = ""
+
+
 class PodSpec(msgspec.Struct, rename="camel", gc=False):
     node_name: str = ""
+    resource_claims: list[PodClaim] | None = None
 
 
 class Condition(msgspec.Struct, rename="camel", gc=False):
@@ -53,6 +66,8 @@ class PodStatus(msgspec.Struct, rename="camel", gc=False):
     phase: str = ""
     start_time: str | None = None
     conditions: list[Condition] | None = None
+    resource_claim_statuses: list[PodClaim] | None = None
+    extended_resource_claim_status: ExtendedClaim | None = None
 
 
 class PodView(msgspec.Struct, gc=False):
