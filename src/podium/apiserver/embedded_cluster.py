@@ -20,6 +20,13 @@ from podium.apiserver.controllers import all_controllers
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.runner import Controller, Runner
 from podium.apiserver.kubelet import PodAgent
+from podium.apiserver.kubelet_devices import (
+    CLASSES,
+    DeviceGroup,
+    DevicePreparer,
+    SlicePublisher,
+    device_class,
+)
 from podium.apiserver.kubelet_nodes import NodeAgent
 from podium.apiserver.server import EmbeddedServer
 from podium.apiserver.statuses import Json, Refusal
@@ -57,7 +64,7 @@ class ClusterOptions:
 
     There are ``nodes`` nodes made from ``template``, and those of ``more_nodes``. Port 0 is any
     free one. With a speed of 60 one minute of the cluster's time passes per second. Everything but
-    the scheduler behaves as in this release.
+    the scheduler behaves as in this release. Each node has the devices of all ``devices``.
     """
 
     nodes: int = 3
@@ -66,6 +73,7 @@ class ClusterOptions:
     speed: float = 1.0
     more_nodes: tuple[NodeGroup, ...] = ()
     release: Release = LATEST
+    devices: tuple[DeviceGroup, ...] = ()
 
     @property
     def node_groups(self) -> tuple[NodeGroup, ...]:
@@ -97,10 +105,15 @@ class EmbeddedCluster:
             NodeAgent(self.cluster, self._options.speed),
             PodAgent(self.cluster),
         ]
+        if devices := self._options.devices:
+            drivers = (SlicePublisher, DevicePreparer)
+            agents += [driver(self.cluster, devices) for driver in drivers]
         return [*agents, *all_controllers(self.cluster)]
 
     async def start(self) -> None:
         self.cluster.create(_CLASSES, _STANDARD)
+        for devices in self._options.devices:
+            self.cluster.create(CLASSES, device_class(devices.driver))
         for group in self._options.node_groups:
             add_nodes(self.cluster, group)
         self._runner.start()

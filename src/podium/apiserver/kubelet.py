@@ -20,6 +20,7 @@ from podium.apiserver import kubelet_status as stages
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.owners import controller_of
 from podium.apiserver.controllers.pods import FINISHED, seconds
+from podium.apiserver.controllers.resource_claims import CLAIMS, claim_name
 from podium.apiserver.controllers.runner import Change, Mapper
 from podium.apiserver.kubelet_admission import Need, Usage, reject
 from podium.apiserver.kubelet_nodes import is_simulated
@@ -171,7 +172,7 @@ class PodAgent:
         left = self._left(pod, _seconds(pod, START, _START_SECONDS))
         if left > 0:
             return left
-        if not self._volumes_ready(pod):
+        if not (self._volumes_ready(pod) and self._devices_ready(pod)):
             return _LOOK_AGAIN
         key = _key(pod)
         status = stages.running(pod, self._addresses(pod, node), self._cluster.now)
@@ -240,6 +241,21 @@ class PodAgent:
             if claim and (found is None or found["status"].get("phase") != "Bound"):
                 return False
         return True
+
+    def _devices_ready(self, pod: Json) -> bool:
+        """Return whether all claims of the pod have devices that are reserved for it."""
+        if not pod["spec"].get("resourceClaims"):
+            return True
+        view = self._cluster.pods.get(_key(pod))
+        if view is None:
+            return False
+        names = [claim_name(view, entry) for entry in view.spec.resource_claims or ()]
+        return all(name == "" or self._has_reserved(pod, name) for name in names)
+
+    def _has_reserved(self, pod: Json, name: str | None) -> bool:
+        claim = self._cluster.find(CLAIMS, (pod["metadata"]["namespace"], name)) if name else None
+        users = ((claim or {}).get("status") or {}).get("reservedFor") or []
+        return any(one["uid"] == pod["metadata"]["uid"] for one in users)
 
     def _left(self, pod: Json, length: float) -> float:
         """Return the seconds until a pod has been in its present stage for ``length`` seconds."""

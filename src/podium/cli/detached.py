@@ -77,6 +77,7 @@ def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
     for template in args.node_template:
         count = "" if template.nodes is None else f"={template.nodes}"
         command.append(f"--node-template={template.file.absolute()}{count}")
+    command += [f"--devices={group.driver}={group.devices}" for group in args.devices]
     if args.config:
         command.append(f"--config={args.config.absolute()}")
     command += [f"--plugin={_absolute(source)}" for source in args.plugin]

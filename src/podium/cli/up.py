@@ -22,6 +22,7 @@ from podium.apiserver.embedded_cluster import (
     NodeGroup,
     read_template,
 )
+from podium.apiserver.kubelet_devices import checked_group
 from podium.app.embedded import Embedded, Schedule, embedded_scheduler
 from podium.cli import detached, kubeconfig, state_file
 from podium.cli.arguments.cluster import DEFAULT_NODES, MOST_NODES
@@ -81,7 +82,11 @@ def _cluster_options(args: argparse.Namespace) -> ClusterOptions:
         args.speed,
         tuple(NodeGroup(each.nodes, read_template(each.file)) for each in counted),
         args.kubernetes_version,
+        tuple(checked_group(*each) for each in args.devices),
     )
+    drivers = Counter(group.driver for group in options.devices)
+    for driver in [driver for driver, count in drivers.items() if count > 1]:
+        raise PodiumError(f"--devices {driver} is given twice; add up its devices")
     if options.node_count > MOST_NODES:
         raise PodiumError(f"{options.node_count} nodes are too many; at most {MOST_NODES}")
     prefixes = Counter(group.name_prefix for group in options.node_groups if group.nodes)

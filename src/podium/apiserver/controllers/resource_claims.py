@@ -304,15 +304,17 @@ def _needed(pod: PodView) -> Iterator[tuple[str, Key]]:
             yield CLAIMS, (namespace, name)
 
 
-def _claims_of_done_pod(change: Change) -> Iterator[Key]:
-    pod = change.pod
-    if not (change.is_gone or is_done(pod)):
-        return
+def claims_of(pod: PodView) -> Iterator[Key]:
+    """Yield the claims of a pod, and the one that its extended resources got."""
     for resource, key in _needed(pod):
         if resource == CLAIMS:
             yield key
     if extended := pod.status.extended_resource_claim_status:
         yield (pod.metadata.namespace, extended.resource_claim_name)
+
+
+def _claims_of_done_pod(change: Change) -> Keys:
+    return claims_of(change.pod) if change.is_gone or is_done(change.pod) else ()
 
 
 def _without_finalizer(claim: Json) -> Json:

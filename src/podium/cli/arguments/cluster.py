@@ -19,6 +19,7 @@ from podium.cli.arguments.parser import Subparsers, number_between
 
 DEFAULT_NODES: Final = 3
 MOST_NODES: Final = 60_000  # as many as there are ranges of pod addresses
+MOST_DEVICES: Final = 128  # as many as a slice may have
 
 _UP_EXAMPLES = """\
 examples:
@@ -28,6 +29,7 @@ examples:
   podium up --node-template big.yaml          3 nodes like the Node in a file
   podium up --nodes 10 --node-template gpu.yaml=2
                                               10 ordinary nodes and 2 like the Node in gpu.yaml
+  podium up --devices gpu.example.com=8       each node has 8 devices, for resource claims
   podium up --kubeconfig ./podium.yaml        leave kubectl's own file alone
   podium up --config scheduler.yaml           configure the scheduler
   podium up --plugin rack.py --watch          run your own plugin, and reload it on save
@@ -57,6 +59,13 @@ class NodeTemplate(NamedTuple):
     nodes: int | None
 
 
+class Devices(NamedTuple):
+    """One `--devices`: a driver, and how many devices it has on each node."""
+
+    driver: str
+    devices: int
+
+
 def add_up(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "up",
@@ -67,6 +76,7 @@ def add_up(subparsers: Subparsers) -> None:
         epilog=_UP_EXAMPLES,
     )
     _add_nodes(parser)
+    _add_devices(parser)
     parser.add_argument(
         "--port",
         metavar="PORT",
@@ -116,6 +126,18 @@ def _add_nodes(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_devices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--devices",
+        metavar="DRIVER=COUNT",
+        type=_devices,
+        action="append",
+        default=[],
+        help="give each node COUNT devices of a simulated driver, and make a DeviceClass named "
+        "DRIVER; may be repeated",
+    )
+
+
 def add_demo(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
@@ -148,6 +170,13 @@ def _node_template(text: str) -> NodeTemplate:
     if not file:
         raise argparse.ArgumentTypeError(f"must be FILE or FILE=COUNT, not {text!r}")
     return NodeTemplate(Path(file), number_between(0, MOST_NODES, count))
+
+
+def _devices(text: str) -> Devices:
+    driver, equals, count = text.rpartition("=")
+    if not (equals and driver):
+        raise argparse.ArgumentTypeError(f"must be DRIVER=COUNT, not {text!r}")
+    return Devices(driver, number_between(1, MOST_DEVICES, count))
 
 
 def _speed(text: str) -> float:
