@@ -180,7 +180,7 @@ class Machine(RuleBasedStateMachine):
     @rule(resource=st.sampled_from(("cpu", "memory")), priority=st.integers(0, 11))
     def ask_below(self, resource, priority):
         table = self.state.table
-        sums = table.resources.requested_below(priority, self.state.pods.values())
+        sums = table.resources.requested_below(priority)
         for name in self.model.nodes:
             found = int(sums[table.resources.index[resource], table.live_row(name)])
             assert found == self.model.below(name, resource, priority)

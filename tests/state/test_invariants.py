@@ -37,7 +37,7 @@ def allocatable(state):
 
 
 def requested_below(state):
-    state.table.resources.requested_below(5, state.pods.values())[0, 1] += 1
+    state.table.resources.requested_below(5)[0, 1] += 1
 
 
 def unschedulable(state):

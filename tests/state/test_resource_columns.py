@@ -88,7 +88,7 @@ def test_one_node_reads_like_all_nodes():
 
 
 def below(state, priority):
-    sums = state.table.resources.requested_below(priority, state.pods.values())
+    sums = state.table.resources.requested_below(priority)
     cpu = state.table.resources.index["cpu"]
     return [int(sums[cpu, row]) for row in state.table.live_rows()]
 

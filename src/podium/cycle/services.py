@@ -23,6 +23,7 @@ from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
+from podium.framework.resource_filter import Room
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger, get_logger
 from podium.state.cluster import ClusterState
@@ -150,6 +151,10 @@ class ProfileHandle:
 
     def follows_pods(self, state: CycleState) -> bool:
         return self._profile.follows_pods(state)
+
+    def room_for(self, state: CycleState, pod: Pod) -> Room:
+        nominated = self.nominator.ahead_of(pod, self.state.table)
+        return Room(self._profile, self.state, state, pod, nominated)
 
     def lister(self, resource: str) -> Lister:
         self._services.listed.add(resource)

@@ -65,6 +65,7 @@ from podium.framework.plugin import (
 from podium.framework.preemption import Candidate, Candidates, PreemptionPlugin, Proposal
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
+from podium.framework.resource_filter import ResourceFilterPlugin, Room
 from podium.framework.scores import idiv, scale
 from podium.framework.status import (
     SUCCESS,
@@ -82,6 +83,7 @@ from podium.state.aspects import Aspect
 from podium.state.column import Column, packed
 from podium.state.label_columns import LabelView, LabelViews
 from podium.state.overlay import Overlay
+from podium.state.pod_columns import PlacedPods
 from podium.state.pod_groups import Clause, PodQuery, pods_matching
 from podium.state.pod_info import PodInfo
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
@@ -136,6 +138,7 @@ __all__ = [
     "PermitPlugin",
     "PersistentVolume",
     "PersistentVolumeClaim",
+    "PlacedPods",
     "Plugin",
     "Pod",
     "PodInfo",
@@ -163,6 +166,8 @@ __all__ = [
     "Registration",
     "Registry",
     "ReservePlugin",
+    "ResourceFilterPlugin",
+    "Room",
     "Rows",
     "ScorePlugin",
     "Scores",

@@ -26,6 +26,7 @@ from podium.framework.cycle_state import CycleState
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Scores, Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
+from podium.framework.resource_filter import Room
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger
 from podium.state.cluster_view import ClusterView
@@ -148,6 +149,9 @@ class Handle(Protocol):
 
     def follows_pods(self, state: CycleState) -> bool:
         """Whether ``add_pods`` and ``remove_pods`` reach any plugin in this cycle."""
+
+    def room_for(self, state: CycleState, pod: Pod) -> Room:
+        """What would be free for this pod without the pods of lower priority. In a cycle only."""
 
     def lister(self, resource: str) -> Lister:
         """The objects of a kind such as ``foos.v1.example.com``: it is watched from then on.

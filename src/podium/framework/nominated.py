@@ -43,16 +43,11 @@ def filter_crowded(
     profile: Profile, state: CycleState, pod: Pod, nodes: Rows, nominated: NominatedPods
 ) -> Statuses:
     """Pass one: judge each node with its nominated pods on it."""
-    crowded = with_nominated(nodes, nominated)
+    overlay = Overlay.over(table_of(nodes), nodes.index, nodes.overlay)
+    overlay.add_summed(nominated.requested(nodes.index), partial(nominated.on, nodes.index))
+    crowded = Rows(nodes.cluster, nodes.index, overlay)
     if not profile.follows_pods(state):
         return profile.run_filters(state, pod, crowded)
     copy = state.clone()
     profile.add_pods(copy, pod, PodsOnRows(crowded, *nominated.on(nodes.index)))
     return profile.run_filters(copy, pod, crowded)
-
-
-def with_nominated(nodes: Rows, nominated: NominatedPods) -> Rows:
-    """Return a view of these nodes in which their nominated pods run on them."""
-    overlay = Overlay.over(table_of(nodes), nodes.index, nodes.overlay)
-    overlay.add_summed(nominated.requested(nodes.index), partial(nominated.on, nodes.index))
-    return Rows(nodes.cluster, nodes.index, overlay)

@@ -83,6 +83,16 @@ class NominatedPods:
                 requested[resource, rows == row] -= amount
         return requested
 
+    def requested_of(self, resources: list[int], size: int) -> NDArray[np.int64]:
+        """Return what these pods request of some resources, by resource and row up to ``size``."""
+        requested: NDArray[np.int64] = self.sums.requested[resources, :size]
+        if self.own is not None:
+            row, amounts = self.own
+            for resource, amount in amounts:
+                if resource in resources:
+                    requested[resources.index(resource), row] -= amount
+        return requested
+
     def on(self, rows: NDArray[np.intp]) -> tuple[list[PodInfo], NDArray[np.intp]]:
         """Return these pods on some rows, and the row of each.
 

@@ -95,6 +95,7 @@ class Profile:
         self.pre_binds = cast("tuple[PreBindPlugin, ...]", self.plugins[Point.PRE_BIND])
         self.binds = cast("tuple[BindPlugin, ...]", self.plugins[Point.BIND])
         self.post_binds = cast("tuple[PostBindPlugin, ...]", self.plugins[Point.POST_BIND])
+        self._extensions = [p for p in self.pre_filters if isinstance(p, PreFilterExtensions)]
         judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
         self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
@@ -177,7 +178,7 @@ class Profile:
         raise AttemptFailed(Status.error(text).by(plugin.name)) from status.cause
 
     def follows_pods(self, state: CycleState) -> bool:
-        return any(True for _ in self._followers(state))
+        return bool(self._followers(state))
 
     def add_pods(self, state: CycleState, pod: Pod, others: PodsOnRows) -> None:
         for plugin in self._followers(state):
@@ -196,11 +197,7 @@ class Profile:
             raise AttemptFailed(Status.error(text).by(plugin.name))
 
     def _followers(self, state: CycleState) -> list[PreFilterExtensions]:
-        return [
-            plugin
-            for plugin in self.pre_filters
-            if isinstance(plugin, PreFilterExtensions) and plugin.name not in state.skip_filter
-        ]
+        return [plugin for plugin in self._extensions if plugin.name not in state.skip_filter]
 
     # --- Filter ----------------------------------------------------------------------------------
 

@@ -180,6 +180,7 @@ class ClusterState:
             self._assumed.discard(pod.uid)
             if self._counts_as(known, info):
                 known.pod = pod  # it runs where it was assumed, so no count changes
+                self.table.resources.placed.renewed(known)
                 return known
             self._take_off_row(known)
         self._place(info)
@@ -199,6 +200,7 @@ class ClusterState:
             if pod.has_raw or not differ_only_in_version(known.pod, pod):
                 self.journal.record(known.row, Aspect.POD_OBJECTS)
             known.pod = pod
+            self.table.resources.placed.renewed(known)
             return known
         self._take_off_row(known)
         self._place(info)

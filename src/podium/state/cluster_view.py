@@ -37,6 +37,7 @@ from podium.state.image_columns import HeldImage
 from podium.state.label_columns import LabelColumn
 from podium.state.objects import ObjectStore, VolumeStore
 from podium.state.overlay import Overlay
+from podium.state.pod_columns import PlacedPods
 from podium.state.pod_groups import PodQuery
 from podium.state.pod_info import PodInfo
 from podium.state.resource_columns import PODS
@@ -265,8 +266,14 @@ class ClusterView:
 
     def counts_below(self, priority: int) -> Counts:
         """Return how many pods of a lower priority are on each row."""
-        below = self._table.resources.requested_below(priority, self.pods.values())
-        return read_only(below[PODS])
+        return read_only(self._table.resources.requested_below(priority)[PODS])
+
+    def pods_below(self, priority: int, rows: NDArray[np.intp]) -> PlacedPods:
+        """Return the pods of a lower priority on these rows, as columns.
+
+        The pods of a row are in the order in which they were placed there.
+        """
+        return self._table.resources.placed.below(priority, rows, self._table.size)
 
     def overlay(self, rows: NDArray[np.intp]) -> Overlay:
         """Return an overlay for a dry run on these rows, which must be in ascending order."""

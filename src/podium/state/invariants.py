@@ -45,7 +45,7 @@ def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
         non_zero[:, info.row] += info.non_zero
     assert np.array_equal(requested, columns.requested), "requested does not sum to the pods"
     assert np.array_equal(non_zero, columns.non_zero), "non-zero requests do not sum to the pods"
-    columns.check_below(pods.values())
+    columns.check_pods(pods.values())
 
 
 def _check_nodes(table: NodeTable) -> None:

@@ -78,9 +78,12 @@ class Overlay:
             return np.arange(len(rows))
         return np.searchsorted(self.rows, rows)
 
-    def remove_below(self, priority: int, pods: Iterable[PodInfo]) -> None:
-        """Remove all pods of lower priority from every row, in one subtraction."""
-        sums = self.table.resources.requested_below(priority, pods)
+    def remove_below(self, priority: int, pods: Iterable[PodInfo] = ()) -> None:
+        """Remove all pods of lower priority from every row, in one subtraction.
+
+        ``pods`` is not used: it is there for plugins that were written when it was.
+        """
+        sums = self.table.resources.requested_below(priority)
         self._widen()
         self.requested -= sums[:, self.rows]
         self._without_below = priority

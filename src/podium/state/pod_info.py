@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Final
 from podium.api import resources
 from podium.api.affinity_terms import NO_TERMS, AffinityTerms, affinity_terms, has_affinity
 from podium.api.disks import storage_volumes
-from podium.api.objects import Pod, validate
+from podium.api.objects import Pod, parse_time, validate
 from podium.api.resources import HELD_IN_SUM, RequestRule
-from podium.errors import InvalidQuantity
+from podium.errors import InvalidQuantity, InvalidTime
 from podium.state.aspects import Aspect
 
 if TYPE_CHECKING:
     from podium.state.pod_groups import Group, LabelSet
 
 UNPLACED: Final = -1
+_LATEST: Final = (1 << 63) - 2  # years beyond 2262 count as that: times must fit into 64 bits
 _ASPECTS_OF_EVERY_POD = Aspect.RESOURCES | Aspect.PODS
 
 
@@ -25,8 +26,9 @@ class PodInfo:
 
     ``requests`` is what the pod takes on a node, with its status taken into account. ``non_zero``
     is cpu and memory with the defaults that scoring assumes. ``aspects`` is what changes on a node
-    when the pod is added or removed. ``row``, ``label_set`` and ``columns`` belong to the state:
-    ``row`` is ``UNPLACED`` and ``label_set`` is ``None`` unless the pod is placed.
+    when the pod is added or removed. ``row``, ``slot``, ``label_set`` and ``columns`` belong to the
+    state: ``row`` and ``slot`` are ``UNPLACED`` and ``label_set`` is ``None`` unless the pod is
+    placed.
     """
 
     __slots__ = (
@@ -40,6 +42,7 @@ class PodInfo:
         "priority",
         "requests",
         "row",
+        "slot",
         "terms",
         "uid",
         "volumes",
@@ -63,7 +66,7 @@ class PodInfo:
         )
         self.columns: list[tuple[int, int]] = []
         self.label_set: LabelSet | None = None
-        self.row = UNPLACED
+        self.row = self.slot = UNPLACED
 
     def counts_like(self, other: PodInfo) -> bool:
         """Return whether the two count the same in all columns and groups."""
@@ -80,6 +83,14 @@ class PodInfo:
             and mine.namespace == its.namespace
             and mine.is_terminating == its.is_terminating
         )
+
+    def started(self, now: int) -> int:
+        """Return when the pod started, in nanoseconds; ``now`` if it has not started."""
+        text = self.pod.status.start_time
+        try:
+            return min(max(parse_time(text), -_LATEST), _LATEST) if text else now
+        except InvalidTime:  # such a pod cannot be deleted: it counts as one of the oldest
+            return 0
 
     @property
     def group(self) -> Group | None:

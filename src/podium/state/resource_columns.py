@@ -6,20 +6,22 @@ pod first requests it; until then its amounts are in the node objects only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium.state.column import grown
+from podium.state.pod_columns import PodColumns
 from podium.state.pod_info import PodInfo
 
 CPU: Final = 0
 MEMORY: Final = 1
 EPHEMERAL_STORAGE: Final = 2
 PODS: Final = 3
-_NATIVE: Final = ("cpu", "memory", "ephemeral-storage", "pods")
+_POD: Final = "pods"
+_NATIVE: Final = ("cpu", "memory", "ephemeral-storage", _POD)
 
 
 class ResourceColumns:
@@ -31,6 +33,7 @@ class ResourceColumns:
       ``_below``; these all have the same shape. ``non_zero`` has only cpu (0) and memory (1).
     - ``requested`` and ``non_zero`` are sums over the pods of each row; ``_below[p]`` is the same
       for pods with a priority below ``p``. ``add`` changes all of them together.
+    - ``placed`` has the same amounts for each pod.
     - ``_holders[i]`` is the number of rows where ``allocatable[i]`` is not 0.
     """
 
@@ -39,6 +42,7 @@ class ResourceColumns:
         self.allocatable: NDArray[np.int64] = np.zeros((len(_NATIVE), 0), np.int64)
         self.requested: NDArray[np.int64] = np.zeros((len(_NATIVE), 0), np.int64)
         self.non_zero: NDArray[np.int64] = np.zeros((2, 0), np.int64)
+        self.placed = PodColumns(len(_NATIVE))
         self._holders = [0] * len(_NATIVE)  # how many rows have each resource
         self._below: dict[int, NDArray[np.int64]] = {}  # requested by pods below a priority
 
@@ -65,22 +69,30 @@ class ResourceColumns:
         amounts = np.zeros((1, capacity), np.int64)
         self.requested = np.vstack((self.requested, amounts))
         self._below = {least: np.vstack((sums, amounts)) for least, sums in self._below.items()}
+        self.placed.add_resource()
         for row, amount in allocatable.items():
             amounts[0, row] = amount
         self._holders.append(int(np.count_nonzero(amounts)))
         self.allocatable = np.vstack((self.allocatable, amounts))
 
     def amounts(self, info: PodInfo) -> list[tuple[int, int]]:
-        """Return what the pod adds as (resource index, amount), computed once per pod."""
+        """Return what the pod adds as (resource index, amount), computed once per pod.
+
+        No resource is named twice: a pod that requests ``pods`` counts as one more than that.
+        """
         if not info.columns:
-            index = self.index
-            info.columns = [(index[name], n) for name, n in info.requests.items() if n]
-            info.columns.append((PODS, 1))
+            index, requests = self.index, info.requests
+            info.columns = [(index[name], n) for name, n in requests.items() if n and name != _POD]
+            info.columns.append((PODS, int64(1 + requests.get(_POD, 0))))
         return info.columns
 
     def add(self, info: PodInfo, row: int, sign: int) -> None:
         """Add (+1) or subtract (-1) a pod."""
         amounts = self.amounts(info)
+        if sign > 0:
+            self.placed.add(info, row, amounts)
+        else:
+            self.placed.remove(info)
         for resource, amount in amounts:
             _shift(self.requested, resource, row, sign * amount)
         cpu, memory = info.non_zero
@@ -96,31 +108,29 @@ class ResourceColumns:
         holders = np.count_nonzero(self.allocatable, axis=1).tolist()
         assert self._holders == holders, f"resources are on {holders} rows, not {self._holders}"
 
-    def check_below(self, pods: Iterable[PodInfo]) -> None:
-        """Raise ``AssertionError`` when ``_below`` differs from the pods."""
-        placed = list(pods)
+    def check_pods(self, pods: Collection[PodInfo]) -> None:
+        """Raise ``AssertionError`` when ``placed`` or ``_below`` differs from the pods."""
+        self.placed.check(pods)
+        for info in pods:
+            amounts = dict.fromkeys(range(len(self.index)), 0)
+            for resource, amount in self.amounts(info):
+                amounts[resource] += amount
+            assert self.placed.amounts[:, info.slot].tolist() == [*amounts.values()], info.key
         for least, kept in self._below.items():
-            assert np.array_equal(kept, self._sum_below(least, placed)), f"sums below {least}"
+            sums = self.placed.sum_below(least, kept.shape)
+            assert np.array_equal(kept, sums), f"sums below {least}"
 
-    def requested_below(self, priority: int, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
+    def requested_below(self, priority: int) -> NDArray[np.int64]:
         """Return what pods of lower priority request, by resource and row.
 
         The sums of the last few priorities are kept up to date, as preemption asks for them again.
         """
         sums = self._below.pop(priority, None)
         if sums is None:
-            sums = self._sum_below(priority, pods)
+            sums = self.placed.sum_below(priority, self.requested.shape)
             while len(self._below) >= _KEPT_PRIORITIES:
                 del self._below[next(iter(self._below))]
         self._below[priority] = sums
-        return sums
-
-    def _sum_below(self, priority: int, pods: Iterable[PodInfo]) -> NDArray[np.int64]:
-        sums = np.zeros_like(self.requested)
-        for info in pods:
-            if info.priority < priority:
-                for resource, amount in self.amounts(info):
-                    _shift(sums, resource, info.row, amount)
         return sums
 
 

@@ -53,7 +53,7 @@ class ScoredDemands:
 
 class NodeResourcesFit(
     fwk.PreFilterPlugin,
-    fwk.FilterPlugin,
+    fwk.ResourceFilterPlugin,
     fwk.PreScorePlugin,
     fwk.ScorePlugin,
     fwk.EnqueueExtensions,
@@ -77,6 +77,9 @@ class NodeResourcesFit(
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
         needs = self.checked(pod)
         state.put(CheckedNeeds(needs, tuple([name for name, _ in needs])))
+
+    def needs(self, state: fwk.CycleState, pod: Pod) -> Needs:
+        return state.get(CheckedNeeds).needs
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         checked = state.get(CheckedNeeds)

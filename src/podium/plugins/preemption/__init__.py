@@ -61,10 +61,8 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
         return found.nominate, _prefixed(found.status)
 
     def choose(self, pod: Pod, candidates: fwk.Candidates) -> PostFilterAnswer | Evicting:
-        best = self.evaluator.best(candidates)
-        if not best:
-            return None, NO_CANDIDATE
-        return self.take(pod, best[fwk.stable_hash(pod.uid) % len(best)])
+        chosen = self.evaluator.choose(pod, candidates)
+        return (None, NO_CANDIDATE) if chosen is None else self.take(pod, chosen)
 
     def take(self, pod: Pod, candidate: fwk.Candidate) -> PostFilterAnswer | Evicting:
         """Evict the victims of this candidate."""

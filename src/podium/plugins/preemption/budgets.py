@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from podium import framework as fwk
 from podium.api.objects import Pod, PodDisruptionBudget
 from podium.api.selectors import Selector, label_selector
@@ -16,22 +19,29 @@ class Budgets:
 
     def __init__(self, store: Objects[PodDisruptionBudget]) -> None:
         self._store = store
+        self._by_labels: dict[tuple[object, ...], list[PodDisruptionBudget]] = {}
         self._compiled: dict[str, list[tuple[PodDisruptionBudget, Selector]]] = {}
 
     def __bool__(self) -> bool:
         return bool(len(self._store))
 
-    def split(self, pods: Sequence[fwk.PodInfo]) -> tuple[list[fwk.PodInfo], list[fwk.PodInfo]]:
-        """Split pods into those whose eviction would violate a budget, and the others.
+    def violated_by(self, pods: Sequence[fwk.PodInfo], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return a mask of the pods whose eviction would violate a budget.
 
-        The order of the pods matters, as each one uses up part of its budgets; it is preserved.
+        Every row starts with what the budgets allow. The order of its pods matters, as each one
+        uses up part of its budgets. The pods of a row must be adjacent.
         """
+        violates = np.zeros(len(pods), np.bool_)
+        guarded = {budget.namespace for budget in self._store}
         left: dict[str, int] = {}
-        breaking: list[fwk.PodInfo] = []
-        fine: list[fwk.PodInfo] = []
-        for info in pods:
-            (breaking if self._overdraws(info, left) else fine).append(info)
-        return breaking, fine
+        last = -1
+        for position, (info, row) in enumerate(zip(pods, rows.tolist(), strict=True)):
+            if info.pod.namespace not in guarded:
+                continue
+            if row != last:
+                left, last = {}, row
+            violates[position] = self._overdraws(info, left)
+        return violates
 
     def _overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
         """Subtract the pod from its budgets in ``left``; return whether one is overdrawn.
@@ -42,15 +52,23 @@ class Budgets:
 
     def _subtract(self, pod: Pod, left: dict[str, int]) -> Iterator[int]:
         """Subtract the pod from one budget after the other; yield what each has left."""
-        if not pod.labels:
-            return
-        for budget, selector in self._budgets_in(pod.namespace):
-            if selector.is_empty or not selector.matches(pod.labels):
-                continue
+        for budget in self._guarding(pod):
             if pod.name in budget.status.disrupted_pods:
                 continue
             left[budget.key] = left.get(budget.key, budget.status.disruptions_allowed) - 1
             yield left[budget.key]
+
+    def _guarding(self, pod: Pod) -> list[PodDisruptionBudget]:
+        """Return the budgets that select the pod; found once for all pods with these labels."""
+        key = pod.namespace, *pod.labels.items()
+        found = self._by_labels.get(key)
+        if found is None:
+            found = self._by_labels[key] = [
+                budget
+                for budget, selector in self._budgets_in(pod.namespace)
+                if pod.labels and not selector.is_empty and selector.matches(pod.labels)
+            ]
+        return found
 
     def _budgets_in(self, namespace: str) -> list[tuple[PodDisruptionBudget, Selector]]:
         if namespace not in self._compiled:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +11,14 @@ from numpy.typing import NDArray
 from podium import framework as fwk
 from podium.api.objects import Pod, PodDisruptionBudget
 from podium.framework.status import CLEAR
+from podium.plugins.preemption import ranked
 from podium.plugins.preemption.budgets import Budgets
-from podium.plugins.preemption.candidates import DryRun, started
+from podium.plugins.preemption.candidates import DryRun
+from podium.plugins.preemption.ranked import CandidateColumns, Part, RankedCandidates
 
-_Rank = TypeVar("_Rank", tuple[int, int, int, int], int)
-
-NOT_HELPFUL = fwk.Status.unresolvable("Preemption is not helpful for scheduling")
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
-_PRIORITY_OFFSET = 1 << 31  # makes negative priorities positive, so that fewer victims sum to less
 _LEAST_CHUNK = 64
 
 
@@ -30,7 +27,7 @@ class Evaluation:
     """The candidates, or a ``status`` with the reason why there are none."""
 
     status: fwk.Status
-    candidates: tuple[fwk.Candidate, ...] = ()
+    candidates: fwk.Candidates = ()
     nominate: fwk.Nominate | None = None
 
 
@@ -49,16 +46,21 @@ class Evaluator:
         if reason:
             return Evaluation(fwk.Status.unschedulable(reason))
         search = self._search(state, pod, statuses)
-        if not search.candidates:
+        if not search.count:
             return self._without_candidates(search)
-        return Evaluation(fwk.SUCCESS, tuple(search.candidates))
+        return Evaluation(fwk.SUCCESS, search.candidates(self.handle.cluster.names))
 
     def best(self, candidates: fwk.Candidates) -> list[fwk.Candidate]:
         """Return the best candidate and all that tie with it, sorted by node name."""
-        now = int(self.handle.clock.now() * 1e9)
-        least_harm = _lowest(candidates, _harm)
-        tied = _lowest(least_harm, lambda candidate: -_earliest(candidate, now))
-        return sorted(tied, key=attrgetter("node"))
+        return [candidates[index] for index in self._tied(candidates)]
+
+    def choose(self, pod: Pod, candidates: fwk.Candidates) -> fwk.Candidate | None:
+        """Return one of the best candidates, by a hash of the pod's uid."""
+        tied = self._tied(candidates)
+        return candidates[tied[fwk.stable_hash(pod.uid) % len(tied)]] if tied else None
+
+    def _tied(self, candidates: fwk.Candidates) -> list[int]:
+        return ranked.best(candidates, int(self.handle.clock.now() * 1e9))
 
     def _ineligible(self, pod: Pod, statuses: fwk.NodeStatuses) -> str:
         """Return why the pod may not preempt now; empty if it may."""
@@ -78,80 +80,82 @@ class Evaluator:
         rows = statuses.rows_with(fwk.Code.UNSCHEDULABLE)
         enough = min(len(rows), max(len(rows) * self.percentage // 100, self.absolute))
         budgets = self.budgets(self.handle.cluster.objects(PodDisruptionBudget))
-        search = _Search(DryRun(self.handle, state, pod, budgets), enough)
-        rows = _rotated(rows, pod)
+        search = _Search(DryRun(self.handle, state, pod, budgets), len(rows), enough)
+        rows = search.dry_run.promising(_rotated(rows, pod))
         while len(rows) and not search.is_over:
             size = max(search.missing, _LEAST_CHUNK)
-            search.take(search.dry_run.candidates(rows[:size]))
+            search.try_next(rows[:size])
             rows = rows[size:]
         return search
 
     def _without_candidates(self, search: _Search) -> Evaluation:
-        if search.dry_run.errors:
-            return Evaluation(fwk.Status.error("; ".join(search.dry_run.errors)))
-        tried = search.dry_run.statuses
-        rows = np.array(sorted(tried), np.intp)
-        nodes = self.handle.cluster.rows_at(rows)
-        explicit = fwk.Column.of(tried[row] for row in rows.tolist())
-        total = self.handle.cluster.node_count
-        reasons = fwk.NodeStatuses(nodes, explicit, NOT_HELPFUL).reasons(total)
+        dry_run = search.dry_run
+        dry_run.explain()
+        if dry_run.errors:
+            return Evaluation(fwk.Status.error("; ".join(dry_run.errors)))
+        total, reasons = self.handle.cluster.node_count, dry_run.reasons
+        if total > search.total:
+            reasons[NOT_HELPFUL] += total - search.total
         status = fwk.Status.unschedulable(fwk.fit_message(total, reasons))
         return Evaluation(status, nominate=CLEAR)
 
 
 @dataclass(slots=True)
 class _Search:
-    """The candidates found so far.
+    """The candidates found so far: those that violate no budget, and the others.
 
     The search is over when there are enough, and at least one of them violates no budget.
     """
 
     dry_run: DryRun
+    total: int  # how many nodes are in question
     enough: int
-    harmless: list[fwk.Candidate] = field(default_factory=list)
-    breaking: list[fwk.Candidate] = field(default_factory=list)
+    harmless: list[Part] = field(default_factory=list)
+    breaking: list[Part] = field(default_factory=list)
+    harmless_count: int = 0
+    breaking_count: int = 0
 
-    def take(self, candidates: list[fwk.Candidate]) -> None:
-        for candidate in candidates:
-            if self.is_over:
-                return
-            found = self.breaking if candidate.violations else self.harmless
-            if len(found) < self.enough:
-                found.append(candidate)
+    def try_next(self, rows: NDArray[np.intp]) -> None:
+        """Try these nodes, and take the candidates among them in this order."""
+        turn_of = np.argsort(rows, kind="stable")
+        ascending = rows[turn_of]
+        found = [
+            (turn_of[np.searchsorted(ascending, part.rows)], part)
+            for part in self.dry_run.candidates(ascending)
+        ]
+        found.sort(key=lambda pair: int(pair[0].min()))
+        for turns, part in found:
+            if not self.is_over:
+                self._take(part, np.argsort(turns, kind="stable"))
+
+    def _take(self, part: CandidateColumns, order: NDArray[np.intp]) -> None:
+        """Take the candidates of a part, up to the one with which the search is over."""
+        is_breaking = part.ranks[0, order] > 0
+        breaking = self.breaking_count + np.cumsum(is_breaking)
+        harmless = self.harmless_count + np.cumsum(~is_breaking)
+        count = np.minimum(breaking, self.enough) + np.minimum(harmless, self.enough)
+        is_over = (harmless > 0) & (count >= self.enough)
+        end = int(is_over.argmax()) + 1 if is_over.any() else len(order)
+        order, is_breaking = order[:end], is_breaking[:end]
+        self.harmless.append((part, order[~is_breaking & (harmless[:end] <= self.enough)]))
+        self.breaking.append((part, order[is_breaking & (breaking[:end] <= self.enough)]))
+        self.harmless_count += len(self.harmless[-1][1])
+        self.breaking_count += len(self.breaking[-1][1])
+
+    @property
+    def count(self) -> int:
+        return self.harmless_count + self.breaking_count
 
     @property
     def is_over(self) -> bool:
-        return bool(self.harmless) and len(self.harmless) + len(self.breaking) >= self.enough
+        return self.harmless_count > 0 and self.count >= self.enough
 
     @property
     def missing(self) -> int:
-        return self.enough - len(self.harmless) - len(self.breaking)
+        return self.enough - self.count
 
-    @property
-    def candidates(self) -> list[fwk.Candidate]:
-        return self.harmless + self.breaking
-
-
-def _lowest(
-    candidates: fwk.Candidates, rank: Callable[[fwk.Candidate], _Rank]
-) -> list[fwk.Candidate]:
-    ranks = [rank(candidate) for candidate in candidates]
-    lowest = min(ranks, default=None)
-    return [each for each, rank in zip(candidates, ranks, strict=True) if rank == lowest]
-
-
-def _harm(candidate: fwk.Candidate) -> tuple[int, int, int, int]:
-    """Return a rank (lower is better): violated budgets, highest priority, sum, victims."""
-    priorities = [info.priority for info in candidate.victims]
-    weight = sum(priorities) + _PRIORITY_OFFSET * len(priorities)
-    return candidate.violations, priorities[0], weight, len(priorities)
-
-
-def _earliest(candidate: fwk.Candidate, now: int) -> int:
-    """Return the earliest start among the victims of highest priority; later is better."""
-    victims = candidate.victims
-    highest = victims[0].priority
-    return min([started(info, now) for info in victims if info.priority == highest])
+    def candidates(self, names: Sequence[str]) -> RankedCandidates:
+        return RankedCandidates([*self.harmless, *self.breaking], names)
 
 
 def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
