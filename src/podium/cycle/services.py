@@ -153,8 +153,7 @@ class ProfileHandle:
         return self._profile.follows_pods(state)
 
     def room_for(self, state: CycleState, pod: Pod) -> Room:
-        nominated = self.nominator.ahead_of(pod, self.state.table)
-        return Room(self._profile, self.state, state, pod, nominated)
+        return Room(self._profile, self.state, state, pod, self.nominator)
 
     def lister(self, resource: str) -> Lister:
         self._services.listed.add(resource)

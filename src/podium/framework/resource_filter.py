@@ -14,7 +14,7 @@ from podium.api.objects import Pod
 from podium.framework.calls import FAULTS
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import as_dependencies
-from podium.framework.nominated_rows import NominatedPods
+from podium.framework.nominator import Nominator
 from podium.framework.plugin import FilterPlugin
 from podium.framework.profile import Profile, refusals
 from podium.state.aspects import Aspect
@@ -102,7 +102,7 @@ class Room:
         cluster: ClusterState,
         state: CycleState,
         pod: Pod,
-        nominated: NominatedPods | None,
+        nominator: Nominator,
     ) -> None:
         self._profile = profile
         self._cluster = cluster
@@ -119,6 +119,8 @@ class Room:
         self.free -= columns.requested[self.resources, rows]
         below = columns.requested_below(pod.priority)
         self.free += below[self.resources, rows]
+        # Asked after the resources, of which this pod may be the first to request one.
+        nominated = nominator.ahead_of(pod, table)
         if nominated is not None:
             crowded = self.free - nominated.requested_of(self.resources, table.size)
             self.free = np.vstack((self.free, crowded))

@@ -226,6 +226,15 @@ def test_a_filter_from_outside_is_asked_about_every_victim():
     assert [info.pod.name for info in found.candidates[0].victims] == ["low1", "low0"]
 
 
+def test_a_preemptor_may_be_the_first_to_request_a_resource():
+    cluster = [node("a", cpu="1", allocatable={GPU: 1}), pod("low", node="a", cpu="1")], []
+    cluster[1].append((pod("waiting", cpu="1", priority=PRIORITY), "a"))
+    preemptor = pod("new", priority=PRIORITY, requests={GPU: 1})
+    attempt = Attempt(NodeResourcesFit, cluster, preemptor, V1_37)
+
+    assert attempt.outcome()[0] == []
+
+
 def test_starts_are_read_again_after_an_update():
     early, late = "2026-01-01T00:00:01Z", "2026-01-01T00:00:09Z"
     first = pod("first", node="a", cpu="1", status={"start_time": early})
