@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from podium.clock import Deadline, FakeClock, sleep
+from podium.clock import Alarms, Deadline, FakeClock, TimeLimit, sleep
 
 
 def test_sleeping_takes_as_long_as_it_should():
@@ -116,3 +116,71 @@ def test_a_deadline_that_was_not_needed_leaves_no_timer(cancelled):
 
     assert asyncio.run(run()) == cancelled
     assert clock.until_next() is None
+
+
+def test_alarms_ring_in_order_and_share_one_timer():
+    clock, rung = FakeClock(), []
+    begun, alarms = clock.now(), Alarms(clock, 5)
+
+    def ring(name):
+        return lambda: rung.append((name, clock.now() - begun))
+
+    alarms.set(ring("first"))
+    clock.advance(1)
+    cancelled = alarms.set(ring("cancelled"))
+    clock.advance(1)
+    alarms.set(ring("second"))
+    alarms.cancel(cancelled)
+    clock.advance(10)
+
+    assert rung == [("first", 5), ("second", 7)]
+    assert clock.until_next() is None
+
+
+def test_alarms_that_were_not_needed_leave_no_timer():
+    clock = FakeClock()
+    alarms = Alarms(clock, 5)
+    numbers = [alarms.set(lambda: pytest.fail("it was cancelled")) for _ in range(2)]
+    for number in numbers:
+        alarms.cancel(number)
+        alarms.cancel(number)
+
+    assert clock.until_next() is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "cancels", "expected"),
+    [
+        pytest.param(4.9, False, "still waits", id="in-time"),
+        pytest.param(5, False, TimeoutError, id="too-long"),
+        pytest.param(4.9, True, asyncio.CancelledError, id="cancelled"),
+        pytest.param(5, True, asyncio.CancelledError, id="cancelled-and-too-long"),
+    ],
+)
+def test_a_time_limit_ends_a_wait(seconds, cancels, expected):
+    clock = FakeClock()
+
+    async def run():
+        limit = TimeLimit(clock, 5)
+        task = asyncio.ensure_future(limit.of(asyncio.Event().wait()))
+        await asyncio.sleep(0)
+        clock.advance(seconds)
+        if cancels:
+            task.cancel()
+        await asyncio.wait({task}, timeout=0.05 if expected == "still waits" else None)
+        if not task.done():
+            task.cancel()
+            return "still waits"
+        return asyncio.CancelledError if task.cancelled() else type(task.exception())
+
+    assert asyncio.run(run()) == expected
+
+
+def test_a_time_limit_gives_the_result_and_leaves_the_task_as_it_was():
+    clock = FakeClock()
+
+    async def run():
+        result = await TimeLimit(clock, 5).of(asyncio.sleep(0, "done"))
+        return result, asyncio.current_task().cancelling(), clock.until_next()
+
+    assert asyncio.run(run()) == ("done", 0, None)

@@ -6,8 +6,10 @@ import asyncio
 import heapq
 import itertools
 import time
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Timer(Protocol):
@@ -69,6 +71,84 @@ class Deadline:
             self._timer = self._clock.call_later(left, self._check)
         else:
             self._scope.reschedule(0)  # long past on every event loop
+
+
+class Alarms:
+    """Calls that are due after one fixed time, nearly all of which are cancelled before.
+
+    One timer serves them all, because a timer per request costs more than what it watches over.
+    Invariants: ``_due`` is in the order of its times, since each alarm gets the same time; the
+    timer runs exactly while there are alarms, for the first of them or an earlier one.
+    """
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._due: dict[int, tuple[float, Callable[[], object]]] = {}
+        self._numbers = itertools.count()
+        self._timer: Timer | None = None
+
+    def set(self, call: Callable[[], object]) -> int:
+        """Call this when the time is over; ``cancel`` takes the number that is returned.
+
+        The call must not set or cancel alarms itself.
+        """
+        number = next(self._numbers)
+        self._due[number] = self._clock.now() + self._seconds, call
+        if self._timer is None:
+            self._timer = self._clock.call_later(self._seconds, self._ring)
+        return number
+
+    def cancel(self, number: int) -> None:
+        """Prevent the call; harmless if it was made already."""
+        self._due.pop(number, None)
+        if not self._due and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self) -> None:
+        while self._due:
+            number, (due, call) = next(iter(self._due.items()))
+            left = due - self._clock.now()
+            if left > 0:
+                self._timer = self._clock.call_later(left, self._ring)
+                return
+            del self._due[number]
+            call()
+        self._timer = None
+
+
+class TimeLimit:
+    """Ends waits that take longer than a fixed time; for the many requests on one event loop."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._alarms = Alarms(clock, seconds)
+        self._loop: asyncio.AbstractEventLoop | None = None  # finding it is a system call
+
+    async def of(self, work: Awaitable[T]) -> T:
+        """Await the work in the current task; raise TimeoutError if it takes too long."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        task = asyncio.current_task(self._loop)
+        assert task is not None
+        before, is_over = task.cancelling(), False
+
+        def end() -> None:
+            nonlocal is_over
+            is_over = True
+            task.cancel()
+
+        alarm = self._alarms.set(end)
+        try:
+            return await work
+        except asyncio.CancelledError as cancelled:
+            if is_over and task.cancelling() - 1 <= before:
+                raise TimeoutError from cancelled
+            raise
+        finally:
+            self._alarms.cancel(alarm)
+            if is_over:
+                task.uncancel()
 
 
 class LoopClock:

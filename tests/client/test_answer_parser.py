@@ -101,6 +101,14 @@ def test_no_second_request_after(data):
     assert not parser.is_reusable
 
 
+def test_headers_are_found_whatever_their_case_and_spaces():
+    head = b"HTTP/1.1 429 Slow down\r\nRETRY-After:7 \r\ncontent-LENGTH: \t0\r\nEmpty:\r\n\r\n"
+
+    answer = AnswerParser().feed(head)
+
+    assert answer.headers == {b"retry-after": b"7", b"content-length": b"0", b"empty": b""}
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -108,6 +116,7 @@ def test_no_second_request_after(data):
         pytest.param(b"HTTP/1.0 200 OK\r\n\r\n", id="an-old-one"),
         pytest.param(b"HTTP/1.1 two OK\r\n\r\n", id="no-code"),
         pytest.param(b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n", id="no-header"),
+        pytest.param(b"HTTP/1.1 200 OK\r\na\nb: 2\r\n\r\n", id="line-without-return"),
         pytest.param(HEAD + b"Content-Length: -1\r\n\r\n", id="negative-length"),
         pytest.param(HEAD + b"Content-Length: %b\r\n\r\n" % (b"9" * 5000), id="absurd-length"),
         pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n", id="no-chunk"),

@@ -11,6 +11,8 @@ _END: Final = b"\r\n\r\n"
 _BODILESS: Final = (204, 304)
 # Python's own parser of numbers would take signs and underlines as well: a chunk of "-6" bytes
 # would be read again and again.
+# All lines but the first; each has to match, or the head is refused.
+_HEADERS: Final = re.compile(rb"\r\n([^:\r\n]*):[ \t]*([^\r\n]*)")
 _CHUNK_SIZE: Final = re.compile(rb"[0-9a-fA-F]{1,15}")
 _LENGTH: Final = re.compile(rb"[0-9]{1,18}")
 
@@ -20,7 +22,7 @@ class BadAnswer(Exception):
 
 
 class Answer(NamedTuple):
-    """A whole answer; names of headers are in lower case."""
+    """A whole answer; headers are in lower case."""
 
     code: int
     headers: dict[bytes, bytes]
@@ -75,10 +77,10 @@ class AnswerParser:
             if len(self._data) > MOST_HEAD_BYTES:
                 raise BadAnswer("the headers of an answer do not end")
             return False
-        first, *lines = bytes(self._data[:end]).split(b"\r\n")
+        head = bytes(self._data[:end])
         del self._data[: end + len(_END)]
-        self._headers = dict(_header(line) for line in lines)
-        code = _code(first)
+        self._headers = _headers(head)
+        code = _code(head)
         if code >= 200:  # 1xx only announces the real answer
             self._code = code
             self._measure()
@@ -119,7 +121,8 @@ class AnswerParser:
         return self._answer(bytes(self._body))
 
 
-def _code(line: bytes) -> int:
+def _code(head: bytes) -> int:
+    line = head.partition(b"\r\n")[0]
     version, _, rest = line.partition(b" ")
     if version != b"HTTP/1.1" or not rest[:3].isdigit():
         hint = "is the address right, and should it begin with https://?"
@@ -127,11 +130,14 @@ def _code(line: bytes) -> int:
     return int(rest[:3])
 
 
-def _header(line: bytes) -> tuple[bytes, bytes]:
-    name, colon, value = line.partition(b":")
-    if not colon:
-        raise BadAnswer(f"not a header: {line[:60]!r}")
-    return name.lower(), value.strip()
+def _headers(head: bytes) -> dict[bytes, bytes]:
+    """Return the headers in lower case: the values of those that are used have no other."""
+    found = _HEADERS.findall(head.lower())
+    if len(found) != head.count(b"\r\n"):
+        lines = head.split(b"\r\n")[1:]
+        bad = next((line for line in lines if b":" not in line), lines[0])
+        raise BadAnswer(f"not a header: {bad[:60]!r}")
+    return {name: value.rstrip() for name, value in found}
 
 
 def _chunk_size(line: bytearray) -> int:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -24,7 +25,7 @@ from podium.client.lanes import Lanes
 from podium.client.pacing import TokenBucket
 from podium.client.trouble import Troubles
 from podium.client.wire import CannotConnect, Wires
-from podium.clock import Clock, Deadline, sleep
+from podium.clock import Clock, TimeLimit, sleep
 from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
 from podium.tls import Certificate, use_certificate
 
@@ -58,8 +59,7 @@ class Options:
     streams_lists: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One request."""
 
     method: str
@@ -100,6 +100,7 @@ class Connection:
         self.streams_lists = options.streams_lists
         self._options = options
         self._observe = observe
+        self._time_limit = TimeLimit(clock, options.timeout_seconds)
         self._limit = TokenBucket(options.qps, options.burst, clock)
         self._is_for_notes = notes_of is not None
         self._lanes: Lanes = Lanes() if notes_of is None else notes_of._lanes
@@ -115,6 +116,7 @@ class Connection:
             "User-Agent": options.user_agent,
             **endpoint.impersonate,
         }
+        self._head = _head_of(self._fixed_headers)
         self._session: aiohttp.ClientSession | None = None
 
     def _tls_context(self) -> ssl.SSLContext | None:
@@ -202,9 +204,8 @@ class Connection:
         """Await an answer with a time limit; raise anything but success as podium's errors."""
         begun, code = self.clock.now(), 0
         try:
-            async with Deadline(self.clock, self._options.timeout_seconds):
-                answer = await work
-                code = answer.code
+            answer = await self._time_limit.of(work)
+            code = answer.code
         except _FAULTS as error:
             raise self._unreachable(error) from error
         finally:
@@ -222,14 +223,13 @@ class Connection:
         return answer
 
     async def _bytes_of(self, request: Request) -> bytes:
-        headers = self._fixed_headers | await self._credentials()
-        body = request.body
-        if body is not None:
-            headers["Content-Type"] = request.content_type
-            headers["Content-Length"] = str(len(body))
-        lines = [f"{request.method} {self._prefix}{request.path} HTTP/1.1"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        return "\r\n".join([*lines, "\r\n"]).encode() + (body or b"")
+        method, path, body, content_type = request
+        credentials = _head_of(await self._credentials())
+        head = f"{method} {self._prefix}{path} HTTP/1.1\r\n{self._head}{credentials}"
+        if body is None:
+            return f"{head}\r\n".encode()
+        about = f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+        return f"{head}{about}".encode() + body
 
     async def _begin(self, path: str, opened: list[aiohttp.ClientResponse]) -> Answer:
         """Open a stream into ``opened``; a refusal is read to its end."""
@@ -323,6 +323,10 @@ def _cause(error: Exception) -> Exception:
         case CannotConnect(__cause__=OSError() as cause):
             return cause
     return error
+
+
+def _head_of(headers: Mapping[str, str]) -> str:
+    return "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
 
 
 def _is_success(code: int) -> bool:

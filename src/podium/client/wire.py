@@ -30,6 +30,7 @@ class Wire(asyncio.Protocol):
     """One connection; one request at a time."""
 
     def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._parser = AnswerParser()
         self._waiter: asyncio.Future[Answer] | None = None
@@ -39,7 +40,7 @@ class Wire(asyncio.Protocol):
     async def exchange(self, request: bytes) -> Answer:
         assert self._transport is not None
         self._parser = AnswerParser()
-        self._waiter = asyncio.get_running_loop().create_future()
+        self._waiter = self._loop.create_future()
         self._transport.write(request)
         return await self._waiter
 

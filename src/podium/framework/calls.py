@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol
 
 from podium.api.objects import Pod
 from podium.api.read_only import refusal
-from podium.clock import Clock
+from podium.clock import Alarms, Clock
 from podium.framework.plugin import Plugin
 from podium.framework.status import Code, Status, as_status, text_of
 from podium.logs import get_logger
@@ -160,7 +160,7 @@ class Calls:
         self.sources: dict[str, str] = {}  # by plugin, for messages
         self.unreported: list[Call] | None = None if observer is None else []
         self._observer = observer
-        self._clock = clock
+        self._stuck = None if clock is None else Alarms(clock, STUCK_SECONDS)
         self._points: dict[str, PointCalls] = {}
 
     def at(self, point: str) -> PointCalls:
@@ -197,7 +197,8 @@ class Calls:
 
     async def awaited(self, count: CallCount, work: Awaitable[object], pod: Pod) -> object:
         """Wait for what a plugin does at an async point; say so when it takes long."""
-        if self._clock is None:
+        stuck = self._stuck
+        if stuck is None:
             return await work
 
         def warn() -> None:
@@ -207,11 +208,11 @@ class Calls:
                 source=self.sources.get(count.plugin, ""),
             )  # fmt: skip
 
-        timer = self._clock.call_later(STUCK_SECONDS, warn)
+        alarm = stuck.set(warn)
         try:
             return await work
         finally:
-            timer.cancel()
+            stuck.cancel(alarm)
 
 
 def source_of(plugin: Plugin | type[Plugin]) -> str:

@@ -22,6 +22,7 @@ class Tasks:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._loop: asyncio.AbstractEventLoop | None = None  # finding it is a system call
         self._running: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
 
@@ -29,7 +30,9 @@ class Tasks:
         return len(self._running)
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work, name=name)
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        task = self._loop.create_task(work, name=name)
         self._running.add(task)
         task.add_done_callback(self._ended)
 
