@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures modules-page schemas go-types feature-gates format bench bench-live fuzz-apiserver dist clean
+.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures flame-graph modules-page schemas go-types feature-gates format bench bench-live fuzz-apiserver dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ check: $(STAMP) ## Check format, lint, types and layers, then run the tests
 pictures: $(STAMP) ## Draw the pictures of the README anew: the recorded demo and the plot of speeds
 	$(BIN)/python docs/pictures/demo.py
 	$(BIN)/python docs/pictures/speed.py
+
+flame-graph: $(STAMP) ## Sample a running scheduler: where the CPU time of a pod goes, as a table and as docs/pictures/flame.svg
+	$(BIN)/python -m benchmarks.flame_graph
 
 modules-page: ## Write docs/modules.md anew, after adding, moving or removing a module
 	$(PYTHON) docs/modules.py
