@@ -5,6 +5,8 @@ PodiumError
 ├── InvalidQuantity     a text such as "1Kb" that is not a resource quantity
 ├── InvalidSelector     a label or node selector that cannot be evaluated
 ├── InvalidTime         a text that is not an RFC 3339 time
+├── InvalidExpression   a CEL expression that does not compile, with cel-go's report
+├── EvaluationError     a CEL expression that failed while it was evaluated
 ├── CredentialsError    a kubeconfig, token or certificate that cannot be used: which, what to fix
 ├── ApiError            a request that failed; without an answer it may have been carried out
 │   ├── Unauthorized    401: the API does not accept the credentials
@@ -78,6 +80,14 @@ class InvalidQuantity(PodiumError):
 
 class InvalidSelector(PodiumError):
     """A selector that cannot be evaluated; the message names the field inside it."""
+
+
+class InvalidExpression(PodiumError):
+    """A CEL expression that does not compile; the message is the API server's."""
+
+
+class EvaluationError(PodiumError):
+    """A CEL expression that failed while it was evaluated; the message is cel-go's."""
 
 
 class InvalidTime(PodiumError):

@@ -1,0 +1,297 @@
+"""CEL's values as Python values, with CEL's equality.
+
+null, bool, int, double, string, bytes and list are Python's None, bool, int, float, str, bytes and
+list; a map or object is a dict. The classes below are the values that Python lacks. Values never
+change after they are made, so lists and dicts may be shared.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Final
+
+from podium.cel import types
+from podium.cel.types import Type
+from podium.errors import EvaluationError
+
+# CEL is dynamically typed, and so is the Python that evaluates it.
+Value = Any
+
+MAX_INT: Final = 2**63 - 1
+MIN_INT: Final = -(2**63)
+MAX_UINT: Final = 2**64 - 1
+NANOS: Final = 10**9
+NO_SUCH_OVERLOAD: Final = "no such overload"
+TOO_EXPENSIVE: Final = "operation cancelled: actual cost limit exceeded"
+# Nothing that Kubernetes lets an expression do needs more elements, characters or comparisons.
+MOST_STEPS: Final = 1_000_000
+MOST_CHARACTERS: Final = 50_000_000
+
+
+class UInt(int):
+    """An unsigned integer; its arithmetic is in arithmetic.py."""
+
+    __slots__ = ()
+
+
+class BoolKey(Enum):
+    """A bool as key of a dict, where True would be the same key as 1."""
+
+    FALSE = False
+    TRUE = True
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    nanos: int
+    cel_type: ClassVar[Type] = types.DURATION
+    go_name: ClassVar[str] = "types.Duration"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Timestamp:
+    """A moment, as nanoseconds since 1970 in UTC."""
+
+    nanos: int
+    cel_type: ClassVar[Type] = types.TIMESTAMP
+    go_name: ClassVar[str] = "types.Timestamp"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Optional:
+    """A value that may be absent; ``NONE`` is the absent one."""
+
+    value: Value
+    cel_type: ClassVar[Type] = types.optional_of(types.DYN)
+    go_name: ClassVar[str] = "*types.Optional"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Optional) or self is NONE or other is NONE:
+            return self is other
+        return equal(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]  # values need not be hashable
+
+    def get(self) -> Value:
+        if self is NONE:
+            raise EvaluationError("optional.none() dereference")
+        return self.value
+
+
+NONE: Final = Optional(None)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeValue:
+    """A type as a value, such as the result of ``type(1)``."""
+
+    name: str
+    cel_type: ClassVar[Type] = types.TYPE
+    go_name: ClassVar[str] = "*types.Type"
+
+
+_TYPES: Final[dict[type, Type]] = {
+    bool: types.BOOL,
+    bytes: types.BYTES,
+    dict: types.map_of(types.DYN, types.DYN),
+    float: types.DOUBLE,
+    int: types.INT,
+    list: types.list_of(types.DYN),
+    type(None): types.NULL,
+    str: types.STRING,
+    UInt: types.UINT,
+}
+_GO_NAMES: Final = {
+    bool: "types.Bool",
+    bytes: "types.Bytes",
+    float: "types.Double",
+    int: "types.Int",
+    type(None): "types.Null",
+    str: "types.String",
+    UInt: "types.Uint",
+}
+NUMBERS: Final = frozenset((int, float, UInt))
+_KEYS: Final = {True: BoolKey.TRUE, False: BoolKey.FALSE}
+
+
+def type_of(value: Value) -> Type:
+    """Return the run-time type of a value; what a list or map holds is not looked at."""
+    found = _TYPES.get(type(value))
+    if found is not None:
+        return found
+    if isinstance(value, dict):
+        return _TYPES[dict]
+    kind: Type = value.cel_type
+    return kind
+
+
+def type_name(value: Value) -> str:
+    return type_of(value).name
+
+
+def go_name(value: Value) -> str:
+    """Return the name of the Go type that messages of cel-go show for a value."""
+    return _GO_NAMES.get(type(value)) or str(value.go_name)
+
+
+def no_such_overload(*_: Value) -> EvaluationError:
+    return EvaluationError(NO_SUCH_OVERLOAD)
+
+
+def equal(left: Value, right: Value) -> bool:
+    """Compare as ``==`` does: numbers by amount, other values only with their own type.
+
+    A quantity, version, address or URL on the left cannot be compared with another type.
+    """
+    kind, other = type(left), type(right)
+    if kind is other and kind is not list and kind is not dict:
+        return bool(left == right)
+    if kind in NUMBERS and other in NUMBERS:
+        return compared_numbers(left, right) == 0
+    if kind is list and other is list:
+        return _equal_lists(left, right, [MOST_STEPS])
+    if isinstance(left, dict) and isinstance(right, dict):
+        return _equal_maps(left, right, [MOST_STEPS])
+    if right is not None and getattr(kind, "equals_only_itself", False):
+        raise no_such_overload()
+    return False
+
+
+def compared_numbers(left: Value, right: Value) -> int | None:
+    """Return -1, 0 or 1, or None for NaN; an integer is rounded to compare it with a double."""
+    if type(left) is float or type(right) is float:
+        left, right = float(left), float(right)
+    if left == right:
+        return 0
+    return -1 if left < right else (1 if left > right else None)
+
+
+def _equal_lists(left: list[Value], right: list[Value], budget: list[int]) -> bool:
+    if len(left) != len(right):
+        return False
+    return all(_equal_parts(mine, other, budget) for mine, other in zip(left, right, strict=True))
+
+
+def _equal_maps(left: dict[Value, Value], right: dict[Value, Value], budget: list[int]) -> bool:
+    if len(left) != len(right):
+        return False
+    return all(key in right and _equal_parts(left[key], right[key], budget) for key in left)
+
+
+def _equal_parts(left: Value, right: Value, budget: list[int]) -> bool:
+    """Compare elements. Lists may share parts, so few characters can mean endless comparisons."""
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise EvaluationError(TOO_EXPENSIVE)
+    if type(left) is list and type(right) is list:
+        return _equal_lists(left, right, budget)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return _equal_maps(left, right, budget)
+    return equal(left, right)
+
+
+def to_key(value: Value) -> Value:
+    """Return a value as key of a dict; raise for a value that cannot be one."""
+    kind = type(value)
+    if kind is str or kind is int or kind is UInt or kind is float:
+        return value
+    if kind is bool:
+        return _KEYS[value]
+    raise EvaluationError(f"unsupported key type: {type_name(value)}")
+
+
+def from_key(key: Value) -> Value:
+    return key.value if type(key) is BoolKey else key
+
+
+def contains(container: Value, item: Value) -> bool:
+    """Evaluate ``item in container``."""
+    if type(container) is list:
+        return any(_is_same(item, element) for element in container)
+    if isinstance(container, dict):
+        kind = type(item)
+        if kind is bool:
+            return _KEYS[item] in container
+        return (kind is str or kind in NUMBERS) and item in container
+    raise no_such_overload()
+
+
+def _is_same(item: Value, element: Value) -> bool:
+    try:
+        return equal(item, element)
+    except EvaluationError:
+        return False
+
+
+def size(value: Value) -> int:
+    """Return what the function ``size`` returns; 1 for a value without size, as costs count it."""
+    if isinstance(value, (str, bytes, list, dict)):
+        return len(value)
+    if type(value) is Optional and value is not NONE:
+        return size(value.value)
+    return int(getattr(value, "cel_size", 1))
+
+
+def is_zero(value: Value) -> bool:
+    """Whether ``optional.ofNonZeroValue`` takes a value for absent."""
+    if value is NONE or value is None:
+        return True
+    if type(value) in (Duration, Timestamp):
+        return bool(value.nanos == (0 if type(value) is Duration else _YEAR_ONE))
+    return type(value) in _TYPES and not value
+
+
+_YEAR_ONE: Final = -62135596800 * NANOS
+
+
+def text(value: Value) -> str:
+    """Write a value as Go's ``%v`` does."""
+    match value:
+        case None:
+            return "null"
+        case bool() | BoolKey():
+            return "true" if from_key(value) else "false"
+        case float():
+            return double_text(value)
+        case list():
+            return f"[{', '.join(map(text, value))}]"
+        case bytes():
+            return value.decode("utf-8", "replace")
+        case dict():
+            pairs = (f"{text(key)}: {text(item)}" for key, item in value.items())
+            return f"{{{', '.join(pairs)}}}"
+        case TypeValue():
+            return value.name
+    return str(value)
+
+
+def double_text(value: float) -> str:
+    """Write a number as Go's ``%g`` with the shortest precision does."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("+Inf" if value > 0 else "-Inf")
+    if value == 0:
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    digits, _, exponent = f"{float(value)!r}".partition("e")
+    scale = math.floor(math.log10(abs(value))) if not exponent else int(exponent)
+    if -5 < scale < 21:
+        plain = f"{value:f}" if exponent else digits
+        return _shortest(value, plain)
+    mantissa = digits.removesuffix(".0") if exponent else f"{value:e}".partition("e")[0]
+    return f"{mantissa}e{scale:+03d}"
+
+
+def _shortest(value: float, plain: str) -> str:
+    """Return the shortest decimal notation without exponent that reads as the same number."""
+    if float(plain) != value:
+        plain = f"{value:.17f}".rstrip("0")
+    if plain.endswith(".0"):
+        return plain[:-2]
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def quoted(value: str) -> str:
+    """Write a text as Go's ``%q`` does."""
+    return json.dumps(value, ensure_ascii=False)
