@@ -181,7 +181,7 @@ def compare(operator: str, left: Value, right: Value) -> int:
             raise EvaluationError("NaN values cannot be ordered")
         return found
     if kind is other and kind in _COMPARED:
-        return (left > right) - (left < right)
+        return int(left > right) - int(left < right)
     raise _refused(operator, left, _COMPARED)
 
 
