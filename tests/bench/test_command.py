@@ -98,6 +98,97 @@ def test_bad_files_are_all_named_and_nothing_runs(file, capsys):
     assert "half.yaml has 2 problems" in err
 
 
+BAD = """
+- name: Bad
+  workloadTemplate:
+  - {opcode: createNodes, count: 5}
+  - {opcode: createPodGroups, count: 1}
+  workloads: [{name: 5Nodes}, {name: 10Nodes}]
+- name: Gated
+  featureGates: {GenericWorkload: true}
+  workloadTemplate: [{opcode: createNodes, count: 5}]
+  workloads: [{name: 5Nodes}]
+"""
+
+
+@pytest.mark.slow
+def test_cases_that_cannot_run_do_not_stop_the_others(file, capsys):
+    bad = file(BAD, "bad.yaml")
+
+    status = main(["bench", bad, file(GOOD), "--runs", "1", "-o", "json"])
+
+    out, err = capsys.readouterr()
+    assert status == 1
+    names = [json.loads(line)["name"] for line in out.splitlines()]
+    assert names == ["Case/5Nodes", "Case/10Nodes"]
+    of_ops, of_gates = err.splitlines()
+    where = f"podium: {bad}: Bad.workloadTemplate[1] (line 5): operation createPodGroups"
+    assert of_ops == f"{where} cannot run: podium does not schedule pod groups"
+    assert f"{bad}: Gated.featureGates (line 8): GenericWorkload=true" in of_gates
+
+
+def test_cases_that_are_not_chosen_are_not_reported(file, capsys):
+    status = main(["bench", file(BAD), "--workload", "Gated/*"])
+
+    assert status == 1
+    assert "Bad" not in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_parameters_can_be_overridden(file, capsys):
+    status = main(["bench", file(GOOD), "--runs", "1", "-o", "json", "--param", "pods=3"])
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert status == 0
+    assert [(line["nodes"], line["pods"]) for line in lines] == [(5, 3), (10, 3)]
+
+
+def test_an_unknown_parameter_names_those_that_there_are(file, capsys):
+    status = main(["bench", file(GOOD), "--param", "measurePods=3"])
+
+    assert status == 2
+    message = "--param: no chosen workload has measurePods; there are: nodes, pods"
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["pods", "=3"])
+def test_a_parameter_needs_a_name_and_a_value(file, text, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["bench", file(GOOD), "--param", text])
+
+    assert stopped.value.code == 2
+    assert "must be NAME=VALUE" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("threshold", "word"), [("1", "reached"), ("1e9", "missed")])
+def test_thresholds_stand_beside_the_result(file, threshold, word, capsys):
+    text = GOOD.replace("{name: 5Nodes,", f"{{name: 5Nodes, threshold: {threshold},")
+
+    status = main(["bench", file(text), "--runs", "1", "--workload", "*/5Nodes"])
+
+    assert status == 0
+    assert capsys.readouterr().out.rstrip().endswith(word)
+
+
+@pytest.mark.slow
+def test_gates_configuration_and_release_of_a_workload(file, capsys):
+    version = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    file(f"{version}profiles: [{{schedulerName: mine}}]\n", "scheduler.yaml")
+    file("{kind: Pod, spec: {schedulerName: mine, containers: [{name: app}]}}", "pod.yaml")
+    text = GOOD.replace(
+        "- name: Case\n",
+        "- name: Case\n  schedulerConfigPath: scheduler.yaml\n"
+        "  defaultPodTemplatePath: pod.yaml\n"
+        "  featureGates: {OpportunisticBatching: false, SchedulerQueueingHints: true}\n",
+    )
+    argv = ["bench", file(text), "--runs", "1", "--workload", "*/5Nodes"]
+
+    assert main([*argv, "--kubernetes-version", "1.36"]) == 0
+    assert main(argv) == 1
+    assert "unrecognized feature gate: SchedulerQueueingHints" in capsys.readouterr().err
+
+
 def test_a_pattern_without_match_names_what_there_is(file, capsys):
     status = main(["bench", file(GOOD), "--workload", "Basic/*"])
 

@@ -142,7 +142,7 @@ def run_child(args: argparse.Namespace) -> int:
 async def _child(args: argparse.Namespace) -> None:
     clock = LoopClock()
     if args.serve:
-        await serve()
+        await serve(args.kubernetes_version)
     elif args.bind_loop:
         await bind_all(args.bind_loop, clock)
     else:

@@ -19,6 +19,7 @@ import msgspec
 
 from podium.clock import Clock, Deadline
 from podium.errors import WorkloadFailed
+from podium.release import Release
 
 SERVE: Final = "--serve"
 BENCH: Final = (sys.executable, "-m", "podium", "bench")
@@ -102,9 +103,9 @@ async def start(
 
 
 @asynccontextmanager
-async def embedded_server(folder: Path, clock: Clock) -> AsyncIterator[Path]:
+async def embedded_server(folder: Path, clock: Clock, release: Release) -> AsyncIterator[Path]:
     """Run an API server without controllers and kubelets; yield its kubeconfig."""
-    command = (*BENCH, SERVE)
+    command = (*BENCH, SERVE, f"--kubernetes-version={release}")
     child = await start("the API server", command, folder / "server.log", clock, talks=True)
     try:
         url = await child.read_line()

@@ -19,6 +19,7 @@ from podium.errors import NotFound, PodiumError, WorkloadFailed
 
 EVENTS: Final = Resource("Event", "events", decode_plain)
 _NAMESPACES: Final = resource_of(Namespace)
+_ACCOUNTS: Final = Resource("ServiceAccount", "serviceaccounts", decode_plain)
 _SHOWN_NAMES: Final = 3
 # If the deletion of a namespace has not begun by then, the cluster has no controller for it.
 _PATIENCE_SECONDS: Final = 10.0
@@ -73,15 +74,26 @@ class _Cleanup:
 
     async def _delete_namespace(self, name: str) -> None:
         await self._writer.empty((EVENTS, name), self._run_id)
+        patience = _PATIENCE_SECONDS if await self._has_controllers(name) else 0.0
         await self._writer.delete(_NAMESPACES, name)
         begun = self._clock.now()
         while (found := await self._namespace(name)) is not None:
             waited = self._clock.now() - begun
             if waited > _GONE_SECONDS:
                 raise WorkloadFailed(f"namespace {name} is still being deleted")
-            if waited > _PATIENCE_SECONDS and not found.get("status", {}).get("conditions"):
+            if waited >= patience and not found.get("status", {}).get("conditions"):
                 await self._finalize(found)
             await sleep(self._clock, _PAUSE)
+
+    async def _has_controllers(self, name: str) -> bool:
+        """Whether a controller manager has given the namespace its service account."""
+        try:
+            await self._connection.get(_ACCOUNTS.path_of(f"{name}/default"))
+        except NotFound:
+            return False
+        except PodiumError:  # not allowed to know
+            return True
+        return True
 
     async def _namespace(self, name: str) -> Json | None:
         try:

@@ -75,11 +75,11 @@ class Marking:
 
     def node(self, template: Template, op: CreateNodes, serial: int, index: int) -> Manifest:
         """Make a node from the template and the operation's strategies."""
-        node = prepared(cast(Node, template.build(serial)), op, index)
-        body: Json = msgspec.json.decode(template.json(serial, ""))
+        node = prepared(cast(Node, template.build(serial, index=index)), op, index)
+        body: Json = msgspec.json.decode(template.json(serial, "", index=index))
         body["metadata"]["labels"] = dict(node.labels)
         body["status"] = {
-            **template.part("status"),
+            **(body.get("status") or {}),
             "allocatable": dict(node.status.allocatable),
         }
         return self._manifest(resource_of(Node), body)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
 from podium.api.objects import ApiObject, Namespace, Node
+from podium.bench.live.changes import Changes
 from podium.bench.live.manifests import LABEL, Manifest, Marking, take_priority
 from podium.bench.live.measuring import NAMESPACE, Measurement
+from podium.bench.live.ongoing import SteadyState, churn
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer, at_once
 from podium.bench.objects import PodMaker, csi_node, in_turn
@@ -24,8 +29,12 @@ from podium.bench.ops import (
     CreateNodes,
     CreatePods,
     CreatePodSets,
+    DeletePods,
     Op,
     Sleep,
+    StartCollectingMetrics,
+    StopCollectingMetrics,
+    UpdateAny,
 )
 from podium.bench.templates import Template, Templates
 from podium.client.resources import NODES, PODS
@@ -60,7 +69,10 @@ class Operations:
         self._namespaces: set[str] = set()
         self._priorities: set[int] = set()
         self._labels: dict[str, dict[str, str]] = {}  # by the key of every pod
-        self._churns: list[asyncio.Task[None]] = []
+        self._background: list[asyncio.Task[None]] = []
+        self._claims: Counter[str] = Counter()  # by namespace
+        self._changes = Changes(context.writer, context.marking, context.clock)
+        self._collection: _Collection | None = None
 
     async def run(self, ops: Sequence[Op]) -> None:
         try:
@@ -68,40 +80,21 @@ class Operations:
             for op in ops:
                 self._report(op.opcode)
                 await self._perform(op)
-                self._check_churns()
+                self._check_background()
         finally:
-            for task in self._churns:
+            for task in self._background:
                 task.cancel()
-            await asyncio.gather(*self._churns, return_exceptions=True)
+            await asyncio.gather(*self._background, return_exceptions=True)
 
-    def _check_churns(self) -> None:
-        """Raise the error of a churn that failed: without churn the figures mean something else."""
-        for task in self._churns:
+    def _check_background(self) -> None:
+        """Raise the error of churn or deletions: without them the figures mean something else."""
+        for task in self._background:
             if task.done():
                 task.result()
 
     async def _perform(self, op: Op) -> None:
-        match op:
-            case CreateNodes():
-                await self._create_nodes(op)
-            case CreateNamespaces():
-                await self._create_namespaces(op)
-            case CreatePods():
-                await self._create_pods(op)
-            case CreatePodSets():
-                await self._create_pod_sets(op)
-            case CreateMixedPods():
-                await self._create_mixed_pods(op)
-            case CreateAny():
-                await self._create_any(op)
-            case Churn():
-                await self._start_churn(op)
-            case Barrier():
-                await self._wait_at(op)
-            case Sleep():
-                await sleep(self._context.clock, op.duration)
-            case _:
-                raise WorkloadFailed(f"{op.opcode} does not run on a cluster yet")
+        if perform := _PERFORM.get(type(op)):
+            await perform(self, op)
 
     async def _wait_for_scheduler(self) -> None:
         """Wait until a scheduler has tried a pod that fits nowhere, which shows that it works."""
@@ -117,7 +110,9 @@ class Operations:
     # --- nodes, namespaces and other objects ------------------------------------------------------
 
     async def _create_nodes(self, op: CreateNodes) -> None:
-        template = self._context.templates.get(op.node_template_path, Node)
+        template = self._context.templates.get(
+            op.node_template_path, Node, op.template_params, op.count
+        )
 
         async def create(numbers: tuple[int, int]) -> None:
             index, serial = numbers
@@ -128,7 +123,7 @@ class Operations:
 
         serials = list(itertools.islice(self._node_serials, op.count))
         await at_once(enumerate(serials), create)
-        self._node_names += map(template.name, serials)
+        self._node_names += [template.name(each, index) for index, each in enumerate(serials)]
 
     async def _create_node(self, node: Manifest) -> None:
         taints = (node.body.get("spec") or {}).get("taints")
@@ -150,16 +145,28 @@ class Operations:
         self._namespaces.add(name)
 
     async def _create_any(self, op: CreateAny) -> None:
-        template = self._context.templates.get(op.template_path, ApiObject)
+        template = self._context.templates.get(
+            op.template_path, ApiObject, op.template_params, op.count
+        )
         if template.is_namespaced:
             await self._create_namespace(op.namespace)
-        made = [self._made(template, op.namespace) for _ in range(op.count)]
+        made = [self._made(template, op.namespace, index) for index in range(op.count)]
         await at_once(made, self._create)
 
-    def _made(self, template: Template, namespace: str) -> Manifest:
+    async def _update_any(self, op: UpdateAny) -> None:
+        await self._changes.update_any(op, self._context.templates)
+
+    async def _delete_pods(self, op: DeletePods) -> None:
+        deleting = self._changes.delete_pods(op)
+        if op.skip_wait_to_completion:
+            self._background.append(asyncio.create_task(deleting))
+        else:
+            await deleting
+
+    def _made(self, template: Template, namespace: str, index: int = 0) -> Manifest:
         """Make a new object of a template; nodes have their own numbers."""
         serial = next(self._node_serials if template.kind is Node else self._serials)
-        data = template.json(serial, namespace if template.is_namespaced else "")
+        data = template.json(serial, namespace if template.is_namespaced else "", index=index)
         return self._context.marking.of_json(template.kind, data)
 
     async def _create(self, manifest: Manifest) -> None:
@@ -180,12 +187,15 @@ class Operations:
                 await self._create(manifest)
             return made
 
-        work = _churn(op, create, self._context.writer, self._context.clock)
-        self._churns.append(asyncio.create_task(work))
+        work = churn(op, create, self._context.writer, self._context.clock)
+        self._background.append(asyncio.create_task(work))
 
     # --- pods -------------------------------------------------------------------------------------
 
     async def _create_pods(self, op: CreatePods) -> None:
+        if op.steady_state:
+            await self._keep_steady(op)
+            return
         nodes = self._in_turn_over_nodes(op) if op.bind_in_turn else itertools.repeat("")
         pods = await self._manifests(op, nodes)
         if op.skip_wait_to_completion:
@@ -208,24 +218,61 @@ class Operations:
         self, op: CreatePods, nodes: Iterable[str] = itertools.repeat("")
     ) -> list[Manifest]:
         """Make the pods of an operation, and create the objects that belong to them."""
+        maker = await self._maker(op)
+        return await self._make(maker, range(op.count), nodes)
+
+    async def _maker(self, op: CreatePods) -> _Maker:
         await self._create_namespace(op.namespace)
-        others: list[Manifest] = []
-        marking = self._context.marking
-        maker = PodMaker(
-            op,
-            self._context.templates,
-            lambda kind, data: others.append(marking.of_json(kind, data)),
-            self._names_for(op, "pinInTurn") if op.pin_in_turn else (),
-        )
-        numbers = enumerate(self._next_serials(op.count))
+        first_claim = self._claims[op.namespace]
+        if op.persistent_volume_claim_template_path:
+            self._claims[op.namespace] += op.count
+        names = self._names_for(op, "pinInTurn") if op.pin_in_turn else ()
+        return _Maker(op, self._context, names, first_claim)
+
+    async def _make(
+        self, maker: _Maker, indexes: Iterable[int], nodes: Iterable[str] = itertools.repeat("")
+    ) -> list[Manifest]:
         pods = [
-            marking.pod(maker.json(serial, index), node)
-            for (index, serial), node in zip(numbers, nodes, strict=False)
+            maker.pod(next(self._serials), index, node)
+            for index, node in zip(indexes, nodes, strict=False)
         ]
-        await at_once(others, self._context.writer.create)
+        await at_once(maker.take_others(), self._context.writer.create)
         for pod in pods:
             await self._use_priority_class(pod)
         return pods
+
+    async def _keep_steady(self, op: CreatePods) -> None:
+        context, maker = self._context, await self._maker(op)
+        pods = await self._make(maker, range(op.count))
+        indexes = itertools.count(op.count)
+
+        async def create_next() -> str:
+            (pod,) = await self._make(maker, [next(indexes)])
+            await self._create_all([pod])
+            return pod.key
+
+        steady = SteadyState(op, context.writer, context.watch, context.clock, create_next)
+        keys: list[str] = []
+        with self._measured(keys) if op.collect_metrics else nullcontext():
+            keys += await steady.run([pod.key for pod in pods], self._create_all(pods))
+
+    def _measured(self, keys: Sequence[str]) -> AbstractContextManager[None]:
+        """Measure the pods that are in the list at the end of the block."""
+        measurement = self._measurement
+        return measurement.times.measuring(keys, measurement.watch, measurement.scheduler)
+
+    async def _start_collecting(self, op: StartCollectingMetrics) -> None:
+        self._collection = _Collection(op, frozenset(self._context.watch.bound))
+        self._collection.measuring.enter_context(self._measured(self._collection.keys))
+
+    async def _stop_collecting(self, _: StopCollectingMetrics) -> None:
+        if self._collection is None:
+            return
+        for key in self._context.watch.bound:
+            if self._collection.covers(key, self._labels.get(key)):
+                self._collection.keys.append(key)
+        self._collection.measuring.close()
+        self._collection = None
 
     async def _use_priority_class(self, pod: Manifest) -> None:
         value = take_priority(pod)
@@ -259,6 +306,9 @@ class Operations:
         attempted = op.stage_requirement == "Attempted"
         await self._context.watch.settled(keys, self._context.timeout, attempted=attempted)
 
+    async def _sleep(self, op: Sleep) -> None:
+        await sleep(self._context.clock, op.duration)
+
     def _in_turn_over_nodes(self, op: CreatePods) -> Iterator[str]:
         return itertools.cycle(self._names_for(op, "bindInTurn"))
 
@@ -267,23 +317,60 @@ class Operations:
             raise WorkloadFailed(f"{op.opcode}: {field} needs nodes, but there are none yet")
         return self._node_names
 
-    def _next_serials(self, count: int) -> Iterator[int]:
-        return itertools.islice(self._serials, count)
+
+class _Maker:
+    """Makes the pods of one operation, and keeps the objects that belong to them."""
+
+    def __init__(
+        self, op: CreatePods, context: LiveContext, node_names: Sequence[str], first_claim: int
+    ) -> None:
+        self._marking = context.marking
+        self._others: list[Manifest] = []
+        self._pods = PodMaker(op, context.templates, self._put, node_names, first_claim)
+
+    def _put(self, kind: type[ApiObject], data: bytes) -> None:
+        self._others.append(self._marking.of_json(kind, data))
+
+    def pod(self, serial: int, index: int, node_name: str) -> Manifest:
+        return self._marking.pod(self._pods.json(serial, index), node_name)
+
+    def take_others(self) -> list[Manifest]:
+        """Return the objects that the pods made since the last call need."""
+        others, self._others = self._others, []
+        return others
 
 
-async def _churn(
-    op: Churn, create: Callable[[], Awaitable[list[Manifest]]], writer: Writer, clock: Clock
-) -> None:
-    """Create an object of each template per interval; ``recreate`` also deletes them in turn."""
-    existing: dict[int, list[Manifest]] = {}
-    tick = 0
-    while op.mode == "recreate" or not op.number or tick < op.number:
-        await sleep(clock, op.interval_milliseconds / 1_000)
-        if op.mode == "create":
-            await create()
-        elif old := existing.pop(tick % op.number, None):
-            for manifest in old:
-                await writer.delete(manifest.resource, manifest.key)
-        else:
-            existing[tick % op.number] = await create()
-        tick += 1
+@dataclass(frozen=True)
+class _Collection:
+    """What is measured between ``startCollectingMetrics`` and ``stopCollectingMetrics``."""
+
+    op: StartCollectingMetrics
+    bound_before: frozenset[str]
+    keys: list[str] = field(default_factory=list)
+    measuring: ExitStack = field(default_factory=ExitStack)
+
+    def covers(self, key: str, labels: Mapping[str, str] | None) -> bool:
+        """Whether a bound pod counts; ``labels`` is ``None`` for a pod of churn."""
+        return (
+            labels is not None
+            and key not in self.bound_before
+            and key.partition("/")[0] in self.op.namespaces
+            and self.op.label_selector.items() <= labels.items()
+        )
+
+
+_PERFORM: Mapping[type[Op], Callable[[Operations, Any], Awaitable[None]]] = {
+    CreateNodes: Operations._create_nodes,
+    CreateNamespaces: Operations._create_namespaces,
+    CreatePods: Operations._create_pods,
+    CreatePodSets: Operations._create_pod_sets,
+    CreateMixedPods: Operations._create_mixed_pods,
+    CreateAny: Operations._create_any,
+    UpdateAny: Operations._update_any,
+    DeletePods: Operations._delete_pods,
+    Churn: Operations._start_churn,
+    Barrier: Operations._wait_at,
+    Sleep: Operations._sleep,
+    StartCollectingMetrics: Operations._start_collecting,
+    StopCollectingMetrics: Operations._stop_collecting,
+}

@@ -62,7 +62,8 @@ async def run(workload: Workload, options: LiveOptions, report: OnProgress) -> L
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="podium-bench-")))
         kubeconfig = options.kubeconfig
         if kubeconfig is None:
-            kubeconfig = await stack.enter_async_context(embedded_server(folder, clock))
+            server = embedded_server(folder, clock, workload.gates.release)
+            kubeconfig = await stack.enter_async_context(server)
         connection = await stack.enter_async_context(connect(kubeconfig, clock))
         context = await _prepare(stack, connection, workload, options)
         place = _Place(kubeconfig, folder, connection)
@@ -141,5 +142,8 @@ def _node_names(workload: Workload) -> Iterator[str]:
     serials = itertools.count()
     for op in workload.ops:
         if isinstance(op, CreateNodes):
-            template = workload.templates.get(op.node_template_path, Node)
-            yield from map(template.name, itertools.islice(serials, op.count))
+            template = workload.templates.get(
+                op.node_template_path, Node, op.template_params, op.count
+            )
+            for index, serial in enumerate(itertools.islice(serials, op.count)):
+                yield template.name(serial, index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -76,6 +76,7 @@ class PodWatch:
         self._pending: dict[str, str | None] = {}  # by key, with the reason
         self.created: dict[str, float] = {}
         self.bound: dict[str, float] = {}
+        self.on_bound: Callable[[str], None] | None = None  # called with the key, once per pod
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -97,7 +98,10 @@ class PodWatch:
         key = new.key
         self.created.setdefault(key, self._clock.now())
         if new.spec.node_name:
-            self.bound.setdefault(key, self._clock.now())
+            if key not in self.bound:
+                self.bound[key] = self._clock.now()
+                if self.on_bound is not None:
+                    self.on_bound(key)
             self._pending.pop(key, None)
             self._settle(key)
         else:

@@ -102,13 +102,42 @@ class Writer:
                 return found
             token = f"&continue={quote(page.metadata.continue_, safe='')}"
 
-    async def delete(self, resource: Resource[Any], key: str) -> None:
-        """Delete without grace period, as there is no kubelet; a missing object is not an error."""
-        path = f"{resource.path_of(key)}?gracePeriodSeconds=0"
+    async def get(self, resource: Resource[Any], key: str) -> Json:
+        found: Json = msgspec.json.decode(await self._connection.get(resource.path_of(key)))
+        return found
+
+    async def replace(
+        self, resource: Resource[Any], key: str, body: Json, subresource: str = ""
+    ) -> None:
+        """Store a new version of an object, or of a subresource such as its status."""
+        path = resource.path_of(key, subresource) if subresource else resource.path_of(key)
+        await self._connection.send(Request("PUT", path, msgspec.json.encode(body)))
+
+    async def delete(
+        self, resource: Resource[Any], key: str, *, at_once: bool = True
+    ) -> Json | None:
+        """Delete an object and return it as the server had it; ``None`` if it is missing.
+
+        By default there is no grace period, because there is no kubelet to wait for.
+        """
+        grace = "?gracePeriodSeconds=0" if at_once else ""
         try:
-            await self._connection.send(Request("DELETE", path))
+            answer = await self._connection.send(
+                Request("DELETE", f"{resource.path_of(key)}{grace}")
+            )
         except NotFound:
-            return
+            return None
+        found: Json = msgspec.json.decode(answer)
+        return found
+
+    async def remove(self, resource: Resource[Any], key: str) -> None:
+        """Delete an object, also where no controller is there to remove its finalizers."""
+        found = await self.delete(resource, key)
+        if found is not None and found.get("metadata", {}).get("finalizers"):
+            try:
+                await self.patch(resource, key, {"metadata": {"finalizers": None}})
+            except NotFound:
+                return
 
     async def empty(self, where: KindIn, run_id: str) -> None:
         """Delete all objects of a kind; outside namespaces, only those with this run's label."""
@@ -118,7 +147,7 @@ class Writer:
         for _ in range(2):  # a creation that was cancelled may still be carried out a moment later
             names = await self.names(resource, namespace, selector)
             keys = (f"{within}{name}" for name in names)
-            await at_once(keys, lambda key: self.delete(resource, key))
+            await at_once(keys, lambda key: self.remove(resource, key))
 
 
 async def at_once(things: Iterable[T], work: Callable[[T], Awaitable[object]]) -> None:
