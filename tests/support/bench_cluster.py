@@ -13,6 +13,11 @@ KINDS = (
     "/api/v1/nodes",
     "/api/v1/pods",
     "/api/v1/namespaces",
+    "/api/v1/services",
+    "/api/v1/persistentvolumes",
+    "/api/v1/persistentvolumeclaims",
+    "/apis/storage.k8s.io/v1/csinodes",
+    "/apis/scheduling.k8s.io/v1/priorityclasses",
     "/apis/coordination.k8s.io/v1/leases",
 )
 

@@ -97,9 +97,12 @@ ADMIN = ("admin", ("system:masters",))
 class ControlPlane:
     """Started by ``with``; its state is a temporary folder that goes with it."""
 
-    def __init__(self, binaries, flags=()):
+    def __init__(self, binaries, flags=(), *, protects_volumes=False):
         self._binaries = binaries
         self._flags = flags
+        # Both want controllers, and there are none: to make accounts, to release volumes.
+        wanting = ("ServiceAccount", "StorageObjectInUseProtection")
+        self._disabled = wanting[:1] if protects_volumes else wanting
         self._stack = contextlib.ExitStack()
 
     def __enter__(self):
@@ -178,8 +181,7 @@ class ControlPlane:
             "--endpoint-reconciler-type=none",
             "--service-cluster-ip-range=10.96.0.0/16",
             "--authorization-mode=RBAC",
-            # They want controllers, and there are none: to make accounts, to release volumes.
-            "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection",
+            f"--disable-admission-plugins={','.join(self._disabled)}",
             *self._flags,
         ]
         server = stack.enter_context(Program(arguments, self.folder / "kube-apiserver.log"))
