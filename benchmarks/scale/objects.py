@@ -17,6 +17,7 @@ MANAGED = [
     for manager in ("kube-controller-manager", "kube-scheduler", "kubelet")
 ]
 BORN = "2026-01-01T00:00:00Z"
+REQUESTS = {"cpu": "100m", "memory": "200Mi"}
 
 
 def node_text():
@@ -64,20 +65,20 @@ def node_text():
 
 
 def pod_text(node="", spread=False):
-    """Return JSON with the places ``name``, ``version``, ``app``, and ``node`` if it has one."""
-    mount = {"name": "kube-api-access", "mountPath": "/var/run/secrets", "readOnly": True}
+    """Return JSON with the places ``name``, ``version``, ``app``, ``time``, and maybe ``node``."""
+    mount = {"name": "kube-api-access-%(name)s", "mountPath": "/run/secrets", "readOnly": True}
     container = {
         "name": "app",
         "image": "registry.example.com/team/app-1:v1",
         "env": [{"name": f"SETTING_{n}", "value": f"value number {n}"} for n in range(8)],
-        "resources": {"requests": {"cpu": "100m", "memory": "200Mi"}},
+        "resources": {"requests": REQUESTS},
         "volumeMounts": [mount],
         "terminationMessagePath": "/dev/termination-log",
         "imagePullPolicy": "IfNotPresent",
     }
     lasting = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
     spec = {
-        "volumes": [{"name": "kube-api-access", "projected": {"sources": []}}],
+        "volumes": [{"name": "kube-api-access-%(name)s", "projected": {"sources": []}}],
         "containers": [container],
         "restartPolicy": "Always",
         "serviceAccountName": "default",
@@ -113,15 +114,17 @@ def _spread():
 
 def _running():
     kinds = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
-    one = {"status": "True", "lastProbeTime": None, "lastTransitionTime": BORN}
+    one = {"status": "True", "lastProbeTime": None, "lastTransitionTime": "%(time)s"}
     status = {
         "name": "app",
-        "state": {"running": {"startedAt": BORN}},
+        "allocatedResources": REQUESTS,
+        "resources": {"requests": REQUESTS},
+        "state": {"running": {"startedAt": "%(time)s"}},
         "ready": True,
         "restartCount": 0,
         "image": "registry.example.com/team/app-1:v1",
         "imageID": "registry.example.com/team/app-1@sha256:" + 64 * "0",
-        "containerID": "containerd://" + 64 * "0",
+        "containerID": "containerd://%(name)s",
         "started": True,
     }
     return {
@@ -129,7 +132,7 @@ def _running():
         "conditions": [{"type": kind, **one} for kind in kinds],
         "hostIP": "10.0.0.1",
         "podIP": "10.1.0.1",
-        "startTime": BORN,
+        "startTime": "%(time)s",
         "containerStatuses": [status],
         "qosClass": "Burstable",
     }

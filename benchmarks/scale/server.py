@@ -15,8 +15,10 @@ import time
 
 from benchmarks.scale.objects import APPS, node_text, pod_text
 
-NODE, PLACED = node_text(), pod_text(node="%(node)s")
-PENDING = (pod_text(), pod_text(spread=True))  # in turn
+NODE = node_text()
+# The pods of one app in two are spread over the zones.
+PLACED = (pod_text(node="%(node)s"), pod_text(node="%(node)s", spread=True))
+PENDING = (pod_text(), pod_text(spread=True))
 BATCH = 200
 GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
 CREATED = b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
@@ -45,10 +47,14 @@ class World:
     def pod(self, number):
         node = self.placed.get(number)
         version = self.versions.get(("pod", number), number + 1)
-        places = {"name": f"pod-{number:08d}", "version": version, "app": number // APPS}
+        app = number // APPS
+        places = {"name": f"pod-{number:08d}", "version": version, "app": app}
+        places["time"] = (
+            f"2026-01-{1 + app % 28:02d}T{app % 24:02d}:{app % 60:02d}:{number % 10:02d}Z"
+        )
         if node is None:
-            return PENDING[number % 2] % places
-        return PLACED % {**places, "node": node_name(node)}
+            return PENDING[app % 2] % places
+        return PLACED[app % 2] % {**places, "node": node_name(node)}
 
     def listed(self, kind):
         if kind == "nodes":

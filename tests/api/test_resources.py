@@ -9,6 +9,7 @@ from podium.api.resources import (
     WRITTEN,
     allocatable,
     amounts,
+    held_requests,
     host_ports,
     is_extended,
     is_held,
@@ -383,3 +384,48 @@ def test_requests_cover_every_moment_of_the_pods_life(running, starting):
     )
 
     assert amounts(pod_requests(subject, WRITTEN)).get("cpu", 0) == max(moments)
+
+
+quantities = st.fixed_dictionaries({}, optional={"cpu": st.sampled_from(["1", "2"])})
+shown = st.fixed_dictionaries(
+    {"name": st.sampled_from("cd")},
+    optional={
+        "resources": st.fixed_dictionaries({"requests": quantities}),
+        "allocatedResources": quantities,
+    },
+)
+held_pods = st.builds(
+    lambda names, inits, own, status: pod(
+        *(container(name, **requests) for name, requests in names),
+        init=[container(name, always=always) for name, always in inits],
+        status=status,
+        **own,
+    ),
+    st.lists(st.tuples(st.sampled_from("cd"), quantities), max_size=2),
+    st.lists(st.tuples(st.sampled_from("cd"), st.booleans()), max_size=1),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "overhead": quantities,
+            "resources": st.fixed_dictionaries({"requests": quantities}),
+        },
+    ),
+    st.fixed_dictionaries(
+        {"containerStatuses": st.lists(shown, max_size=2)},
+        optional={
+            "initContainerStatuses": st.lists(shown, max_size=1),
+            "allocatedResources": quantities,
+            "resources": st.fixed_dictionaries({"requests": quantities}),
+            "conditions": st.sampled_from([INFEASIBLE["conditions"], DEFERRED["conditions"]]),
+        },
+    ),
+)
+
+
+@pytest.mark.parametrize("release", [V1_36, V1_37])
+@given(subjects=st.lists(held_pods, max_size=5))
+def test_kept_results_are_those_of_the_pod_itself(release, subjects):
+    rule = request_rule(release)
+    for subject in subjects:
+        exact = amounts(pod_requests(subject, rule))
+        assert held_requests(subject, rule) == (exact, non_zero(subject, rule))

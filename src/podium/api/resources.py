@@ -99,8 +99,35 @@ def is_held(pod: Pod) -> bool:
 
 
 def held_requests(pod: Pod, rule: RequestRule) -> Requests:
-    """Return what the pod takes according to status and spec, such as during a resize."""
-    return _worked_out(pod, rule)
+    """Return what the pod takes according to status and spec, such as during a resize.
+
+    The result is shared: do not change it.
+    """
+    key = (rule.name, written_requests(pod), _held_as_shown(pod))
+    found = _HELD.get(key)
+    if found is None:
+        found = _worked_out(pod, rule)
+        if len(_HELD) >= _MOST_KEPT:
+            _HELD.clear()
+        _HELD[key] = found
+    return found
+
+
+def _held_as_shown(pod: Pod) -> Hashable:
+    """Return everything else that determines held requests, as a cache key."""
+    spec, status = pod.spec, pod.status
+    shown = [
+        (one.name, *one.allocated_resources.items(), one.resources is None, *_actual(one).items())
+        for one in (*status.init_container_statuses, *status.container_statuses)
+    ]
+    own = status.resources
+    return (
+        tuple([container.name for container in (*spec.init_containers, *spec.containers)]),
+        tuple(shown),
+        tuple(status.allocated_resources.items()),
+        None if own is None else tuple(own.requests.items()),
+        _is_resize_infeasible(pod),
+    )
 
 
 def _worked_out(pod: Pod, rule: RequestRule) -> Requests:
@@ -108,6 +135,7 @@ def _worked_out(pod: Pod, rule: RequestRule) -> Requests:
 
 
 _AS_WRITTEN: dict[Hashable, Requests] = {}
+_HELD: dict[Hashable, Requests] = {}
 _MOST_KEPT = 4096
 
 
@@ -365,9 +393,10 @@ def _held_by_pod(pod: Pod) -> Nanos | None:
 
 
 def _is_resize_infeasible(pod: Pod) -> bool:
-    pending = (found for found in pod.status.conditions if found.type == "PodResizePending")
-    first = next(pending, None)
-    return first is not None and first.reason == "Infeasible"
+    for found in pod.status.conditions:
+        if found.type == "PodResizePending":
+            return found.reason == "Infeasible"
+    return False
 
 
 def _is_pod_level(name: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import numpy as np
+from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
 from podium.api import resources
@@ -38,6 +39,7 @@ from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodGroups, PodQuery
 from podium.state.pod_info import UNPLACED, PodInfo
 from podium.state.rows import Moment, NodeInfo, Rows
+from podium.state.shared_parts import SharedParts
 from podium.state.storage import Storage
 
 T = TypeVar("T", bound=ApiObject)
@@ -69,6 +71,7 @@ class ClusterState:
         self._assumed: set[str] = set()
         self._known_capacity = 0
         self._protects_nodes = False  # whether the maps of nodes are made read-only
+        self._shared_parts = SharedParts()
         self.volumes = VolumeStore()
         self._stores: dict[type[ApiObject], ObjectStore[ApiObject]] = {
             k: ObjectStore() for k in ASPECTS
@@ -148,6 +151,7 @@ class ClusterState:
         if self.table.capacity > self._known_capacity:
             self._grow()
         is_new = not self.table.live[row]
+        self._shared_parts.share_node(node)
         if changed := self.table.set_node(row, node):
             self.journal.record(row, changed)
         if is_new:
@@ -184,6 +188,7 @@ class ClusterState:
                 return known
             self._take_off_row(known)
         self._place(info)
+        self._share(info)
         return info
 
     def update_pod(self, pod: Pod) -> PodInfo:
@@ -201,9 +206,11 @@ class ClusterState:
                 self.journal.record(known.row, Aspect.POD_OBJECTS)
             known.pod = pod
             self.table.resources.placed.renewed(known)
+            self._share(known)
             return known
         self._take_off_row(known)
         self._place(info)
+        self._share(info)
         return info
 
     def remove_pod(self, pod: Pod) -> None:
@@ -296,6 +303,18 @@ class ClusterState:
         if self.table.capacity > self._known_capacity:
             self._grow()
         self._put_on_row(info, row)
+
+    def _share(self, info: PodInfo) -> None:
+        """Store equal parts of placed pods once.
+
+        A pod that was assumed is left alone until its kubelet updates it, so that confirming a
+        binding stays cheap.
+        """
+        self._shared_parts.share_pod(info.pod)
+        labels = info.pod.labels
+        if info.label_set is not None and type(labels) is type(info.label_set.labels):
+            force_setattr(info.pod.metadata, "labels", info.label_set.labels)
+        force_setattr(info.pod.spec, "node_name", self.table.names[info.row])
 
     def _put_on_row(self, info: PodInfo, row: int) -> None:
         info.row = row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final
 
 from podium.api import resources
@@ -105,27 +104,14 @@ class PodInfo:
         return f"PodInfo({self.pod.key})"
 
 
-_REQUESTS: dict[Hashable, resources.Requests] = {}
-_MAX_KEPT: Final = 4096
-
-
 def _requests(pod: Pod, rule: RequestRule) -> resources.Requests:
     """Return what the pod takes. Equal results are one object, which saves memory and time."""
     try:
         held = resources.is_held(pod)
-        found = (
-            _shared(resources.held_requests(pod, rule)) if held else resources.spec_requests(pod)
-        )
+        found = resources.held_requests(pod, rule) if held else resources.spec_requests(pod)
     except InvalidQuantity:
         validate(pod)  # its error names the field and all other problems
         raise
     if min(found[0].values(), default=0) < 0:  # would put scores out of range
         validate(pod)
     return found
-
-
-def _shared(requests: resources.Requests) -> resources.Requests:
-    exact, non_zero = requests
-    if len(_REQUESTS) >= _MAX_KEPT:
-        _REQUESTS.clear()
-    return _REQUESTS.setdefault((*exact.items(), non_zero), requests)

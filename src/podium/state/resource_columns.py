@@ -45,6 +45,8 @@ class ResourceColumns:
         self.placed = PodColumns(len(_NATIVE))
         self._holders = [0] * len(_NATIVE)  # how many rows have each resource
         self._below: dict[int, NDArray[np.int64]] = {}  # requested by pods below a priority
+        # By the id of the requests, which are kept with them so that no other object gets it.
+        self._amounts: dict[int, tuple[dict[str, int], list[tuple[int, int]]]] = {}
 
     def grow(self, capacity: int) -> None:
         self.allocatable = grown(self.allocatable, capacity, 0)
@@ -81,10 +83,24 @@ class ResourceColumns:
         No resource is named twice: a pod that requests ``pods`` counts as one more than that.
         """
         if not info.columns:
-            index, requests = self.index, info.requests
-            info.columns = [(index[name], n) for name, n in requests.items() if n and name != _POD]
-            info.columns.append((PODS, int64(1 + requests.get(_POD, 0))))
+            requests = info.requests
+            kept = self._amounts.get(id(requests))
+            if kept is None or kept[0] is not requests:
+                kept = self._worked_out(requests)
+            info.columns = kept[1]
         return info.columns
+
+    def _worked_out(self, requests: dict[str, int]) -> tuple[dict[str, int], list[tuple[int, int]]]:
+        """Keep the amounts of these requests: equal pods share both."""
+        index = self.index
+        amounts = [(index[name], n) for name, n in requests.items() if n and name != _POD]
+        if len(self._amounts) >= _KEPT_AMOUNTS:
+            self._amounts.clear()
+        kept = self._amounts[id(requests)] = (
+            requests,
+            [*amounts, (PODS, int64(1 + requests.get(_POD, 0)))],
+        )
+        return kept
 
     def add(self, info: PodInfo, row: int, sign: int) -> None:
         """Add (+1) or subtract (-1) a pod."""
@@ -135,6 +151,7 @@ class ResourceColumns:
 
 
 _KEPT_PRIORITIES: Final = 4
+_KEPT_AMOUNTS: Final = 4096
 
 
 def int64(number: int) -> int:
