@@ -9,6 +9,8 @@ from podium.clock import FakeClock
 from podium.live import slices
 from podium.live.slices import Collector
 
+ENOUGH = slices._MANY + 1000  # other objects that are freed meanwhile count against these
+
 
 @pytest.fixture
 def collections():
@@ -26,41 +28,41 @@ def collections():
     gc.unfreeze()
 
 
-def test_it_freezes_what_the_first_lists_brought_and_hands_back_at_the_end(collections):
+def test_it_freezes_what_is_there_and_hands_back_at_the_end(collections):
     ours = Collector(FakeClock())
     ours.start()
     assert (gc.isenabled(), gc.get_freeze_count() > 0) == (False, True)
 
     ours.stop()
     assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)
-    assert collections == [2]
+    assert collections == []
 
 
 def test_it_collects_when_enough_was_allocated(collections):
     ours = Collector(FakeClock())
     ours.start()
     ours.between_slices()
-    assert collections == [2]
+    assert collections == []
 
-    kept = [[] for _ in range(slices._MANY)]
+    kept = [[] for _ in range(ENOUGH)]
     ours.between_slices()
     ours.between_slices()
     ours.stop()
-    assert collections == [2, 0]
-    assert len(kept) == slices._MANY
+    assert collections == [0]
+    assert len(kept) == ENOUGH
 
 
 def test_garbage_goes_also_while_no_pod_is_scheduled(collections):
     clock = FakeClock()
     ours = Collector(clock)
     ours.start()
-    kept = [[] for _ in range(slices._MANY)]
+    kept = [[] for _ in range(ENOUGH)]
     clock.advance(1)
     ours.stop()
     clock.advance(10)
 
-    assert collections == [2, 0]
-    assert len(kept) == slices._MANY
+    assert collections == [0]
+    assert len(kept) == ENOUGH
 
 
 def test_what_survives_some_collections_is_never_examined_again(collections):
@@ -68,19 +70,19 @@ def test_what_survives_some_collections_is_never_examined_again(collections):
     ours.start()
     before = gc.get_freeze_count()
     for _ in range(slices._COLLECTIONS_PER_FREEZE):
-        kept += [[] for _ in range(slices._MANY)]
+        kept += [[] for _ in range(ENOUGH)]
         ours.between_slices()
     frozen = gc.get_freeze_count() - before
     ours.stop()
 
-    assert collections == [2, *[0] * (slices._COLLECTIONS_PER_FREEZE - 1), 2]
+    assert collections == [*[0] * (slices._COLLECTIONS_PER_FREEZE - 1), 2]
     assert frozen >= len(kept)
 
 
 def test_young_cycles_are_freed(collections):
     ours = Collector(FakeClock())
     ours.start()
-    for _ in range(slices._MANY):
+    for _ in range(ENOUGH):
         cycle = []
         cycle.append(cycle)
     alive = weakref.ref(Cyclic())

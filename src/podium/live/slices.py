@@ -65,7 +65,7 @@ class Collector:
     def start(self) -> None:
         """Take over from Python; call this before the first lists, which bring most objects."""
         gc.disable()
-        _collect_all()
+        gc.freeze()  # modules live as long as the process
         self._tick()
 
     def between_slices(self) -> None:
