@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Final
 
 from podium.clock import Clock, Timer, give_way
@@ -42,25 +42,28 @@ class Slices:
         self._start = self._timer()
 
 
-_MANY: Final = 10_000  # allocations after which a collection is worth its time
-_COLLECTIONS_PER_FREEZE: Final = 5
+_MANY: Final = 10_000  # new objects after which a collection is worth its time
+_LONGEST_WAIT: Final = 0.25  # freed objects hide new ones from that count
+_FREEZE_AFTER: Final = 0.01  # seconds of collections
 _TICK: Final = 0.02  # while no pod is scheduled, lists and watches still produce garbage
 
 
 class Collector:
     """Runs the garbage collector of the process from ``start`` to ``stop``.
 
-    Every fifth collection examines all objects, and what survives it is frozen: it is never
-    examined again. So a pause depends on what was allocated lately, not on the size of the
-    cluster; examining 300,000 pods takes more than a second. The price is that objects in a cycle
-    are never freed if they become garbage after that. Neither the state nor the queue nor the
-    objects of the API form cycles.
+    It mostly examines the youngest objects. When that has taken ten milliseconds in all, it
+    examines the survivors once more and freezes them: they are never examined again. So a pause
+    depends on what was allocated lately, not on the size of the cluster; examining 300,000 pods
+    takes more than a second. The price is that objects in a cycle are never freed if they become
+    garbage after that. Neither the state nor the queue nor the objects of the API form cycles.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, timer: Callable[[], float] = thread_time) -> None:
         self._clock = clock
+        self._seconds = timer
         self._timer: Timer | None = None
-        self._collections = 0
+        self._collected_at = 0.0
+        self._spent = 0.0  # seconds of collections since objects were last frozen
 
     def start(self) -> None:
         """Take over from Python; call this before the first lists, which bring most objects."""
@@ -69,14 +72,19 @@ class Collector:
         self._tick()
 
     def between_slices(self) -> None:
-        """Collect if enough was allocated: mostly the youngest objects, sometimes all."""
-        if gc.get_count()[0] < _MANY:
+        """Collect if enough was allocated, or some time has passed."""
+        now = self._clock.now()
+        if gc.get_count()[0] < _MANY and now - self._collected_at < _LONGEST_WAIT:
             return
-        self._collections += 1
-        if self._collections % _COLLECTIONS_PER_FREEZE == 0:
-            _collect_all()
+        self._collected_at = now
+        if self._spent >= _FREEZE_AFTER:
+            self._spent = 0.0
+            gc.collect()
+            gc.freeze()
         else:
+            begun = self._seconds()
             gc.collect(0)
+            self._spent += self._seconds() - begun
 
     def stop(self) -> None:
         if self._timer is not None:
@@ -88,8 +96,3 @@ class Collector:
     def _tick(self) -> None:
         self.between_slices()
         self._timer = self._clock.call_later(_TICK, self._tick)
-
-
-def _collect_all() -> None:
-    gc.collect()
-    gc.freeze()
