@@ -6,6 +6,7 @@ Amounts are Python integers for one node and arrays for many; the functions here
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from podium.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, is_scalar
 from podium.framework.args import Args, Problem, invalid, outside
 from podium.framework.scores import idiv
-from podium.state.resource_columns import int64
+from podium.state.resource_columns import EXACT_BELOW, int64
+from podium.state.resource_columns import FloatColumns as FloatColumns
+from podium.state.rows import Rows, table_of
 
 Amount = TypeVar("Amount", int, NDArray[np.int64])
 Amount_co = TypeVar("Amount_co", int, NDArray[np.int64], covariant=True)
@@ -72,6 +75,35 @@ def used(nodes: Amounts[Amount], resource: str, *, non_zero: bool) -> Amount:
     if non_zero and resource in (CPU, MEMORY):
         return nodes.non_zero_requested(resource)
     return nodes.requested(resource)
+
+
+def exact_floats(nodes: Rows, demands: Sequence[Demand]) -> FloatColumns | None:
+    """Return cpu and memory by row as floats, if these are the demands and floats are exact.
+
+    Scores divide, and floats do so much faster. ``None`` is also for a dry run, and while a node
+    lacks one of the two resources: then its score is computed otherwise.
+    """
+    if len(demands) != 2 or demands[0].name != CPU or demands[1].name != MEMORY:
+        return None
+    columns = table_of(nodes).resources
+    is_exact = (
+        columns.are_floats_exact
+        and demands[0].amount < EXACT_BELOW
+        and demands[1].amount < EXACT_BELOW
+        and nodes.overlay is None
+        and nodes.all_have(CPU)
+        and nodes.all_have(MEMORY)
+    )
+    return columns.floats if is_exact else None
+
+
+@lru_cache(maxsize=2)
+def scratch(shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Return an array to compute in: the same memory again stays in the processor's cache.
+
+    Its contents are valid until the caller returns.
+    """
+    return np.empty(shape)
 
 
 _LEAST, _MOST = -(2**63), 2**63 - 1

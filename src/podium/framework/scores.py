@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,22 +12,21 @@ from podium.framework.plugin import Scores
 
 Ints = TypeVar("Ints", int, NDArray[np.int64])
 
-_ZEROS: dict[int, Scores] = {}
-_MOST_KEPT = 64
+
+@lru_cache(maxsize=64)
+def uniform(value: int, count: int) -> Scores:
+    """Return the same score for so many nodes. The array is shared, and cannot be written to."""
+    return np.broadcast_to(np.int64(value), (count,))
+
+
+def uniform_value(scores: NDArray[Any]) -> int | None:
+    """Return the score that all nodes have, of an array that ``uniform`` made."""
+    return int(scores.item(0)) if not scores.strides[0] and len(scores) else None
 
 
 def zeros(count: int) -> Scores:
-    """Return 0 for so many nodes. The array is shared and read-only.
-
-    The scoreboard recognizes it, and does not add it up.
-    """
-    found = _ZEROS.get(count)
-    if found is None:
-        if len(_ZEROS) >= _MOST_KEPT:
-            _ZEROS.clear()
-        found = _ZEROS[count] = np.zeros(count, np.int64)
-        found.flags.writeable = False
-    return found
+    """Return 0 for so many nodes."""
+    return uniform(0, count)
 
 
 def idiv(numerator: Ints, denominator: Any) -> Ints:
@@ -51,6 +51,8 @@ def scale(scores: Scores, *, reverse: bool = False, top: int = 100) -> Scores:
 
     With nothing to tell nodes apart, all are 0, or all at the top when reversed.
     """
+    if uniform_value(scores) == 0:
+        return uniform(top, len(scores)) if reverse else scores
     highest = int(scores.max(initial=0))
     if highest == 0:
         return np.full_like(scores, top) if reverse else scores

@@ -16,6 +16,7 @@ import numpy as np
 from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.framework.resource_scoring import Amount
+from podium.framework.scores import zeros
 
 LEAST: Final = 23 << 20
 MOST_PER_IMAGE: Final = 1000 << 20
@@ -41,7 +42,7 @@ class ImageLocality(fwk.ScorePlugin):
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         held = list(self.held(pod))
         if not held:
-            return np.full(len(nodes), points(0, self.image_count(pod)))
+            return zeros(len(nodes))
         total = np.zeros(len(nodes), np.int64)
         for image, worth in held:
             total += nodes.holding(image) * worth

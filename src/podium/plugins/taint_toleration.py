@@ -15,6 +15,7 @@ import numpy as np
 from podium import framework as fwk
 from podium.api.objects import Node, Pod, Taints, Tolerations
 from podium.api.taints import PREFER_NO_SCHEDULE, find_untolerated, tolerates
+from podium.framework.scores import zeros
 
 REJECTED = fwk.Status.unresolvable("node(s) had untolerated taint(s)")
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.TAINTS)
@@ -54,6 +55,8 @@ class TaintToleration(fwk.FilterPlugin, fwk.PreScorePlugin, fwk.ScorePlugin, fwk
         tolerations = state.get(SoftTolerations).tolerations
         compares = self.compares
         counts = nodes.taints.map(lambda taints: count_untolerated(taints, tolerations, compares))
+        if not any(counts.values):  # as nearly always
+            return zeros(len(nodes))
         return counts.to_array(np.int64)
 
     def normalize_score(

@@ -36,6 +36,7 @@ def _check_rows_of_pods(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
 def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
     columns = table.resources
     columns.check_holders()
+    columns.check_floats()
     requested = np.zeros_like(columns.requested)
     non_zero = np.zeros_like(columns.non_zero)
     for info in pods.values():

@@ -221,3 +221,26 @@ def test_both_forms_agree(chosen, offered, taken, requests):
     )
 
     scored(pod(requests=requests), nodes, chosen)
+
+
+LARGE = st.integers(2**46 - 2**10, 2**46 - 1) | st.integers(1, 2**46 - 1)
+PAIRS = st.tuples(LARGE, LARGE)
+
+
+@examples(200)
+@given(
+    chosen=st.sampled_from(["LeastAllocated", "MostAllocated"]).map(strategy)
+    | st.builds(strategy, st.just(RATIO), st.none(), SHAPES),
+    has=PAIRS,
+    taken=PAIRS,
+    asked=PAIRS,
+)
+def test_floats_are_as_exact_as_integers(chosen, has, taken, asked):
+    """Up to the largest amounts for which floats are used: scores of one node are of integers."""
+    in_milli = [{"cpu": f"{cpu}m", "memory": memory} for cpu, memory in (has, taken, asked)]
+    nodes = fwk.Rows.of(
+        node("n", cpu=None, memory=None, allocatable=in_milli[0]),
+        pods=[pod("other", node="n", requests=in_milli[1])],
+    )
+
+    scored(pod(requests=in_milli[2]), nodes, chosen)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-import numpy as np
-
 from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import Pod
@@ -73,9 +71,7 @@ class SingleStrategy(fwk.ScorePlugin):
         return int(self.strategy.score(self.demands_of(pod), node))
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
-        scores = np.zeros(len(nodes), np.int64)
-        scores[:] = self.strategy.score(self.demands_of(pod), nodes)
-        return scores
+        return self.strategy.score_all(self.demands_of(pod), nodes)
 
     def demands_of(self, pod: Pod) -> tuple[Demand, ...]:
         """Return the pod's demands; those of the last pod are kept, as there is no PreScore."""

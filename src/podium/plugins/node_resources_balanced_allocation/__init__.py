@@ -20,12 +20,19 @@ from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import Pod
 from podium.framework.args import invalid
-from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand, ResourceSpec, demands
+from podium.framework.resource_scoring import (
+    CPU_AND_MEMORY,
+    Demand,
+    ResourceSpec,
+    demands,
+    exact_floats,
+)
 from podium.plugins.node_resources_balanced_allocation.balance import (
     CurrentBalances,
     balance_of,
     balance_with,
     balances,
+    balances_of_two,
     points,
     shares,
 )
@@ -86,8 +93,11 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         asked = state.find(Demands) or self.demands_of(pod)
         if asked is None:
             return np.zeros(len(nodes), np.int64)
-        after = balances(asked.of, nodes, balance_with)
-        return points(after, self.current.on(nodes, asked.of))
+        before = self.current.on(nodes, asked.of)
+        floats = exact_floats(nodes, asked.of)
+        if floats is None:
+            return points(balances(asked.of, nodes, balance_with), before)
+        return points(balances_of_two(floats, nodes, asked.of), before)
 
     def demands_of(self, pod: Pod) -> Demands | None:
         # The pod's status counts here, unlike in NodeResourcesFit.

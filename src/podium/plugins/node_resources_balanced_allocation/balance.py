@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.framework.resource_scoring import Amount, Demand, wrapped
+from podium.framework.resource_scoring import Amount, Demand, FloatColumns, scratch, wrapped
 
 
 class Share(NamedTuple):
@@ -56,6 +56,26 @@ def balances(
     for mask, there in by_resources_present(asked, nodes) if asked else ():
         found[mask] = rule(there)
     return found
+
+
+def balances_of_two(
+    floats: FloatColumns, nodes: fwk.Rows, asked: Sequence[Demand]
+) -> NDArray[np.int64]:
+    """Return what ``balance_with`` is for each node, in the same steps."""
+    capacity, used = nodes.take(floats.allocatable), nodes.take(floats.requested)
+    demand = np.array([[float(asked[0].amount)], [float(asked[1].amount)]])
+    fractions = np.add(used, demand, out=scratch(used.shape))
+    fractions /= capacity
+    if np.maximum.reduce(fractions, axis=None, initial=0.0) > 1.0:
+        np.minimum(fractions, 1.0, out=fractions)
+    percent = fractions[0]
+    percent -= fractions[1]
+    np.absolute(percent, out=percent)
+    percent *= 0.5  # the deviation
+    np.subtract(1.0, percent, out=percent)
+    percent *= 100.0
+    small: NDArray[np.int16] = percent.astype(np.int16)  # this first, as floats convert slowly
+    return small.astype(np.int64)
 
 
 def balance_of(there: Sequence[Share]) -> Any:

@@ -108,11 +108,7 @@ class NodeResourcesFit(
         return score
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
-        demands = self.scored(state, pod)
-        if not demands:
-            return np.zeros(len(nodes), np.int64)
-        scores: fwk.Scores = self.strategy.score(demands, nodes)
-        return scores
+        return self.strategy.score_all(self.scored(state, pod), nodes)
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import Pod
 from podium.framework.resource_scoring import (
@@ -22,10 +23,12 @@ from podium.framework.resource_scoring import (
     ResourceSpec,
     broken_line,
     demands,
+    exact_floats,
+    scratch,
     used,
     wrapped,
 )
-from podium.framework.scores import idiv
+from podium.framework.scores import idiv, zeros
 
 RATIO = "RequestedToCapacityRatio"
 
@@ -63,6 +66,11 @@ class Strategy(ABC):
             weights = weights + self.counts(part) * weight
         return self.mean(total, weights + (weights == 0))
 
+    def score_all(self, demands: Sequence[Demand], nodes: fwk.Rows) -> fwk.Scores:
+        """Return the scores of many nodes."""
+        scores: fwk.Scores = self.score(demands, nodes) if demands else zeros(len(nodes))
+        return scores
+
     @abstractmethod
     def part(self, requested: Amount, capacity: Amount) -> Amount:
         """Return the score of one resource."""
@@ -83,6 +91,22 @@ def _plus(total: Any, part: Any, weight: Any) -> Any:
 
 class LeastAllocated(Strategy):
     """Score higher the more of a resource stays free."""
+
+    def score_all(self, demands: Sequence[Demand], nodes: fwk.Rows) -> fwk.Scores:
+        floats = exact_floats(nodes, demands)
+        if floats is None:
+            return super().score_all(demands, nodes)
+        capacity, spare = nodes.take(floats.allocatable), nodes.take(floats.spare)
+        (_, cpu, cpu_weight), (_, memory, memory_weight) = demands
+        asked = np.array([[100.0 * cpu], [100.0 * memory]])
+        quotients = np.subtract(spare, asked, out=scratch(spare.shape))
+        quotients /= capacity
+        if np.minimum.reduce(quotients, axis=None, initial=0.0) < 0.0:
+            np.maximum(quotients, 0.0, out=quotients)
+        parts = quotients.astype(np.int16)  # truncates
+        total = parts[0] * cpu_weight + parts[1] * memory_weight
+        mean: fwk.Scores = (total // (cpu_weight + memory_weight)).astype(np.int64)
+        return mean
 
     def part(self, requested: Amount, capacity: Amount) -> Amount:
         return idiv(wrapped(_free(requested, capacity) * 100), capacity)
