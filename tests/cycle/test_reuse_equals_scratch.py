@@ -3,6 +3,7 @@
 from zlib import crc32
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,10 +14,9 @@ from podium.config import default
 from podium.cycle.outcome import Placed
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
-from podium.legacy.plugins import LEGACY
-from podium.plugins import IN_TREE
+from podium.testing.builders import node, pod
 from podium.testing.cases import replica
-from tests.support.clusters import NODE_NAMES, clusters, feed, nodes, pods, service
+from tests.support.clusters import NODE_NAMES, Cluster, clusters, feed, nodes, pods, service
 from tests.support.configurations import with_legacy
 from tests.support.generated_storage import bound_storage_object, open_storage_change
 from tests.support.search import examples
@@ -40,8 +40,10 @@ def unsigned(plugin):
     return type(plugin.__name__, (plugin,), {"sign": None})
 
 
+KNOWN = app.in_tree_with_legacy()
+PLUGINS = [KNOWN.entry(name).build for name in KNOWN]
 CHANGED = st.dictionaries(
-    st.sampled_from([each for each in (*IN_TREE, *LEGACY) if each.sign is not None]),
+    st.sampled_from([each for each in PLUGINS if each.sign is not None]),
     st.sampled_from((unsigned, signed_by_name)),
     max_size=4,
 )
@@ -49,8 +51,7 @@ CHANGED = st.dictionaries(
 
 
 def registry_with(changed):
-    plugins = (*IN_TREE, *LEGACY)
-    return Registry([changed[each](each) if each in changed else each for each in plugins])
+    return Registry([changed[each](each) if each in changed else each for each in PLUGINS])
 
 
 class Pair:
@@ -177,3 +178,14 @@ def test_reuse_equals_scratch(cluster, data):
         else:
             data.draw(st.sampled_from(EVENTS))(pair, number, data.draw)
     pair.each(lambda core: core.cluster.check_invariants())
+
+
+@pytest.mark.parametrize("configuration", [default(app.in_tree()), with_legacy()])
+def test_both_cores_have_plugins_that_work(configuration):
+    """Two cores that fail alike would agree too."""
+    pair = Pair(Cluster(nodes=[node("n1")]), configuration)
+
+    outcomes = pair.each(lambda core: core.cycle(QueuedPod.of(pod("p"))).run())
+
+    codes = {outcome.status.code for outcome in outcomes}
+    assert codes <= {fwk.Code.SUCCESS, fwk.Code.UNSCHEDULABLE}
