@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.cycle.combined import CombinedVerdicts
 from podium.cycle.verdicts import NO_ROWS, OUT, PENDING, RowNumbers, Verdicts, VerdictsOfAttempt
-from podium.framework.cycle_state import CycleState, PodsToActivate
+from podium.framework.cycle_state import CycleState, PodsToActivate, without
 from podium.framework.diagnosis import UNKNOWN, NodeStatuses
 from podium.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, Statuses
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine, left_out_by
@@ -35,6 +35,7 @@ _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a w
 
 _ToAsk = tuple[list[tuple[int, FilterPlugin]], bool]
 _NONE: Final[frozenset[int]] = frozenset()
+_NOBODY: Final[frozenset[str]] = frozenset()
 
 
 class Judged(NamedTuple):
@@ -87,6 +88,8 @@ class Judgement:
       is none: each numbers its sets of feasible rows, so that equal numbers mean equal sets.
     * ``_last_answers[i]`` is what filter ``i`` said last about all candidates, while its part of
       ``kept`` has not been changed row by row since.
+    * ``_outdated`` are the plugins whose answers are those of another class (``derived``). The next
+      refresh asks them about everything, and empties it.
     """
 
     def __init__(
@@ -112,10 +115,31 @@ class Judgement:
             self._leave_out_unsigned()
         self._reader = Reader(cluster)
         self._missed: Changes | None = None
+        self._outdated = _NOBODY
         self._kept_names: frozenset[str] | None = None
         self._skipped: frozenset[str] = frozenset()
         self._last_answers: dict[int, _LastAnswer] = {}
         self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
+
+    def derived(self, pod: Pod, differing: frozenset[str]) -> Judgement:
+        """Return the judgement of a class that only these plugins tell from this one."""
+        other: Judgement = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)  # a third of the time of ``copy``
+        other.state = without(self.state, differing)
+        other.reading = self.profile.reading_like(self.reading, pod, differing)
+        other.kept = self.kept.copy()
+        other._judged = None
+        other._pre_answers = self._pre_answers.copy()
+        other._reader = self._reader.copy()
+        other._last_answers = {
+            index: answer
+            for index, answer in self._last_answers.items()
+            if self.profile.filters[index].name not in differing
+        }
+        if other.reading is not self.reading:
+            other._walks = {}
+        other._outdated = differing
+        return other
 
     def _leave_out_unsigned(self) -> None:
         """Keep no answers of the plugins without a signature: they are asked for every pod."""
@@ -131,7 +155,9 @@ class Judgement:
         if changes.fresh:
             self.state, self._pre_answers = CycleState(), {}
         self.state.put(PodsToActivate())  # what plugins left for the last pod must not be seen
-        if self._pre_is_kept and not (changes.fresh or self.reading.pre_filters & changes.aspects):
+        if self._pre_is_kept and not (
+            changes.fresh or self._outdated or self.reading.pre_filters & changes.aspects
+        ):
             state, pre = self.state.layer() if self.unsigned else self.state, self._pre
         else:
             state, pre = self._pre_filter(pod, changes)
@@ -152,7 +178,7 @@ class Judgement:
             pending = kept.pending() if kept.grows else NO_ROWS
             if len(pending) or asked_anew:
                 moved |= self._sweep(pod, pending, asked_anew)
-        self._skipped = self.state.skip_filter
+        self._skipped, self._outdated = self.state.skip_filter, _NOBODY
         if moved:
             kept.settle()
         if self._combined is None:
@@ -178,8 +204,8 @@ class Judgement:
         nodes = self.cluster.rows()
         outdated = {
             plugin: kept.pop(plugin.name)
-            for plugin, read in self.reading.far_pre_filters
-            if read & changes.aspects and plugin.name in kept
+            for plugin in self._outdated_pre_filters(changes)
+            if plugin.name in kept
         }
         if outdated and not unsigned and self._answer_as_before(outdated, pod, nodes):
             return self.state, self._pre
@@ -195,6 +221,13 @@ class Judgement:
         self.state.skip_filter = self._pre.skipped - self.unsigned
         state.skip_filter = self._pre.skipped
         return state, self._pre
+
+    def _outdated_pre_filters(self, changes: Changes) -> list[PreFilterPlugin]:
+        """Return, in order, those that may say something else now."""
+        far = [plugin for plugin, read in self.reading.far_pre_filters if read & changes.aspects]
+        if not self._outdated:
+            return far
+        return [p for p in self.profile.pre_filters if p.name in self._outdated or p in far]
 
     def _answer_as_before(
         self, outdated: Mapping[PreFilterPlugin, PreFilterAnswer], pod: Pod, nodes: Rows
@@ -237,6 +270,12 @@ class Judgement:
                 if self.reading.by_name[plugin.name].cluster & changes.aspects
                 and plugin.name not in skipped
             )
+        if self._outdated:
+            asked_anew |= {
+                filter_index
+                for filter_index, plugin in self._filters
+                if plugin.name in self._outdated and plugin.name not in skipped
+            }
         if skipped != self._skipped:
             asked_anew |= self._follow_skips()
         # Rows from ``known`` on have no node yet; pending ones were released just now.

@@ -18,6 +18,7 @@ V = TypeVar("V")
 
 KEPT_BYTES: Final = 64 << 20
 _MOST_ONCE: Final = 2  # classes that are kept after their first pod
+_MOST_DIFFERING: Final = 4  # plugins that tell a new class from the one that it starts from
 _MOST_SEEN: Final = 4096  # signatures that are remembered, to know a class that comes again
 # Estimates of what a class takes, for each row.
 _JUDGED_BYTES: Final = 32  # verdicts and total
@@ -50,6 +51,15 @@ class PodClass:
         self.judgement: Judgement = judge(profile, cluster, pod, unsigned)
         self.scoreboard = Scoreboard(profile, cluster, self.judgement.reading, unsigned)
 
+    def derived(self, pod: Pod, signature: Signature, differing: frozenset[str]) -> PodClass:
+        """Return a new class that starts with the answers of this one, except those plugins'."""
+        other: PodClass = object.__new__(PodClass)
+        other.signature, other.is_known = signature, False
+        other.judgement = judgement = self.judgement.derived(pod, differing)
+        states = self.judgement.state, judgement.state
+        other.scoreboard = self.scoreboard.derived(judgement.reading, states, differing)
+        return other
+
     def may_be_out_of_turn(self, failure: AttemptFailed) -> bool:
         """Whether a plugin may have failed only because it was asked before its turn.
 
@@ -76,6 +86,7 @@ class PodClasses:
         self._came_once: dict[int, PodClass] = {}
         self._seen: dict[int, None] = {}
         self._latest: PodClass | None = None
+        self._parent: PodClass | None = None  # the class that was kept last
 
     def of(self, profile: Profile, pod: Pod, signature: Signature) -> PodClass:
         """Return the class of pods with this signature: a new one when no such pod is known."""
@@ -86,6 +97,18 @@ class PodClasses:
         known = None if found is None else found.signature
         if found is not None and (known is signature or _are_equal(known, signature)):
             return found
+        return self._new(profile, pod, signature)
+
+    def _new(self, profile: Profile, pod: Pod, signature: Signature) -> PodClass:
+        """Make a class. Most of its answers are those of the last class, if few plugins differ.
+
+        Only podium's own plugins are known to read nothing that another plugin has prepared.
+        """
+        parent = self._parent
+        if parent is not None and parent.signature is not None and not profile.has_outside_plugins:
+            differing = profile.signers.differing(parent.signature, signature)
+            if differing is not None and len(differing) <= _MOST_DIFFERING:
+                return parent.derived(pod, signature, differing)
         return PodClass(profile, self._cluster, pod, signature)
 
     def comparable(self, profile: Profile, pod: Pod, signature: Signature) -> Signature:
@@ -103,6 +126,7 @@ class PodClasses:
         """Remember an up-to-date class; the least recently used ones make room."""
         if pod_class is self._latest or pod_class.signature is None:
             return
+        self._parent = pod_class
         pod_class.is_known = True
         number = pod_class.signature.number
         most = max(1, KEPT_BYTES // self._reckoned_bytes(pod_class))
@@ -121,14 +145,14 @@ class PodClasses:
 
     def drop(self, pod_class: PodClass) -> None:
         """Forget a class whose refresh was interrupted."""
-        self._latest = None
+        self._latest = self._parent = None
         if pod_class.is_known and pod_class.signature is not None:
             self._classes.pop(pod_class.signature.number, None)
             self._came_once.pop(pod_class.signature.number, None)
 
     def clear(self) -> None:
         """Forget all: plugins were exchanged."""
-        self._latest = None
+        self._latest = self._parent = None
         self._classes.clear()
         self._came_once.clear()
 

@@ -13,72 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
+from podium.cycle.share import FEW, Share
 from podium.cycle.tied import Tied
 from podium.cycle.verdicts import UNTRACKED, FeasibleVersion, RowNumbers
 from podium.framework.answers import check_range
 from podium.framework.cycle_state import CycleState
-from podium.framework.dependencies import Dependencies
 from podium.framework.plugin import ScorePlugin, Scores
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
-from podium.framework.scores import zeros
 from podium.framework.status import Status
 from podium.state.aspects import Changes, Reader
 from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
 
-_FEW: Final = 8  # up to this many changed rows are scored one by one
 _NONE: Final[RowNumbers] = np.zeros(0, np.intp)
-
-
-class Share:
-    """What one plugin adds to the total.
-
-    ``reads`` is ``None`` for a plugin without a signature: all its scores are asked for again for
-    every pod. For the others ``known`` marks the rows whose score stands (``raw``, where the plugin
-    normalizes): a row that changes in an aspect of ``reads`` loses the mark. ``missing`` are the
-    rows without the mark, as a set while they are few; ``None`` means that they are not listed.
-    """
-
-    __slots__ = (
-        "is_new",
-        "known",
-        "missing",
-        "normalized",
-        "normalizes",
-        "plugin",
-        "raw",
-        "reads",
-        "score_of",
-        "watches_all",
-        "watches_row",
-        "weight",
-    )
-
-    def __init__(
-        self, plugin: ScorePlugin, weight: int, reads: Dependencies | None, size: int
-    ) -> None:
-        self.plugin = plugin
-        self.weight = weight
-        self.reads = reads
-        self.watches_row = 0 if reads is None else reads.node
-        self.watches_all = 0 if reads is None else reads.for_scores
-        self.normalizes = _normalizes(plugin)
-        self.is_new = True  # all zero, so there is nothing to take back
-        self.normalized: NDArray[np.int8] = np.zeros(size, np.int8)  # 0 to 100
-        self.score_of = self.normalized.item  # by row
-        self.raw: NDArray[np.int64] = np.empty(size if self.normalizes else 0, np.int64)
-        self.known: NDArray[np.bool_] = np.zeros(size, np.bool_)
-        self.missing: set[int] | None = None
-
-    def keep_missing(self, row: int, is_known: bool) -> None:
-        """Keep the set of missing rows in step with ``known``, or give it up."""
-        missing = self.missing or set()
-        if is_known:
-            missing.discard(row)
-        else:
-            missing.add(row)
-        self.missing = missing if len(missing) <= _FEW else None
 
 
 class Scoreboard:
@@ -93,6 +41,8 @@ class Scoreboard:
       no row scored last has a higher one.
     * What plugins with a signature have put into the state is in ``_state``: the kept state of the
       class. A new state means that all of them must prepare again.
+    * ``_outdated`` are the plugins that have not scored a pod of this class (``derived``). The next
+      refresh asks them about all nodes, and empties it.
     """
 
     def __init__(
@@ -119,6 +69,30 @@ class Scoreboard:
         self._tied: Tied | None = None
         self._top = 0
         self._rows: RowNumbers | None = None  # those that were scored last
+        self._outdated: frozenset[str] = frozenset()
+
+    def derived(
+        self, reading: Reading, states: tuple[CycleState, CycleState], differing: frozenset[str]
+    ) -> Scoreboard:
+        """Return the scoreboard of a class that only these plugins tell from this one.
+
+        ``states`` are the kept states of this class and of the other.
+        """
+        other = Scoreboard(self.profile, self.cluster, reading)
+        if self._state is not states[0]:
+            return other
+        other._state, other._version = states[1], self._version
+        other._answers, other._skipped = self._answers.copy(), self._skipped
+        other._reader, other._outdated = self._reader.copy(), differing
+        other.total = np.zeros(len(self.total), np.int64)
+        for name, share in self.shares.items():
+            if name in differing:
+                other.shares[name] = other._new_share(share.plugin)
+            else:
+                share.is_shared = True
+                other.shares[name] = share
+                share.add_to(other.total)
+        return other
 
     def refresh(self, state: CycleState, pod: Pod, nodes: Rows, version: FeasibleVersion) -> None:
         """Score these nodes, the feasible ones."""
@@ -127,18 +101,21 @@ class Scoreboard:
         if changes.fresh or len(self.total) != self.cluster.table.size or kept is not self._state:
             changes = self._start_over()
             self._state = kept
-        outdated = _Outdated(changes, self._version, version)
+        outdated = _Outdated(changes, self._version, version, self._outdated)
+        self._outdated = frozenset()
         self._version, self._rows = version, nodes.index
-        if outdated.moved or self._prepares_unsigned or self.reading.pre_scores & changes.aspects:
+        if outdated.again or outdated.moved or self._must_prepare(changes):
             self._pre_score(state, pod, nodes, outdated)
             self._take_part()
         state.skip_score = self._skipped
         if outdated.moved:
             self._tied = None
         near: list[Share] = []
-        for share in self.shares.values():
+        for name, share in self.shares.items():
             if outdated.stands(share):
                 continue
+            if share.is_shared:
+                share = self.shares[name] = share.copy()
             if outdated.is_near(share) and (
                 not outdated.grown or self._finish_known(kept, pod, nodes, share, outdated)
             ):
@@ -152,13 +129,16 @@ class Scoreboard:
                 self._touch_up(kept, pod, nodes, outdated_here, row)
                 self._untie(row)
 
+    def _must_prepare(self, changes: Changes) -> bool:
+        return self._prepares_unsigned or bool(self.reading.pre_scores & changes.aspects)
+
     def _finish_known(
         self, state: CycleState, pod: Pod, nodes: Rows, share: Share, outdated: _Outdated
     ) -> bool:
         """Score rows that became feasible and have no score one by one; false if they are many."""
         if share.missing is None:
             unknown = np.flatnonzero(~share.known)
-            if len(unknown) > _FEW:
+            if len(unknown) > FEW:
                 return False
             share.missing = set(unknown.tolist())
         node_aspects = 0 if share.reads is None else share.reads.node
@@ -198,18 +178,17 @@ class Scoreboard:
         self, state: CycleState, pod: Pod, nodes: Rows, shares: list[Share], row: int
     ) -> None:
         """Score one changed row, if it is feasible, for plugins that look at no other."""
+        if not shares:
+            return
         rows = nodes.index  # ascending
         position = row if len(rows) == len(self.total) else int(rows.searchsorted(row))
         is_feasible = position < len(rows) and rows.item(position) == row
         node = NodeInfo(self.cluster, row)
         for share in shares:
-            share.known[row] = is_feasible
-            if share.missing is not None:
-                share.keep_missing(row, is_feasible)
+            share.set_known(row, is_feasible)
             if is_feasible:
                 score = self.profile.score_one(share.plugin, state, pod, node)
-                self.total[row] += share.weight * (score - share.score_of(row))
-                share.normalized[row] = score
+                self.total[row] += share.set_score(row, score)
 
     # --- PreScore --------------------------------------------------------------------------------
 
@@ -224,6 +203,7 @@ class Scoreboard:
                 reads = self.reading.by_name[name]
                 if not (
                     changes.fresh
+                    or name in outdated.again
                     or reads.for_scores & changes.aspects
                     or (outdated.moved and reads.feasible)
                 ):
@@ -235,17 +215,24 @@ class Scoreboard:
 
     def _take_part(self) -> None:
         """Make room for plugins that score from now on, and take out those that skip."""
+        is_in_order = True
         for plugin in self.profile.scores:
             name = plugin.name
             if name in self._skipped:
                 share = self.shares.pop(name, None)
                 if share is not None:
                     self._tied = None
-                    self.total -= share.weight * share.normalized.astype(np.int64)
+                    share.add_to(self.total, -1)
             elif name not in self.shares:
-                weight, size = self.profile.weights[name], len(self.total)
-                reads = self.reading.by_name.get(name)
-                self.shares[name] = Share(plugin, weight, reads, size)
+                self.shares[name] = self._new_share(plugin)
+                is_in_order = False
+        if not is_in_order:
+            found = self.shares
+            self.shares = {p.name: found[p.name] for p in self.profile.scores if p.name in found}
+
+    def _new_share(self, plugin: ScorePlugin) -> Share:
+        weight, reads = self.profile.weights[plugin.name], self.reading.by_name.get(plugin.name)
+        return Share(plugin, weight, reads, len(self.total))
 
     # --- Score, NormalizeScore -------------------------------------------------------------------
 
@@ -257,16 +244,12 @@ class Scoreboard:
         if len(rows):
             some = nodes if len(rows) == len(nodes) else Rows(self.cluster, rows)
             scores = self.profile.score_all(share.plugin, state, pod, some)
-            where = self._where(rows)
-            share.known[where] = True
-            if not share.normalizes:
-                if share.is_new and scores is zeros(len(rows)):
-                    share.is_new = False  # it adds nothing to the total
-                    return
+            share.know(rows)
+            if share.normalizes:
+                share.set_raw(rows, scores)
+            else:
                 check_range(share.plugin, scores)
                 self._count(share, rows, scores)
-            else:
-                share.raw[where] = scores
         if share.normalizes and (len(rows) or outdated.moved):
             raw = nodes.take(share.raw)
             scores = self.profile.normalize(share.plugin, state, pod, raw, nodes)
@@ -274,7 +257,7 @@ class Scoreboard:
 
     def _unknown_rows(self, nodes: Rows, share: Share, outdated: _Outdated) -> RowNumbers:
         """The feasible rows whose score must be asked for."""
-        reads, changes, known = share.reads, outdated.changes, share.known
+        reads, changes = share.reads, outdated.changes
         if changes.fresh or reads is None:
             return nodes.index
         if (
@@ -282,33 +265,37 @@ class Scoreboard:
             or reads.for_scores & changes.aspects
             or (outdated.moved and reads.feasible)
         ):
-            known[:] = False
+            share.forget()
             return nodes.index
         if not outdated.grown and not reads.node & changes.aspects:
             return _NONE
         # Ascending, as every view of nodes: scores of all nodes are put where these rows say.
-        dirty = sorted(r for r, a in changes.rows.items() if a & reads.node and r < len(known))
-        if dirty:
-            known[dirty] = False
-        if known.all():
+        dirty = sorted(r for r, a in changes.rows.items() if a & reads.node and r < len(self.total))
+        share.forget(dirty)
+        if share.known.all():
             return _NONE
-        unknown: RowNumbers = nodes.index[~nodes.take(known)]
+        unknown: RowNumbers = nodes.index[~nodes.take(share.known)]
         return unknown
 
     def _count(self, share: Share, rows: RowNumbers, scores: Scores) -> None:
         """Put these scores into the total, in the place of the old ones."""
-        where = self._where(rows)
         if share.is_new:
-            self._tied = None
-            share.is_new = False
-            self._add(rows, scores if share.weight == 1 else share.weight * scores)
-            share.normalized[where] = scores
-            return
-        more = scores - share.normalized[where]
-        if np.count_nonzero(more):
-            self._tied = None
-            self._add(rows, share.weight * more)
-            share.normalized[where] = scores
+            more = share.begin(rows, scores)
+            if isinstance(more, int):  # what is the same for all nodes does not change the best
+                if more:
+                    self.total += more
+                    self._top += more
+                return
+        else:
+            changed = share.replace(rows, scores)
+            if changed is None:
+                return
+            more = changed
+        self._tied = None
+        if len(rows) == len(self.total):
+            self.total += more  # a sum into a slice is written twice
+        else:
+            self.total[rows] += more
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` naming the first invariant that does not hold."""
@@ -325,33 +312,29 @@ class Scoreboard:
             best = self._rows[totals == self._top]
             assert sorted(self._tied.rows.tolist()) == best.tolist(), "the best are others"
 
-    def _add(self, rows: RowNumbers, more: NDArray[np.int64]) -> None:
-        if len(rows) == len(self.total):
-            self.total += more  # a sum into a slice is written twice
-        else:
-            self.total[rows] += more
-
-    def _where(self, rows: RowNumbers) -> RowNumbers | slice:
-        """Whole columns are written in place."""
-        return slice(None) if len(rows) == len(self.total) else rows
-
 
 class _Outdated:
-    """Why scores may have to be asked for again; ``again`` are the PreScores that were.
+    """Why scores may have to be asked for again; ``again`` are plugins that prepare anew.
 
     The feasible rows have ``moved`` when some came or went, and ``grown`` when some came.
     """
 
     __slots__ = ("again", "aspects", "changes", "few", "grown", "moved")
 
-    def __init__(self, changes: Changes, old: FeasibleVersion, new: FeasibleVersion) -> None:
+    def __init__(
+        self,
+        changes: Changes,
+        old: FeasibleVersion,
+        new: FeasibleVersion,
+        again: frozenset[str] = frozenset(),
+    ) -> None:
         unknown = changes.fresh or new.number < 0
         self.changes = changes
         self.aspects = changes.aspects
         self.moved = unknown or new.number != old.number
         self.grown = unknown or new.grown_at > old.number
-        self.few = not unknown and len(changes.rows) <= _FEW
-        self.again: set[str] = set()
+        self.few = not unknown and len(changes.rows) <= FEW
+        self.again = set(again)
 
     def stands(self, share: Share) -> bool:
         """Whether nothing that the plugin looks at has changed."""
@@ -373,7 +356,3 @@ class _Outdated:
             and not (self.moved and share.reads.feasible)
             and share.plugin.name not in self.again
         )
-
-
-def _normalizes(plugin: ScorePlugin) -> bool:
-    return type(plugin).normalize_score is not ScorePlugin.normalize_score

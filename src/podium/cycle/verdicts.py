@@ -91,6 +91,16 @@ class Verdicts:
         self._counts: NDArray[np.intp] | None = None
         self._rejections: Rejections | None = None
 
+    def copy(self) -> Verdicts:
+        """Return verdicts that can change on their own."""
+        other: Verdicts = object.__new__(Verdicts)
+        other.__dict__.update(self.__dict__)
+        other.first, other.status_index = self.first.copy(), self.status_index.copy()
+        other.statuses, other._index_of = self.statuses.copy(), self._index_of.copy()
+        if self._counts is not None:
+            other._counts = self._counts.copy()
+        return other
+
     def start_over(self, candidates: RowNumbers) -> None:
         """Forget all verdicts: these rows are candidates, and every filter is still to be asked."""
         size = self.cluster.table.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Protocol, Self, TypeVar, cast, runtime_checkable
 
@@ -25,19 +26,31 @@ class CycleState:
     must implement ``clone()``; others are shared between clones.
     """
 
-    __slots__ = ("_below", "_values", "skip_filter", "skip_pre_bind", "skip_score")
+    __slots__ = (
+        "_asked",
+        "_below",
+        "_putter_of",
+        "_values",
+        "skip_filter",
+        "skip_pre_bind",
+        "skip_score",
+    )  # fmt: skip
 
     def __init__(
         self, values: dict[type, object] | None = None, below: CycleState | None = None
     ) -> None:
         self._values: dict[type, Any] = {} if values is None else values  # each of its own type
         self._below = below  # what is not found here is looked up there
+        self._putter_of: dict[type, str] = {}
+        self._asked = ""  # the plugin whose PreFilter or PreScore runs
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
         self.skip_pre_bind: frozenset[str] = frozenset()
 
     def put(self, value: object) -> None:
-        self._values[type(value)] = value
+        kind = type(value)
+        self._values[kind] = value
+        self._putter_of[kind] = self._asked
 
     def get(self, kind: type[T]) -> T:
         """The value of this type; ``StateNotFound`` when its plugin has not put one."""
@@ -89,6 +102,15 @@ class CycleState:
         other.skip_score = self.skip_score
         other.skip_pre_bind = self.skip_pre_bind
         return other
+
+
+def without(state: CycleState, plugins: Collection[str]) -> CycleState:
+    """Return a store of its own that lacks what these plugins put in. For podium's core only."""
+    putter_of = {kind: by for kind, by in state._putter_of.items() if by not in plugins}
+    values = {kind: value for kind, value in state._values.items() if kind in putter_of}
+    other = state._sharing_skips(CycleState(values))
+    other._putter_of = putter_of
+    return other
 
 
 @lru_cache(maxsize=256)

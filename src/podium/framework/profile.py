@@ -6,7 +6,7 @@ A plugin's exception is caught here, and from Reserve on in ``binding.py``: it b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -135,18 +135,34 @@ class Profile:
 
     def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
         """Return what the plugins depend on for this pod: everything where one cannot tell."""
-        found: dict[str, Dependencies] = {}
         judges = self.judges
         if unsigned:
             judges = tuple(plugin for plugin in judges if plugin.name not in unsigned)
-        for plugin in judges:
-            try:
-                found[plugin.name] = as_dependencies(plugin.depends_on(pod))
-            except FAULTS as fault:
-                fault_of(plugin, "DependsOn", pod, fault)
-                found[plugin.name] = EVERYTHING
-        if self._reading is None or found != self._reading.by_name:
-            self._reading = Reading(found, self.pre_filters, self.filters, self.pre_scores)
+        found = {plugin.name: self._depends_on(plugin, pod) for plugin in judges}
+        return self._reading_of(found)
+
+    def reading_like(self, known: Reading, pod: Pod, differing: Collection[str]) -> Reading:
+        """Return the same for a pod that only these plugins tell from the one of ``known``."""
+        by_name = known.by_name
+        found = {
+            plugin.name: self._depends_on(plugin, pod)
+            for plugin in self.judges
+            if plugin.name in differing
+        }
+        if all(by_name[name] == dependencies for name, dependencies in found.items()):
+            return known
+        return self._reading_of({**by_name, **found})
+
+    def _depends_on(self, plugin: Plugin, pod: Pod) -> Dependencies:
+        try:
+            return as_dependencies(plugin.depends_on(pod))
+        except FAULTS as fault:
+            fault_of(plugin, "DependsOn", pod, fault)
+            return EVERYTHING
+
+    def _reading_of(self, by_name: dict[str, Dependencies]) -> Reading:
+        if self._reading is None or by_name != self._reading.by_name:
+            self._reading = Reading(by_name, self.pre_filters, self.filters, self.pre_scores)
         return self._reading
 
     # --- PreFilter -------------------------------------------------------------------------------
@@ -162,6 +178,7 @@ class Profile:
     ) -> PreFilterAnswer:
         """Run one PreFilter; a fault ends the attempt."""
         begin, names = self._now(), None
+        state._asked = plugin.name
         try:
             answer = plugin.pre_filter(state, pod, nodes)
             if isinstance(answer, PreFilterResult):
@@ -301,6 +318,7 @@ class Profile:
     def pre_score(self, plugin: PreScorePlugin, state: CycleState, pod: Pod, nodes: Rows) -> Status:
         """Run one PreScore. It returns success or skip; anything else ends the attempt."""
         begin = self._now()
+        state._asked = plugin.name
         try:
             status = as_status(plugin.pre_score(state, pod, nodes))
         except FAULTS as fault:

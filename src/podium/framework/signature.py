@@ -58,6 +58,7 @@ class Signers:
             else:
                 self._signers.append((plugin, plugin.sign))
         self._signs = [sign for _, sign in self._signers]
+        self._names = [plugin.name for plugin, _ in self._signers]
         self._always_unsigned = frozenset(unsigned)
         self._last: Signature | None = None  # equal pods often follow one another
 
@@ -110,6 +111,14 @@ class Signers:
             problems.append(_logged(plugin, pod, what))
             missing.append(plugin.name)
             parts[position] = _NOT_SIGNED
+
+    def differing(self, one: Signature, other: Signature) -> frozenset[str] | None:
+        """Return the plugins that tell two pods apart; ``None`` if something else does too."""
+        if one.unsigned or other.unsigned or one.key[:2] != other.key[:2]:
+            return None
+        return frozenset(
+            [n for n, a, b in zip(self._names, one.key[2:], other.key[2:], strict=True) if a != b]
+        )
 
     def leave_out_incomparable(self, pod: Pod, signature: Signature, known: Signature) -> Signature:
         """Leave out the plugins whose values cannot be compared with those of a known pod."""

@@ -124,6 +124,12 @@ class Reader:
         self._mark = -1
         self._structure = -1
 
+    def copy(self) -> Reader:
+        """Return a reader that goes on from here."""
+        other = Reader(self._cluster)
+        other._mark, other._structure = self._mark, self._structure
+        return other
+
     def catch_up(self) -> Changes:
         """Return the changes since the last call; ``FRESH`` if they are not known."""
         journal, structure = self._cluster.journal, self._cluster.table.structure

@@ -1,0 +1,193 @@
+"""What one plugin adds to the scores of a class of pods."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.cycle.verdicts import RowNumbers
+from podium.framework.dependencies import Dependencies
+from podium.framework.plugin import ScorePlugin, Scores
+from podium.framework.scores import uniform_value
+
+FEW: Final = 8  # up to this many rows are scored one by one
+
+
+class Share:
+    """One plugin's scores by row, and its weight.
+
+    ``reads`` is ``None`` for a plugin without a signature: all its scores are asked for again for
+    every pod. For the others ``known`` marks the rows whose score stands (``raw``, where the plugin
+    normalizes): a row that changes in an aspect of ``reads`` loses the mark. ``missing`` are the
+    rows without the mark, as a set while they are few; ``None`` means that they are not listed.
+
+    Many plugins score all nodes alike. So ``normalized``, ``raw`` and ``known`` begin as arrays of
+    one repeated value, which take no memory and cannot be written to; the first write copies them.
+
+    A share that ``is_shared`` belongs to several classes and must not change: who wants to change
+    it makes a copy.
+    """
+
+    __slots__ = (
+        "is_new",
+        "is_shared",
+        "known",
+        "missing",
+        "normalized",
+        "normalizes",
+        "plugin",
+        "raw",
+        "reads",
+        "score_of",
+        "watches_all",
+        "watches_row",
+        "weight",
+    )
+
+    def __init__(
+        self, plugin: ScorePlugin, weight: int, reads: Dependencies | None, size: int
+    ) -> None:
+        self.plugin = plugin
+        self.weight = weight
+        self.reads = reads
+        self.watches_row = 0 if reads is None else reads.node
+        self.watches_all = 0 if reads is None else reads.for_scores
+        self.normalizes = _normalizes(plugin)
+        self.is_new = True  # all zero, so there is nothing to take back
+        self.is_shared = False
+        self.normalized: NDArray[np.int8] = _repeated(0, size, np.int8)  # 0 to 100
+        self.score_of = self.normalized.item  # by row
+        self.raw: NDArray[np.int64] = _repeated(0, size, np.int64)
+        self.known: NDArray[np.bool_] = _repeated(False, size, np.bool_)
+        self.missing: set[int] | None = None
+
+    def copy(self) -> Share:
+        """Return a share that can change on its own."""
+        other = Share(self.plugin, self.weight, self.reads, len(self.known))
+        other.is_new = self.is_new
+        other._put_normalized(_copied(self.normalized))
+        other.raw, other.known = _copied(self.raw), _copied(self.known)
+        other.missing = None if self.missing is None else self.missing.copy()
+        return other
+
+    # --- which scores stand ----------------------------------------------------------------------
+
+    def know(self, rows: RowNumbers) -> None:
+        """These rows have a score now."""
+        if len(rows) == len(self.known):
+            self.known = _repeated(True, len(rows), np.bool_)
+        else:
+            self.known = _writable(self.known)
+            self.known[rows] = True
+
+    def forget(self, rows: list[int] | None = None) -> None:
+        """The scores of these rows, or of all, are outdated."""
+        if rows is None:
+            self.known = _repeated(False, len(self.known), np.bool_)
+        elif rows:
+            self.known = _writable(self.known)
+            self.known[rows] = False
+
+    def set_known(self, row: int, is_known: bool) -> None:
+        if self.known.item(row) is not is_known:
+            self.known = _writable(self.known)
+            self.known[row] = is_known
+        if self.missing is not None:
+            self._keep_missing(row, is_known)
+
+    def _keep_missing(self, row: int, is_known: bool) -> None:
+        """Keep the set of missing rows in step with ``known``, or give it up."""
+        missing = self.missing or set()
+        if is_known:
+            missing.discard(row)
+        else:
+            missing.add(row)
+        self.missing = missing if len(missing) <= FEW else None
+
+    # --- scores ----------------------------------------------------------------------------------
+
+    def set_raw(self, rows: RowNumbers, scores: Scores) -> None:
+        """Keep what the plugin said before normalizing."""
+        if len(rows) == len(self.raw) and uniform_value(scores) is not None:
+            self.raw = scores
+        else:
+            self.raw = _writable(self.raw)
+            self.raw[_where(rows, self.raw)] = scores
+
+    def set_score(self, row: int, score: int) -> int:
+        """Take the score of one row. Return by how much that changes the row's total."""
+        more = score - self.score_of(row)
+        if more:
+            self._own_normalized()
+            self.normalized[row] = score
+        return self.weight * more
+
+    def begin(self, rows: RowNumbers, scores: Scores) -> NDArray[np.int64] | int:
+        """Take the first scores. Return what to add to the totals: of all rows if it is an int."""
+        self.is_new = False
+        value = uniform_value(scores)
+        if value is not None:
+            self._put_normalized(_repeated(value, len(self.normalized), np.int8))
+            return self.weight * value
+        if len(rows) == len(self.normalized):
+            self._put_normalized(scores.astype(np.int8))
+        else:
+            self._own_normalized()
+            self.normalized[rows] = scores
+        return scores if self.weight == 1 else self.weight * scores
+
+    def replace(self, rows: RowNumbers, scores: Scores) -> NDArray[np.int64] | None:
+        """Take other scores. Return what to add to the totals of these rows, unless nothing."""
+        value = uniform_value(scores)
+        if value is not None and value == uniform_value(self.normalized):
+            return None
+        where = _where(rows, self.normalized)
+        more: NDArray[np.int64] = scores - self.normalized[where]
+        if not np.count_nonzero(more):
+            return None
+        self._own_normalized()
+        self.normalized[where] = scores
+        return self.weight * more
+
+    def add_to(self, total: NDArray[np.int64], sign: int = 1) -> None:
+        """Add what this plugin contributes to the totals of all rows, or take it out (-1)."""
+        value = uniform_value(self.normalized)
+        if value is None:
+            total += sign * self.weight * self.normalized.astype(np.int64)
+        elif value:
+            total += sign * self.weight * value
+
+    def _own_normalized(self) -> None:
+        if not self.normalized.flags.writeable:
+            self._put_normalized(self.normalized.copy())
+
+    def _put_normalized(self, scores: NDArray[np.int8]) -> None:
+        self.normalized = scores
+        self.score_of = scores.item
+
+
+def _writable(array: NDArray[Any]) -> NDArray[Any]:
+    return array if array.flags.writeable else array.copy()
+
+
+def _copied(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of an array that may be written to."""
+    return array.copy() if array.flags.writeable else array
+
+
+@lru_cache(maxsize=64)
+def _repeated(value: int, size: int, kind: type[np.generic]) -> NDArray[Any]:
+    """Return an array of one value, which is stored once."""
+    return np.broadcast_to(np.array(value, kind), (size,))
+
+
+def _where(rows: RowNumbers, column: NDArray[Any]) -> RowNumbers | slice:
+    """Whole columns are written in place."""
+    return slice(None) if len(rows) == len(column) else rows
+
+
+def _normalizes(plugin: ScorePlugin) -> bool:
+    return type(plugin).normalize_score is not ScorePlugin.normalize_score
