@@ -12,7 +12,7 @@ from podium.cycle.outcome import Placed
 from podium.framework.queued_pod import QueuedPod
 from podium.testing.builders import node, pod
 from tests.cycle.test_reuse_equals_scratch import CONFIGURATIONS, EVENTS, Pair
-from tests.support.clusters import clusters, pods
+from tests.support.clusters import Cluster, clusters, pods
 from tests.support.search import examples
 
 FIELDS = (
@@ -45,6 +45,15 @@ def test_a_derived_class_equals_one_from_scratch(cluster, data):
         else:
             data.draw(st.sampled_from(EVENTS))(pair, number, data.draw)
     pair.each(lambda core: core.cluster.check_invariants())
+
+
+def test_what_the_last_pod_prepared_is_not_seen_by_one_that_gets_less_far():
+    """The PreFilter of DynamicResources is not reached, and its PostFilter must not find it."""
+    pair = Pair(Cluster(nodes=[node("a")]), default(app.in_tree()))
+
+    pair.attempt(pod("first"))
+    pair.attempt(pod("other", claims="missing"))
+    pair.attempt(pod("third"))
 
 
 class Counted:

@@ -138,7 +138,7 @@ class Judgement:
         }
         if other.reading is not self.reading:
             other._walks = {}
-        other._outdated = differing
+        other._outdated = self._outdated | differing
         return other
 
     def _leave_out_unsigned(self) -> None:
@@ -218,9 +218,24 @@ class Judgement:
             return answer
 
         self._pre = combine(self.profile.pre_filters, kept, answer_of, state)
+        if len(self._pre.answers) < len(self.profile.pre_filters):
+            state = self._forget_unreached(state)
         self.state.skip_filter = self._pre.skipped - self.unsigned
         state.skip_filter = self._pre.skipped
         return state, self._pre
+
+    def _forget_unreached(self, state: CycleState) -> CycleState:
+        """Return the state without what plugins have put in that this pod did not get to.
+
+        PostFilter must not find it. They are asked again when a pod gets to them.
+        """
+        reached = self._pre.answers
+        unreached = [each.name for each in self.profile.pre_filters if each.name not in reached]
+        for name in unreached:
+            self._pre_answers.pop(name, None)
+        state = without(state, unreached)
+        self.state = state.base
+        return state
 
     def _outdated_pre_filters(self, changes: Changes) -> list[PreFilterPlugin]:
         """Return, in order, those that may say something else now."""

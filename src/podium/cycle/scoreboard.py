@@ -83,7 +83,7 @@ class Scoreboard:
             return other
         other._state, other._version = states[1], self._version
         other._answers, other._skipped = self._answers.copy(), self._skipped
-        other._reader, other._outdated = self._reader.copy(), differing
+        other._reader, other._outdated = self._reader.copy(), self._outdated | differing
         other.total = np.zeros(len(self.total), np.int64)
         for name, share in self.shares.items():
             if name in differing:

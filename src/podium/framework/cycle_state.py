@@ -108,7 +108,8 @@ def without(state: CycleState, plugins: Collection[str]) -> CycleState:
     """Return a store of its own that lacks what these plugins put in. For podium's core only."""
     putter_of = {kind: by for kind, by in state._putter_of.items() if by not in plugins}
     values = {kind: value for kind, value in state._values.items() if kind in putter_of}
-    other = state._sharing_skips(CycleState(values))
+    below = None if state._below is None else without(state._below, plugins)
+    other = state._sharing_skips(CycleState(values, below))
     other._putter_of = putter_of
     return other
 
