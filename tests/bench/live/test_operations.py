@@ -5,6 +5,7 @@ import pytest
 from podium.errors import WorkloadFailed
 from tests.support.bench import Played, workload
 from tests.support.client import with_world
+from tests.support.faulty_proxy import answering
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +24,19 @@ async def test_pods_are_created_and_measured(world, tmp_path):
     assert played.times.pods == 4
     assert all(one["spec"].get("nodeName") for one in world.api.store.objects("pods"))
     assert played.told == ["createNodes", "createPods", "createPods"]
+
+
+@pytest.mark.parametrize(
+    "why", ["no PriorityClass with name x was found", 'serviceaccount "default" not found']
+)
+@with_world
+async def test_pods_wait_for_what_the_server_does_not_know_yet(world, tmp_path, why):
+    played = Played(world)
+    world.proxy.instead("/namespaces/shop/pods", answering(403, f"pods is forbidden: {why}"))
+
+    await played.play(workload(tmp_path, NODES, PODS))
+
+    assert len(played.names("pods", "shop")) == 4
 
 
 @with_world

@@ -21,9 +21,11 @@ KindIn = tuple[Resource[Any], str]  # a kind, and the namespace if it has one
 IN_FLIGHT: Final = 32
 _PAGE: Final = 500
 _MERGE: Final = "application/merge-patch+json"
-# Pods are refused until a controller has given their new namespace a service account.
-_ACCOUNT_SECONDS: Final = 20.0
-_ACCOUNT_PAUSE: Final = 0.2
+# Pods are refused until a controller has given their new namespace a service account, and until
+# the server has noticed their new priority class.
+_EXPECTED: Final = ("serviceaccount", "PriorityClass")
+_EXPECTED_SECONDS: Final = 20.0
+_EXPECTED_PAUSE: Final = 0.2
 
 
 class _Named(msgspec.Struct):
@@ -64,7 +66,7 @@ class Writer:
         body = msgspec.json.encode(manifest.body)
         request = Request("POST", manifest.collection, body)
         try:
-            answer = await self._once_accounts_exist(request)
+            answer = await self._once_all_exists(request)
         except Conflict as error:
             what = f"{manifest.resource.kind} {manifest.key}"
             raise WorkloadFailed(f"the cluster already has a {what}: {error}") from error
@@ -75,16 +77,16 @@ class Writer:
         """Create objects, several at a time."""
         await at_once(manifests, self.create)
 
-    async def _once_accounts_exist(self, request: Request) -> bytes:
+    async def _once_all_exists(self, request: Request) -> bytes:
         begun = self._clock.now()
         while True:
             try:
                 return await self._connection.send(request)
             except Forbidden as error:
-                is_new = self._clock.now() - begun < _ACCOUNT_SECONDS
-                if not is_new or "serviceaccount" not in error.message:
+                is_new = self._clock.now() - begun < _EXPECTED_SECONDS
+                if not is_new or not any(word in error.message for word in _EXPECTED):
                     raise
-            await sleep(self._clock, _ACCOUNT_PAUSE)
+            await sleep(self._clock, _EXPECTED_PAUSE)
 
     async def patch(self, resource: Resource[Any], key: str, patch: Json) -> None:
         body = msgspec.json.encode(patch)
