@@ -328,6 +328,7 @@ class ClusterState:
             self.storage.pod_changed(info, row, 1)
         if info.ports:
             self.table.ports.add(info.ports, row)
+            self.table.port_users[info.uid] = info
         self.journal.record(row, info.aspects)
 
     def _take_off_row(self, info: PodInfo) -> None:
@@ -342,6 +343,7 @@ class ClusterState:
             self.storage.pod_changed(info, row, -1)
         if info.ports:
             self.table.ports.remove(info.ports, row)
+            del self.table.port_users[info.uid]
         info.row = UNPLACED
         self.journal.record(row, info.aspects)
         self.table.retire_if_empty(row)

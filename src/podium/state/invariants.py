@@ -24,6 +24,8 @@ def check_invariants(
     groups.check(pods.values())
     _check_affinity(affinity, pods)
     _check_ports(table)
+    users = {uid for uid, info in pods.items() if info.ports}
+    assert table.port_users.keys() == users, "pods with host ports are not known"
 
 
 def _check_rows_of_pods(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:

@@ -77,6 +77,7 @@ class NodeTable:
         for key in _USUAL_LABELS:  # filling a column while nodes are added delays no cycle
             self.label_column(key)
         self.ports = UsedPorts()
+        self.port_users: dict[str, PodInfo] = {}  # the placed pods with host ports, by uid
         self.annotations = LabelColumns(attrgetter("annotations"))
         self.images = ImageColumns()
         self.order = NodeOrder()

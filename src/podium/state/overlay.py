@@ -173,8 +173,8 @@ class Overlay:
         changed = ChangedPorts(live)
         if below is None or not live.by_row:
             return changed
-        for row in self.rows.tolist():
-            for info in self.table.pods[row].values() if row in live.by_row else ():
-                if info.ports and info.priority < below:
-                    changed.remove(info.ports, row)
+        rows = set(self.rows.tolist())
+        for info in self.table.port_users.values():
+            if info.priority < below and info.row in rows:
+                changed.remove(info.ports, info.row)
         return changed

@@ -24,8 +24,9 @@ class PodColumns:
 
     - ``infos[info.slot] is info`` for every placed pod; ``rows`` has its row there, ``priorities``
       its priority and ``amounts`` what it requests, by resource.
-    - The slot of a pod that left has no pod and the row ``UNPLACED``. Such slots are not used
-      again; ``_make_room`` closes the gaps, and keeps the order.
+    - The slot of a pod that left has no pod and the row ``UNPLACED``; its other columns mean
+      nothing. Such slots are not used again; ``_make_room`` closes the gaps, and keeps the order.
+    - Slots that are not used yet have priority 0, requests of 0 and an unread start.
     - ``_starts`` has ``_UNREAD`` until somebody asks for the start, as most pods come and go
       without that.
     """
@@ -50,17 +51,16 @@ class PodColumns:
         self.infos.append(info)
         info.slot = slot
         self.rows[slot] = row
-        self.priorities[slot] = info.priority
-        self._starts[slot] = _UNREAD
-        column = self.amounts
+        if info.priority:
+            self.priorities[slot] = info.priority
+        columns = self.amounts
         for resource, amount in amounts:
-            column[resource, slot] = amount
+            columns[resource, slot] = amount
 
     def remove(self, info: PodInfo) -> None:
         slot = info.slot
         self.infos[slot] = None
         self.rows[slot] = UNPLACED
-        self.amounts[:, slot] = 0
         info.slot = UNPLACED
         self._gaps += 1
 
@@ -123,7 +123,6 @@ class PodColumns:
         for slot, info in enumerate(self.infos):
             if info is None:
                 assert self.rows[slot] == UNPLACED, f"slot {slot} has no pod, but a row"
-                assert not self.amounts[:, slot].any(), f"slot {slot} has no pod, but requests"
                 continue
             assert info.slot == slot, f"{info.key} is in slot {slot}, not {info.slot}"
             assert self.rows[slot] == info.row, f"{info.key} is in another row"

@@ -213,10 +213,15 @@ def count_opposing_terms(
 def matches(cluster: fwk.ClusterView, query: fwk.PodQuery, infos: Sequence[fwk.PodInfo]) -> Counts:
     """Return 1 for each pod that matches, else 0. Each group of pods is judged once."""
     cluster.pod_counts(query)  # makes the groups distinguish the labels of this query
-    groups = {info.group for info in infos}
-    judged = {g: query.matches(g.namespace, g.labels, g.is_terminating) for g in groups if g}
+    sets = [info.label_set for info in infos]
+    distinct = [each for each in set(sets) if each is not None]
+    groups = {each.group for each in distinct}
+    judged = {g: query.matches(g.namespace, g.labels, g.is_terminating) for g in groups}
+    of_set = {each: judged[each.group] for each in distinct}
+    pairs = zip(sets, infos, strict=True)
     return np.array(
-        [judged[i.group] if i.group is not None else query.matches_pod(i) for i in infos], np.int64
+        [of_set[each] if each is not None else query.matches_pod(info) for each, info in pairs],
+        np.int64,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +20,7 @@ NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
 _LEAST_CHUNK = 64
+_GROWTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,16 @@ class Evaluator:
         reason = self._ineligible(pod, statuses)
         if reason:
             return Evaluation(fwk.Status.unschedulable(reason))
-        search = self._search(state, pod, statuses)
-        if not search.count:
-            return self._without_candidates(search)
-        return Evaluation(fwk.SUCCESS, search.candidates(self.handle.cluster.names))
+        rows = statuses.rows_with(fwk.Code.UNSCHEDULABLE)
+        if not len(rows):
+            return self._no_candidates({}, 0)
+        search = self._search(state, pod, rows)
+        if search.count:
+            return Evaluation(fwk.SUCCESS, search.candidates(self.handle.cluster.names))
+        search.dry_run.explain()
+        if search.dry_run.errors:
+            return Evaluation(fwk.Status.error("; ".join(search.dry_run.errors)))
+        return self._no_candidates(search.dry_run.reasons, len(rows))
 
     def best(self, candidates: fwk.Candidates) -> list[fwk.Candidate]:
         """Return the best candidate and all that tie with it, sorted by node name."""
@@ -76,27 +83,25 @@ class Evaluator:
         )
         return TERMINATING if leaving else ""
 
-    def _search(self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses) -> _Search:
-        rows = statuses.rows_with(fwk.Code.UNSCHEDULABLE)
+    def _search(self, state: fwk.CycleState, pod: Pod, rows: NDArray[np.intp]) -> _Search:
         enough = min(len(rows), max(len(rows) * self.percentage // 100, self.absolute))
         budgets = self.budgets(self.handle.cluster.objects(PodDisruptionBudget))
-        search = _Search(DryRun(self.handle, state, pod, budgets), len(rows), enough)
+        search = _Search(DryRun(self.handle, state, pod, budgets), enough)
         rows = search.dry_run.promising(_rotated(rows, pod))
+        factor = 1
         while len(rows) and not search.is_over:
-            size = max(search.missing, _LEAST_CHUNK)
+            size, before = factor * max(search.missing, _LEAST_CHUNK), search.count
             search.try_next(rows[:size])
             rows = rows[size:]
+            if search.count == before:  # probably the others are not candidates either
+                factor *= _GROWTH
         return search
 
-    def _without_candidates(self, search: _Search) -> Evaluation:
-        dry_run = search.dry_run
-        dry_run.explain()
-        if dry_run.errors:
-            return Evaluation(fwk.Status.error("; ".join(dry_run.errors)))
-        total, reasons = self.handle.cluster.node_count, dry_run.reasons
-        if total > search.total:
-            reasons[NOT_HELPFUL] += total - search.total
-        status = fwk.Status.unschedulable(fwk.fit_message(total, reasons))
+    def _no_candidates(self, reasons: Mapping[str, int], tried: int) -> Evaluation:
+        """Return the message for these reasons of the nodes that were tried."""
+        total = self.handle.cluster.node_count
+        counts = {NOT_HELPFUL: total - tried, **reasons} if tried < total else reasons
+        status = fwk.Status.unschedulable(fwk.fit_message(total, counts))
         return Evaluation(status, nominate=CLEAR)
 
 
@@ -108,7 +113,6 @@ class _Search:
     """
 
     dry_run: DryRun
-    total: int  # how many nodes are in question
     enough: int
     harmless: list[Part] = field(default_factory=list)
     breaking: list[Part] = field(default_factory=list)
@@ -160,7 +164,8 @@ class _Search:
 
 def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
     """Rotate by a hash of the pod, so that pods do not all preempt on the first nodes."""
-    return np.roll(rows, -(fwk.stable_hash(pod.uid) % len(rows))) if len(rows) else rows
+    start = fwk.stable_hash(pod.uid) % len(rows)
+    return np.concatenate((rows[start:], rows[:start]))
 
 
 def _is_preempted(pod: Pod) -> bool:

@@ -44,7 +44,7 @@ class Evictions:
         self._underway[pod.uid] = _Underway()
         self._last_victim.pop(pod.uid, None)  # of an earlier preemption for this pod
         self._unseen.pop(pod.uid, None)
-        self._forget_seen()
+        self._forget_first_seen()
         work = self._carry_out(pod, candidate.node, victims)
         self._handle.spawn(f"preemption for {pod.key}", work)
 
@@ -75,6 +75,12 @@ class Evictions:
     def _forget_seen(self) -> None:
         unseen = self._unseen.items()
         self._unseen = {uid: entry for uid, entry in unseen if self._is_unseen(*entry)}
+
+    def _forget_first_seen(self) -> None:
+        """Forget entries from the oldest on, up to one that counts: no scan of all of them."""
+        unseen = self._unseen
+        while unseen and not self._is_unseen(*unseen[oldest := next(iter(unseen))]):
+            del unseen[oldest]
 
     def _is_unseen(self, victim: fwk.PodInfo, until: float) -> bool:
         return self._stays(victim) and self._handle.clock.now() < until

@@ -56,6 +56,7 @@ class Pool:
         """Return the positions of the first pod of each row, then of the second, and so on."""
         if not len(self.rows):
             return []
-        ranks = np.arange(len(self.rows)) - np.searchsorted(self.rows, self.rows)
-        by_rank = np.argsort(ranks, kind="stable")
-        return np.split(by_rank, np.cumsum(np.bincount(ranks))[:-1])
+        ranks = np.arange(len(self.rows)) - self.rows.searchsorted(self.rows)
+        by_rank = ranks.argsort(kind="stable")
+        ends = np.bincount(ranks).cumsum().tolist()
+        return [by_rank[start:end] for start, end in zip([0, *ends], ends, strict=False)]

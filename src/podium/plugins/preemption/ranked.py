@@ -43,8 +43,11 @@ class CandidateColumns:
             victims = victims.sorted_by_importance()
             breaking = victims.is_breaking
         rows, priorities = victims.rows, victims.priorities
-        firsts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
-        ends = np.append(firsts[1:], len(rows))
+        is_last = np.ones(len(rows), np.bool_)
+        np.not_equal(rows[1:], rows[:-1], out=is_last[:-1])
+        ends = is_last.nonzero()[0] + 1
+        firsts = np.zeros_like(ends)
+        firsts[1:] = ends[:-1]
         counts = ends - firsts
         ranks = (
             np.add.reduceat(breaking.astype(np.int64), firsts),
@@ -72,18 +75,14 @@ class RankedCandidates(Sequence[fwk.Candidate]):
 
     def __init__(self, parts: Sequence[Part], names: Sequence[str]) -> None:
         """``names`` are those of the nodes, by row."""
+        self._parts = parts
         self._names = names
-        self._rows: list[int] = []
-        self._found: list[tuple[CandidateColumns, int]] = []
-        for part, positions in parts:
-            self._rows += part.rows[positions].tolist()
-            self._found += [(part, position) for position in positions.tolist()]
+        self._rows: list[int] = np.concatenate([part.rows[at] for part, at in parts]).tolist()
         self.ranks: Ranks = np.concatenate([part.ranks[:, at] for part, at in parts], axis=1)
 
-    @property
-    def nodes(self) -> list[str]:
-        """The name of each candidate's node."""
-        return [self._names[row] for row in self._rows]
+    def node(self, index: int) -> str:
+        """Return the name of a candidate's node."""
+        return self._names[self._rows[index]]
 
     @overload
     def __getitem__(self, index: int) -> fwk.Candidate: ...
@@ -92,30 +91,47 @@ class RankedCandidates(Sequence[fwk.Candidate]):
     def __getitem__(self, index: int | slice) -> fwk.Candidate | Sequence[fwk.Candidate]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        part, position = self._found[index]
+        part, position = self._find(range(len(self))[index])
         victims, violations = part.victims_of(position), part.violations_of(position)
-        return fwk.Candidate(self._names[self._rows[index]], victims, violations)
+        return fwk.Candidate(self.node(index), victims, violations)
+
+    def _find(self, index: int) -> tuple[CandidateColumns, int]:
+        """Return the part that a candidate belongs to, and its position there."""
+        for part, positions in self._parts:
+            if index < len(positions):
+                return part, int(positions[index])
+            index -= len(positions)
+        raise IndexError(index)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._rows)
 
 
 def best(candidates: fwk.Candidates, now: int) -> list[int]:
     """Return the indices of the candidates that tie for the best, in the order of node names."""
     if isinstance(candidates, RankedCandidates):
-        ranks, nodes = candidates.ranks, candidates.nodes
-    else:  # an extender has changed them
-        ranks, nodes = _ranks_of(candidates, now), [candidate.node for candidate in candidates]
-    tied = np.arange(len(candidates))
+        tied, node = _lowest(candidates.ranks), candidates.node
+    elif candidates:  # an extender has changed them
+        tied, node = _lowest(_ranks_of(candidates, now)), lambda index: candidates[index].node
+    else:
+        return []
+    names = [(node(index), index) for index in tied.tolist()]
+    names.sort()
+    return [index for _, index in names]
+
+
+def _lowest(ranks: Ranks) -> NDArray[np.intp]:
+    """Return the positions of the columns that are lowest when compared from top to bottom."""
+    tied = np.arange(ranks.shape[1])
     for rank in ranks:
-        numbers = rank[tied]
-        tied = tied[numbers == numbers.min(initial=numbers[0])] if len(tied) else tied
-    return sorted(tied.tolist(), key=nodes.__getitem__)
+        numbers = rank.take(tied)
+        tied = tied[numbers == numbers.min()]
+    return tied
 
 
 def _ranks_of(candidates: fwk.Candidates, now: int) -> Ranks:
     ranks = [_ranks(candidate, now) for candidate in candidates]
-    return np.array(ranks, np.int64).reshape(len(ranks), 5).T
+    return np.array(ranks, np.int64).T
 
 
 def _ranks(candidate: fwk.Candidate, now: int) -> tuple[int, int, int, int, int]:

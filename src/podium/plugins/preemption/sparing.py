@@ -33,8 +33,8 @@ def spared_by_resources(room: fwk.Room, pool: Pool) -> NDArray[np.bool_]:
     stays = np.zeros(len(pool.rows), np.bool_)
     free, requested = room.free, pool.pods.requested(room.resources)
     for turn in pool.turns():
-        rows = pool.rows[turn]
-        left = free[:, rows] - requested[:, turn]
+        rows = pool.rows.take(turn)
+        left = free.take(rows, axis=1) - requested.take(turn, axis=1)
         fits = (left >= room.needed).all(axis=0)
         stays[turn] = fits
         free[:, rows[fits]] = left[:, fits]
