@@ -64,6 +64,28 @@ def test_a_drain_is_timed_from_when_the_scheduler_begins(file, side, capsys):
     assert standing(side) == before
 
 
+@pytest.mark.parametrize(
+    ("op", "said"),
+    [
+        (
+            "{opcode: startCollectingMetrics, name: all, namespaces: [shop]}",
+            "--drain is for pods with collectMetrics, not startCollectingMetrics",
+        ),
+        (
+            "{opcode: createPods, count: 2, steadyState: true, duration: 1s, collectMetrics: true}",
+            "--drain: createPods with steadyState has no backlog",
+        ),
+    ],
+)
+def test_a_workload_without_a_backlog_is_no_drain(op, said, tmp_path, capsys):
+    file = tmp_path / "case.yaml"
+    ends = "{opcode: stopCollectingMetrics}" if "start" in op else "{opcode: barrier}"
+    file.write_text(f"[{{name: Case, workloadTemplate: [{op}, {ends}], workloads: [{{name: A}}]}}]")
+
+    assert bench("--embedded", "--drain", file) == 1
+    assert f"podium: Case/A: {said}" in capsys.readouterr().err
+
+
 def test_several_processes_create_the_same_pods(file, side, capsys):
     before = standing(side)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,12 +13,14 @@ from podium.bench.live.timed_scheduler import StartedScheduler, TimedScheduler
 from podium.bench.live.timing import Times
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer
+from podium.bench.ops import CreatePods, Op, StartCollectingMetrics
 from podium.client.http import Connection
 from podium.client.resources import LEASES
+from podium.errors import WorkloadFailed
 
 NAMESPACE: Final = "podium-bench"  # of the objects that the benchmark itself needs
 
-CreatePods = Callable[[Sequence[Manifest]], Awaitable[None]]
+Create = Callable[[Sequence[Manifest]], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Measurement:
     watch: PodWatch
     timeout: float
     scheduler: TimedScheduler
-    create: CreatePods
+    create: Create
 
     async def run(self, pods: Sequence[Manifest]) -> None:
         """Create these pods, and wait until all are bound."""
@@ -60,6 +62,15 @@ class Drain(Measurement):
         begun = await self._start_scheduler()
         with self.times.measuring(keys, self.watch, self.scheduler, begun):
             await self.watch.settled(keys, self.timeout)
+
+    @staticmethod
+    def check(ops: Iterable[Op]) -> None:
+        """Raise ``WorkloadFailed`` if pods are measured in a way that has no backlog."""
+        for op in ops:
+            if isinstance(op, StartCollectingMetrics):
+                raise WorkloadFailed(f"--drain is for pods with collectMetrics, not {op.opcode}")
+            if isinstance(op, CreatePods) and op.steady_state and op.collect_metrics:
+                raise WorkloadFailed(f"--drain: {op.opcode} with steadyState has no backlog")
 
     async def _start_scheduler(self) -> float:
         """Start a scheduler; return when it began to schedule."""

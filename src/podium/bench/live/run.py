@@ -15,7 +15,7 @@ from podium.bench.live.children import embedded_server
 from podium.bench.live.cleanup import check_nodes, tidied
 from podium.bench.live.generators import Generators
 from podium.bench.live.manifests import Marking
-from podium.bench.live.measuring import CreatePods, Drain, Measurement
+from podium.bench.live.measuring import Create, Drain, Measurement
 from podium.bench.live.operations import LiveContext, Operations
 from podium.bench.live.programs import PODIUM, Program, Setup
 from podium.bench.live.timed_scheduler import StartedScheduler, TimedScheduler
@@ -55,6 +55,8 @@ async def run(workload: Workload, options: LiveOptions, report: OnProgress) -> L
 
     ``WorkloadFailed`` if pods find no node, or if the cluster has objects of the same names.
     """
+    if options.is_drain:
+        Drain.check(workload.ops)
     reference = Reference(_nodes(workload))
     reference.measure()
     clock = LoopClock()
@@ -114,7 +116,7 @@ def _measurement(
     context: LiveContext, options: LiveOptions, place: _Place, setup: Setup
 ) -> Measurement:
     clock, writer = place.connection.clock, context.writer
-    create: CreatePods = writer.create_all
+    create: Create = writer.create_all
     if options.generators:
         at = (place.kubeconfig, place.folder, clock)
         create = Generators(options.generators, *at, writer).create
