@@ -190,6 +190,8 @@ class Api:
         self._default(kind, new)
         self._track(kind, old, new, call)
         self._drop_disabled(kind, new)
+        if call.subresource == "status":
+            kind.prepare_status(old, new)
         if left:  # nobody owns it from now on
             new["status"] = {**new.get("status", {}), **left}
         self._admit(kind, new, old)
@@ -235,6 +237,7 @@ class Api:
             if not kind.stored_version:
                 drop_zeros(obj, kind.schema)
             kind.set_defaults(obj)
+            kind.stamp(obj, self.store.clock.now())
 
     def _drop_disabled(self, kind: ApiKind, obj: Json) -> None:
         if not kind.custom and not kind.stored_version:
@@ -269,8 +272,11 @@ class Api:
         yield from metadata.metadata_causes(kind, new["metadata"])
         if kind.custom:
             yield from custom_causes(new, kind.schema)
-        elif call.subresource != "status":
-            yield from kind.check(new)
+        elif call.subresource == "status":
+            yield from kind.check_status(old, new)
+        else:
+            if kind.checks_updates:
+                yield from kind.check(new)
             yield from kind.check_update(old, new)
             if not kind.stored_version:
                 yield from missing_fields(new, kind)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from podium.apiserver.kinds.api_kind import ApiKind
-from podium.apiserver.schemas import Schema
+from podium.apiserver.schemas import ANYTHING, Schema
 from podium.apiserver.statuses import Json
 from podium.release import V1_36, V1_37, Release
 
@@ -19,6 +19,7 @@ DISABLED: Mapping[Release, Mapping[str, tuple[str, ...]]] = {
     V1_36: {
         "core.v1.PodSpec": ("schedulingGroup",),
         "resource.v1.Device": ("nodeAllocatableResourceMappings",),
+        "resource.v1.DeviceAttribute": ("bools", "ints", "strings", "versions"),
         "storage.v1.CSIDriverSpec": ("preventPodSchedulingIfMissing",),
     },
     V1_37: {
@@ -41,7 +42,9 @@ DISABLED: Mapping[Release, Mapping[str, tuple[str, ...]]] = {
         "core.v1.ServiceAccountTokenProjection": ("user",),
         "core.v1.VolumeMount": ("bindMountOptions",),
         "resource.v1.Device": ("nodeAllocatableResources",),
+        "resource.v1.DeviceAttribute": ("bools", "ints", "strings", "versions"),
         "resource.v1.DeviceCounterConsumption": ("compatibilityGroups",),
+        "resource.v1.DeviceRequestAllocationResult": ("skipNodeOperations",),
         "resource.v1.DeviceSubRequest": ("derivedAttributes",),
         "resource.v1.ExactDeviceRequest": ("derivedAttributes",),
         "resource.v1.ResourceSliceSpec": ("partitionTypeAttribute", "skipNodeOperations"),
@@ -50,6 +53,8 @@ DISABLED: Mapping[Release, Mapping[str, tuple[str, ...]]] = {
 }
 
 # Where such fields are inside an object, without the indices of lists; None is a field to drop.
+# In a tree of a map there is only _ANY_KEY.
+_ANY_KEY = "*"
 Tree = dict[str, "Tree | None"]
 
 
@@ -62,6 +67,9 @@ def _prune(value: Any, tree: Tree) -> None:
     if isinstance(value, list):
         for one in value:
             _prune(one, tree)
+    elif isinstance(value, dict) and _ANY_KEY in tree:
+        for one in value.values():
+            _prune(one, tree[_ANY_KEY] or {})
     elif isinstance(value, dict):
         for name, below in tree.items():
             if name not in value:
@@ -81,6 +89,9 @@ def _below(schema: Schema, fields: Mapping[str, tuple[str, ...]], inside: tuple[
     """Return the tree of a type. Types inside themselves, such as JSON schemas, are left out."""
     if schema.items is not None:
         return _below(schema.items, fields, inside)
+    if schema.additional is not None and schema.additional is not ANYTHING:
+        below = _below(schema.additional, fields, inside)
+        return {_ANY_KEY: below} if below else {}
     if schema.name and schema.name in inside:
         return {}
     dropped = fields.get(schema.name.removeprefix("io.k8s.api."), ())

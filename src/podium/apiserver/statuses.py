@@ -231,6 +231,11 @@ def too_long(field: str, limit: int) -> Cause:
     return Cause("FieldValueTooLong", field, message)
 
 
+def too_many(field: str, count: int, most: int) -> Cause:
+    message = f"Too many: {count}: must have at most {most} items"
+    return Cause("FieldValueTooMany", field, message)
+
+
 def duplicate(field: str, value: Any) -> Cause:
     return Cause("FieldValueDuplicate", field, f"Duplicate value: {_shown(value)}")
 

@@ -22,6 +22,9 @@ _STORAGE_ERROR = re.compile(
 )
 _DUMP = re.compile(r'patch: Invalid value: "(?:\{.*\}|map\[.*\])": ', re.DOTALL)
 _DUMPED_VALUE = re.compile(r'^Invalid value: "(?:\{.*\}|map\[.*\])": ', re.DOTALL)
+_DUMPED_DEVICES = re.compile(
+    r'Invalid value: \{"(?:[Dd]evices|[Ss]pec|labels)":.*\}: field is immutable', re.DOTALL
+)
 _BODY_END = re.compile(
     r"((?:json parse error|unrecognized \(must be of type \w+\)): .*) \([^()]*\)$", re.DOTALL
 )
@@ -62,6 +65,7 @@ def normal(value):
 def normal_text(text):
     text = _DUMP.sub('patch: Invalid value: "<object>": ', _STORAGE_ERROR.sub("", text))
     text = _DUMPED_VALUE.sub('Invalid value: "<object>": ', _BODY_END.sub(r"\1", text))
+    text = _DUMPED_DEVICES.sub("Invalid value: <devices>: field is immutable", text)
     text = _RANDOM.sub("Bad_Name-<random>", _PARSER.sub(r"\1<parser>", _DIFF.sub("", text)))
     text = _UNTYPED.sub(r"\1<object>'", text)
     text = _UID.sub("<uid>", _TIME.sub("<time>", text))

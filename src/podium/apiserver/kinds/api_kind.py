@@ -42,6 +42,14 @@ def _start_empty(obj: Json, now: str) -> None:
     """Leave a new object as it was written."""
 
 
+def _has_no_times(obj: Json, now: float) -> None:
+    """Set nothing: no field of the object is the time of a write."""
+
+
+def _leave_status(old: Json, new: Json) -> None:
+    """Leave a new status as it was written."""
+
+
 def _no_causes(*objects: Json) -> Causes:
     return ()
 
@@ -123,15 +131,20 @@ class ApiKind:
     update_needs_version: bool = False  # a PUT without a resourceVersion is refused
 
     # Hooks of a write, in the order in which they are called. `keep_from_old` returns the new
-    # object with what an update may not change; `start` gets a new object and the time;
-    # `complete` adds what Go always writes and nobody owns.
+    # object with what an update may not change; `stamp` sets defaults that are times;
+    # `prepare_status` changes a new status; `start` gets a new object and the time; `complete`
+    # adds what Go always writes and nobody owns.
     keep_from_old: Callable[[Json, Json], Json] = _as_written
     set_defaults: Callable[[Json], None] = _do_nothing
+    stamp: Callable[[Json, float], None] = _has_no_times
+    prepare_status: Callable[[Json, Json], None] = _leave_status
     admissions: tuple[Admission, ...] = ()
     start: Callable[[Json, str], None] = _start_empty
     complete: Callable[[Json], object] = _do_nothing
     check: Callable[[Json], Causes] = _no_causes
+    checks_updates: bool = True  # `check` is called for updates, too
     check_update: Callable[[Json, Json], Causes] = _no_causes  # after `check` of the new object
+    check_status: Callable[[Json, Json], Causes] = _no_causes  # when the status is written
     creation_warnings: Callable[[Json], Iterable[str]] = _no_warnings
     warnings: Callable[[Item], Iterable[str]] = _no_warnings
 

@@ -5,6 +5,7 @@ from tests.support.control_plane.scripts import (
     changing,
     customizing,
     defaulting,
+    devices,
     misplacing,
     reading,
     refusing,
@@ -20,6 +21,7 @@ MODULES = (
     refusing,
     misplacing,
     customizing,
+    devices,
     changing,
     sweeping,
 )

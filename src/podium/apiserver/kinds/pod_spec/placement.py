@@ -154,16 +154,21 @@ def _values(expression: Json, path: str, single: str) -> Causes:
 def _node_affinity(affinity: Json, path: str) -> Causes:
     required = affinity.get(REQUIRED)
     if required is not None:
-        where = f"{path}.{REQUIRED}.nodeSelectorTerms"
-        terms = required.get("nodeSelectorTerms") or []
-        if not terms:
-            yield statuses.required(where, "must have at least one node selector term")
-        for index, term in enumerate(terms):
-            yield from _node_term(term, f"{where}[{index}]")
+        yield from node_selector_causes(required, f"{path}.{REQUIRED}")
     for index, one in enumerate(affinity.get(PREFERRED) or []):
         where = f"{path}.{PREFERRED}[{index}]"
         yield from _weight(one, where)
         yield from _node_term(one.get("preference") or {}, f"{where}.preference")
+
+
+def node_selector_causes(selector: Json, path: str) -> Causes:
+    """Yield every validation error of a node selector."""
+    where = f"{path}.nodeSelectorTerms"
+    terms = selector.get("nodeSelectorTerms") or []
+    if not terms:
+        yield statuses.required(where, "must have at least one node selector term")
+    for index, term in enumerate(terms):
+        yield from _node_term(term, f"{where}[{index}]")
 
 
 def _node_term(term: Json, path: str) -> Causes:

@@ -1,0 +1,5 @@
+"""The group resource.k8s.io: device classes, claims to devices, and what drivers offer."""
+
+from podium.apiserver.kinds.resource.kinds import KINDS
+
+__all__ = ["KINDS"]
