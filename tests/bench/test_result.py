@@ -25,6 +25,7 @@ LIVE_RESULT = LiveResult(
     pods=1000,
     pods_per_second=400.0,
     steady_pods_per_second=450.0,
+    created_pods_per_second=500.0,
     bind_p50_ms=80.0,
     bind_p99_ms=300.0,
     watch_breaks=0,
@@ -90,7 +91,7 @@ def test_live_lines_are_aligned():
     line = table.row(LIVE_RESULT)
 
     assert len(line) == len(table.header())
-    assert line.split()[1:] == ["400", "450", "80", "300", "0", "1.25", "64"]
+    assert line.split()[1:] == ["400", "450", "500", "80", "300", "0", "1.25", "64"]
 
 
 def test_what_nobody_knows_is_a_dash():
