@@ -6,6 +6,7 @@ import pytest
 from podium.bench.measure import Meter, Reference
 from podium.bench.report import IN_PROCESS, LIVE, Table
 from podium.bench.result import LiveResult, Result, median_of, of_run
+from podium.bench.thresholds import Threshold, with_threshold
 
 RESULT = Result(
     name="Basic/500Nodes",
@@ -83,6 +84,15 @@ def test_table_lines_are_aligned(name):
 
     assert len(line) == len(table.header())
     assert line.split() == [name, "5,000", "100", "300", "120", "12.00", "50", "64"]
+
+
+@pytest.mark.parametrize(("threshold", "word"), [(300.0, "reached"), (1e6, "missed")])
+def test_a_threshold_follows_the_line(threshold, word):
+    result = with_threshold(LIVE_RESULT, Threshold(threshold))
+
+    line = Table(["Basic/500Nodes"], LIVE).row(result)
+
+    assert line.endswith(f"  threshold {threshold:g} {word}")
 
 
 def test_live_lines_are_aligned():
