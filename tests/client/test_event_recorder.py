@@ -248,6 +248,48 @@ async def test_a_missing_right_is_one_warning(world, caplog):
     )
 
 
+@pytest.mark.parametrize(
+    ("spoil", "requests"),
+    [
+        pytest.param([], 5, id="all-well"),
+        pytest.param([answering(429, "later", **{"Retry-After": "2"})], 6, id="later"),
+        pytest.param([answering(500, "down")], 6, id="a-fault-of-the-server"),
+        pytest.param([answering(409, "there")], 6, id="there-already"),
+    ],
+)
+@with_world
+async def test_new_events_are_sent_together(world, spoil, requests):
+    """One that fails for now is sent again by itself."""
+    events, sender = recorder(world)
+    world.proxy.instead("events", *spoil)
+
+    for number in range(5):
+        events.record(subject(f"p{number}"), None, SCHEDULED)
+    await written(world, sender)
+
+    assert len(world.proxy.requests) == requests
+    assert len({name_of(one) for one in world.proxy.requests}) == 5
+    assert {one["involvedObject"]["name"] for one in stored(world)} == {f"p{n}" for n in range(5)}
+
+
+@pytest.mark.parametrize("spoil", [hanging_up, losing_the_answer])
+@with_world
+async def test_events_sent_together_over_a_connection_that_breaks_are_written_once(world, spoil):
+    events, sender = recorder(world)
+    world.proxy.instead("events", spoil)
+
+    for number in range(5):
+        events.record(subject(f"p{number}"), None, SCHEDULED)
+    await written(world, sender)
+
+    written_names = [one["involvedObject"]["name"] for one in stored(world)]
+    assert sorted(written_names) == [f"p{n}" for n in range(5)]
+
+
+def name_of(request):
+    return json.loads(request.body)["metadata"]["name"]
+
+
 @with_world
 async def test_recording_never_waits(world, monkeypatch, caplog):
     monkeypatch.setattr(event_recorder, "MOST_WAITING", 3)

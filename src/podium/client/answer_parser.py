@@ -68,6 +68,12 @@ class AnswerParser:
         closes = self._headers.get(b"connection", b"").lower() == b"close"
         return not closes and not self._data and (self._is_chunked or self._length is not None)
 
+    def next(self) -> AnswerParser:
+        """Return a parser for the answer after this one; ``feed`` it an empty text to begin."""
+        following = AnswerParser()
+        following._data = self._data
+        return following
+
     def _answer(self, body: bytes) -> Answer:
         return Answer(self._code, self._headers, body)
 

@@ -6,7 +6,7 @@ Plugins get it as `Handle.client`; the event recorder and leader election use it
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -22,6 +22,7 @@ from podium.api.objects import (
     Pod,
 )
 from podium.api.times import time_text
+from podium.client.event_series import Event
 from podium.client.http import Connection, Request
 from podium.client.resources import (
     CLAIMS,
@@ -156,8 +157,14 @@ class ApiClient:
 
     # --- events ----------------------------------------------------------------------------------
 
-    async def create_event(self, namespace: str, event: Json) -> None:
-        await self._send("POST", f"{EVENTS}/{namespace}/events", event)
+    async def create_event(self, namespace: str, event: Event) -> None:
+        await self._send("POST", _events_path(namespace), event)
+
+    async def create_events(self, events: Sequence[tuple[str, Event]]) -> list[ApiError | None]:
+        """Create events, each in its namespace; return for each why it failed, if it did."""
+        encode = msgspec.json.encode
+        requests = [Request("POST", _events_path(where), encode(event)) for where, event in events]
+        return await self._connection.send_together(requests)
 
     async def create_core_event(self, namespace: str, event: Json) -> None:
         """Create an event of the older kind, which leader election still uses."""
@@ -167,7 +174,7 @@ class ApiClient:
         await self._send("PATCH", f"{EVENTS}/{namespace}/events/{name}", patch, STRATEGIC)
 
     async def _send(
-        self, method: str, path: str, body: Json, content_type: str = "application/json"
+        self, method: str, path: str, body: object, content_type: str = "application/json"
     ) -> bytes:
         request = Request(method, path, msgspec.json.encode(body), content_type)
         return await self._connection.send(request)
@@ -178,6 +185,10 @@ class SingleTryBindings(ApiClient):
 
     async def bind(self, pod: Pod, node_name: str) -> None:
         await self._bind(pod, node_name)
+
+
+def _events_path(namespace: str) -> str:
+    return f"{EVENTS}/{namespace}/events"
 
 
 def _read(resource: Resource[K], answer: bytes) -> K:

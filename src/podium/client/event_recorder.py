@@ -10,85 +10,40 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
 
 from podium.api.objects import Pod
 from podium.api.times import micro_time_text
 from podium.client.api_client import ApiClient
+from podium.client.event_series import (
+    IDLE_SECONDS,
+    MOST_REMEMBERED,
+    Event,
+    EventMeta,
+    EventSeries,
+    Occurrence,
+    Regarding,
+)
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, Conflict, Forbidden, NotFound, Unreachable
 from podium.framework.handle import EventNote
 from podium.logs import get_logger
 
-Json = dict[str, Any]
-
-IDLE_SECONDS: Final = 360.0  # after this time a repeat is a new event
-MOST_REMEMBERED: Final = 20_000
 MOST_WAITING: Final = MOST_REMEMBERED  # they are remembered anyway
-WRITERS: Final = 16
+WRITERS: Final = 4
+# New events share a connection and a write to its socket: each by itself costs more than twice.
+TOGETHER: Final = 8
 TRIES: Final = 12
 RETRY_SECONDS: Final = 10.0
 REFRESH_SECONDS: Final = 1800.0
 NOTE_BYTES: Final = 1024
 _CUT: Final = " ..."
+_FINAL: Final = (400, 403, 404, 422)  # the event would be refused again
 
 log = get_logger(__name__)
-
-
-@dataclass(slots=True)
-class Occurrence:
-    """An event and how often it was seen."""
-
-    namespace: str
-    body: Json  # as it is created
-    seen_at: float
-    count: int = 1
-    written: int = 0  # the count that the API has
-    is_waiting: bool = False  # to be written, or being written
-
-    @property
-    def name(self) -> str:
-        return str(self.body["metadata"]["name"])
-
-    @property
-    def series(self) -> Json:
-        return {"count": self.count, "lastObservedTime": micro_time_text(self.seen_at)}
-
-
-class EventSeries:
-    """The events of the last minutes, by the fields that make two events the same."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._recent: dict[Hashable, Occurrence] = {}
-
-    def __len__(self) -> int:
-        return len(self._recent)
-
-    def see(self, key: Hashable, namespace: str, body: Json) -> Occurrence | None:
-        """Count the event; return it if it is to be written now, None if it is only counted."""
-        known = self._recent.get(key)
-        if known is None:
-            known = self._recent[key] = Occurrence(namespace, body, self._clock.now())
-            if len(self._recent) > MOST_REMEMBERED:
-                del self._recent[next(iter(self._recent))]
-            return known
-        known.count += 1
-        known.seen_at = self._clock.now()
-        return known if known.count == 2 else None
-
-    def counted(self) -> list[Occurrence]:
-        """Return the events that were repeated since they were last written."""
-        return [one for one in self._recent.values() if one.count > max(one.written, 1)]
-
-    def end_idle(self) -> list[Occurrence]:
-        """Forget events not seen for a while; return those whose last count is not written."""
-        since = self._clock.now() - IDLE_SECONDS
-        idle = [key for key, one in self._recent.items() if one.seen_at <= since]
-        ended = [self._recent.pop(key) for key in idle]
-        return [one for one in ended if one.count > max(one.written, 1)]
 
 
 class EventSender:
@@ -110,9 +65,9 @@ class EventSender:
         self._nanoseconds = max(self._nanoseconds + 1, int(now * 1e9))
         return micro_time_text(now), f"{self._nanoseconds:x}"
 
-    def send(self, key: tuple[object, ...], namespace: str, body: Json) -> None:
+    def send(self, key: tuple[str, ...], namespace: str, event: Event) -> None:
         """Queue the event without waiting: while the API is too slow, events are dropped."""
-        if occurrence := self._series.see(key, namespace, body):
+        if occurrence := self._series.see(key, namespace, event):
             self._enqueue(occurrence)
 
     def _enqueue(self, occurrence: Occurrence) -> None:
@@ -144,13 +99,41 @@ class EventSender:
 
     async def _write_all(self) -> None:
         while True:
-            occurrence = await self._waiting.get()
+            batch = [await self._waiting.get()]
+            while len(batch) < TOGETHER and not self._waiting.empty():
+                batch.append(self._waiting.get_nowait())
+            try:
+                await self._deliver_all(batch)
+            finally:
+                for occurrence in batch:
+                    self._done(occurrence)
+
+    async def _deliver_all(self, batch: Sequence[Occurrence]) -> None:
+        """Create new events together; write one by one what is left, and what fails for now."""
+        new = [one for one in batch if not one.written and one.count == 1]
+        left = [one for one in batch if one not in new]
+        try:
+            left += await self._create_together(new) if len(new) > 1 else new
+        except Exception:  # a task boundary, as below
+            log.error("writing events failed", names=[one.name for one in new])
+        for occurrence in left:
             try:
                 await self._deliver(occurrence)
             except Exception:  # a task boundary: one event must not end the writer
                 log.error("writing an event failed", name=occurrence.name)
-            finally:
-                self._done(occurrence)
+
+    async def _create_together(self, new: Sequence[Occurrence]) -> list[Occurrence]:
+        """Create events and return those that may succeed when they are sent again."""
+        left = []
+        errors = await self._client.create_events([(one.namespace, one.event) for one in new])
+        for occurrence, error in zip(new, errors, strict=True):
+            if error is None:
+                occurrence.written = 1
+            elif error.code in _FINAL:
+                self._on_refusal(occurrence, error)
+            else:
+                left.append(occurrence)
+        return left
 
     def _done(self, occurrence: Occurrence) -> None:
         occurrence.is_waiting = False
@@ -200,9 +183,11 @@ class EventSender:
         occurrence.written = max(occurrence.written, count)
 
     async def _create(self, occurrence: Occurrence) -> None:
-        series = {"series": occurrence.series} if occurrence.count > 1 else {}
+        event = occurrence.event
+        if occurrence.count > 1:
+            event = msgspec.structs.replace(event, series=occurrence.series)
         try:
-            await self._client.create_event(occurrence.namespace, occurrence.body | series)
+            await self._client.create_event(occurrence.namespace, event)
         except Conflict:  # an earlier attempt succeeded and its answer was lost
             log.debug("event is there already", name=occurrence.name)
 
@@ -235,33 +220,26 @@ class ApiEventRecorder:
 
     def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None:
         """Record an event as kube-scheduler v1.36 writes it: ``related`` stays empty there."""
-        about = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "name": regarding.name,
-            "namespace": regarding.namespace,
-            "resourceVersion": regarding.metadata.resource_version,
-            "uid": regarding.uid,
-        }
-        namespace = regarding.namespace or "default"
-        kind = (event.type, event.action, event.reason, self._instance, *about.values())
-        self._sender.send(kind, namespace, self._body(about, namespace, event))
+        meta = regarding.metadata
+        version, uid = meta.resource_version, meta.uid
+        about = Regarding(meta.name, meta.namespace, version, uid)
+        kind = (event.type, event.action, event.reason, self._instance)
+        key = (*kind, meta.namespace, meta.name, version, uid)
+        self._sender.send(key, meta.namespace or "default", self._event(about, event))
 
-    def _body(self, about: Json, namespace: str, event: EventNote) -> Json:
+    def _event(self, about: Regarding, note: EventNote) -> Event:
         time, number = self._sender.stamp()
-        return {
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"name": f"{about['name']}.{number}", "namespace": namespace},
-            "eventTime": time,
-            "reportingController": self._controller,
-            "reportingInstance": self._instance,
-            "action": event.action,
-            "reason": event.reason,
-            "regarding": about,
-            "note": cut(event.note),
-            "type": event.type,
-        }
+        return Event(
+            metadata=EventMeta(f"{about.name}.{number}", about.namespace or "default"),
+            event_time=time,
+            reporting_controller=self._controller,
+            reporting_instance=self._instance,
+            action=note.action,
+            reason=note.reason,
+            regarding=about,
+            note=cut(note.note),
+            type=note.type,
+        )
 
 
 def cut(note: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -177,6 +177,35 @@ class Connection:
         finally:
             self._lanes.leave(is_note=self._is_for_notes)
 
+    async def send_together(self, requests: Sequence[Request]) -> list[ApiError | None]:
+        """Send requests over one connection, without waiting for an answer before the next one.
+
+        Return for each why it failed, None if it succeeded. Nothing is sent again.
+        """
+        for _ in requests:
+            await self._limit.wait()
+        await self._lanes.enter(is_note=self._is_for_notes)
+        begun = self.clock.now()
+        try:
+            answers = await self._time_limit.of(self._exchange_together(requests))
+            found = [
+                None if _is_success(one.code) else error_of(one.code, one.body) for one in answers
+            ]
+            codes = [one.code for one in answers]
+        except (*_FAULTS, Unauthorized) as error:
+            known = error if isinstance(error, ApiError) else self._unreachable(error)
+            found, codes = [known] * len(requests), [0] * len(requests)
+        finally:
+            self._lanes.leave(is_note=self._is_for_notes)
+        if self._observe is not None:
+            for request, code in zip(requests, codes, strict=True):
+                self._observe(request.method, code, self.clock.now() - begun)
+        return found
+
+    async def _exchange_together(self, requests: Sequence[Request]) -> list[Answer]:
+        data = [await self._bytes_of(request) for request in requests]
+        return await self._wires.exchange(b"".join(data), len(requests))
+
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[Read]:
         """Open an endless answer and yield a function that reads its next chunk."""
@@ -217,9 +246,9 @@ class Connection:
 
     async def _exchange(self, request: Request) -> Answer:
         """Send the request, and once more with new credentials if the API refuses them."""
-        answer = await self._wires.exchange(await self._bytes_of(request))
+        (answer,) = await self._wires.exchange(await self._bytes_of(request))
         if answer.code == 401 and self.endpoint.login.refuse():
-            answer = await self._wires.exchange(await self._bytes_of(request))
+            (answer,) = await self._wires.exchange(await self._bytes_of(request))
         return answer
 
     async def _bytes_of(self, request: Request) -> bytes:

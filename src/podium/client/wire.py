@@ -27,19 +27,22 @@ class CannotConnect(Exception):
 
 
 class Wire(asyncio.Protocol):
-    """One connection; one request at a time."""
+    """One connection; one request at a time, or several at once that are answered in order."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._parser = AnswerParser()
-        self._waiter: asyncio.Future[Answer] | None = None
+        self._waiter: asyncio.Future[list[Answer]] | None = None
+        self._answers: list[Answer] = []
+        self._expected = 0
         self._is_reusable = True
         self.used_at = 0.0
 
-    async def exchange(self, request: bytes) -> Answer:
+    async def exchange(self, request: bytes, answers: int) -> list[Answer]:
         assert self._transport is not None
         self._parser = AnswerParser()
+        self._answers, self._expected = [], answers
         self._waiter = self._loop.create_future()
         self._transport.write(request)
         return await self._waiter
@@ -65,27 +68,34 @@ class Wire(asyncio.Protocol):
             return
         try:
             answer = self._parser.feed(data)
+            while answer is not None:
+                self._answers.append(answer)
+                if len(self._answers) == self._expected:
+                    self._is_reusable = self._is_reusable and self._parser.is_reusable
+                    self._succeed()
+                    return
+                self._parser = self._parser.next()
+                answer = self._parser.feed(b"")
         except BadAnswer as error:
             self._fail(error)
             self.close()
-            return
-        if answer is not None:
-            self._is_reusable = self._is_reusable and self._parser.is_reusable
-            self._succeed(answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_reusable = False
         if self._waiter is None:
             return
         try:
-            self._succeed(self._parser.end())
+            self._answers.append(self._parser.end())
+            if len(self._answers) < self._expected:
+                raise BadAnswer("the server hung up before all answers came")
+            self._succeed()
         except BadAnswer as error:
             self._fail(exc or error)
 
-    def _succeed(self, answer: Answer) -> None:
+    def _succeed(self) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():
-            waiter.set_result(answer)
+            waiter.set_result(self._answers)
 
     def _fail(self, error: Exception) -> None:
         waiter, self._waiter = self._waiter, None
@@ -107,11 +117,14 @@ class Wires:
         self._clock = clock
         self._idle: list[Wire] = []  # the one used last is used next, so that others expire
 
-    async def exchange(self, request: bytes) -> Answer:
-        """Send a request; raise ``CannotConnect``, ``BadAnswer`` or ``OSError`` if that fails."""
+    async def exchange(self, request: bytes, answers: int = 1) -> list[Answer]:
+        """Send a request, or several at once, and return their answers.
+
+        Raise ``CannotConnect``, ``BadAnswer`` or ``OSError`` if that fails.
+        """
         wire = self._take() or await self._connect()
         try:
-            answer = await wire.exchange(request)
+            found = await wire.exchange(request, answers)
         except BaseException:
             wire.close()  # its answer may still come, and must not reach another request
             raise
@@ -120,7 +133,7 @@ class Wires:
             self._idle.append(wire)
         else:
             wire.close()
-        return answer
+        return found
 
     async def close(self) -> None:
         while self._idle:
