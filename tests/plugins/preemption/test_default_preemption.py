@@ -5,6 +5,7 @@ import pytest
 from podium import framework as fwk
 from podium.api.objects import LabelSelector, ObjectMeta, PodDisruptionBudget
 from podium.api.workloads import PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+from podium.plugins.node_ports import NodePorts
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.preemption import DefaultPreemption
 from podium.release import LATEST, V1_36, V1_37
@@ -37,8 +38,9 @@ class Attempt:
         self.handle = FakeHandle(*objects)
         self.pod = preemptor
         fit = NodeResourcesFit(NodeResourcesFit.Args(), self.handle)
+        ports = NodePorts(NodePorts.Args(), self.handle)
         self.plugin = plugin_of("DefaultPreemption", release, self.handle, **args)
-        self.handle.use(fit, self.plugin)
+        self.handle.use(ports, fit, self.plugin)
         self.state = fwk.CycleState()
         profile = self.handle.profile
         profile.run_pre_filters(self.state, self.pod, self.handle.rows)
@@ -302,3 +304,14 @@ def test_when_extenders_leave_no_candidate_the_nomination_stays():
         fwk.Status.unschedulable("preemption: no candidate node for preemption"),
     )
     assert attempt.handle.spawned == []
+
+
+def test_a_search_without_candidates_goes_on_to_the_end():
+    """The first nodes refuse by a filter that is not about resources; the last one does not."""
+    names = [f"n{number:03}" for number in range(700)]
+    taken = [victim(f"p-{name}", name, priority=99, host_ports=(80,)) for name in names[:-1]]
+    free = [victim("evicted", names[-1], priority=1, cpu="1", host_ports=(80,))]
+    lower = [victim(f"low-{name}", name, priority=0) for name in names]
+    nodes = [node(name, cpu="8") for name in names]
+    attempt = Attempt(*nodes, *taken, *free, *lower, preemptor=high(host_ports=(80,)))
+    assert attempt.victims() == {names[-1]: ["evicted"]}
