@@ -85,16 +85,14 @@ def exact_floats(nodes: Rows, demands: Sequence[Demand]) -> FloatColumns | None:
     """
     if len(demands) != 2 or demands[0].name != CPU or demands[1].name != MEMORY:
         return None
-    columns = table_of(nodes).resources
-    is_exact = (
-        columns.are_floats_exact
-        and demands[0].amount < EXACT_BELOW
+    may_be_exact = (
+        demands[0].amount < EXACT_BELOW
         and demands[1].amount < EXACT_BELOW
         and nodes.overlay is None
         and nodes.all_have(CPU)
         and nodes.all_have(MEMORY)
     )
-    return columns.floats if is_exact else None
+    return table_of(nodes).resources.floats() if may_be_exact else None
 
 
 @lru_cache(maxsize=2)

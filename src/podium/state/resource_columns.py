@@ -53,8 +53,8 @@ class ResourceColumns:
       for pods with a priority below ``p``. ``add`` changes all of them together.
     - ``placed`` has the same amounts for each pod.
     - ``_holders[i]`` is the number of rows where ``allocatable[i]`` is not 0.
-    - ``floats`` has the same amounts, for as long as ``are_floats_exact``: until an amount of cpu
-      or memory reaches ``EXACT_BELOW``.
+    - ``_floats`` has the same amounts, except for the rows in ``_changed_rows``, for as long as
+      ``_are_floats_exact``: until an amount of cpu or memory reaches ``EXACT_BELOW``.
     """
 
     def __init__(self) -> None:
@@ -63,8 +63,9 @@ class ResourceColumns:
         self.requested: NDArray[np.int64] = np.zeros((len(_NATIVE), 0), np.int64)
         self.non_zero: NDArray[np.int64] = np.zeros((2, 0), np.int64)
         self.placed = PodColumns(len(_NATIVE))
-        self.floats = FloatColumns(np.zeros((2, 0)), np.zeros((2, 0)), np.zeros((2, 0)))
-        self.are_floats_exact = True
+        self._floats = FloatColumns(np.zeros((2, 0)), np.zeros((2, 0)), np.zeros((2, 0)))
+        self._changed_rows: set[int] = set()
+        self._are_floats_exact = True
         self._holders = [0] * len(_NATIVE)  # how many rows have each resource
         self._below: dict[int, NDArray[np.int64]] = {}  # requested by pods below a priority
         # By the id of the requests, which are kept with them so that no other object gets it.
@@ -74,7 +75,7 @@ class ResourceColumns:
         self.allocatable = grown(self.allocatable, capacity, 0)
         self.requested = grown(self.requested, capacity, 0)
         self.non_zero = grown(self.non_zero, capacity, 0)
-        self.floats = FloatColumns(*[grown(floats, capacity, 0.0) for floats in self.floats])
+        self._floats = FloatColumns(*[grown(floats, capacity, 0.0) for floats in self._floats])
         self._below = {least: grown(sums, capacity, 0) for least, sums in self._below.items()}
 
     def set_allocatable(self, row: int, amounts: dict[str, int]) -> None:
@@ -82,11 +83,7 @@ class ResourceColumns:
             amount = amounts.get(name, 0)
             self._holders[resource] += (amount != 0) - (self.allocatable.item(resource, row) != 0)
             self.allocatable[resource, row] = amount
-        for resource in (CPU, MEMORY):
-            amount = self.allocatable.item(resource, row)
-            self.floats.allocatable[resource, row] = amount
-            self.are_floats_exact &= amount < EXACT_BELOW
-            self._set_spare(resource, row, self.non_zero.item(resource, row))
+        self._changed_rows.add(row)
 
     def is_on(self, rows: int, resource: int) -> bool:
         """Return whether exactly this many rows have the resource."""
@@ -137,32 +134,45 @@ class ResourceColumns:
             self.placed.add(info, row, amounts)
         else:
             self.placed.remove(info)
-        requested = self.floats.requested
+        self._changed_rows.add(row)
         for resource, amount in amounts:
-            total = _shift(self.requested, resource, row, sign * amount)
-            if resource <= MEMORY:
-                requested[resource, row] = total
+            _shift(self.requested, resource, row, sign * amount)
         cpu, memory = info.non_zero
-        self._set_spare(CPU, row, _shift(self.non_zero, CPU, row, sign * cpu))
-        self._set_spare(MEMORY, row, _shift(self.non_zero, MEMORY, row, sign * memory))
+        _shift(self.non_zero, 0, row, sign * cpu)
+        _shift(self.non_zero, 1, row, sign * memory)
         for least, sums in self._below.items():
             if info.priority < least:
                 for resource, amount in amounts:
                     _shift(sums, resource, row, sign * amount)
 
-    def _set_spare(self, resource: int, row: int, used: int) -> None:
-        """Keep ``floats`` in step with ``non_zero``, whose amount is ``used`` now."""
-        self.floats.spare[resource, row] = 100 * (self.allocatable.item(resource, row) - used)
-        if used >= EXACT_BELOW or self.requested.item(resource, row) >= EXACT_BELOW:
-            self.are_floats_exact = False
+    def floats(self) -> FloatColumns | None:
+        """Return cpu and memory as floats; ``None`` when these are not exact."""
+        if self._changed_rows:
+            for row in self._changed_rows:
+                self._update_floats(row)
+            self._changed_rows.clear()
+        return self._floats if self._are_floats_exact else None
+
+    def _update_floats(self, row: int) -> None:
+        allocatable, requested, spare = self._floats
+        for resource in (CPU, MEMORY):
+            has, uses = self.allocatable.item(resource, row), self.requested.item(resource, row)
+            non_zero = self.non_zero.item(resource, row)
+            allocatable[resource, row] = has
+            requested[resource, row] = uses
+            spare[resource, row] = 100 * (has - non_zero)
+            if has >= EXACT_BELOW or not (
+                0 <= uses < EXACT_BELOW and 0 <= non_zero < EXACT_BELOW
+            ):  # what has wrapped around is negative
+                self._are_floats_exact = False
 
     def check_floats(self) -> None:
-        """Raise ``AssertionError`` when ``floats`` differ from the amounts they stand for."""
-        if not self.are_floats_exact:
+        """Raise ``AssertionError`` when floats differ from the amounts they stand for."""
+        if self.floats() is None:
             return
         allocatable, requested = self.allocatable[:2], self.requested[:2]
         amounts = allocatable, requested, 100 * (allocatable - self.non_zero)
-        for name, floats, exact in zip(FloatColumns._fields, self.floats, amounts, strict=True):
+        for name, floats, exact in zip(FloatColumns._fields, self._floats, amounts, strict=True):
             assert np.array_equal(floats, exact), f"{name} as floats is not the same"
 
     def check_holders(self) -> None:
@@ -205,9 +215,8 @@ def int64(number: int) -> int:
     return number if -_HALF <= number < _HALF else (number + _HALF) % (2 * _HALF) - _HALF
 
 
-def _shift(column: NDArray[np.int64], resource: int, row: int, amount: int) -> int:
-    total = column[resource, row] = int64(column.item(resource, row) + amount)
-    return total
+def _shift(column: NDArray[np.int64], resource: int, row: int, amount: int) -> None:
+    column[resource, row] = int64(column.item(resource, row) + amount)
 
 
 _HALF: Final = 1 << 63
