@@ -29,7 +29,7 @@ def draw(found):
         return {label: curve(rungs, figure, unit) for label, rungs in by_label.items()}
 
     panels = [
-        panel((60, 70), "seconds from start to the first decision", labelled("first_seconds")),
+        panel((60, 70), "CPU seconds to the first decision", labelled("first_cpu_seconds")),
         panel((470, 70), "memory of the process, MB", labelled("memory_bytes", 1e6)),
         panel((60, 400), "CPU µs per scheduled pod", labelled("pod_cpu_us")),
         panel((470, 400), f"longest pause of the loop, ms of CPU ({list(by_label)[-1]})", phases),
@@ -95,10 +95,12 @@ def panel(at, title, curves):
         parts.append(text(across(value), y + PANEL_HEIGHT + 17, f"{value:,g}", "faint", "middle"))
     if is_pause:
         parts.append(line((x, up(GOAL_MS)), (x + PANEL_WIDTH, up(GOAL_MS)), "goal"))
-        parts.append(text(x + PANEL_WIDTH, up(GOAL_MS) - 5, "goal: 50 ms", "text", "end"))
+        parts.append(text(x + 6, up(GOAL_MS) - 5, f"goal: {GOAL_MS} ms"))
     for number, (name, curve) in enumerate(curves.items()):
-        parts += drawn([(across(nodes), up(value)) for nodes, value in curve], number)
-        parts.append(legend((x + number % 2 * 165, y + PANEL_HEIGHT + 36), number, name))
+        colour = (number + 1) % len(curves)  # the last one has the first colour
+        parts += drawn([(across(nodes), up(value)) for nodes, value in curve], colour)
+        place = (x + number % 2 * 165, y + PANEL_HEIGHT + 36 + number // 2 * 19)
+        parts.append(legend(place, colour, name))
     return "".join(parts)
 
 
@@ -110,7 +112,7 @@ def drawn(places, number):
 
 
 def legend(at, number, name):
-    x, y = at[0], at[1] + number // 2 * 19
+    x, y = at
     swatch = f"<rect x='{x}' y='{y - 10}' width='12' height='12' rx='2' class='series{number}'/>"
     return swatch + text(x + 18, y, name)
 

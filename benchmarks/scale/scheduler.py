@@ -76,6 +76,7 @@ async def answer(heart):
 
 
 async def measured(work, heart):
+    heart.collections.clear()  # those while modules were loaded
     beside = [asyncio.ensure_future(each) for each in (heart.beat(), answer(heart))]
     try:
         return await work

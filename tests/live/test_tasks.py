@@ -78,6 +78,20 @@ def test_a_slice_ends_when_its_time_is_used_up():
     asyncio.run(run())
 
 
+def test_nothing_is_added_to_a_slice_that_is_long_already():
+    async def run():
+        now, story = 0.0, []
+        slices = Slices(lambda: story.append("between"), seconds=5, timer=lambda: now)
+        now = 20
+        await slices.yield_to_io()
+        assert story == []
+        now = 26
+        await slices.yield_to_io()
+        assert story == ["between"]
+
+    asyncio.run(run())
+
+
 def test_what_refuses_to_end_is_named_and_not_waited_for(caplog):
     async def run():
         clock, stubborn = FakeClock(), True

@@ -68,7 +68,7 @@ class KnownObjects(Generic[T]):
     ``_unreadable`` holds the versions that could not be decoded: each is logged once, and the
     object stays as it was known before, if it was. Lists are numbered, and every object has the
     number of the latest list or watch event that had it: a set of all keys would be examined by the
-    garbage collector, which takes 50 ms for 300,000 of them.
+    garbage collector, which takes 14 ms for 300,000 of them.
     """
 
     def __init__(self, resource: Resource[T]) -> None:

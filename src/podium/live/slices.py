@@ -13,12 +13,14 @@ from typing import Final
 from podium.clock import Clock, Timer, give_way
 
 SLICE_SECONDS: Final = 0.005
+_LONG: Final = 4  # times the usual slice
 
 
 class Slices:
     """Lets I/O run when the main loop has worked for a slice of time.
 
-    A loop that always finds work ready never yields by itself. ``between`` is called then, too.
+    A loop that always finds work ready never yields by itself. ``between`` is called then, too,
+    unless the slice was so long already that its pause would add to it.
     """
 
     def __init__(
@@ -34,9 +36,10 @@ class Slices:
 
     async def yield_to_io(self) -> None:
         """Let everything else run once if this slice of time is used up."""
-        if self._timer() - self._start < self._seconds:
+        elapsed = self._timer() - self._start
+        if elapsed < self._seconds:
             return
-        if self._between is not None:
+        if self._between is not None and elapsed < _LONG * self._seconds:
             self._between()
         await give_way()
         self._start = self._timer()

@@ -175,6 +175,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 def grown(array: NDArray[Any], capacity: int, fill: Any) -> NDArray[Any]:
     """Return a copy of the array with room for ``capacity`` rows along its last axis."""
     shape = (*array.shape[:-1], capacity)
-    larger = np.full(shape, fill, array.dtype)
+    # Zeros are not written until they are used, which shortens the pause for 300,000 pods.
+    larger = np.full(shape, fill, array.dtype) if fill else np.zeros(shape, array.dtype)
     larger[..., : array.shape[-1]] = array
     return larger

@@ -111,7 +111,7 @@ class NodeTable:
     def rows_in_order(self) -> NDArray[np.intp]:
         """Return the rows of existing nodes in kube-scheduler's order."""
         names = self.order.names()
-        return np.fromiter((self._row_of[name] for name in names), np.intp, len(names))
+        return np.fromiter(map(self._row_of.__getitem__, names), np.intp, len(names))
 
     def hash_order(self) -> HashOrder:
         if self._hash_order is None:

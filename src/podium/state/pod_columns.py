@@ -106,9 +106,9 @@ class PodColumns:
             self._gaps = 0
             self._resize(kept, len(self.rows))
         else:
-            self._resize(np.arange(len(self.rows)), max(_FIRST_CAPACITY, 2 * len(self.rows)))
+            self._resize(slice(None), max(_FIRST_CAPACITY, 2 * len(self.rows)))
 
-    def _resize(self, kept: NDArray[np.intp], capacity: int) -> None:
+    def _resize(self, kept: NDArray[np.intp] | slice, capacity: int) -> None:
         self.rows = grown(self.rows[kept], capacity, UNPLACED)
         self.priorities = grown(self.priorities[kept], capacity, 0)
         self._starts = grown(self._starts[kept], capacity, _UNREAD)
