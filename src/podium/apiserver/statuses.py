@@ -240,6 +240,10 @@ def duplicate(field: str, value: Any) -> Cause:
     return Cause("FieldValueDuplicate", field, f"Duplicate value: {_shown(value)}")
 
 
+def not_listed(field: str, value: Any, detail: str) -> Cause:
+    return Cause("FieldValueNotFound", field, f"Not found: {_shown(value)}: {detail}")
+
+
 def not_allowed(field: str, detail: str) -> Cause:
     return Cause("FieldValueForbidden", field, f"Forbidden: {detail}")
 

@@ -5,6 +5,7 @@ Expressions in CEL are valid here.
 
 from podium.release import V1_37
 from tests.support.control_plane.comparison import MERGE
+from tests.support.control_plane.scripts.objects import pod
 
 GROUP = "resource.k8s.io/v1"
 CLASSES = f"/apis/{GROUP}/deviceclasses"
@@ -90,6 +91,10 @@ def claim_specs():
     yield from (claim({}), claim({"name": "r"}), claim({"name": "Bad_Name", **_without_name()}))
     yield claim({"name": "r", "exactly": {}})
     yield claim(exactly(), exactly())
+    yield claim(None)
+    yield claim(exactly(selectors=[None], tolerations=[None], capacity={"requests": {"a": None}}))
+    yield claim({"name": "r", "firstAvailable": [None]}, constraints=[None], config=[None])
+    yield claim({"name": "r", "exactly": None, "firstAvailable": []})
     yield claim(*({**exactly(), "name": f"r{number}"} for number in range(33)))
     yield claim({**exactly(), "firstAvailable": [choice()]})
     for one in EXACT:
@@ -261,6 +266,16 @@ DEVICES = (
     policy(default="1500m", validValues=["1500m", "2"]),
     policy(default="1", validValues=["1", "1000m"]),
     policy(default="1500m", validValues=["1500m", "1500m"]),
+    device(capacity={"a": {}}),
+    device(capacity={"a": None}),
+    device(attributes={"a": None}),
+    device(allowMultipleAllocations=True, capacity={"a": {"requestPolicy": {"validValues": []}}}),
+    device(
+        allowMultipleAllocations=True,
+        capacity={"a": {"requestPolicy": {"default": "0", "validRange": {"min": "0"}}}},
+    ),
+    device(consumesCounters=[{"counterSet": "a", "counters": {"b": {}}}]),
+    device(consumesCounters=[None], taints=[None]),
     policy(default="1Gi", validRange={"min": "1Gi", "max": "4Gi", "step": "1Gi"}, value="8Gi"),
     policy(default="1Gi", validRange={"min": "1Gi", "max": "5G", "step": "1Gi"}, value="8Gi"),
 )
@@ -356,6 +371,10 @@ STATUSES = (
     {"reservedFor": [USER]},
     {"devices": [REPORT]},
     allocated({}),
+    allocated(None),
+    {"allocation": {}},
+    {"allocation": {"devices": None}, "reservedFor": [None], "devices": [None]},
+    {**allocated(RESULT), "devices": [{**REPORT, "conditions": [None], "networkData": {}}]},
     allocated({**RESULT, "request": "none"}),
     allocated({**RESULT, "request": "a/b/c"}),
     allocated({**RESULT, "driver": "Bad Driver"}),
@@ -438,7 +457,43 @@ def _many(count):
 
 device_taint_rules.since = V1_37
 
+
+def pod_claims(ask):
+    """What a pod says about claims, in its spec and in its status."""
+    path = ask.core("pods")
+    template, by_name = "resourceClaimTemplateName", "resourceClaimName"
+    for claims, used in (
+        ([{}], []),
+        ([{"name": "Bad_Name", by_name: "c"}], []),
+        ([{"name": "a", by_name: "Bad_Name"}], []),
+        ([{"name": "a", template: "Bad_Name"}], []),
+        ([{"name": "a", by_name: "c"}, {"name": "a", by_name: "d"}], []),
+        ([{"name": "a", by_name: "c"}], [{"name": "b"}]),
+        ([{"name": "a", by_name: "c"}], [{}]),
+        ([{"name": "a", by_name: "c"}], [{"name": "a"}, {"name": "a"}]),
+        ([{"name": "a", by_name: "c"}], [{"name": "a", "request": "r"}, {"name": "a"}]),
+        ([{"name": "a", by_name: "c"}], [{"name": "a", "request": "Bad_Name"}]),
+        ([{"name": "a", by_name: "c"}], [{"name": "a", "request": "r"}]),
+        ([{"name": "a", by_name: "c"}, {"name": "b", template: "t"}], [{"name": "b"}]),
+        ([], [{"name": "a"}]),
+    ):
+        container = {"name": "c", "image": "nginx", "resources": {"claims": used}}
+        ask.create(f"{path}?dryRun=All", pod("p", containers=[container], resourceClaims=claims))
+    entries = [{"name": "a", template: "t"}, {"name": "b", by_name: "c"}]
+    ask.create(path, pod("kept", resourceClaims=entries))
+    for status in (
+        {"resourceClaimStatuses": [{"name": "a", by_name: "kept-a-x"}]},
+        {"resourceClaimStatuses": [{"name": "a", by_name: "kept-a-y"}, {"name": "z"}]},
+        {"resourceClaimStatuses": [{"name": "a", by_name: "Bad_Name"}]},
+        {"resourceClaimStatuses": [{"name": "a"}, {"name": "a"}]},
+    ):
+        ask.patch(f"{path}/kept/status", {"status": status}, MERGE)
+    ask.patch(f"{path}/kept", {"spec": {"resourceClaims": None}}, MERGE)
+    ask.delete(f"{path}/kept", {"gracePeriodSeconds": 0})
+
+
 ALL = (
+    pod_claims,
     device_taint_rules,
     refused_resource_claims,
     refused_resource_claim_templates,

@@ -15,6 +15,7 @@ from podium.apiserver.kinds.api_kind import NOT_SELECTABLE, ApiKind
 from podium.apiserver.kinds.columns import AGE, NAME, NONE, Column, age, column
 from podium.apiserver.kinds.pod_spec import pod_level
 from podium.apiserver.kinds.pod_spec.checks import pod_spec_causes, pod_update_causes
+from podium.apiserver.kinds.pod_spec.claims import claim_status_causes
 from podium.apiserver.kinds.pod_spec.defaults import (
     set_defaults_of_pods_only,
     set_missing,
@@ -240,6 +241,8 @@ POD = ApiKind(
     start=_start,
     check=_check,
     check_update=pod_update_causes,
+    check_status=claim_status_causes,
+    not_required={"ResourceClaim": ("name",)},  # the check reports it by another path
     columns=(
         NAME,
         column("Ready", _ready),

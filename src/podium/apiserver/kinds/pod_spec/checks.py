@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from podium.api.names import label_key_problems
 from podium.apiserver import statuses
+from podium.apiserver.kinds.pod_spec.claims import claim_causes
 from podium.apiserver.kinds.pod_spec.containers import container_causes, volume_causes
 from podium.apiserver.kinds.pod_spec.placement import placement_causes
 from podium.apiserver.names import label_problems, subdomain_problems
@@ -40,7 +41,7 @@ def pod_spec_causes(spec: Json, path: str) -> Causes:
         if spec.get(name) is not None and spec[name] not in choices:
             yield statuses.unsupported(f"{path}.{name}", spec[name], choices)
     yield from _names(spec, path)
-    yield from _claims(spec, path)
+    yield from claim_causes(spec, path)
     yield from _placement(spec, path)
 
 
@@ -58,21 +59,6 @@ def _names(spec: Json, path: str) -> Causes:
     system = (spec.get("os") or {}).get("name", "linux")
     if system not in ("linux", "windows"):
         yield statuses.unsupported(f"{path}.os", system, ["linux", "windows"])
-
-
-def _claims(spec: Json, path: str) -> Causes:
-    sources = ("resourceClaimName", "resourceClaimTemplateName")
-    for index, claim in enumerate(spec.get("resourceClaims") or []):
-        given = [name for name in sources if claim.get(name)]
-        shown: Json = {"Name": claim.get("name")}
-        shown |= {f"{name[0].upper()}{name[1:]}": claim.get(name) for name in sources}
-        where = f"{path}.resourceClaims[{index}]"
-        if not given:
-            detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
-            yield statuses.bad_value(where, shown, detail)
-        elif len(given) > 1:
-            detail = f"at most one of `{given[0]}` or `{given[1]}` may be specified"
-            yield statuses.bad_value(where, shown, detail)
 
 
 def _placement(spec: Json, path: str) -> Causes:

@@ -50,6 +50,8 @@ DEVICE_CLASS = ApiKind(
 
 def _set_claim_defaults(obj: Json) -> None:
     _set_request_defaults(spec_of(obj))
+    if at(obj, "status.allocation") is not None:
+        set_missing(obj["status"]["allocation"], devices={})
     for result in at(obj, "status.allocation.devices.results") or []:
         _set_toleration_defaults(result)
 
@@ -128,6 +130,21 @@ RESOURCE_CLAIM_TEMPLATE = ApiKind(
 )
 
 
+def _set_slice_defaults(obj: Json) -> None:
+    """Write amounts that are missing as Go does: as zero."""
+    for device in at(obj, "spec.devices") or []:
+        for capacity in (device.get("capacity") or {}).values():
+            set_missing(capacity, value="0")
+        _set_counter_defaults(device.get("consumesCounters"))
+    _set_counter_defaults(at(obj, "spec.sharedCounters"))
+
+
+def _set_counter_defaults(sets: list[Json] | None) -> None:
+    for one in sets or []:
+        for counter in (one.get("counters") or {}).values():
+            set_missing(counter, value="0")
+
+
 def _stamp_devices(resource_slice: Json, now: float) -> None:
     for device in at(resource_slice, "spec.devices") or []:
         for taint in device.get("taints") or []:
@@ -155,6 +172,7 @@ RESOURCE_SLICE = ApiKind(
     "resourceslices",
     namespaced=False,
     counts_generations=True,
+    set_defaults=_set_slice_defaults,
     stamp=_stamp_devices,
     complete=_complete_policies,
     check=_check(slices.slice_causes),

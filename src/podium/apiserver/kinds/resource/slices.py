@@ -28,7 +28,7 @@ from podium.apiserver.kinds.resource.values import (
     worded,
 )
 from podium.apiserver.statuses import Json
-from podium.release import Release
+from podium.release import V1_37, Release
 
 MOST_DEVICES, MOST_SPECIAL_DEVICES = 128, 64
 MOST_ATTRIBUTES = 32
@@ -158,9 +158,11 @@ def _device(release: Release, is_per_device: bool, device: Json, path: str) -> F
         where = f"{path}.capacity[{_shortened(name)}]"
         is_shared = bool(device.get("allowMultipleAllocations"))
         yield from capacity_causes(value, where, is_shared=is_shared, release=release)
-    yield from _taints(device, path)
-    sets = device.get("consumesCounters")
-    yield from _consumed(sets, f"{path}.consumesCounters")
+    taints = _taints(device, path)
+    counters = _consumed(device.get("consumesCounters"), f"{path}.consumesCounters")
+    # Declared rules come in the order of the fields, and nearly all of these are declared.
+    for found in (taints, counters) if release < V1_37 else (counters, taints):
+        yield from found
     yield from _device_places(device, path, is_per_device)
     yield from binding_causes(device, path)
 
