@@ -36,7 +36,47 @@ kind: Pod
 metadata: {name: odd}
 spec: {containers: [{name: c, image: nginx, imagePolicy: Never}], nodeSelectors: {a: b}}
 """
+DEVICES = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: gpu.example.com}
+spec: {selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: n1-gpus}
+spec:
+  driver: gpu.example.com
+  nodeName: n1
+  pool: {name: n1, generation: 1, resourceSliceCount: 1}
+  devices:
+  - name: gpu-0
+    attributes: {model: {string: a100}, index: {int: 0}}
+    capacity: {memory: {value: 80Gi}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: one-gpu}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: training}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.com}}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers: [{name: c, image: nginx, resources: {claims: [{name: gpu}]}}]
+  resourceClaims: [{name: gpu, resourceClaimName: training}]
+"""
+ALLOCATED = (
+    '{"status":{"allocation":{"devices":{"results":[{"request":"gpu","driver":"gpu.example.com",'
+    '"pool":"n1","device":"gpu-0"}]}},"reservedFor":[{"resource":"pods","name":"p","uid":"u"}]}}'
+)
 MANIFESTS = {
+    "devices": DEVICES,
     "web": WEB,
     "changed": WEB.replace("replicas: 2", "replicas: 3").replace("1.25", "1.26"),
     "pod": POD,
@@ -229,7 +269,28 @@ delete ns team --wait=false
 get ns team
 delete ns kube-system
 """
+CLAIMING = f"""
+apply -f devices.yaml
+apply -f devices.yaml
+get resourceclaims,resourceslices,deviceclasses,resourceclaimtemplates
+get resourceclaims -o wide
+get resourceclaim training -o yaml
+get resourceslice n1-gpus -o yaml
+describe resourceclaim training
+describe resourceslice n1-gpus
+describe deviceclass gpu.example.com
+describe resourceclaimtemplate one-gpu
+describe pod trainer
+patch resourceclaim training --subresource=status --type=merge -p {ALLOCATED}
+get resourceclaims
+describe resourceclaim training
+patch resourceclaim training --type=merge -p {{"spec":{{"devices":{{"requests":[]}}}}}}
+explain resourceclaim.spec.devices.requests.exactly.count
+delete -f devices.yaml --wait=false
+get resourceclaims,resourceslices,deviceclasses,resourceclaimtemplates
+"""
 SESSIONS = {
+    "claiming": CLAIMING,
     "reading": READING,
     "applying": APPLYING,
     "changing": CHANGING,
@@ -266,6 +327,7 @@ _FOLDER = re.compile(r"/\S*?(LIVE|MERGED)-\d+")
 _DIFF_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}")
 _AGE = re.compile(r"(?<=\s)(\d+[smhd])+(?=\s|$)")
 _VERSION = re.compile(r'(resourceVersion"?): "\d+"')
+_DESCRIBED_VERSION = re.compile(r"(Resource Version:\s+)\d+")
 _MORE = re.compile(r"(\w{3}, )?\d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}")
 
 
@@ -274,6 +336,7 @@ def normal_output(text):
     text = normal_text(text)
     text = _FOLDER.sub(r"<\1>", _DIFF_TIME.sub("<time>", _MORE.sub("<time>", text)))
     text = _AGE.sub("<age>", _VERSION.sub(r"\1: <version>", text))
+    text = _DESCRIBED_VERSION.sub(r"\1<version>", text)
     lines = (re.sub(r"(?<=\S) {2,}", "  ", line).rstrip() for line in text.splitlines())
     return "\n".join(lines)
 
