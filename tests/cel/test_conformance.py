@@ -22,7 +22,6 @@ LIMIT = 10_000_000
 
 # Kubernetes does not turn these features of cel-go on, or pins an older version of a library.
 KUBERNETES = {
-    "fields/quoted_map_fields": "names in backquotes",
     "string_ext/reverse": "version 3 of the strings library",
     "string_ext/format": "version 4 of the strings library",
     "optionals/optionals/map_null_entry_no_such_key": "fields of values without fields",
@@ -31,6 +30,8 @@ KUBERNETES = {
 # cel-go differs from the specification, and podium follows cel-go.
 CEL_GO = {
     "fields/qualified_identifier_resolution/map_key_float": "any value may be a key",
+    "fields/qualified_identifier_resolution/map_value_repeat_key": "the last value of a key counts",
+    "fields/qualified_identifier_resolution/map_value_repeat_key_heterogeneous": "the last value",
     "string_ext/value_errors/indexof_out_of_range": "an offset behind the end finds nothing",
     "string_ext/value_errors/lastindexof_out_of_range": "an offset behind the end finds nothing",
     "type_deductions/legacy_nullable_types/null_assignable_to_abstract_parameter_candidate": "null",

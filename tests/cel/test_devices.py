@@ -214,7 +214,7 @@ def test_lists_of_values_since_1_37(text, attribute, cost, expected):
         pytest.param(
             f'{ATTRIBUTES}.a.startsWith("x")',
             {"a": {"int": 1}},
-            "no such overload: startsWith(int, string)",
+            "no such overload",
             id="no-method",
         ),
         pytest.param(

@@ -56,7 +56,7 @@ def unsigned(number: int) -> UInt:
 def duration(nanos: int) -> Duration:
     if MIN_INT <= nanos <= MAX_INT:
         return Duration(nanos)
-    raise EvaluationError("duration overflow")
+    raise EvaluationError("integer overflow")
 
 
 def timestamp(nanos: int) -> Timestamp:

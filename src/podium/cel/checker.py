@@ -274,19 +274,18 @@ class _Checker:
             self._mismatch(node, types.optional_of(inner), inner)
         return inner
 
-    def _joined(self, node: Node, previous: Type | None, current: Type) -> Type:
+    def _joined(self, previous: Type | None, current: Type) -> Type:
         if previous is None:
             return current
         if self.bindings.assignable((previous,), (current,)):
             return most_general(previous, current)
-        if not self._environment.is_strict:
-            return types.DYN
-        return self._mismatch(node, previous, current)
+        # Whether types may be mixed is for the validators to say.
+        return types.DYN
 
     def _list(self, node: ListNode) -> Type:
         joined: Type | None = None
         for index, element in enumerate(node.elements):
-            joined = self._joined(element, joined, self._element(element, index in node.optional))
+            joined = self._joined(joined, self._element(element, index in node.optional))
         return types.list_of(joined if joined is not None else self.bindings.fresh())
 
     def _map(self, node: MapNode) -> Type:
@@ -299,8 +298,8 @@ class _Checker:
         return types.map_of(keys, items)
 
     def _entry(self, entry: Entry, keys: Type | None, items: Type | None) -> tuple[Type, Type]:
-        keys = self._joined(entry.key, keys, self.check(entry.key))
-        return keys, self._joined(entry.value, items, self._element(entry.value, entry.optional))
+        keys = self._joined(keys, self.check(entry.key))
+        return keys, self._joined(items, self._element(entry.value, entry.optional))
 
     def _struct(self, node: StructNode) -> Type:
         names = (
@@ -310,7 +309,7 @@ class _Checker:
         for init in node.fields:
             self.check(init.value)
         if name is None:
-            return self._undeclared(node, node.type_name)
+            return self._not_an_object(node)
         self.checked.names[node] = name
         for init in node.fields:
             declared = self._environment.objects[name].get(init.name)
@@ -324,6 +323,12 @@ class _Checker:
                 )
                 self.issues.append(Issue(init.position, message))
         return types.struct(name)
+
+    def _not_an_object(self, node: StructNode) -> Type:
+        for name in self._candidates(node.type_name):
+            if name in self._environment.types:
+                return self._wrong(node, f"'{name}' is not a message type")
+        return self._undeclared(node, node.type_name)
 
     def _comprehension(self, node: Comprehension) -> Type:
         looped = self.bindings.resolve(self.check(node.range))

@@ -128,7 +128,7 @@ def text_equals(left: Evaluate, wanted: str, is_equal: bool) -> Evaluate:
         found = left(frame)
         if type(found) is str:
             return (found == wanted) is is_equal
-        return values.equal(found, wanted) is is_equal
+        return values.equal(found, wanted) if is_equal else values.unequal(found, wanted)
 
     return equals
 
@@ -167,10 +167,7 @@ def mapping(entries: Sequence[tuple[Evaluate, Evaluate, bool]]) -> Evaluate:
                 if found is NONE:
                     continue
                 found = found.value
-            wrapped = to_key(key)
-            if wrapped in built:
-                raise EvaluationError(f"Failed with repeated key: {text(key)}")
-            built[wrapped] = found
+            built[to_key(key)] = found
         return built
 
     return build

@@ -9,8 +9,9 @@ from podium.cel.costs import estimate
 from podium.cel.environment import Environment
 from podium.cel.issues import Issue, Issues, report
 from podium.cel.metered import build_metered
-from podium.cel.parser import MAX_DEPTH, parse
+from podium.cel.parser import parse
 from podium.cel.program import Program, build
+from podium.cel.token_stream import TOO_DEEP
 from podium.cel.types import Type
 from podium.cel.validators import validate
 from podium.errors import InvalidExpression
@@ -28,16 +29,16 @@ class Compiled:
 def compile_expression(source: str, environment: Environment, limit: int) -> Compiled:
     """Compile once, evaluate often; raise ``InvalidExpression`` with cel-go's report."""
     try:
-        checked = check(parse(source, environment.macros), environment)
+        quoted = environment.has_quoted_names
+        tree = parse(source, environment.macros, has_quoted_names=quoted)
+        checked = check(tree, environment)
         validate(checked, environment)
         cost = estimate(checked, environment).high
+        program = build(checked, environment)
         if cost > limit:
             program = build_metered(checked, environment, limit)
-        else:
-            program = build(checked, environment)
     except Issues as issues:
         raise InvalidExpression(report(source, issues.found)) from None
     except RecursionError:
-        deep = Issue(-1, f"expression recursion limit exceeded: {MAX_DEPTH}")
-        raise InvalidExpression(report(source, (deep,))) from None
+        raise InvalidExpression(report(source, (Issue(-1, TOO_DEEP),))) from None
     return Compiled(program, checked.output, cost)

@@ -110,6 +110,8 @@ def to_string(value: Value) -> str:
             return timestamp_text(value)
         case Duration():
             return duration_text(value)
+        case float():
+            return values.double_text(value, longest=6)
     return values.text(value)
 
 

@@ -160,6 +160,8 @@ def compile_selector(text: str, release: Release, *, is_new: bool = False) -> Se
     try:
         compiled = compile_expression(text, environment, MAX_COST)
     except InvalidExpression as error:
+        if str(error).startswith("program instantiation"):
+            raise
         raise InvalidExpression(f"compilation failed: {error}") from None
     if compiled.output not in (types.BOOL, attribute):
         found = compiled.output
@@ -178,7 +180,8 @@ def _environment(release: Release, is_new: bool) -> tuple[Environment, Type]:
     """Return the environment of selectors, and the type that attributes have in it."""
     is_dynamic = release > V1_36 and not is_new
     attribute = types.DYN if is_dynamic else types.ANY
-    base = replace(BASE, macros={**BASE.macros, **BINDINGS})
+    quoted = release > V1_36
+    base = replace(BASE, macros={**BASE.macros, **BINDINGS}, has_quoted_names=quoted)
     if not is_new:
         base = base.with_libraries(INCLUDES if is_dynamic else LIMITED_INCLUDES)
     fields = {
@@ -188,7 +191,7 @@ def _environment(release: Release, is_new: bool) -> tuple[Environment, Type]:
         "allowMultipleAllocations": types.BOOL,
     }
     environment = replace(base, objects={_DEVICE: fields}, shapes={"device": _shape()})
-    return environment.with_variables(device=types.struct(_DEVICE)), attribute
+    return environment.with_variables({"device": types.struct(_DEVICE)}), attribute
 
 
 def _shape() -> Shape:

@@ -76,6 +76,8 @@ class Environment:
     container: str = ""
     # Kubernetes refuses lists and maps of mixed types, and literals that cannot be converted.
     is_strict: bool = True
+    # Whether names may be written in backquotes, as since 1.37.
+    has_quoted_names: bool = True
 
     def with_libraries(self, *libraries: Library) -> Environment:
         functions, macros, named = dict(self.functions), dict(self.macros), dict(self.types)
@@ -86,7 +88,7 @@ class Environment:
                 functions[function.name] = _merged(functions.get(function.name), function)
         return replace(self, functions=functions, macros=macros, types=named)
 
-    def with_variables(self, **variables: Type) -> Environment:
+    def with_variables(self, variables: Mapping[str, Type]) -> Environment:
         return replace(self, variables={**self.variables, **variables})
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from podium.cel import conversions, values
+from podium.cel.types import Kind
 from podium.cel.values import (
     MOST_CHARACTERS,
     TOO_EXPENSIVE,
@@ -27,7 +28,7 @@ _MAX_PRECISION: Final = 1000
 _DEFAULT_PRECISION: Final = 6
 _SUPERSCRIPTS: Final = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SPECIAL: Final = frozenset(("NaN", "Infinity", "-Infinity"))
-_WRONG_KIND: Final = {
+WRONG_KIND: Final = {
     "s": (
         "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists,"
         " types, durations, and timestamps"
@@ -39,6 +40,32 @@ _WRONG_KIND: Final = {
     "x": "only integers, byte buffers, and strings can be formatted as hex",
     "o": "octal clause can only be used on integers",
 }
+
+
+_ANY: Final = (Kind.DYN, Kind.ANY, Kind.ERROR, Kind.PARAM)
+_WHOLE: Final = (Kind.INT, Kind.UINT)
+# The static types that each clause can write.
+ACCEPTED: Final = {
+    "s": frozenset(Kind) - {Kind.STRUCT, Kind.OPAQUE},
+    "d": frozenset((*_ANY, *_WHOLE)),
+    "f": frozenset((*_ANY, Kind.DOUBLE)),
+    "e": frozenset((*_ANY, Kind.DOUBLE)),
+    "b": frozenset((*_ANY, *_WHOLE, Kind.BOOL)),
+    "x": frozenset((*_ANY, *_WHOLE, Kind.STRING, Kind.BYTES)),
+    "o": frozenset((*_ANY, *_WHOLE)),
+}
+
+
+def clauses(template: str, count: int) -> list[str]:
+    """Return the letters of the clauses in a template; raise if one is wrong or has no argument."""
+    found: list[str] = []
+    for clause in _CLAUSE.finditer(template):
+        if clause[0] == "%%":
+            continue
+        if len(found) >= count:
+            raise EvaluationError(f"index {len(found)} out of range")
+        found.append(_parsed(clause)[0])
+    return found
 
 
 def formatted(template: str, args: list[Value]) -> str:
@@ -63,6 +90,15 @@ def formatted(template: str, args: list[Value]) -> str:
 
 
 def _clause(found: re.Match[str], value: Value) -> str:
+    kind, precision = _parsed(found)
+    try:
+        return _FORMATS[kind.lower()](value, precision, kind)
+    except EvaluationError as error:
+        raise EvaluationError(f"error during formatting: {error}") from None
+
+
+def _parsed(found: re.Match[str]) -> tuple[str, int]:
+    """Return the letter of a clause and its precision."""
     if found[0] == "%":
         raise EvaluationError("unexpected end of string")
     digits, kind = found[1], found[2]
@@ -73,11 +109,7 @@ def _clause(found: re.Match[str], value: Value) -> str:
         raise EvaluationError(
             f'could not parse formatting clause: unrecognized formatting clause "{kind}"'
         )
-    precision = _DEFAULT_PRECISION if digits is None else _precision(digits)
-    try:
-        return _FORMATS[kind.lower()](value, precision, kind)
-    except EvaluationError as error:
-        raise EvaluationError(f"error during formatting: {error}") from None
+    return kind, _DEFAULT_PRECISION if digits is None else _precision(digits)
 
 
 def _precision(digits: str) -> int:
@@ -94,7 +126,7 @@ def _precision(digits: str) -> int:
 
 
 def _refused(kind: str, value: Value) -> EvaluationError:
-    return EvaluationError(f"{_WRONG_KIND[kind.lower()]}, was given {type_name(value)}")
+    return EvaluationError(f"{WRONG_KIND[kind.lower()]}, was given {type_name(value)}")
 
 
 def _string(value: Value, _: int, kind: str) -> str:
@@ -164,11 +196,12 @@ def _fixed(value: Value, precision: int, kind: str) -> str:
     return f"{number:,.{precision}f}" if math.isfinite(number) else _infinite(number)
 
 
-def _scientific(value: Value, precision: int, kind: str) -> str:
+def _scientific(value: Value, _: int, kind: str) -> str:
     number = _double(value, kind)
     if not math.isfinite(number):
         return _infinite(number)
-    mantissa, _, exponent = f"{number:.{precision}e}".partition("e")
+    # cel-go takes the precision for a width here, which is seldom larger than the number.
+    mantissa, exponent = f"{number:.{_DEFAULT_PRECISION}e}".split("e")
     return f"{mantissa}\u202f×\u202f10{exponent.removeprefix('+').translate(_SUPERSCRIPTS)}"
 
 

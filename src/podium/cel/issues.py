@@ -26,7 +26,8 @@ class Issues(Exception):
 
 def report(source: str, found: Iterable[Issue]) -> str:
     """Write all issues by place, each with the line that it is about and a mark below."""
-    located = sorted((*_line_and_column(source, issue.position), issue.message) for issue in found)
+    located = [(*_line_and_column(source, issue.position), issue.message) for issue in found]
+    located.sort(key=lambda issue: issue[:2])
     lines = [_shown(source, *issue) for issue in located[:_MOST_SHOWN]]
     if len(located) > _MOST_SHOWN:
         lines.append(f"{len(located) - _MOST_SHOWN} more errors were truncated")
@@ -36,6 +37,8 @@ def report(source: str, found: Iterable[Issue]) -> str:
 def _line_and_column(source: str, position: int) -> tuple[int, int]:
     if position < 0:
         return -1, -1
+    if not source:
+        return 1, -1
     start = source.rfind("\n", 0, position) + 1
     return source.count("\n", 0, position) + 1, position - start
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from podium.cel.authorizer import AUTHORIZER
 from podium.cel.environment import Environment
 from podium.cel.lists import ENDS, KUBERNETES_LISTS, LISTS, SETS
 from podium.cel.named_formats import NAMED_FORMATS
@@ -30,4 +31,5 @@ BASE: Final = Environment().with_libraries(
     LISTS,
     ENDS,
     KUBERNETES_LISTS,
+    AUTHORIZER,
 )

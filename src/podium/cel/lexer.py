@@ -80,10 +80,10 @@ def _token(found: re.Match[str]) -> Token:
 
 
 def _unmatched(source: str, position: int) -> str:
-    """Return what cel-go's lexer skips at once: an unclosed string, or one character."""
-    if source[position] not in "\"'":
-        return source[position]
+    """Return what cel-go's lexer skips at once, up to a character that cannot follow."""
     quote = source[position]
+    if quote not in "\"'":
+        return source[position : position + (2 if quote in "=&|" else 1)]
     rest = re.compile(rf"{quote}(?:{_ESCAPE}|[^\\{quote}\n\r])*").match(source, position)
     end = rest.end() if rest else position + 1
-    return source[position : end + 1] if end < len(source) else source[position:end]
+    return source[position : end + (2 if source[end : end + 1] == "\\" else 1)]

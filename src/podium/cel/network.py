@@ -60,15 +60,36 @@ def parse_ip(text: str) -> IP:
     try:
         found = ip_address(text)
     except ValueError:
-        reason = f"ParseAddr({quoted(text)}): unable to parse IP"
         raise EvaluationError(
-            f"IP Address {quoted(text)} parse error during conversion from string: {reason}"
+            f"IP Address {quoted(text)} parse error during conversion from string: {_reason(text)}"
         ) from None
     if "%" in text:
         raise EvaluationError(f"IP address {quoted(text)} with zone value is not allowed")
     if isinstance(found, IPv6Address) and found.ipv4_mapped:
         raise EvaluationError(f"IPv4-mapped IPv6 address {quoted(text)} is not allowed")
     return IP(found)
+
+
+def _reason(text: str) -> str:
+    """Say what is wrong with an address as Go's package netip does."""
+    wrong = _wrong_ipv4(text) if "." in text and ":" not in text else "unable to parse IP"
+    return f"ParseAddr({quoted(text)}): {wrong}"
+
+
+def _wrong_ipv4(text: str) -> str:
+    fields = text.split(".")
+    for index, part in enumerate(fields[:4]):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        rest = ".".join((part[len(digits) :], *fields[index + 1 :]))
+        if digits[:1] == "0" and len(digits) > 1:
+            return "IPv4 field has octet with leading zero"
+        if digits and int(digits[:4]) > 255:
+            return "IPv4 field has value >255"
+        if len(digits) < len(part):
+            return f"unexpected character (at {quoted(rest)})"
+        if not digits:
+            return f"IPv4 field must have at least one digit (at {quoted(rest)})"
+    return "IPv4 address too long" if len(fields) > 4 else "IPv4 address too short"
 
 
 def parse_cidr(text: str) -> CIDR:
@@ -84,8 +105,9 @@ def parse_cidr(text: str) -> CIDR:
     except ValueError:
         reason = f"netip.ParsePrefix({quoted(text)}): bad bits after slash: {quoted(prefix)}"
         if not _is(parse_ip, address):
-            inner = f"ParseAddr({quoted(address)}): unable to parse IP"
-            reason = f"netip.ParsePrefix({quoted(text)}): {inner}"
+            reason = f"netip.ParsePrefix({quoted(text)}): {_reason(address)}"
+        elif prefix.isdigit() and prefix[0] != "0":
+            reason = f"netip.ParsePrefix({quoted(text)}): prefix length out of range"
         raise EvaluationError(f"{wrong * 2}{reason}") from None
     if isinstance(found.ip, IPv6Address) and found.ip.ipv4_mapped:
         raise EvaluationError(f"{wrong}IPv4-mapped IPv6 address {quoted(text)} is not allowed")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Final, NoReturn
+from typing import Final
 
 from podium.cel import literals
 from podium.cel.issues import Issue, Issues
-from podium.cel.lexer import BadCharacter, Token, tokens
+from podium.cel.lexer import Token
 from podium.cel.macros import BadMacro, Macros
 from podium.cel.syntax import (
     Call,
@@ -26,11 +26,10 @@ from podium.cel.syntax import (
     Select,
     StructNode,
 )
+from podium.cel.token_stream import STARTS, TOO_DEEP, TokenStream
 from podium.cel.values import Value
 
 MAX_LENGTH: Final = 100_000
-MAX_DEPTH: Final = 250
-_TOO_DEEP: Final = f"expression recursion limit exceeded: {MAX_DEPTH}"
 
 _RESERVED: Final = frozenset(
     [
@@ -67,10 +66,6 @@ _LEVELS: Final = (
 # cel-go's parser limits how deep each of its rules nests; longer chains of operators nest deeper.
 _RULES: Final = {_RELATION: "relation", _SUM: "calc", _PRODUCT: "calc"}
 _OPERATORS: Final = {"in": "@in"}
-_STARTS: Final = (
-    "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', "
-    "NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"
-)
 _CONSTANTS: Final[dict[str, Value]] = {"true": True, "false": False, "null": None}
 _READERS: Final[dict[str, Callable[[str], Value]]] = {
     "int": literals.read_int,
@@ -81,105 +76,70 @@ _READERS: Final[dict[str, Callable[[str], Value]]] = {
 }
 
 
-def parse(source: str, macros: Macros) -> Node:
+def parse(source: str, macros: Macros, *, has_quoted_names: bool = True) -> Node:
     """Return the tree of an expression; raise ``Issues`` with everything that is wrong."""
     if len(source) > MAX_LENGTH:
         message = (
             f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_LENGTH}"
         )
         raise Issues((Issue(-1, message),))
-    return _Parser(source, macros).parse()
+    return _Parser(source, macros, has_quoted_names).parse()
 
 
 class _Parser:
-    def __init__(self, source: str, macros: Macros) -> None:
+    def __init__(self, source: str, macros: Macros, has_quoted_names: bool) -> None:
+        self._tokens = TokenStream(source)
         self._macros = macros
-        self._issues: list[Issue] = []
-        self._tokens: list[Token] = []
-        for token in tokens(source):
-            if isinstance(token, BadCharacter):
-                message = f"Syntax error: token recognition error at: '{token.text}'"
-                self._issues.append(Issue(token.position, message))
-            else:
-                self._tokens.append(token)
-        self._next = 0
-        self._depths: Counter[str] = Counter()
+        self._has_quoted_names = has_quoted_names
 
     def parse(self) -> Node:
         try:
             tree = self._expression()
-            if self._kind != "<EOF>":
-                self._unexpected("<EOF>")
+            if self._tokens.kind != "<EOF>":
+                self._tokens.unexpected("<EOF>")
         except RecursionError:
-            raise Issues((Issue(-1, _TOO_DEEP),)) from None
-        if self._issues:
-            raise Issues(tuple(self._issues))
+            raise Issues((Issue(-1, TOO_DEEP),)) from None
+        if self._tokens.issues:
+            raise Issues(tuple(self._tokens.issues))
         return tree
 
-    @property
-    def _kind(self) -> str:
-        return self._tokens[self._next].kind
-
-    def _take(self) -> Token:
-        token = self._tokens[self._next]
-        self._next += 1
-        return token
-
-    def _accept(self, kind: str) -> Token | None:
-        return self._take() if self._kind == kind else None
-
-    def _expect(self, kind: str, expected: str = "") -> Token:
-        return self._accept(kind) or self._unexpected(expected or f"'{kind}'")
-
-    def _unexpected(self, expected: str) -> NoReturn:
-        token = self._tokens[self._next]
-        shown = f"{{{expected}}}" if ", " in expected else expected
-        after = self._tokens[self._next + 1].kind if token.kind != "<EOF>" else ""
-        kind = (
-            "extraneous" if after and f"'{after}'" in expected.replace("<", "'<") else "mismatched"
-        )
-        if after == expected == "<EOF>":
-            kind = "extraneous"
-        message = f"Syntax error: {kind} input '{token.text}' expecting {shown}"
-        raise Issues((*self._issues, Issue(token.position, message)))
-
-    def _enter(self, rule: str, times: int = 1) -> None:
-        self._depths[rule] += times
-        if self._depths[rule] > MAX_DEPTH:
-            raise Issues((Issue(-1, _TOO_DEEP),))
+    def _element(self, *also: str) -> Node:
+        """Parse the expression after an opening bracket, where other tokens would do as well."""
+        self._tokens.also = frozenset(also)
+        return self._expression()
 
     def _wrong(self, position: int, message: str) -> Node:
-        self._issues.append(Issue(position, message))
+        self._tokens.issues.append(Issue(position, message))
         return Literal(position, None)
 
     def _expression(self, lowest: int = _TERNARY) -> Node:
         """Parse operators of this level and above, by climbing their precedence."""
         if lowest == _TERNARY:
-            self._enter("expr")
+            self._tokens.enter("expr", TOO_DEEP)
         left, entered = self._operand(), Counter[str]()
-        while (level := _LEVELS.get(self._kind, -1)) >= lowest:
-            operator = self._take()
+        while (level := _LEVELS.get(self._tokens.kind, -1)) >= lowest:
+            operator = self._tokens.take()
             if level == _TERNARY:
                 left = self._conditional(left, operator)
             elif level in (_OR, _AND):
                 left = self._logical(left, operator, level)
             else:
                 entered[_RULES[level]] += 1
-                self._enter(_RULES[level])
+                self._tokens.enter(_RULES[level])
                 left = self._operation(operator, left, self._expression(level + 1))
-        self._depths.subtract(entered)
+        self._tokens.depths.subtract(entered)
         if lowest == _TERNARY:
-            self._depths["expr"] -= 1
+            self._tokens.depths["expr"] -= 1
         return left
 
     def _conditional(self, condition: Node, operator: Token) -> Node:
         chosen = self._expression(_OR)
-        self._expect(":")
+        self._tokens.expect(":")
         return Call(operator.position, "_?_:_", [condition, chosen, self._expression()])
 
     def _logical(self, first: Node, operator: Token, level: int) -> Node:
         terms, positions = [first, self._expression(level + 1)], [operator.position]
-        while following := self._accept(operator.kind):
+        while following := self._tokens.accept(operator.kind):
             positions.append(following.position)
             terms.append(self._expression(level + 1))
         return _balanced(f"_{operator.kind}_", terms, positions)
@@ -190,62 +150,70 @@ class _Parser:
 
     def _operand(self) -> Node:
         """Parse signs, an operand, and the selections, calls and indexes that follow it."""
+        self._tokens.skip_extraneous()
         signs = []
-        if self._kind in ("!", "-"):
-            sign = self._kind
-            while self._kind == sign and not self._starts_number():
-                signs.append(self._take())
+        if self._tokens.kind in ("!", "-"):
+            self._tokens.also = frozenset()
+            sign = self._tokens.kind
+            while self._tokens.kind == sign and not self._starts_number():
+                signs.append(self._tokens.take())
         node, entered = self._primary(), 0
-        while self._kind in (".", "[", "{"):
-            if self._kind == "{" and not _qualified(node):
+        while self._tokens.kind in (".", "[", "{"):
+            if self._tokens.kind == "{" and not _qualified(node):
                 break
             entered += 1
-            self._enter("member")
+            self._tokens.enter("member")
             node = self._suffix(node)
-        self._depths["member"] -= entered
+        self._tokens.depths["member"] -= entered
         if len(signs) % 2:
             return self._call(signs[0].position, f"{signs[0].kind}_", [node])
         return node
 
     def _starts_number(self) -> bool:
-        if self._kind != "-":
+        if self._tokens.kind != "-":
             return False
-        return self._tokens[self._next + 1].kind in ("int", "float")
+        return self._tokens.following() in ("int", "float")
 
     def _suffix(self, node: Node) -> Node:
-        token = self._take()
+        token = self._tokens.take()
         if token.kind == "{":
             return StructNode(token.position, _qualified(node), self._fields())
-        optional = self._accept("?") is not None
+        optional = self._tokens.accept("?") is not None
         if token.kind == "[":
-            index = self._expression()
-            self._expect("]")
+            index = self._element() if optional else self._element("?")
+            self._tokens.close("]")
             return self._call(token.position, "_[?_]" if optional else "_[_]", [node, index])
         return self._member(node, token, optional)
 
     def _member(self, node: Node, dot: Token, optional: bool) -> Node:
-        name = self._accept("escaped")
-        if name is not None:
+        name = self._tokens.accept("ident") or self._tokens.accept("escaped")
+        if name is None:
+            if optional:
+                self._tokens.unexpected("IDENTIFIER, ESC_IDENTIFIER")
+            self._tokens.no_alternative(dot)
+        if name.kind == "escaped" and not self._has_quoted_names:
             self._wrong(name.position, "unsupported syntax: '`'")
-        else:
-            name = self._expect("ident", "IDENTIFIER")
+        text = name.text.strip("`")
         if optional:
-            return Call(dot.position, "_?._", [node, Literal(name.position, name.text)])
-        if opening := self._accept("("):
-            return self._call(opening.position, name.text, self._arguments(), node)
-        return Select(dot.position, node, name.text)
+            return Call(dot.position, "_?._", [node, Literal(name.position, text)])
+        opening = self._tokens.accept("(") if name.kind == "ident" else None
+        if opening is not None:
+            return self._call(opening.position, text, self._arguments(), node)
+        return Select(dot.position, node, text)
 
     def _primary(self) -> Node:
-        token = self._take()
+        also, self._tokens.also = self._tokens.also, frozenset()
+        token = self._tokens.take()
         sign = "-" if token.kind == "-" else ""
         match token.kind:
             case "ident":
                 return self._name(token)
-            case "." if self._kind == "ident":
-                return self._name(self._take(), ".")
+            case ".":
+                name = self._tokens.accept("ident") or self._tokens.no_alternative(token)
+                return self._name(name, ".")
             case "(":
                 inner = self._expression()
-                self._expect(")")
+                self._tokens.close(")")
                 return inner
             case "[":
                 return self._list(token)
@@ -253,12 +221,13 @@ class _Parser:
                 return MapNode(token.position, self._entries())
             case "true" | "false" | "null":
                 return Literal(token.position, _CONSTANTS[token.kind])
-        if sign and self._kind in ("int", "float"):
-            return self._literal(token, self._take(), sign)
+        if sign and self._tokens.kind in ("int", "float"):
+            return self._literal(token, self._tokens.take(), sign)
         if token.kind in _READERS:
             return self._literal(token, token)
-        self._next -= 1
-        return self._unexpected(_STARTS)
+        self._tokens.put_back()
+        self._tokens.also = also
+        return self._tokens.unexpected(self._tokens.expected_start())
 
     def _literal(self, start: Token, token: Token, sign: str = "") -> Node:
         try:
@@ -271,54 +240,63 @@ class _Parser:
     def _name(self, token: Token, dot: str = "") -> Node:
         if token.text in _RESERVED:
             return self._wrong(token.position, f"reserved identifier: {token.text}")
-        if opening := self._accept("("):
+        if opening := self._tokens.accept("("):
             return self._call(opening.position, dot + token.text, self._arguments())
         return Ident(token.position, dot + token.text)
 
     def _arguments(self) -> list[Node]:
-        args: list[Node] = []
-        if self._accept(")"):
-            return args
-        args.append(self._expression())
-        while self._accept(","):
+        self._tokens.also = frozenset(")")
+        self._tokens.skip_extraneous()
+        if self._tokens.accept(")"):
+            self._tokens.also = frozenset()
+            return []
+        args = [self._element(")")]
+        while self._tokens.accept(","):
             args.append(self._expression())
-        self._expect(")", "')', ','")
+        self._tokens.close(")")
         return args
 
     def _list(self, opening: Token) -> Node:
         elements: list[Node] = []
         optional: set[int] = set()
         while not self._closes("]", bool(elements)):
-            if self._accept("?"):
+            if self._tokens.accept("?"):
                 optional.add(len(elements))
-            elements.append(self._expression())
+            elements.append(self._element(*(() if elements else ("]", ",", "?"))))
         return ListNode(opening.position, elements, frozenset(optional))
 
     def _closes(self, closing: str, is_later: bool) -> bool:
         """Take the end of a literal, or the comma before its next element."""
-        if self._accept(closing):
+        if self._tokens.accept(closing):
             return True
         if not is_later:
-            return bool(self._accept(",")) and bool(self._expect(closing))
-        self._expect(",", f"'{closing}'")
-        return self._accept(closing) is not None
+            return bool(self._tokens.accept(",")) and bool(self._tokens.expect(closing))
+        self._tokens.expect(",", f"'{closing}', ','")
+        if self._tokens.kind in STARTS or self._tokens.kind in (closing, "?", "escaped"):
+            return self._tokens.accept(closing) is not None
+        if self._tokens.kind == "<EOF>" or self._tokens.following() != closing:
+            self._tokens.unexpected(f"'{closing}'")
+        self._tokens.close(closing)
+        return True
 
     def _entries(self) -> list[Entry]:
         entries: list[Entry] = []
         while not self._closes("}", bool(entries)):
-            optional = self._accept("?") is not None
-            key = self._expression()
-            colon = self._expect(":")
+            optional = self._tokens.accept("?") is not None
+            key = self._element(*(() if entries else ("}", ",", "?")))
+            colon = self._tokens.expect(":")
             entries.append(Entry(colon.position, key, self._expression(), optional))
         return entries
 
     def _fields(self) -> list[FieldInit]:
         fields: list[FieldInit] = []
         while not self._closes("}", bool(fields)):
-            optional = self._accept("?") is not None
-            name = self._expect("ident", "IDENTIFIER")
-            colon = self._expect(":")
-            fields.append(FieldInit(colon.position, name.text, self._expression(), optional))
+            optional = self._tokens.accept("?") is not None
+            name = self._tokens.accept("escaped") or self._tokens.expect("ident", "IDENTIFIER")
+            colon = self._tokens.expect(":")
+            fields.append(
+                FieldInit(colon.position, name.text.strip("`"), self._expression(), optional)
+            )
         return fields
 
     def _call(self, position: int, name: str, args: list[Node], target: Node | None = None) -> Node:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from podium.cel import access, logic, loops
+from podium.cel import access, conversions, logic, loops
 from podium.cel.checker import Checked
 from podium.cel.closures import (
     UNSET,
@@ -28,6 +28,7 @@ from podium.cel.closures import (
     text_equals,
 )
 from podium.cel.environment import Environment, Implementation
+from podium.cel.standard import regex
 from podium.cel.syntax import (
     Call,
     Comprehension,
@@ -41,9 +42,20 @@ from podium.cel.syntax import (
 )
 from podium.cel.types import Type, is_dyn
 from podium.cel.values import NONE, Optional, TypeValue, Value, type_name
-from podium.errors import EvaluationError
+from podium.errors import EvaluationError, InvalidExpression
 
 _LOGIC: Final = {"_&&_": logic.all_of, "_||_": logic.any_of}
+_CONVERSIONS: Final = {
+    "bool": conversions.to_bool,
+    "bytes": conversions.to_bytes,
+    "double": conversions.to_double,
+    "duration": conversions.to_duration,
+    "int": conversions.to_int,
+    "string": conversions.to_string,
+    "timestamp": conversions.to_timestamp,
+    "uint": conversions.to_uint,
+}
+_PATTERNS: Final = frozenset(("matches", "find", "findAll"))
 
 
 class Program:
@@ -127,6 +139,16 @@ class Builder:
         except EvaluationError:
             return evaluate
 
+    def _require_constants(self, name: str, args: list[Evaluate]) -> None:
+        """Refuse conversions and patterns that can only fail, as cel-go does at this stage."""
+        try:
+            if name in _CONVERSIONS and self.is_constant(*args):
+                _CONVERSIONS[name](self._constants[args[0]])
+            if name in _PATTERNS and type(self._constants.get(args[1])) is str:
+                regex(self._constants[args[1]])
+        except (EvaluationError, ValueError) as error:
+            raise InvalidExpression(f"program instantiation failed: {error}") from None
+
     def new_slot(self) -> int:
         self.slots += 1
         return self.slots - 1
@@ -179,6 +201,7 @@ class Builder:
         if node.target is not None and node not in self.checked.namespaced:
             parts.insert(0, node.target)
         args = [self.build(part) for part in parts]
+        self._require_constants(name, args)
         special = self._special(name, args)
         if special is not None:
             return special

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from podium.api import quantity
@@ -13,13 +14,20 @@ from podium.cel.values import MAX_INT, MIN_INT
 from podium.errors import EvaluationError, InvalidQuantity
 
 QUANTITY: Final = types.struct("kubernetes.Quantity")
+# Digits, and what makes a number a fraction: a point, small units, a negative exponent.
+_NUMBER: Final = re.compile(r"[+-]?([0-9]*)(\.[0-9]+|\.?[mun]$|\.?[eE]-)?")
+_MOST_DIGITS: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """An amount, in nano units."""
+    """An amount, in nano units.
+
+    Whether it counts as an integer depends, as upstream, on how it is written.
+    """
 
     nano: int
+    is_whole: bool = field(compare=False)
     cel_type: ClassVar[Type] = QUANTITY
     go_name: ClassVar[str] = "cel.Quantity"
     equals_only_itself: ClassVar[bool] = True
@@ -30,7 +38,7 @@ def parse_quantity(text: str) -> Quantity:
         # The API's parser refuses what surrounds a number, ours trims it.
         if text != text.strip():
             quantity.parse(f"{text.strip()}!")
-        return Quantity(quantity.parse(text))
+        return Quantity(quantity.parse(text), _is_whole(text))
     except InvalidQuantity as error:
         raise EvaluationError(str(error)) from None
 
@@ -47,8 +55,20 @@ def _compared(left: int, right: int) -> int:
     return (left > right) - (left < right)
 
 
+def _is_whole(text: str) -> bool:
+    """Whether a text is written as an integer that upstream needs no big numbers for."""
+    found = _NUMBER.match(text)
+    digits = found[1].lstrip("0") if found else ""
+    return found is not None and not found[2] and len(digits) <= _MOST_DIGITS
+
+
+def _amount(nano: int) -> Quantity:
+    return Quantity(nano, is_whole=True)
+
+
 def _is_integer(value: Quantity) -> bool:
-    return value.nano % quantity.NANO == 0 and MIN_INT <= value.nano // quantity.NANO <= MAX_INT
+    amount, rest = divmod(value.nano, quantity.NANO)
+    return value.is_whole and rest == 0 and MIN_INT <= amount <= MAX_INT
 
 
 def _integer(value: Quantity) -> int:
@@ -110,12 +130,12 @@ QUANTITIES: Final[Library] = library(
         overload(
             "quantity_add",
             "kubernetes.Quantity.(kubernetes.Quantity) -> kubernetes.Quantity",
-            lambda left, right: Quantity(left.nano + right.nano),
+            lambda left, right: _amount(left.nano + right.nano),
         ),
         overload(
             "quantity_add_int",
             "kubernetes.Quantity.(int) -> kubernetes.Quantity",
-            lambda left, right: Quantity(left.nano + right * quantity.NANO),
+            lambda left, right: _amount(left.nano + right * quantity.NANO),
         ),
     ),
     function(
@@ -123,12 +143,12 @@ QUANTITIES: Final[Library] = library(
         overload(
             "quantity_sub",
             "kubernetes.Quantity.(kubernetes.Quantity) -> kubernetes.Quantity",
-            lambda left, right: Quantity(left.nano - right.nano),
+            lambda left, right: _amount(left.nano - right.nano),
         ),
         overload(
             "quantity_sub_int",
             "kubernetes.Quantity.(int) -> kubernetes.Quantity",
-            lambda left, right: Quantity(left.nano - right * quantity.NANO),
+            lambda left, right: _amount(left.nano - right * quantity.NANO),
         ),
     ),
 )

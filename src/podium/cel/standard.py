@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -36,6 +37,16 @@ _NAMED: Final = (
     types.TYPE,
     types.UINT,
 )
+_GO_WORDS: Final = {
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid repetition size": "invalid repeat count",
+    "invalid named capture group": "invalid named capture",
+    "trailing \\ at end of regexp": "trailing backslash at end of expression",
+}
 _QUIET: Final = re2.Options()
 _QUIET.log_errors = False
 
@@ -51,8 +62,8 @@ def regex(pattern: str) -> Any:
 
 def _go_message(message: str, pattern: str) -> str:
     """Word an error of RE2 as Go's package regexp does."""
-    reason, _, part = message.strip("b'\"").partition(": ")
-    return f"error parsing regexp: {reason}: `{part or pattern}`"
+    reason, _, part = message.removeprefix("b").strip("'\"").partition(": ")
+    return f"error parsing regexp: {_GO_WORDS.get(reason, reason)}: `{part or pattern}`"
 
 
 def _matches(text: str, pattern: str) -> bool:
@@ -60,6 +71,17 @@ def _matches(text: str, pattern: str) -> bool:
         return regex(pattern).search(text) is not None
     except ValueError as error:
         raise EvaluationError(str(error)) from None
+
+
+def _of_texts(test: Callable[[str, str], bool]) -> Callable[[Value, Value], bool]:
+    """Return the test for values of any type; cel-go names neither the function nor the types."""
+
+    def tested(text: Value, part: Value) -> bool:
+        if type(text) is str and type(part) is str:
+            return test(text, part)
+        raise values.no_such_overload()
+
+    return tested
 
 
 def _comparison(operator: str, name: str, accepted: tuple[int, ...]) -> Function:
@@ -115,7 +137,7 @@ _OPERATORS: Final = (
     function(
         "_!=_",
         overload("not_equals", "(A, A) -> bool"),
-        operator=lambda left, right: not values.equal(left, right),
+        operator=values.unequal,
     ),
     function(
         "_+_",
@@ -215,16 +237,24 @@ STANDARD: Final[Library] = library(
     _converted("uint", ("uint", "double", "int", "string"), conversions.to_uint),
     function(
         "contains",
-        overload("contains_string", "string.(string) -> bool", lambda text, part: part in text),
+        overload("contains_string", "string.(string) -> bool"),
+        operator=_of_texts(lambda text, part: part in text),
     ),
-    function("endsWith", overload("ends_with_string", "string.(string) -> bool", str.endswith)),
     function(
-        "startsWith", overload("starts_with_string", "string.(string) -> bool", str.startswith)
+        "endsWith",
+        overload("ends_with_string", "string.(string) -> bool"),
+        operator=_of_texts(str.endswith),
+    ),
+    function(
+        "startsWith",
+        overload("starts_with_string", "string.(string) -> bool"),
+        operator=_of_texts(str.startswith),
     ),
     function(
         "matches",
-        overload("matches", "(string, string) -> bool", _matches),
-        overload("matches_string", "string.(string) -> bool", _matches),
+        overload("matches", "(string, string) -> bool"),
+        overload("matches_string", "string.(string) -> bool"),
+        operator=_of_texts(_matches),
     ),
     *_times(),
     named={

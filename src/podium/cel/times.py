@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -87,7 +87,8 @@ def timestamp_text(value: Timestamp) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + (f".{fraction}Z" if fraction else "Z")
 
 
-def _zone(name: str) -> tzinfo:
+def _zone(name: str) -> tzinfo | timedelta:
+    """Return a time zone, or the offset that a text such as ``-08:00`` says."""
     hours, colon, minutes = name.partition(":")
     if not colon:
         return _named(name)
@@ -97,10 +98,8 @@ def _zone(name: str) -> tzinfo:
     except ValueError:
         wrong = hours if not re.fullmatch("[+-]?[0-9]+", hours) else minutes
         raise EvaluationError(f'strconv.Atoi: parsing "{wrong}": invalid syntax') from None
-    if not 0 <= late <= 59:
-        raise EvaluationError(f"timezone offset minutes out of range [0, 59]: {name}")
     total += -late if name.startswith("-") else late
-    return timezone(timedelta(minutes=max(-1439, min(1439, total))))
+    return timedelta(minutes=total)
 
 
 def _named(name: str) -> tzinfo:
@@ -108,14 +107,15 @@ def _named(name: str) -> tzinfo:
         return UTC
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError):
+    except (ValueError, OSError, KeyError):
         raise EvaluationError(f"unknown time zone {name}") from None
 
 
 def _local(value: Timestamp, zone: str) -> datetime:
     moment = _EPOCH + timedelta(seconds=value.nanos // NANOS)
     try:
-        return moment.astimezone(_zone(zone)) if zone else moment
+        found = _zone(zone)
+        return moment + found if isinstance(found, timedelta) else moment.astimezone(found)
     except OverflowError:
         raise EvaluationError("timestamp overflow") from None
 
@@ -157,8 +157,6 @@ def duration_part(name: str) -> Callable[[Value], int]:
     unit = _SPAN[name]
 
     def part(value: Duration) -> int:
-        if name == "getMilliseconds":
-            return abs(value.nanos) // unit * (-1 if value.nanos < 0 else 1)
         return abs(value.nanos) // unit * (-1 if value.nanos < 0 else 1)
 
     return part

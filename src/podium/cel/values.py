@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar, Final
 
@@ -26,8 +27,9 @@ MAX_UINT: Final = 2**64 - 1
 NANOS: Final = 10**9
 NO_SUCH_OVERLOAD: Final = "no such overload"
 TOO_EXPENSIVE: Final = "operation cancelled: actual cost limit exceeded"
-# Nothing that Kubernetes lets an expression do needs more elements, characters or comparisons.
+# Nothing that Kubernetes lets an expression do needs more elements, comparisons or characters.
 MOST_STEPS: Final = 1_000_000
+MOST_COMPARISONS: Final = 100_000
 MOST_CHARACTERS: Final = 50_000_000
 
 
@@ -152,12 +154,20 @@ def equal(left: Value, right: Value) -> bool:
     if kind in NUMBERS and other in NUMBERS:
         return compared_numbers(left, right) == 0
     if kind is list and other is list:
-        return _equal_lists(left, right, [MOST_STEPS])
+        return _equal_lists(left, right, [MOST_COMPARISONS])
     if isinstance(left, dict) and isinstance(right, dict):
-        return _equal_maps(left, right, [MOST_STEPS])
+        return _equal_maps(left, right, [MOST_COMPARISONS])
     if right is not None and getattr(kind, "equals_only_itself", False):
         raise no_such_overload()
     return False
+
+
+def unequal(left: Value, right: Value) -> bool:
+    """Evaluate ``!=``, which is true where ``==`` fails."""
+    try:
+        return not equal(left, right)
+    except EvaluationError:
+        return True
 
 
 def compared_numbers(left: Value, right: Value) -> int | None:
@@ -190,7 +200,11 @@ def _equal_parts(left: Value, right: Value, budget: list[int]) -> bool:
         return _equal_lists(left, right, budget)
     if isinstance(left, dict) and isinstance(right, dict):
         return _equal_maps(left, right, budget)
-    return equal(left, right)
+    try:
+        return equal(left, right)
+    except EvaluationError:
+        # cel-go only asks whether elements are unequal, and takes an error for a no.
+        return True
 
 
 def to_key(value: Value) -> Value:
@@ -268,28 +282,23 @@ def text(value: Value) -> str:
     return str(value)
 
 
-def double_text(value: float) -> str:
-    """Write a number as Go's ``%g`` with the shortest precision does."""
+def double_text(value: float, longest: int = 21) -> str:
+    """Write a number as Go does, with an exponent if more digits than ``longest`` are needed."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("+Inf" if value > 0 else "-Inf")
     if value == 0:
         return "-0" if math.copysign(1, value) < 0 else "0"
-    digits, _, exponent = f"{float(value)!r}".partition("e")
-    scale = math.floor(math.log10(abs(value))) if not exponent else int(exponent)
-    if -5 < scale < 21:
-        plain = f"{value:f}" if exponent else digits
-        return _shortest(value, plain)
-    mantissa = digits.removesuffix(".0") if exponent else f"{value:e}".partition("e")[0]
-    return f"{mantissa}e{scale:+03d}"
-
-
-def _shortest(value: float, plain: str) -> str:
-    """Return the shortest decimal notation without exponent that reads as the same number."""
-    if float(plain) != value:
-        plain = f"{value:.17f}".rstrip("0")
-    if plain.endswith(".0"):
-        return plain[:-2]
-    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    text, scale = "".join(map(str, digits)), len(digits) + exponent - 1
+    minus = "-" if sign else ""
+    if not -5 < scale < longest:
+        fraction = f".{text[1:]}" if text[1:] else ""
+        return f"{minus}{text[0]}{fraction}e{scale:+03d}"
+    if scale < 0:
+        return f"{minus}0.{'0' * (-scale - 1)}{text}"
+    whole, rest = text[: scale + 1].ljust(scale + 1, "0"), text[scale + 1 :]
+    return f"{minus}{whole}{'.' + rest if rest else ''}"
 
 
 def quoted(value: str) -> str:
