@@ -16,7 +16,7 @@ SYSTEM_CALLS = frozenset(("read", "write"))
 IDLE = frozenset(("epoll_pwait", "epoll_wait"))
 # Nothing takes this many samples in a row: a stack that does was waiting for a core of the machine.
 MOST_IN_A_ROW = 8
-_FOLDERS = re.compile(r".*/(?:src|site-packages|lib/python[\d.]+)/")
+_FOLDERS = re.compile(r".*/(?:src|site-packages|lib/python[\d.]+)/|^/.*/")
 
 # The stages in the order in which a pod passes them: where the code is, and the beginnings of the
 # frames that start it, as "module:function".
@@ -83,10 +83,12 @@ def stacks_of(recording: dict[str, Any]) -> Counter[Stack]:
 
 
 def stages_of(stacks: Counter[Stack]) -> dict[str, Frame]:
-    """Merge stacks into one tree per stage; idle time is left out."""
+    """Merge stacks into one tree per stage; idle time and the end of the process are left out."""
     trees = {stage: Frame(stage) for stage in STAGES}
     for stack, samples in stacks.items():
         if any(function.name in IDLE and not function.is_python for function in stack):
+            continue
+        if not any(function.is_python for function in stack):  # the interpreter frees its memory
             continue
         known = [one for one in stack if one.is_python or one.is_system_call]
         stage, inner = _stage_of(known)

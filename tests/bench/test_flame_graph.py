@@ -72,15 +72,26 @@ def test_a_stack_belongs_to_its_innermost_stage(frames, stage):
     assert {name: tree.samples for name, tree in stages.items() if tree.samples} == {stage: 3}
 
 
-def test_idle_time_is_left_out():
-    waiting = stack("uv_run (core.c)", "epoll_pwait (libc.so.6)")
-
-    assert not any(tree.samples for tree in stages_of(Counter({waiting: 5})).values())
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        pytest.param(stack("uv_run (core.c)", "epoll_pwait (libc.so.6)"), id="idle"),
+        pytest.param(stack("gc_collect_main (libpython.so)")[1:], id="end-of-the-process"),
+    ],
+)
+def test_what_is_no_work_is_left_out(left_out):
+    assert not any(tree.samples for tree in stages_of(Counter({left_out: 5})).values())
 
 
 @pytest.mark.parametrize("folder", ["/a/src/", "/a/site-packages/", "/usr/lib/python3.13/"])
 def test_files_are_named_without_their_folder(folder):
     assert stacks_of(recording(stack(LOOP), folder=folder)) == {stack(LOOP): 1}
+
+
+def test_libraries_of_the_system_have_only_a_name():
+    found = stacks_of(recording(stack("read (libc.so.6)"), folder="/usr/lib/x86/"))
+
+    assert found == {(Function("run", "runners.py"), Function("read", "libc.so.6")): 1}
 
 
 def test_only_the_main_thread_counts():
