@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Final
 
 from podium.cel import access, values
@@ -42,44 +43,40 @@ def read_global(slot: int, name: str) -> Evaluate:
 
 
 def path(root: Evaluate, keys: tuple[str, ...]) -> Evaluate:
-    def slow(frame: Frame) -> Value:
-        found = root(frame)
-        for key in keys:
-            found = access.element(found, key)
-        return found
-
-    return _quick_path(root, keys, slow) if len(keys) <= 3 else slow
-
-
-def _quick_path(root: Evaluate, keys: tuple[str, ...], slow: Evaluate) -> Evaluate:
-    """Look into dicts without any check; whatever goes wrong is left to the slow way."""
+    """Look up one key after the other; what is unusual about a value is left to the slow way."""
+    slow = partial(reduce, access.element, keys)
+    if len(keys) > 3:
+        return lambda frame: slow(root(frame))
     last = keys[-1]
 
     def one(frame: Frame) -> Value:
+        found = root(frame)
         try:
-            return root(frame)[last]
+            return found[last]
         except (LookupError, TypeError):
-            return slow(frame)
+            return slow(found)
 
     if len(keys) == 1:
         return one
     middle = keys[-2]
 
     def two(frame: Frame) -> Value:
+        found = root(frame)
         try:
-            return root(frame)[middle][last]
+            return found[middle][last]
         except (LookupError, TypeError):
-            return slow(frame)
+            return slow(found)
 
     if len(keys) == 2:
         return two
     first = keys[0]
 
     def three(frame: Frame) -> Value:
+        found = root(frame)
         try:
-            return root(frame)[first][middle][last]
+            return found[first][middle][last]
         except (LookupError, TypeError):
-            return slow(frame)
+            return slow(found)
 
     return three
 
@@ -131,6 +128,18 @@ def text_equals(left: Evaluate, wanted: str, is_equal: bool) -> Evaluate:
         return values.equal(found, wanted) if is_equal else values.unequal(found, wanted)
 
     return equals
+
+
+def pattern_found(text: Evaluate, search: Callable[[str], object]) -> Evaluate:
+    """Evaluate ``text.matches("pattern")`` with the search of the compiled pattern."""
+
+    def matches(frame: Frame) -> bool:
+        found = text(frame)
+        if type(found) is str:
+            return search(found) is not None
+        raise values.no_such_overload()
+
+    return matches
 
 
 def optional_list(elements: Sequence[Evaluate], optional: frozenset[int]) -> Evaluate:

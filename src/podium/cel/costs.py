@@ -41,7 +41,8 @@ from podium.cel.values import MAX_UINT
 _SCALARS: Final = frozenset(
     (Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT)
 )
-_COUNTED: Final = frozenset((Kind.MAP, Kind.STRUCT, Kind.PARAM))
+# Only fields of these are counted.
+COUNTED: Final = frozenset((Kind.MAP, Kind.STRUCT, Kind.PARAM))
 _NO_SIZE: Final = Range(MAX_UINT, 0)
 
 Path = tuple[str, ...]
@@ -130,7 +131,7 @@ class _Estimator:
             # Kubernetes keeps has() free, as it was in old releases of cel-go.
             return operand
         self._known.paths[node] = (*self._path(node.operand), node.field)
-        counted = self._checked.types[node.operand].kind in _COUNTED
+        counted = self._checked.types[node.operand].kind in COUNTED
         return operand.plus(ONE) if counted else operand
 
     def _path(self, node: Node) -> Path:

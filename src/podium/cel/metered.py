@@ -12,8 +12,9 @@ from typing import Final
 
 from podium.cel.checker import Checked
 from podium.cel.closures import Evaluate, Frame
+from podium.cel.costs import COUNTED
 from podium.cel.environment import Environment, Implementation
-from podium.cel.program import Builder, Program
+from podium.cel.program import Builder, Program, is_text_index
 from podium.cel.ranges import LIST_COST, MAP_COST, REGEX_FACTOR, STRUCT_COST, TEXT_FACTOR
 from podium.cel.syntax import (
     Call,
@@ -30,7 +31,7 @@ from podium.errors import EvaluationError
 
 # What a loop's expansion costs besides the parts that the expression itself has.
 _STEPS: Final = {"all": 3, "exists": 4, "one": 2, "list": LIST_COST + 2, "map": 3, "entry": 2}
-_STARTS: Final = {"all": 3, "exists": 4, "one": 2, "list": 11, "map": 31, "entry": 31, "bind": 10}
+_STARTS: Final = {"all": 1, "exists": 1, "one": 2, "list": 11, "map": 31, "entry": 31, "bind": 10}
 _CREATED: Final = {ListNode: LIST_COST, MapNode: MAP_COST, StructNode: STRUCT_COST, Ident: 1}
 _ACCESS: Final = frozenset(("_[_]", "_[?_]", "_?._"))
 
@@ -88,20 +89,20 @@ class _MeteredBuilder(Builder):
     def _own_cost(self, node: Node) -> int:
         if isinstance(node, Comprehension):
             return _STARTS[node.fold.kind]
-        if isinstance(node, Call) and node.function in _ACCESS:
-            return 1
+        if isinstance(node, Call):
+            return int(node.function in _ACCESS and not is_text_index(node))
         if isinstance(node, Select):
-            return 0 if node.test_only else 1
+            return int(node in self.checked.names)
         return _CREATED.get(type(node), 0)
 
     def _path(self, node: Node) -> Evaluate:
-        path = super()._path(node)
-        depth = 0
-        while isinstance(node, Select) or (isinstance(node, Call) and node.function == "_[_]"):
-            depth += 1
-            node = node.operand if isinstance(node, Select) else node.args[0]
-        # The outermost step is charged like every other node.
-        return self._charged(path, depth - 1)
+        _, steps = self.chain(node)
+        # As in estimates, a field of a value of unknown type is free.
+        cost = sum(
+            isinstance(step, Call) or self.checked.types[step.operand].kind in COUNTED
+            for step in steps
+        )
+        return self._charged(super()._path(node), cost)
 
     def _invoke(self, node: Call, callee: Implementation, args: list[Evaluate]) -> Evaluate:
         reached = self.checked.overloads[node]
@@ -119,9 +120,7 @@ class _MeteredBuilder(Builder):
     def _loop(
         self, kind: str, body: Evaluate, condition: Evaluate | None
     ) -> tuple[Evaluate, Evaluate | None]:
-        if condition is None:
-            return self._charged(body, _STEPS[kind]), None
-        return self._charged(body, _STEPS[kind]), self._charged(condition, 1)
+        return self._charged(body, _STEPS[kind]), condition
 
 
 def _call_cost(name: str, overload: str, args: list[Value], result: Value) -> int:

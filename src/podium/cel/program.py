@@ -23,6 +23,7 @@ from podium.cel.closures import (
     member_of,
     optional_list,
     path,
+    pattern_found,
     read,
     read_global,
     text_equals,
@@ -174,27 +175,34 @@ class Builder:
     def _has(self, operand: Evaluate, name: str) -> Evaluate:
         return self.folded(lambda frame: access.has(operand(frame), name), operand)
 
-    def _path(self, node: Node) -> Evaluate:
-        """Build a chain of fields and constant keys as one function."""
-        keys: list[Value] = []
+    def chain(self, node: Node) -> tuple[Node, list[Select | Call]]:
+        """Return where a chain of fields and constant keys starts, and its steps from there."""
+        steps: list[Select | Call] = []
         while True:
             if isinstance(node, Select) and not node.test_only and node not in self.checked.names:
-                keys.append(node.field)
+                steps.append(node)
                 node = node.operand
-            elif isinstance(node, Call) and node.function == "_[_]" and _is_text(node.args[1]):
-                keys.append(_literal(node.args[1]))
+            elif isinstance(node, Call) and is_text_index(node):
+                steps.append(node)
                 node = node.args[0]
             else:
-                break
-        root = self.build(node)
-        return self.folded(path(root, tuple(reversed(keys))), root)
+                return node, steps[::-1]
+
+    def _path(self, node: Node) -> Evaluate:
+        """Build a chain of fields and constant keys as one function."""
+        start, steps = self.chain(node)
+        root = self.build(start)
+        keys = tuple(
+            step.field if isinstance(step, Select) else _literal(step.args[1]) for step in steps
+        )
+        return self.folded(path(root, keys), root)
 
     def _call(self, node: Call) -> Evaluate:
         if node.fold is not None:
             return self._optional_map(node)
         if node.function in _LOGIC:
             return self._logical(node)
-        if node.function == "_[_]" and _is_text(node.args[1]):
+        if is_text_index(node):
             return self._path(node)
         name = self.checked.functions[node].name
         parts = list(node.args)
@@ -224,6 +232,8 @@ class Builder:
                 return self._comparison(name == "_==_", *args)
             case "@in" if args[1] in self._constants:
                 return member_of(args[0], self._constants[args[1]])
+            case "matches" if type(self._constants.get(args[1])) is str:
+                return pattern_found(args[0], regex(self._constants[args[1]]).search)
             case "@not_strictly_false":
                 return logic.not_strictly_false(args[0])
         return None
@@ -344,8 +354,12 @@ def _is_loose(kind: Type) -> bool:
     return is_dyn(kind) or any(map(_is_loose, kind.params))
 
 
-def _is_text(node: Node) -> bool:
-    return isinstance(node, Literal) and type(node.value) is str
+def is_text_index(node: Node) -> bool:
+    """Whether a node is ``container["key"]``."""
+    if not isinstance(node, Call) or node.function != "_[_]":
+        return False
+    key = node.args[1]
+    return isinstance(key, Literal) and type(key.value) is str
 
 
 def _literal(node: Node) -> Value:
