@@ -6,6 +6,7 @@ from podium.api.objects import (
     PersistentVolumeClaim,
     Pod,
     PriorityClass,
+    ResourceSlice,
     decode,
     validate,
 )
@@ -165,3 +166,18 @@ def test_all_problems_are_reported_at_once():
 
     assert len(caught.value.problems) == 3
     assert str(caught.value).startswith("Pod p has 3 problems\n  spec.priority: must be")
+
+
+def test_amounts_of_devices_are_checked():
+    consumed = {"counterSet": "c", "counters": {"x": {"value": "?"}}}
+    counted = {"name": "b", "consumesCounters": [consumed]}
+    devices = [{"name": "a", "capacity": {"memory": {"value": "-1"}}}, counted]
+    made = decode(ResourceSlice, {"metadata": {"name": "s"}, "spec": {"devices": devices}})
+
+    with pytest.raises(InvalidObject) as refused:
+        validate(made)
+
+    assert [problem.path for problem in refused.value.problems] == [
+        "spec.devices[0].capacity[memory].value",
+        "spec.devices[1].consumesCounters[0].counters[x].value",
+    ]

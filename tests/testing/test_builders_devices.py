@@ -4,10 +4,28 @@ from podium.api.objects import DeviceTaint
 from podium.testing import (
     device,
     device_class,
+    pod,
     resource_claim,
     resource_claim_template,
     resource_slice,
 )
+
+
+def test_what_builders_make_is_accepted_by_an_api_server(cluster):
+    entry = {"name": "gpu", "resourceClaimTemplateName": "one"}
+    cluster.create(
+        device_class("gpu", extended_resource_name="example.com/gpu"),
+        resource_slice("n1-gpus", node="n1", devices=[device("a", attributes={"model": "a100"})]),
+        resource_slice("shared", devices=2),
+        resource_claim("training", count=2),
+        resource_claim_template("one", labels="app=web"),
+        pod("web", resource_claims=[entry]),
+    )
+    cluster.wait(1)
+
+    named, generated = cluster.list("resourceclaims.resource.k8s.io")  # in the order of their names
+    assert named["metadata"]["name"] == "training"
+    assert generated["metadata"]["generateName"] == "web-gpu-"
 
 
 def test_a_class_selects_the_devices_of_its_driver():

@@ -1,9 +1,10 @@
 """Find values that have the right type but that no API server would store."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from podium.api import quantity
 from podium.api.affinity import PREFERRED
+from podium.api.devices import Counter, ResourceSlice
 from podium.api.meta import ApiObject, Quantity, ResourceList
 from podium.api.nodes import Node
 from podium.api.pods import Container, Pod, ResourceRequirements
@@ -37,11 +38,30 @@ def _by_kind(obj: ApiObject) -> Problems:
             yield from _amounts(obj.spec.capacity, "spec.capacity")
         case PersistentVolumeClaim():
             yield from _amounts(obj.spec.resources.requests, "spec.resources.requests")
+        case ResourceSlice():
+            yield from _device_amounts(obj)
         case CSIStorageCapacity():
             yield from _optional_amount(obj.capacity, "capacity")
             yield from _optional_amount(obj.maximum_volume_size, "maximumVolumeSize")
         case PriorityClass() if obj.value not in _INT32:
             yield Problem("value", f"must be a 32-bit integer, not {obj.value}")
+
+
+def _device_amounts(resource_slice: ResourceSlice) -> Problems:
+    spec = resource_slice.spec
+    for index, device in enumerate(spec.devices):
+        path = f"spec.devices[{index}]"
+        for name, capacity in device.capacity.items():
+            yield from _optional_amount(capacity.value, f"{path}.capacity[{name}].value")
+        for place, one in enumerate(device.consumes_counters):
+            yield from _counters(one.counters, f"{path}.consumesCounters[{place}].counters")
+    for index, counters in enumerate(spec.shared_counters):
+        yield from _counters(counters.counters, f"spec.sharedCounters[{index}].counters")
+
+
+def _counters(counters: Mapping[str, Counter], path: str) -> Problems:
+    for name, counter in counters.items():
+        yield from _optional_amount(counter.value, f"{path}[{name}].value")
 
 
 def _metadata(obj: ApiObject) -> Problems:
