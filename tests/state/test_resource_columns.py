@@ -153,3 +153,19 @@ def test_absurd_requests_in_a_dry_run(guests, amount):
     for read in ("requested", "free"):
         one_by_one = [getattr(found, read)("memory") for found in world]
         assert one_by_one == getattr(world, read)("memory").tolist()
+
+
+@pytest.mark.parametrize("memory", ["1Gi", "70Ti"], ids=["exact", "too-large-for-floats"])
+@pytest.mark.parametrize("count", [20, 200], ids=["row-by-row", "all-at-once"])
+def test_floats_of_few_and_of_many_changed_rows(count, memory):
+    nodes = [node(f"n{number}", cpu=str(number), memory=memory) for number in range(count)]
+    pods = [pod(f"p{number}", node=f"n{number}", cpu="100m") for number in range(0, count, 3)]
+    state = cluster(*nodes, *pods)
+
+    floats = state.table.resources.floats()
+
+    assert (floats is None) == (memory == "70Ti")
+    state.table.resources.check_floats()
+    if floats is not None:
+        assert floats.allocatable[0, :count].tolist() == [1000.0 * n for n in range(count)]
+        assert floats.requested[0, :4].tolist() == [100, 0, 0, 100]

@@ -147,7 +147,10 @@ class ResourceColumns:
 
     def floats(self) -> FloatColumns | None:
         """Return cpu and memory as floats; ``None`` when these are not exact."""
-        if self._changed_rows:
+        if len(self._changed_rows) > _MANY_ROWS:
+            self._update_all_floats()
+            self._changed_rows.clear()
+        elif self._changed_rows:
             for row in self._changed_rows:
                 self._update_floats(row)
             self._changed_rows.clear()
@@ -165,6 +168,17 @@ class ResourceColumns:
                 0 <= uses < EXACT_BELOW and 0 <= non_zero < EXACT_BELOW
             ):  # what has wrapped around is negative
                 self._are_floats_exact = False
+
+    def _update_all_floats(self) -> None:
+        """Do the same for all rows: after the first list row by row takes 40 ms."""
+        has, uses, non_zero = self.allocatable[:2], self.requested[:2], self.non_zero
+        self._floats.allocatable[:] = has
+        self._floats.requested[:] = uses
+        self._floats.spare[:] = 100 * (has - non_zero)
+        if max(has.max(), uses.max(), non_zero.max()) >= EXACT_BELOW:
+            self._are_floats_exact = False
+        if min(uses.min(), non_zero.min()) < 0:
+            self._are_floats_exact = False
 
     def check_floats(self) -> None:
         """Raise ``AssertionError`` when floats differ from the amounts they stand for."""
@@ -208,6 +222,7 @@ class ResourceColumns:
 
 _KEPT_PRIORITIES: Final = 4
 _KEPT_AMOUNTS: Final = 4096
+_MANY_ROWS: Final = 100
 
 
 def int64(number: int) -> int:
