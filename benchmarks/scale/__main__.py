@@ -8,6 +8,7 @@ a process that only makes up objects; with `--server embedded` it is podium's ow
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -88,7 +89,12 @@ def row(figures):
     return " ".join(f"{cell:>8}" for cell in cells)
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupt)  # children and folders are removed as by Ctrl-C
     try:
         main()
     except Failed as failure:

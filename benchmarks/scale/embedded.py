@@ -10,7 +10,7 @@ import json
 import sys
 import time
 
-from benchmarks.scale.server import World
+from benchmarks.scale.server import World, obey
 from podium.apiserver.bootstrap import new_api
 from podium.apiserver.server import EmbeddedServer
 from podium.clock import LoopClock
@@ -92,8 +92,7 @@ async def main(nodes, pods):
     cluster = Embedded(nodes, pods)
     async with EmbeddedServer(cluster.api) as server:
         print(server.url, flush=True)
-        while line := await asyncio.to_thread(sys.stdin.readline):
-            print(json.dumps(await cluster.command(line.split())), flush=True)
+        await obey(cluster.command)
 
 
 if __name__ == "__main__":

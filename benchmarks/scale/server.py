@@ -10,6 +10,7 @@ placed pod in twenty is gone from the next list).
 
 import asyncio
 import json
+import os
 import sys
 import time
 
@@ -225,8 +226,21 @@ async def main(nodes, pods):
     listening = await asyncio.start_server(server.talk, "127.0.0.1", 0, limit=1 << 22)
     port = listening.sockets[0].getsockname()[1]
     print(f"http://127.0.0.1:{port}", flush=True)
+    await obey(server.command)
+
+
+async def obey(command):
+    """Answer the lines of standard input; when it ends, end, also in the middle of a command."""
+    lines = asyncio.Queue()
+    reading = asyncio.ensure_future(read(lines))
+    while not reading.done():
+        print(json.dumps(await command((await lines.get()).split())), flush=True)
+
+
+async def read(lines):
     while line := await asyncio.to_thread(sys.stdin.readline):
-        print(json.dumps(await server.command(line.split())), flush=True)
+        lines.put_nowait(line)
+    os._exit(1)  # the benchmark is gone
 
 
 if __name__ == "__main__":
