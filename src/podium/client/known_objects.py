@@ -166,12 +166,12 @@ class KnownObjects(Generic[T]):
         self._unreadable = {key: one for key, one in unreadable if one.listed_in == self._list}
         gone = []
         for key, known in self._known.items():
+            yield
             if known.listed_in != self._list:
                 gone.append(key)
-            yield
         for key in gone:
-            self._forget(key, self._known[key])
             yield
+            self._forget(key, self._known[key])
 
     def _forget(self, key: str, known: _Known[T]) -> None:
         del self._known[key]

@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterable, Iterator
-from time import perf_counter
 from typing import Final, Generic, TypeVar
 from urllib.parse import quote
 
@@ -216,18 +215,22 @@ class Reflector(Generic[T]):
 
     def _take_in(self, page: _Page) -> Iterator[None]:
         for raw in page.items or ():
-            self._known.put(meta_of(raw), raw)
             yield
+            self._known.put(meta_of(raw), raw)
 
     async def _in_slices(self, steps: Iterable[None], silence: Deadline | None = None) -> None:
-        """Take all steps, and let the event loop turn between slices of time."""
-        begun = perf_counter()
+        """Take all steps, and let the event loop turn between slices of time.
+
+        A step begins with its ``yield``: after the last one there is no turn, so that what arrives
+        alone is taken in at once, however long that takes.
+        """
+        begun = self._clock.now()
         for _ in steps:
-            if perf_counter() - begun >= SLICE_SECONDS:
+            if self._clock.now() - begun >= SLICE_SECONDS:
                 await give_way()
                 if silence is not None:  # it is we who are busy
                     silence.extend(self._patience)
-                begun = perf_counter()
+                begun = self._clock.now()
 
     # --- watch -----------------------------------------------------------------------------------
 
@@ -276,8 +279,8 @@ class Reflector(Generic[T]):
 
     def _on_lines(self, lines: Iterable[bytes]) -> Iterator[None]:
         for line in lines:
-            yield from self._on_line(line)
             yield
+            yield from self._on_line(line)
 
     def _on_line(self, line: bytes) -> Iterable[None]:
         """Take in an event; what is left to do after it is returned as steps."""
