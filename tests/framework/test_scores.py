@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
-from podium.framework.scores import round_half_away, zeros
+from podium.framework.scores import round_half_away, uniform_value, zeros
 
 numbers = st.integers(-(10**15), 10**15)
 
@@ -70,6 +70,7 @@ def test_zeros_are_shared_and_cannot_be_changed():
 
     assert shared.tolist() == [0, 0, 0]
     assert shared.dtype == np.int64
-    assert zeros(3) is shared
+    assert np.shares_memory(zeros(3), shared)
+    assert uniform_value(shared) == 0
     with pytest.raises(ValueError, match="read-only"):
         shared[0] = 1

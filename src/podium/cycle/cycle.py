@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.cycle.found import Found
-from podium.cycle.judgement import Judged
+from podium.cycle.judged import Judged
 from podium.cycle.outcome import Outcome, Placed, Rejected, failed, refused
 from podium.cycle.ranking import Ranking
 from podium.cycle.record import Record, ScoredNode

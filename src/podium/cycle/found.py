@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podium.cycle.judgement import Judged
+from podium.cycle.judged import Judged
 from podium.cycle.verdicts import UNTRACKED, FeasibleVersion
 from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.pre_filtered import PreFiltered, left_out_by

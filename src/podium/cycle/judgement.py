@@ -9,21 +9,21 @@ every pod, about every row that no filter before them refuses.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.cycle.combined import CombinedVerdicts
-from podium.cycle.verdicts import NO_ROWS, OUT, PENDING, RowNumbers, Verdicts, VerdictsOfAttempt
+from podium.cycle.judged import Judged, LastAnswer
+from podium.cycle.verdicts import NO_ROWS, OUT, PENDING, RowNumbers, Verdicts
 from podium.framework.cycle_state import CycleState, PodsToActivate, without
-from podium.framework.diagnosis import UNKNOWN, NodeStatuses
 from podium.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, Statuses
-from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine, left_out_by
+from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
-from podium.framework.status import SUCCESS, Status
+from podium.framework.status import SUCCESS
 from podium.state.aspects import Changes, Reader
 from podium.state.cluster import ClusterState
 from podium.state.rows import NodeInfo, Rows
@@ -36,41 +36,6 @@ _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a w
 _ToAsk = tuple[list[tuple[int, FilterPlugin]], bool]
 _NONE: Final[frozenset[int]] = frozenset()
 _NOBODY: Final[frozenset[str]] = frozenset()
-
-
-class Judged(NamedTuple):
-    """What PreFilter and Filter say about one pod. Valid until the next pod of its class.
-
-    ``verdicts`` is out of date, and not to be read, unless ``pre.status`` is ok.
-    """
-
-    pre: PreFiltered
-    state: CycleState
-    verdicts: VerdictsOfAttempt
-
-    @property
-    def absent(self) -> Status:
-        """The status of nodes that are not candidates."""
-        pre = self.pre
-        return UNKNOWN if pre.node_names is None else left_out_by(pre.narrowed_by)
-
-    def node_statuses(self) -> NodeStatuses:
-        return self.verdicts.node_statuses(self.absent)
-
-
-class _LastAnswer(NamedTuple):
-    """What a filter said about all candidates, and the index of each status in the verdicts."""
-
-    statuses: Statuses
-    status_index: RowNumbers
-
-    def equals(self, statuses: Statuses) -> bool:
-        """Compare the indices by identity: a plugin that answers by domain returns the same again.
-
-        Equal contents in another array count as different, which is right and only slower.
-        """
-        last = self.statuses
-        return statuses.index is last.index and statuses.values == last.values
 
 
 class Judgement:
@@ -118,7 +83,7 @@ class Judgement:
         self._outdated = _NOBODY
         self._kept_names: frozenset[str] | None = None
         self._skipped: frozenset[str] = frozenset()
-        self._last_answers: dict[int, _LastAnswer] = {}
+        self._last_answers: dict[int, LastAnswer] = {}
         self._walks: dict[tuple[int, int, frozenset[int]], _ToAsk] = {}
 
     def derived(self, pod: Pod, differing: frozenset[str]) -> Judgement:
@@ -131,11 +96,8 @@ class Judgement:
         other._judged = None
         other._pre_answers = self._pre_answers.copy()
         other._reader = self._reader.copy()
-        other._last_answers = {
-            index: answer
-            for index, answer in self._last_answers.items()
-            if self.profile.filters[index].name not in differing
-        }
+        filters, answers = self.profile.filters, self._last_answers.items()
+        other._last_answers = {i: last for i, last in answers if filters[i].name not in differing}
         if other.reading is not self.reading:
             other._walks = {}
         other._outdated = self._outdated | differing
@@ -204,9 +166,11 @@ class Judgement:
         nodes = self.cluster.rows()
         outdated = {
             plugin: kept.pop(plugin.name)
-            for plugin in self._outdated_pre_filters(changes)
-            if plugin.name in kept
+            for plugin, read in self.reading.far_pre_filters
+            if read & changes.aspects and plugin.name in kept
         }
+        if self._outdated:
+            outdated = self._with_outdated(outdated)
         if outdated and not unsigned and self._answer_as_before(outdated, pod, nodes):
             return self.state, self._pre
         state = self.state.layer() if unsigned else self.state
@@ -237,12 +201,14 @@ class Judgement:
         self.state = state.base
         return state
 
-    def _outdated_pre_filters(self, changes: Changes) -> list[PreFilterPlugin]:
-        """Return, in order, those that may say something else now."""
-        far = [plugin for plugin, read in self.reading.far_pre_filters if read & changes.aspects]
-        if not self._outdated:
-            return far
-        return [p for p in self.profile.pre_filters if p.name in self._outdated or p in far]
+    def _with_outdated(
+        self, far: Mapping[PreFilterPlugin, PreFilterAnswer]
+    ) -> dict[PreFilterPlugin, PreFilterAnswer]:
+        """Add the plugins that have answered for another class, in the order of the profile."""
+        kept = self._pre_answers
+        stale = [each for each in self.profile.pre_filters if each.name in self._outdated]
+        both = {**far, **{each: kept.pop(each.name) for each in stale if each.name in kept}}
+        return {each: both[each] for each in self.profile.pre_filters if each in both}
 
     def _answer_as_before(
         self, outdated: Mapping[PreFilterPlugin, PreFilterAnswer], pod: Pod, nodes: Rows
@@ -407,7 +373,7 @@ class Judgement:
         of_values = np.array([kept.index_of(status) for status in statuses.values], np.intp)
         now = of_values.take(statuses.index)
         if are_all and filter_index in self.reading.far_filters:
-            self._last_answers[filter_index] = _LastAnswer(statuses, now)
+            self._last_answers[filter_index] = LastAnswer(statuses, now)
         # Between two equal pods few rows change: write to those alone.
         changed = (now != before).nonzero()[0]
         if len(changed):

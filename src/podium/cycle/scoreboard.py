@@ -78,13 +78,14 @@ class Scoreboard:
 
         ``states`` are the kept states of this class and of the other.
         """
-        other = Scoreboard(self.profile, self.cluster, reading)
         if self._state is not states[0]:
-            return other
-        other._state, other._version = states[1], self._version
-        other._answers, other._skipped = self._answers.copy(), self._skipped
-        other._reader, other._outdated = self._reader.copy(), self._outdated | differing
-        other.total = np.zeros(len(self.total), np.int64)
+            return Scoreboard(self.profile, self.cluster, reading)
+        other: Scoreboard = object.__new__(Scoreboard)
+        other.__dict__.update(self.__dict__)
+        other.reading, other._state, other._tied = reading, states[1], None
+        other._answers, other._reader = self._answers.copy(), self._reader.copy()
+        other._outdated = self._outdated | differing
+        other.total, other.shares = np.zeros(len(self.total), np.int64), {}
         for name, share in self.shares.items():
             if name in differing:
                 other.shares[name] = other._new_share(share.plugin)
@@ -104,7 +105,12 @@ class Scoreboard:
         outdated = _Outdated(changes, self._version, version, self._outdated)
         self._outdated = frozenset()
         self._version, self._rows = version, nodes.index
-        if outdated.again or outdated.moved or self._must_prepare(changes):
+        if (
+            outdated.moved
+            or outdated.again
+            or self._prepares_unsigned
+            or self.reading.pre_scores & changes.aspects
+        ):
             self._pre_score(state, pod, nodes, outdated)
             self._take_part()
         state.skip_score = self._skipped
@@ -128,9 +134,6 @@ class Scoreboard:
                 outdated_here = [share for share in near if share.watches_row & aspects]
                 self._touch_up(kept, pod, nodes, outdated_here, row)
                 self._untie(row)
-
-    def _must_prepare(self, changes: Changes) -> bool:
-        return self._prepares_unsigned or bool(self.reading.pre_scores & changes.aspects)
 
     def _finish_known(
         self, state: CycleState, pod: Pod, nodes: Rows, share: Share, outdated: _Outdated
@@ -185,10 +188,16 @@ class Scoreboard:
         is_feasible = position < len(rows) and rows.item(position) == row
         node = NodeInfo(self.cluster, row)
         for share in shares:
-            share.set_known(row, is_feasible)
+            if share.known.item(row) is not is_feasible:
+                share.set_known(row, is_feasible)
+            if share.missing is not None:
+                share.keep_missing(row, is_feasible)
             if is_feasible:
                 score = self.profile.score_one(share.plugin, state, pod, node)
-                self.total[row] += share.set_score(row, score)
+                more = score - share.score_of(row)
+                if more:
+                    share.set_score(row, score)
+                    self.total[row] += share.weight * more
 
     # --- PreScore --------------------------------------------------------------------------------
 
@@ -251,7 +260,7 @@ class Scoreboard:
                 check_range(share.plugin, scores)
                 self._count(share, rows, scores)
         if share.normalizes and (len(rows) or outdated.moved):
-            raw = nodes.take(share.raw)
+            raw = share.raw_of(nodes)
             scores = self.profile.normalize(share.plugin, state, pod, raw, nodes)
             self._count(share, nodes.index, scores)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 from podium.cycle.verdicts import RowNumbers
 from podium.framework.dependencies import Dependencies
 from podium.framework.plugin import ScorePlugin, Scores
-from podium.framework.scores import uniform_value
+from podium.framework.scores import repeated, uniform, uniform_value
+from podium.state.rows import Rows
 
 FEW: Final = 8  # up to this many rows are scored one by one
 
@@ -58,10 +58,10 @@ class Share:
         self.normalizes = _normalizes(plugin)
         self.is_new = True  # all zero, so there is nothing to take back
         self.is_shared = False
-        self.normalized: NDArray[np.int8] = _repeated(0, size, np.int8)  # 0 to 100
+        self.normalized: NDArray[np.int8] = repeated(0, np.int8)[:size]  # 0 to 100
         self.score_of = self.normalized.item  # by row
-        self.raw: NDArray[np.int64] = _repeated(0, size, np.int64)
-        self.known: NDArray[np.bool_] = _repeated(False, size, np.bool_)
+        self.raw: NDArray[np.int64] = repeated(0, np.int64)[:size]
+        self.known: NDArray[np.bool_] = repeated(False, np.bool_)[:size]
         self.missing: set[int] | None = None
 
     def copy(self) -> Share:
@@ -78,27 +78,26 @@ class Share:
     def know(self, rows: RowNumbers) -> None:
         """These rows have a score now."""
         if len(rows) == len(self.known):
-            self.known = _repeated(True, len(rows), np.bool_)
+            self.known = repeated(True, np.bool_)[: len(rows)]
         else:
             self.known = _writable(self.known)
             self.known[rows] = True
 
     def forget(self, rows: list[int] | None = None) -> None:
         """The scores of these rows, or of all, are outdated."""
-        if rows is None:
-            self.known = _repeated(False, len(self.known), np.bool_)
+        if rows is None and self.known.flags.writeable:
+            self.known[:] = False  # rather than new memory again in each cycle
+        elif rows is None:
+            self.known = repeated(False, np.bool_)[: len(self.known)]
         elif rows:
             self.known = _writable(self.known)
             self.known[rows] = False
 
     def set_known(self, row: int, is_known: bool) -> None:
-        if self.known.item(row) is not is_known:
-            self.known = _writable(self.known)
-            self.known[row] = is_known
-        if self.missing is not None:
-            self._keep_missing(row, is_known)
+        self.known = _writable(self.known)
+        self.known[row] = is_known
 
-    def _keep_missing(self, row: int, is_known: bool) -> None:
+    def keep_missing(self, row: int, is_known: bool) -> None:
         """Keep the set of missing rows in step with ``known``, or give it up."""
         missing = self.missing or set()
         if is_known:
@@ -117,20 +116,23 @@ class Share:
             self.raw = _writable(self.raw)
             self.raw[_where(rows, self.raw)] = scores
 
-    def set_score(self, row: int, score: int) -> int:
-        """Take the score of one row. Return by how much that changes the row's total."""
-        more = score - self.score_of(row)
-        if more:
+    def raw_of(self, nodes: Rows) -> Scores:
+        """Return what the plugin said of these nodes before normalizing."""
+        value = uniform_value(self.raw)
+        raw: Scores = nodes.take(self.raw) if value is None else uniform(value, len(nodes))
+        return raw
+
+    def set_score(self, row: int, score: int) -> None:
+        if not self.normalized.flags.writeable:
             self._own_normalized()
-            self.normalized[row] = score
-        return self.weight * more
+        self.normalized[row] = score
 
     def begin(self, rows: RowNumbers, scores: Scores) -> NDArray[np.int64] | int:
         """Take the first scores. Return what to add to the totals: of all rows if it is an int."""
         self.is_new = False
         value = uniform_value(scores)
         if value is not None:
-            self._put_normalized(_repeated(value, len(self.normalized), np.int8))
+            self._put_normalized(repeated(value, np.int8)[: len(self.normalized)])
             return self.weight * value
         if len(rows) == len(self.normalized):
             self._put_normalized(scores.astype(np.int8))
@@ -176,12 +178,6 @@ def _writable(array: NDArray[Any]) -> NDArray[Any]:
 def _copied(array: NDArray[Any]) -> NDArray[Any]:
     """Return a copy of an array that may be written to."""
     return array.copy() if array.flags.writeable else array
-
-
-@lru_cache(maxsize=64)
-def _repeated(value: int, size: int, kind: type[np.generic]) -> NDArray[Any]:
-    """Return an array of one value, which is stored once."""
-    return np.broadcast_to(np.array(value, kind), (size,))
 
 
 def _where(rows: RowNumbers, column: NDArray[Any]) -> RowNumbers | slice:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from podium.api.objects import Pod
-from podium.cycle.judgement import Judged, Judgement
+from podium.cycle.judged import Judged
+from podium.cycle.judgement import Judgement
 from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.profile import Profile, refusals
 from podium.framework.status import Status

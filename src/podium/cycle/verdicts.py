@@ -154,6 +154,8 @@ class Verdicts:
 
     def reaching(self, filter_index: int) -> RowNumbers:
         """The rows that no filter before this one refuses."""
+        if self.none_refused and not self.grows:
+            return self.candidates
         reaching = self.first >= filter_index
         if np.count_nonzero(reaching) == len(self.candidates):
             return self.candidates

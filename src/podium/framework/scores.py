@@ -13,10 +13,15 @@ from podium.framework.plugin import Scores
 Ints = TypeVar("Ints", int, NDArray[np.int64])
 
 
-@lru_cache(maxsize=64)
 def uniform(value: int, count: int) -> Scores:
-    """Return the same score for so many nodes. The array is shared, and cannot be written to."""
-    return np.broadcast_to(np.int64(value), (count,))
+    """Return the same score for so many nodes, as a read-only array that takes no memory."""
+    return repeated(value, np.int64)[:count]
+
+
+@lru_cache(maxsize=512)
+def repeated(value: int, kind: type[np.generic]) -> NDArray[Any]:
+    """Return an array of one value that is stored once: longer than any view of nodes."""
+    return np.broadcast_to(np.array(value, kind), (1 << 31,))
 
 
 def uniform_value(scores: NDArray[Any]) -> int | None:

@@ -164,9 +164,8 @@ class ResourceColumns:
             allocatable[resource, row] = has
             requested[resource, row] = uses
             spare[resource, row] = 100 * (has - non_zero)
-            if has >= EXACT_BELOW or not (
-                0 <= uses < EXACT_BELOW and 0 <= non_zero < EXACT_BELOW
-            ):  # what has wrapped around is negative
+            # What has wrapped around is negative.
+            if has >= EXACT_BELOW or not (0 <= uses < EXACT_BELOW and 0 <= non_zero < EXACT_BELOW):
                 self._are_floats_exact = False
 
     def _update_all_floats(self) -> None:

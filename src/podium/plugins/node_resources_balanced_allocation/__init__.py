@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api import resources
@@ -96,8 +97,10 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         before = self.current.on(nodes, asked.of)
         floats = exact_floats(nodes, asked.of)
         if floats is None:
-            return points(balances(asked.of, nodes, balance_with), before)
-        return points(balances_of_two(floats, nodes, asked.of), before)
+            scores: fwk.Scores = points(balances(asked.of, nodes, balance_with), before)
+            return scores
+        small: NDArray[np.int16] = points(balances_of_two(floats, nodes, asked.of), before)
+        return small.astype(np.int64)
 
     def demands_of(self, pod: Pod) -> Demands | None:
         # The pod's status counts here, unlike in NodeResourcesFit.

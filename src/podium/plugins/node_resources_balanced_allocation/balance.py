@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.framework.resource_scoring import Amount, Demand, FloatColumns, scratch, wrapped
+from podium.framework.resource_scoring import Demand, FloatColumns, scratch, wrapped
 
 
 class Share(NamedTuple):
@@ -60,7 +60,7 @@ def balances(
 
 def balances_of_two(
     floats: FloatColumns, nodes: fwk.Rows, asked: Sequence[Demand]
-) -> NDArray[np.int64]:
+) -> NDArray[np.int16]:
     """Return what ``balance_with`` is for each node, in the same steps."""
     capacity, used = nodes.take(floats.allocatable), nodes.take(floats.requested)
     demand = np.array([[float(asked[0].amount)], [float(asked[1].amount)]])
@@ -74,8 +74,8 @@ def balances_of_two(
     percent *= 0.5  # the deviation
     np.subtract(1.0, percent, out=percent)
     percent *= 100.0
-    small: NDArray[np.int16] = percent.astype(np.int16)  # this first, as floats convert slowly
-    return small.astype(np.int64)
+    balances: NDArray[np.int16] = percent.astype(np.int16)  # truncates
+    return balances
 
 
 def balance_of(there: Sequence[Share]) -> Any:
@@ -88,12 +88,12 @@ def balance_with(there: Sequence[Share]) -> Any:
     return balance([fraction(wrapped(s.used + s.demand), s.capacity) for s in there])
 
 
-def points(after: Amount, before: Amount) -> Amount:
+def points(after: Any, before: Any) -> Any:
     """Return the score, for one node or an array of nodes."""
     return (150 + after - before) >> 1  # 75, plus half of the difference
 
 
-def fraction(amount: Amount, capacity: Amount) -> Any:
+def fraction(amount: Any, capacity: Any) -> Any:
     """Return the used fraction of a resource; an over-committed resource counts as full."""
     if isinstance(amount, int):
         part = float(amount) / float(capacity)
@@ -138,14 +138,14 @@ class CurrentBalances:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, ...], _Kept] = {}
 
-    def on(self, nodes: fwk.Rows, asked: Sequence[Demand]) -> NDArray[np.int64]:
+    def on(self, nodes: fwk.Rows, asked: Sequence[Demand]) -> NDArray[np.int16]:
         names = tuple([demand.name for demand in asked])
         kept = self._kept.get(names)
         if kept is None or kept.cluster is not nodes.cluster:
             while len(self._kept) >= _KEPT:
                 del self._kept[next(iter(self._kept))]
             kept = self._kept[names] = _Kept(nodes.cluster)
-        by_row: NDArray[np.int64] = nodes.take(kept.by_row(asked))
+        by_row: NDArray[np.int16] = nodes.take(kept.by_row(asked))
         return by_row
 
 
@@ -155,14 +155,14 @@ class _Kept:
     def __init__(self, cluster: fwk.ClusterView) -> None:
         self.cluster = cluster
         self._changes = cluster.changes()
-        self._by_row: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._by_row: NDArray[np.int16] = np.zeros(0, np.int16)
 
-    def by_row(self, asked: Sequence[Demand]) -> NDArray[np.int64]:
+    def by_row(self, asked: Sequence[Demand]) -> NDArray[np.int16]:
         changes = self._changes()
         rows = [row for row, a in changes.rows.items() if a & fwk.Aspect.RESOURCES]
         if changes.fresh or len(rows) > _FEW:
             nodes = self.cluster.nodes()
-            self._by_row = np.zeros(self.cluster.size, np.int64)
+            self._by_row = np.zeros(self.cluster.size, np.int16)
             self._by_row[nodes.index] = balances(asked, nodes, balance_of)
             return self._by_row
         for row in rows:

@@ -38,7 +38,10 @@ def shortages(needs: Needs, nodes: fwk.NodeInfo | fwk.Rows) -> Iterator[bool | N
 
 def fits_everywhere(needs: Needs, nodes: fwk.Rows) -> bool:
     """Return whether all nodes have enough of everything, the quick check for the usual case."""
-    return all(nodes.free(name).min(initial=amount) >= amount for name, amount in needs)
+    for name, amount in needs:
+        if np.minimum.reduce(nodes.free(name), initial=amount) < amount:
+            return False
+    return True
 
 
 def unresolvable(
