@@ -64,8 +64,19 @@ def pod_requests(
     return _requests(pod, rule, pod_level, defaults)
 
 
+_LAST_WRITTEN: list[tuple[Pod | None, Hashable]] = [(None, ())]
+
+
 def written_requests(pod: Pod) -> Hashable:
     """Return everything in the spec that determines requests, as a cache key."""
+    last, written = _LAST_WRITTEN[0]
+    if last is not pod:  # a cycle asks five times for its pod
+        written = _written_requests(pod)
+        _LAST_WRITTEN[0] = (pod, written)
+    return written
+
+
+def _written_requests(pod: Pod) -> Hashable:
     spec = pod.spec
     own = tuple([tuple(container.resources.requests.items()) for container in spec.containers])
     if not spec.init_containers and not spec.overhead and spec.resources is None:

@@ -97,7 +97,8 @@ class Profile:
         self.post_binds = cast("tuple[PostBindPlugin, ...]", self.plugins[Point.POST_BIND])
         self._extensions = [p for p in self.pre_filters if isinstance(p, PreFilterExtensions)]
         judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
-        self.judges: tuple[Plugin, ...] = tuple({p.name: p for p in judging}.values())
+        self._judge_of: dict[str, Plugin] = {plugin.name: plugin for plugin in judging}
+        self.judges: tuple[Plugin, ...] = tuple(self._judge_of.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
         self.calls.sources |= {plugin.name: source_of(plugin) for plugin in everyone}
         self.has_outside_plugins = not all(map(is_in_tree, everyone))
@@ -144,11 +145,7 @@ class Profile:
     def reading_like(self, known: Reading, pod: Pod, differing: Collection[str]) -> Reading:
         """Return the same for a pod that only these plugins tell from the one of ``known``."""
         by_name = known.by_name
-        found = {
-            plugin.name: self._depends_on(plugin, pod)
-            for plugin in self.judges
-            if plugin.name in differing
-        }
+        found = {name: self._depends_on(self._judge_of[name], pod) for name in differing}
         if all(by_name[name] == dependencies for name, dependencies in found.items()):
             return known
         return self._reading_of({**by_name, **found})
