@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.cycle.combined import CombinedVerdicts
 from podium.cycle.judged import Judged, LastAnswer
-from podium.cycle.verdicts import NO_ROWS, OUT, PENDING, RowNumbers, Verdicts
+from podium.cycle.verdicts import NO_ROWS, OUT, PENDING, RowNumbers, Verdicts, shallow_copy
 from podium.framework.cycle_state import CycleState, PodsToActivate, without
 from podium.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, Statuses
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine
@@ -57,12 +57,14 @@ class Judgement:
       refresh asks them about everything, and empties it.
     """
 
+    __slots__ = (
+        "_combined", "_filters", "_judged", "_kept_names", "_last_answers", "_missed", "_outdated",
+        "_pre", "_pre_answers", "_pre_is_kept", "_reader", "_skipped", "_walks", "cluster", "kept",
+        "profile", "reading", "state", "unsigned",
+    )  # fmt: skip
+
     def __init__(
-        self,
-        profile: Profile,
-        cluster: ClusterState,
-        pod: Pod,
-        unsigned: frozenset[str] = frozenset(),
+        self, profile: Profile, cluster: ClusterState, pod: Pod, unsigned: frozenset[str] = _NOBODY
     ) -> None:
         self.profile = profile
         self.cluster = cluster
@@ -88,8 +90,7 @@ class Judgement:
 
     def derived(self, pod: Pod, differing: frozenset[str]) -> Judgement:
         """Return the judgement of a class that only these plugins tell from this one."""
-        other: Judgement = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)  # a third of the time of ``copy``
+        other = shallow_copy(self)
         other.state = without(self.state, differing)
         other.reading = self.profile.reading_like(self.reading, pod, differing)
         other.kept = self.kept.copy()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.cycle.share import FEW, Share
 from podium.cycle.tied import Tied
-from podium.cycle.verdicts import UNTRACKED, FeasibleVersion, RowNumbers
+from podium.cycle.verdicts import UNTRACKED, FeasibleVersion, RowNumbers, shallow_copy
 from podium.framework.answers import check_range
 from podium.framework.cycle_state import CycleState
 from podium.framework.plugin import ScorePlugin, Scores
@@ -44,6 +44,12 @@ class Scoreboard:
     * ``_outdated`` are the plugins that have not scored a pod of this class (``derived``). The next
       refresh asks them about all nodes, and empties it.
     """
+
+    __slots__ = (
+        "_answers", "_outdated", "_prepares_unsigned", "_reader", "_rows", "_skipped", "_state",
+        "_tied", "_top", "_unsigned", "_version", "cluster", "profile", "reading", "shares",
+        "total",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -80,8 +86,7 @@ class Scoreboard:
         """
         if self._state is not states[0]:
             return Scoreboard(self.profile, self.cluster, reading)
-        other: Scoreboard = object.__new__(Scoreboard)
-        other.__dict__.update(self.__dict__)
+        other = shallow_copy(self)
         other.reading, other._state, other._tied = reading, states[1], None
         other._answers, other._reader = self._answers.copy(), self._reader.copy()
         other._outdated = self._outdated | differing
