@@ -14,6 +14,7 @@ from tests.support.queue import (
     NODE_TAINT,
     POD_ADD,
     POD_DELETE,
+    Gate,
     Rejecting,
     World,
     waiting_for,
@@ -396,3 +397,27 @@ def test_an_idle_queue_has_no_timers(world):
     world.queue.delete(pod("a"))
     world.advance(30.0)
     assert world.clock.until_next() is None
+
+
+class Telling(Gate):
+    """A gate that can tell which pods it holds."""
+
+    def held(self):
+        return {f"uid-{name}" for name in self.closed}
+
+
+def test_a_pod_that_a_gate_is_known_to_hold_is_gated_without_asking_hints():
+    gate = Telling("T")
+    world = World(gate)
+    world.fail("a", "F")
+    world.fail("b", "F")
+    gate.closed.add("a")
+    world.happens(NODE_ADD, "a.b")
+    assert world.places() == {"a": "gated", "b": "backoff"}
+    assert [hint for hint in world.seen.hints if hint[0] == "F"] == [("F", "NodeAdd", "Queue")]
+
+    world.happens(NODE_ADD, "a")
+    assert world.place("a") == "gated", "only what its gate waits for reaches it now"
+    gate.closed.clear()
+    world.queue.on_event(POD_DELETE, pod("gone", node="n", labels={"helps": "a"}), None)
+    assert world.place("a") == "backoff"

@@ -43,6 +43,15 @@ class Requeueing:
             found = self._known[event] = {name: plugins for name, plugins in by_profile if plugins}
         return found
 
+    def gates(self) -> dict[str, str]:
+        """Return, by uid, which plugin holds a pod back now, as far as the plugins can tell."""
+        return {
+            uid: plugin
+            for profile, rules in self._profiles.items()
+            for plugin in rules.held
+            for uid in self.held((profile, plugin)) or ()
+        }
+
     def held(self, gate: tuple[str, str]) -> Collection[str] | None:
         """Return the pods that a plugin of a profile holds back; None if it cannot tell."""
         profile, plugin = gate

@@ -247,9 +247,14 @@ class SchedulingQueue:
         else:
             return
         change = ClusterChange(event, event.label, old, new)
+        gates = self._requeueing.gates() if reached else {}
         for queued in reached:
             too_high = max_priority is not None and queued.info.priority > max_priority
-            if queued.uid != except_uid and not too_high:
+            if queued.uid == except_uid or too_high:
+                continue
+            if gate := gates.get(queued.uid):
+                self._gate(queued, gate, change.label)
+            else:
                 self._reconsider(queued, change)
         self._in_flight.record(change)
 
@@ -347,11 +352,14 @@ class SchedulingQueue:
             log.warning(
                 "a preenqueue plugin failed", pod=queued.key, plugin=status.plugin, why=str(status)
             )
-        queued.gating_plugin = status.plugin
-        queued.unschedulable_plugins |= {status.plugin}
+        self._gate(queued, status.plugin, label)
+        return False
+
+    def _gate(self, queued: QueuedPod, plugin: str, label: str) -> None:
+        queued.gating_plugin = plugin
+        queued.unschedulable_plugins |= {plugin}
         queued.was_flushed = False
         self._hold(queued, label)
-        return False
 
     # --- for metrics, dumps and tests -------------------------------------------------------------
 

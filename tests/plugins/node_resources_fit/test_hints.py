@@ -32,6 +32,42 @@ def test_deleted_pod(other, expected):
     assert pod_made_room(WAITING, other, None) is expected
 
 
+GONE = pod("gone", node="there", cpu="1")
+
+
+@pytest.mark.parametrize(
+    ("priority", "nominated", "there", "expected"),
+    [
+        pytest.param(10, "", [], True, id="no-nomination"),
+        pytest.param(10, "there", [], True, id="on-its-own-node"),
+        pytest.param(10, "here", [], True, id="room-on-another-node"),
+        pytest.param(10, "here", [pod("stays", node="there", cpu="3")], False, id="no-room"),
+        pytest.param(10, "here", [("rival", 10)], False, id="room-for-an-equal-rival"),
+        pytest.param(10, "here", [("rival", 9)], True, id="a-lower-rival-does-not-count"),
+        pytest.param(10, "here", [("waiting", 10)], True, id="it-is-no-rival-of-itself"),
+        pytest.param(10, "unknown", [], True, id="an-unknown-nominated-node"),
+    ],
+)
+def test_a_pod_whose_victims_leave_is_helped_by_room_elsewhere(
+    priority, nominated, there, expected
+):
+    placed = [each for each in there if not isinstance(each, tuple)]
+    handle = FakeHandle(node("here", cpu="4"), node("there", cpu="4"), *placed)
+    for name, rank in [each for each in there if isinstance(each, tuple)]:
+        rival = pod(name, cpu="3", priority=rank, status={"nominated_node_name": "there"})
+        handle.nominator.add(fwk.PodInfo(rival))
+    fit = plugin_of("NodeResourcesFit", V1_37, handle)
+    status = {"nominated_node_name": nominated}
+    waiting = pod("waiting", cpu="2", priority=priority, status=status)
+
+    assert fit.pod_made_room(waiting, GONE, None) is expected
+
+
+def test_an_unknown_node_may_have_room():
+    status = {"nominated_node_name": "here"}
+    assert pod_made_room(pod("waiting", cpu="2", status=status), GONE, None)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

@@ -63,6 +63,8 @@ class NodeResourcesFit(
 
     def __init__(self, args: FitArgs, handle: fwk.Handle) -> None:
         self.args = args
+        self.cluster = handle.cluster
+        self.nominator = handle.nominator
         self.request_rule = handle.cluster.request_rule
         self.strategy = args.scoring_strategy.build()
         self.resources = args.scoring_strategy.resources or CPU_AND_MEMORY
@@ -120,7 +122,28 @@ class NodeResourcesFit(
         ]
 
     def pod_made_room(self, pod: Pod, old: Pod, new: Pod | None) -> bool:
-        return hints.pod_made_room(pod, old, new, self.request_rule)
+        if not hints.pod_made_room(pod, old, new, self.request_rule):
+            return False
+        return self._may_fit_now(pod, (new or old).node_name)
+
+    def _may_fit_now(self, pod: Pod, node_name: str) -> bool:
+        """Return whether a pod may fit on a node that now has more room.
+
+        Asked for a pod that has a nominated node, where its victims are leaving: it does not
+        preempt again, so that only room for all that it needs helps it elsewhere.
+        """
+        if pod.nominated_node_name in ("", node_name):
+            return True
+        node = self.cluster.node(node_name)
+        if node is None:
+            return True
+        needed = dict(self.checked(pod))
+        for other in self.nominator.on(node_name):
+            if other.priority >= pod.priority and other.uid != pod.uid:
+                for name, amount in needs_of(other.pod):
+                    if name in needed:
+                        needed[name] += amount
+        return not any(shortages(tuple(needed.items()), node))
 
     def checked(self, pod: Pod) -> Needs:
         """Return the pod's needs without the resources that the arguments ignore."""
