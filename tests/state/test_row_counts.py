@@ -2,6 +2,7 @@ import tracemalloc
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,3 +97,15 @@ def test_all_counts_of_another_one(mine, others):
     counts.add(7, -1)
     assert counts.items() == Counter(mine)
     assert counts.total == len(mine)
+
+
+@pytest.mark.parametrize("rows", [3, 40, 100], ids=["one-by-one", "at-once", "as-an-array"])
+def test_counts_are_added_to_an_array(rows):
+    counts, out = RowCounts(), np.ones(1000, np.int64)
+    for row in range(rows):
+        counts.add(9 * row, row + 1)
+
+    counts.add_to(out)
+
+    assert out[: 9 * rows : 9].tolist() == [row + 2 for row in range(rows)]
+    assert int(out.sum()) == 1000 + counts.total

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from podium.state.column import grown
 
+_FEW = 16  # up to this many rows are added faster one by one
 _MANY = 64
 # An array of so many rows takes as much memory as the dict of one row. A cluster of 50,000 nodes
 # has thousands of groups of a hundred pods: as arrays they would take gigabytes.
@@ -92,9 +93,11 @@ class RowCounts:
         if self._sparse is None:
             size = min(len(out), len(self._dense))
             out[:size] += self._dense[:size]
-            return
-        for row, count in self._sparse.items():
-            out[row] += count
+        elif len(self._sparse) > _FEW:
+            out[self.rows()] += np.fromiter(self._sparse.values(), np.int64, len(self._sparse))
+        else:
+            for row, count in self._sparse.items():
+                out[row] += count
 
     def rows(self) -> NDArray[np.intp]:
         """Return the rows with a count."""
