@@ -56,6 +56,7 @@ def test_the_oldest_emulation_version_leads(binaries, tmp_path):
 
         with Program(command, tmp_path / "new.log") as new:
             new.wait_until(lambda: leases.leading_release() == "1.37.0")
+            new.wait_until(lambda: ACQUIRED in (tmp_path / "new.log").read_text())
             old_command = [*command, "--emulated-version=1.36"]
             with Program(old_command, tmp_path / "old.log") as old:
                 old.wait_until(lambda: leases.leading_release() == "1.36.0")
