@@ -15,7 +15,7 @@ from podium.api.objects import (
 from podium.apiserver.api import Call
 from podium.apiserver.statuses import Refusal
 from podium.release import V1_36, V1_37
-from tests.support.control_plane.scripts import devices
+from tests.support.control_plane.scripts import claims, devices
 from tests.support.controllers import World
 
 CLAIMS = "resourceclaims.resource.k8s.io"
@@ -41,7 +41,7 @@ MUTATIONS = 1_000
 
 
 def specs():
-    for spec in devices.claim_specs():
+    for spec in claims.claim_specs():
         yield CLAIMS, spec
         yield TEMPLATES, {"spec": spec}
     for one in devices.DEVICES:
@@ -103,9 +103,9 @@ def test_mutated_objects(world):
 
 def test_mutated_statuses(world):
     chance = random.Random(1)
-    known = short(devices.STATUSES)
+    known = short(claims.STATUSES)
     kind = world.api.kind(CLAIMS)
-    made = world.create(CLAIMS, devices.named(devices.claim(devices.exactly())))
+    made = world.create(CLAIMS, devices.named(claims.claim(claims.exactly())))
     stored = 0
     for _ in range(MUTATIONS):
         body = {**made, "status": mutated(chance.choice(known), chance)}

@@ -3,6 +3,7 @@
 from tests.support.control_plane.scripts import (
     applying,
     changing,
+    claims,
     customizing,
     defaulting,
     devices,
@@ -21,6 +22,7 @@ MODULES = (
     refusing,
     misplacing,
     customizing,
+    claims,
     devices,
     changing,
     sweeping,
