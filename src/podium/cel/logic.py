@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from podium.cel.closures import Evaluate, Frame
 from podium.cel.values import NONE, Optional, Value, no_such_overload
@@ -20,23 +20,25 @@ def any_of(terms: Sequence[Evaluate]) -> Evaluate:
 
 
 def _decided_by(decisive: bool, terms: Sequence[Evaluate]) -> Evaluate:
-    def decide(frame: Frame) -> Value:
-        error: EvaluationError | None = None
-        for term in terms:
-            try:
-                found = term(frame)
-            except EvaluationError as failed:
-                error = error or failed
-                continue
-            if found is decisive:
-                return decisive
-            if type(found) is not bool:
-                error = error or no_such_overload()
-        if error is not None:
-            raise error
-        return not decisive
+    return lambda frame: decided(decisive, terms, frame)
 
-    return decide
+
+def decided(decisive: bool, terms: Iterable[Evaluate], frame: Frame) -> Value:
+    """Return ``decisive`` if any term is, whatever fails; raise the first error if none is."""
+    error: EvaluationError | None = None
+    for term in terms:
+        try:
+            found = term(frame)
+        except EvaluationError as failed:
+            error = error or failed
+            continue
+        if found is decisive:
+            return decisive
+        if type(found) is not bool:
+            error = error or no_such_overload()
+    if error is not None:
+        raise error
+    return not decisive
 
 
 def conditional(condition: Evaluate, chosen: Evaluate, other: Evaluate) -> Evaluate:

@@ -12,6 +12,7 @@ from typing import Final
 
 from podium.cel import access
 from podium.cel.closures import Evaluate, Frame
+from podium.cel.logic import decided
 from podium.cel.values import Value, no_such_overload
 from podium.errors import EvaluationError
 
@@ -38,20 +39,7 @@ class Source:
 def _decided_by(decisive: bool) -> Callable[[Source, Evaluate, Evaluate | None], Evaluate]:
     def build(source: Source, predicate: Evaluate, _: Evaluate | None) -> Evaluate:
         def decide(frame: Frame) -> Value:
-            error: EvaluationError | None = None
-            for _ in source.steps(frame):
-                try:
-                    found = predicate(frame)
-                except EvaluationError as failed:
-                    error = error or failed
-                    continue
-                if found is decisive:
-                    return decisive
-                if type(found) is not bool:
-                    error = error or no_such_overload()
-            if error is not None:
-                raise error
-            return not decisive
+            return decided(decisive, (predicate for _ in source.steps(frame)), frame)
 
         return decide
 
