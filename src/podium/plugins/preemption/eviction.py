@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Collection, Coroutine, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from podium import framework as fwk
@@ -18,34 +20,36 @@ RETRY_SECONDS = 1.0
 UNSEEN_SECONDS = 10.0
 
 
-class _Underway:
-    """A preemption in progress; several for one pod are told apart by identity."""
+@dataclass(slots=True, eq=False)
+class _Hold:
+    """Keeps a pod back until its last victim leaves.
+
+    ``last`` is that victim, and None while there are others. ``until`` ends the wait in any case;
+    it is set when all are evicted.
+    """
+
+    last: fwk.PodInfo | None = None
+    until: float = math.inf
 
 
 class Evictions:
-    """The preemptions in progress, by the uid of the pod that they make room for.
+    """The pods that victims make room for, by uid, and what each of them waits for.
 
-    ``_last_victim`` has the victim of those that have only one left. ``_unseen`` has the same of
-    those that are over, with a time, until the watch shows that the victim leaves: an attempt
-    before would find no room and would evict more pods.
+    A pod waits until the watch shows its last victim leaving: an attempt before would find no room
+    and would evict more pods.
     """
 
     def __init__(self, handle: fwk.Handle) -> None:
         self._handle = handle
-        self._underway: dict[str, _Underway] = {}
-        self._last_victim: dict[str, fwk.PodInfo] = {}
-        self._unseen: dict[str, tuple[fwk.PodInfo, float]] = {}
+        self._holds: dict[str, _Hold] = {}
 
     def start(self, pod: Pod, candidate: fwk.Candidate) -> None:
         """Evict the candidate's victims in the background, except those already terminating."""
         victims = self._to_evict(candidate)
         if not victims:
             return
-        self._underway[pod.uid] = _Underway()
-        self._last_victim.pop(pod.uid, None)  # of an earlier preemption for this pod
-        self._unseen.pop(pod.uid, None)
-        self._forget_first_seen()
-        work = self._carry_out(pod, candidate.node, victims)
+        self._holds[pod.uid] = hold = _Hold()
+        work = self._carry_out(pod, candidate.node, victims, hold)
         self._handle.spawn(f"preemption for {pod.key}", work)
 
     async def carry_out(self, pod: Pod, candidate: fwk.Candidate) -> None:
@@ -61,45 +65,31 @@ class Evictions:
 
     def holds(self, pod: Pod) -> bool:
         """Return whether the pod must wait for its victims to leave."""
-        uid = pod.uid
-        if uid in self._underway:
-            return uid not in self._last_victim or self._stays(self._last_victim[uid])
-        return uid in self._unseen and self._is_unseen(*self._unseen[uid])
+        hold = self._holds.get(pod.uid)
+        return hold is not None and self._lasts(hold)
 
     def held(self) -> Collection[str]:
         """Return the uids of all pods that must wait."""
-        self._forget_seen()
-        left = {uid for uid, last in self._last_victim.items() if not self._stays(last)}
-        return (self._underway.keys() - left) | self._unseen.keys()
+        self._holds = {uid: hold for uid, hold in self._holds.items() if self._lasts(hold)}
+        return self._holds.keys()
 
-    def _forget_seen(self) -> None:
-        unseen = self._unseen.items()
-        self._unseen = {uid: entry for uid, entry in unseen if self._is_unseen(*entry)}
+    def _lasts(self, hold: _Hold) -> bool:
+        if hold.last is None:
+            return True
+        victim = self._handle.cluster.pods.get(hold.last.uid)
+        is_leaving = victim is None or victim.pod.is_terminating
+        return not is_leaving and self._handle.clock.now() < hold.until
 
-    def _forget_first_seen(self) -> None:
-        """Forget entries from the oldest on, up to one that counts: no scan of all of them."""
-        unseen = self._unseen
-        while unseen and not self._is_unseen(*unseen[oldest := next(iter(unseen))]):
-            del unseen[oldest]
-
-    def _is_unseen(self, victim: fwk.PodInfo, until: float) -> bool:
-        return self._stays(victim) and self._handle.clock.now() < until
-
-    def _stays(self, victim: fwk.PodInfo) -> bool:
-        """Return whether the victim is still there, and not leaving, as far as the watch shows."""
-        found = self._handle.cluster.pods.get(victim.uid)
-        return found is not None and not found.pod.is_terminating
-
-    async def _carry_out(self, pod: Pod, node: str, victims: list[fwk.PodInfo]) -> None:
+    async def _carry_out(
+        self, pod: Pod, node: str, victims: list[fwk.PodInfo], hold: _Hold
+    ) -> None:
         """Evict all victims but one together, then the last, whose deletion wakes the pod."""
-        underway = self._underway[pod.uid]
         begin, result, in_memory = self._handle.clock.now(), "error", False
         try:
             await self._clear_lower_nominations(pod, node)
             *others, last = victims
             await _wait_for_all(self._evict(pod, node, info.pod) for info in others)
-            if self._underway.get(pod.uid) is underway:
-                self._last_victim[pod.uid] = last
+            hold.last = last
             in_memory = await self._evict(pod, node, last.pod)
             result = "success"
         except PodiumError as fault:
@@ -108,12 +98,10 @@ class Evictions:
             self._handle.log.error("preemption failed", pod=pod.key, node=node)
         finally:
             self._handle.metrics.evicted(result, self._handle.clock.now() - begin)
-            # Meanwhile the pod may have been tried again and may have started another preemption.
-            if self._underway.get(pod.uid) is underway:
-                del self._underway[pod.uid]
-                self._last_victim.pop(pod.uid, None)
-                if result == "success" and not in_memory:
-                    self._unseen[pod.uid] = last, self._handle.clock.now() + UNSEEN_SECONDS
+            if result == "success" and not in_memory:
+                hold.until = self._handle.clock.now() + UNSEEN_SECONDS
+            elif self._holds.get(pod.uid) is hold:  # else another preemption has begun meanwhile
+                del self._holds[pod.uid]
         if result == "error":
             self._handle.spawn(f"another attempt of {pod.key}", self._try_again(pod))
         elif in_memory:
