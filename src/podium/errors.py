@@ -7,6 +7,8 @@ PodiumError
 ├── InvalidTime         a text that is not an RFC 3339 time
 ├── InvalidExpression   a CEL expression that does not compile, with cel-go's report
 ├── EvaluationError     a CEL expression that failed while it was evaluated
+├── AllocationError     claims that can be allocated on no node, whatever is free: why
+│   └── AllocationTimeout   a search for devices that took too long
 ├── CredentialsError    a kubeconfig, token or certificate that cannot be used: which, what to fix
 ├── ApiError            a request that failed; without an answer it may have been carried out
 │   ├── Unauthorized    401: the API does not accept the credentials
@@ -88,6 +90,17 @@ class InvalidExpression(PodiumError):
 
 class EvaluationError(PodiumError):
     """A CEL expression that failed while it was evaluated; the message is cel-go's."""
+
+
+class AllocationError(PodiumError):
+    """Resource claims that cannot be allocated because they or the devices are wrong."""
+
+
+class AllocationTimeout(AllocationError):
+    """A search for devices that took longer than it may."""
+
+    def __init__(self) -> None:
+        super().__init__("timed out trying to allocate devices")
 
 
 class InvalidTime(PodiumError):

@@ -94,6 +94,11 @@ def canonical(quantity: str | int | float) -> str:
     return text if _is_echoed(parts) else format(parse(text), parts.style)
 
 
+def style(quantity: str | int | float) -> Style:
+    """Return how a quantity is written."""
+    return _take_apart(str(quantity).strip()).style
+
+
 def plus(left: str | int | None, right: str | int) -> str:
     """Return a sum as text, written as its first part is; without a first part, the second."""
     if left is None:

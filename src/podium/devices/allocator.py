@@ -1,0 +1,178 @@
+"""The allocator: which devices claims get on each node.
+
+What claims of one shape get is kept for each group of nodes, so that a pod costs a search only
+where devices have changed since the last pod of its kind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.objects import Node
+from podium.api.resource_claims import AllocationResult, ResourceClaim
+from podium.devices.groups import Groups
+from podium.devices.inventory import DeviceInventory, NodeDevices
+from podium.devices.outcomes import FAILED, FOUND, INVALID_POOLS, REFUSED, KeptOutcomes, Outcomes
+from podium.devices.requests import Classes, Shape, shape_of
+from podium.devices.results import Writer, check_node_selectors
+from podium.devices.rules import DeviceRules
+from podium.devices.score import score_of
+from podium.devices.search import Search, Solution, Surroundings
+from podium.devices.selectors import Selectors
+from podium.devices.taken import TakenDevices
+from podium.errors import AllocationError, AllocationTimeout
+
+_MAX_SHAPES: Final = 64
+
+
+class Allocator:
+    """Allocates claims. It reads ``inventory`` and ``taken``, and changes neither.
+
+    ``timeout`` limits each search, in seconds; 0 means no limit.
+    """
+
+    def __init__(
+        self,
+        inventory: DeviceInventory,
+        taken: TakenDevices,
+        classes: Classes,
+        rules: DeviceRules,
+        timeout: float = 0.0,
+    ) -> None:
+        self._inventory = inventory
+        self._taken = taken
+        self._classes = classes
+        self._rules = rules
+        self._timeout = timeout
+        self._around = Surroundings(taken, Selectors(rules), rules)
+        self._writer = Writer(rules)
+        self._groups = Groups(inventory, taken)
+        self._kept: dict[bytes, KeptOutcomes] = {}
+
+    def allocate(
+        self, claims: Sequence[ResourceClaim], node: Node
+    ) -> list[AllocationResult] | None:
+        """Return what each claim gets on a node; None if they cannot all be allocated there.
+
+        Raises ``AllocationError`` if something is wrong with the claims or the devices, and
+        ``AllocationTimeout`` if the search takes too long.
+        """
+        shape, devices = self._shape(claims).shape, self._inventory.devices_of(node)
+        solution = self._search(shape, claims, devices)
+        if solution is None:
+            return None
+        return self._write(shape, solution, devices, node.name)
+
+    def has_invalid_pools(self, node: Node) -> bool:
+        """Whether a pool that the node could use is invalid: a reason to find no devices."""
+        return self._inventory.devices_of(node).has_invalid_pool
+
+    def allocate_each(
+        self, claims: Sequence[ResourceClaim], rows: NDArray[np.intp]
+    ) -> Outcomes:
+        """Return for each of these rows whether the claims can be allocated on its node.
+
+        The inventory must know the nodes of these rows. ``allocation_on`` returns the devices.
+        """
+        kept = self._shape(claims)
+        groups = self._current_groups(kept)[rows]
+        unknown = kept.kinds[groups] < 0
+        if unknown.any():
+            self._search_groups(kept, claims, rows[unknown], groups[unknown])
+        return kept.outcomes(groups)
+
+    def allocation_on(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult]:
+        """Return what each claim gets on the node of a row where they can be allocated."""
+        kept = self._shape(claims)
+        group = int(self._current_groups(kept)[row])
+        devices, node = self._inventory.devices_on(row), self._inventory.node(row)
+        assert node is not None, f"row {row} has no node"
+        solution = kept.solutions.get(group)
+        if solution is None:
+            solution = self._search(kept.shape, claims, devices)
+        if solution is None:
+            raise AllocationError("cannot allocate all claims")
+        return self._write(kept.shape, solution, devices, node.name)
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _shape(self, claims: Sequence[ResourceClaim]) -> KeptOutcomes:
+        """Return what is kept for claims of this shape, the most recently used one last."""
+        key = msgspec.json.encode([claim.spec for claim in claims])
+        kept = self._kept.pop(key, None)
+        if kept is None or not kept.shape.is_current(self._classes):
+            if len(self._kept) >= _MAX_SHAPES:
+                del self._kept[next(iter(self._kept))]
+            kept = KeptOutcomes(shape_of(claims, self._classes, self._rules))
+        self._kept[key] = kept
+        return kept
+
+    def _current_groups(self, kept: KeptOutcomes) -> NDArray[np.intp]:
+        """Return the group of each row, and make room for all groups in what is kept."""
+        numbers = self._groups.refresh()
+        kept.adjust(self._groups.generation, len(self._groups))
+        groups: NDArray[np.intp] = self._groups.of[numbers]
+        return groups
+
+    def _search_groups(
+        self,
+        kept: KeptOutcomes,
+        claims: Sequence[ResourceClaim],
+        rows: NDArray[np.intp],
+        groups: NDArray[np.intp],
+    ) -> None:
+        """Search once for each group. After a timeout the rest stays unknown."""
+        distinct, first = np.unique(groups, return_index=True)
+        order = np.argsort(first)
+        for group, position in zip(distinct[order].tolist(), first[order].tolist(), strict=True):
+            devices = self._inventory.devices_on(int(rows[position]))
+            try:
+                solution = self._search(kept.shape, claims, devices)
+            except AllocationTimeout:
+                return
+            except AllocationError:
+                kept.put(group, FAILED)
+                continue
+            if solution is not None:
+                kept.put(group, FOUND, solution, score_of(kept.shape, solution))
+            else:
+                kept.put(group, INVALID_POOLS if devices.has_invalid_pool else REFUSED)
+
+    def _search(
+        self, shape: Shape, claims: Sequence[ResourceClaim], devices: NodeDevices
+    ) -> Solution | None:
+        keys = [claim.key for claim in claims]
+        found = Search(shape, keys, devices, self._around, self._watch()).run()
+        if found is not None:
+            check_node_selectors(found, claims, devices)
+        return found
+
+    def _watch(self) -> Callable[[], object]:
+        """Return a function that raises when the time of a search that begins now is over."""
+        if not self._timeout:
+            return _never
+        end = time.monotonic() + self._timeout
+
+        def check() -> None:
+            if time.monotonic() > end:
+                raise AllocationTimeout
+
+        return check
+
+    def _write(
+        self, shape: Shape, solution: Solution, devices: NodeDevices, node_name: str
+    ) -> list[AllocationResult]:
+        return [
+            self._writer.allocation(claim, number, solution, devices, node_name)
+            for number, claim in enumerate(shape.claims)
+        ]
+
+
+def _never() -> None:
+    pass

@@ -1,0 +1,65 @@
+"""What came out of searches, for many nodes at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.devices.requests import Shape
+from podium.devices.search import Solution
+
+# How a search ended.
+TIMED_OUT: Final = -1
+FOUND: Final = 0
+REFUSED: Final = 1
+INVALID_POOLS: Final = 2  # refused, and a pool of the node is invalid
+FAILED: Final = 3  # with an error, which ``Allocator.allocate`` raises
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """For each row that was asked about, how its search ended and how much it is preferred."""
+
+    kinds: NDArray[np.int8]
+    scores: NDArray[np.int64]
+
+
+class KeptOutcomes:
+    """The outcomes for claims of one shape, by group of nodes.
+
+    ``kinds`` is TIMED_OUT for groups that were not searched; ``solutions`` has those that are FOUND.
+    """
+
+    __slots__ = ("_generation", "kinds", "scores", "shape", "solutions")
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.kinds = np.empty(0, np.int8)
+        self.scores = np.empty(0, np.int64)
+        self.solutions: dict[int, Solution] = {}
+        self._generation = -1
+
+    def adjust(self, generation: int, groups: int) -> None:
+        """Make room for this many groups; forget everything if they are numbered anew."""
+        if generation != self._generation:
+            self._generation = generation
+            self.kinds, self.scores = np.empty(0, np.int8), np.empty(0, np.int64)
+            self.solutions.clear()
+        if groups > len(self.kinds):
+            more = max(groups, 2 * len(self.kinds), 64) - len(self.kinds)
+            self.kinds = np.concatenate([self.kinds, np.full(more, TIMED_OUT, np.int8)])
+            self.scores = np.concatenate([self.scores, np.zeros(more, np.int64)])
+
+    def put(
+        self, group: int, kind: int, solution: Solution | None = None, score: int = 0
+    ) -> None:
+        self.kinds[group] = kind
+        self.scores[group] = score
+        if solution is not None:
+            self.solutions[group] = solution
+
+    def outcomes(self, groups: NDArray[np.intp]) -> Outcomes:
+        return Outcomes(self.kinds[groups], self.scores[groups])

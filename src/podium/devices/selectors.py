@@ -1,0 +1,52 @@
+"""Selectors of classes and requests: each is compiled once, and asked once about each device.
+
+An error is kept like an answer. It is raised when the search reaches the device, and not before.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from podium.cel import Selector, compile_selector, with_hint
+from podium.devices.contents import SliceContent
+from podium.devices.rules import DeviceRules
+from podium.errors import EvaluationError, InvalidExpression
+from podium.release import Release
+
+
+class Selectors:
+    """Answers whether selectors match devices. A text as an answer is the error."""
+
+    def __init__(self, rules: DeviceRules) -> None:
+        self._rules = rules
+
+    def compile_error(self, text: str) -> str:
+        """Return why a selector does not compile; empty if it does."""
+        compiled = _compiled(text, self._rules.release)
+        return compiled if isinstance(compiled, str) else ""
+
+    def answer(self, text: str, content: SliceContent, index: int) -> bool | str:
+        """Return whether a selector matches a device, or the error of the evaluation."""
+        answers = content.answers(text)
+        found = answers[index]
+        if found is None:
+            found = answers[index] = self._ask(text, content, index)
+        return found
+
+    def _ask(self, text: str, content: SliceContent, index: int) -> bool | str:
+        compiled = _compiled(text, self._rules.release)
+        if isinstance(compiled, str):
+            return compiled
+        try:
+            return compiled.matches(content.devices[index].view(content.driver, self._rules))
+        except EvaluationError as error:
+            return with_hint(str(error), self._rules.release)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(text: str, release: Release) -> Selector | str:
+    """Return a compiled selector, or why it does not compile."""
+    try:
+        return compile_selector(text, release)
+    except InvalidExpression as error:
+        return str(error)

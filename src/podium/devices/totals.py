@@ -1,0 +1,79 @@
+"""How many devices of a class a node has, and how many of them are taken.
+
+NodeResourcesFit and NodeResourcesBalancedAllocation score extended resources with it. Unlike the
+allocator, it looks neither at generations nor at whether pools are complete, as upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podium.api.devices import DeviceClass
+from podium.api.objects import Node
+from podium.devices.contents import KnownDevice
+from podium.devices.inventory import DeviceInventory
+from podium.devices.node_selection import node_matches
+from podium.devices.pools import KnownSlice
+from podium.devices.rules import DeviceRules
+from podium.devices.selectors import Selectors
+from podium.devices.taken import TakenDevices
+from podium.errors import AllocationError
+
+
+class DeviceTotals:
+    """Counts the devices of classes on nodes."""
+
+    def __init__(
+        self, inventory: DeviceInventory, taken: TakenDevices, rules: DeviceRules
+    ) -> None:
+        self._inventory = inventory
+        self._taken = taken
+        self._selectors = Selectors(rules)
+
+    def of(self, device_class: DeviceClass, node: Node) -> tuple[int, int]:
+        """Return how many devices of the class the node has, and how many of them are taken.
+
+        Both are 0 if a selector fails.
+        """
+        total = taken = 0
+        try:
+            for given in self._inventory.slices_near(node.name):
+                for index, known in _devices_for(given, node):
+                    if self._matches(device_class, given, index):
+                        total += 1
+                        taken += self._taken.is_taken(given.pool, known.name)
+        except AllocationError:
+            return 0, 0
+        return total, taken
+
+    def _matches(self, device_class: DeviceClass, given: KnownSlice, index: int) -> bool:
+        for selector in device_class.spec.selectors:
+            if selector.cel is None:
+                continue
+            answer = self._selectors.answer(selector.cel.expression, given.content, index)
+            if answer is False:
+                return False
+            if answer is not True:
+                raise AllocationError(answer)
+        return True
+
+
+def _devices_for(given: KnownSlice, node: Node) -> Iterator[tuple[int, KnownDevice]]:
+    spec = given.spec
+    devices = enumerate(given.content.devices)
+    if spec.per_device_node_selection:
+        for index, known in devices:
+            device = known.device
+            if device.all_nodes or node_matches(
+                node, device.node_name, device.all_nodes, device.node_selector
+            ):
+                yield index, known
+    elif _is_near(given, node):
+        yield from devices
+
+
+def _is_near(given: KnownSlice, node: Node) -> bool:
+    """Whether the slice is for a node; one that names no nodes at all is for every node."""
+    spec = given.spec
+    is_open = not spec.node_name and not spec.all_nodes and spec.node_selector is None
+    return is_open or node_matches(node, spec.node_name, spec.all_nodes, spec.node_selector)
