@@ -6,8 +6,8 @@ where devices have changed since the last pod of its kind.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import Final
 
 import msgspec
@@ -34,7 +34,7 @@ _MAX_SHAPES: Final = 64
 class Allocator:
     """Allocates claims. It reads ``inventory`` and ``taken``, and changes neither.
 
-    ``timeout`` limits each search, in seconds; 0 means no limit.
+    ``timeout`` limits each search to so many seconds; 0 means no limit.
     """
 
     def __init__(
@@ -43,20 +43,20 @@ class Allocator:
         taken: TakenDevices,
         classes: Classes,
         rules: DeviceRules,
-        timeout: float = 0.0,
+        timer: Callable[[], float] = perf_counter,
     ) -> None:
         self._inventory = inventory
         self._taken = taken
         self._classes = classes
         self._rules = rules
-        self._timeout = timeout
+        self._timer = timer
         self._around = Surroundings(taken, Selectors(rules), rules)
         self._writer = Writer(rules)
         self._groups = Groups(inventory, taken)
         self._kept: dict[bytes, KeptOutcomes] = {}
 
     def allocate(
-        self, claims: Sequence[ResourceClaim], node: Node
+        self, claims: Sequence[ResourceClaim], node: Node, timeout: float = 0.0
     ) -> list[AllocationResult] | None:
         """Return what each claim gets on a node; None if they cannot all be allocated there.
 
@@ -64,7 +64,7 @@ class Allocator:
         ``AllocationTimeout`` if the search takes too long.
         """
         shape, devices = self._shape(claims).shape, self._inventory.devices_of(node)
-        solution = self._search(shape, claims, devices)
+        solution = self._search(shape, claims, devices, timeout)
         if solution is None:
             return None
         return self._write(shape, solution, devices, node.name)
@@ -74,7 +74,7 @@ class Allocator:
         return self._inventory.devices_of(node).has_invalid_pool
 
     def allocate_each(
-        self, claims: Sequence[ResourceClaim], rows: NDArray[np.intp]
+        self, claims: Sequence[ResourceClaim], rows: NDArray[np.intp], timeout: float = 0.0
     ) -> Outcomes:
         """Return for each of these rows whether the claims can be allocated on its node.
 
@@ -84,7 +84,9 @@ class Allocator:
         groups = self._current_groups(kept)[rows]
         unknown = kept.kinds[groups] < 0
         if unknown.any():
-            self._search_groups(kept, claims, rows[unknown], groups[unknown])
+            distinct, first = np.unique(groups[unknown], return_index=True)
+            asked = dict(zip(distinct.tolist(), rows[unknown][first].tolist(), strict=True))
+            self._search_groups(kept, claims, asked, timeout)
         return kept.outcomes(groups)
 
     def allocation_on(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult]:
@@ -124,16 +126,14 @@ class Allocator:
         self,
         kept: KeptOutcomes,
         claims: Sequence[ResourceClaim],
-        rows: NDArray[np.intp],
-        groups: NDArray[np.intp],
+        rows: dict[int, int],
+        timeout: float,
     ) -> None:
-        """Search once for each group. After a timeout the rest stays unknown."""
-        distinct, first = np.unique(groups, return_index=True)
-        order = np.argsort(first)
-        for group, position in zip(distinct[order].tolist(), first[order].tolist(), strict=True):
-            devices = self._inventory.devices_on(int(rows[position]))
+        """Search on one row of each group. After a timeout the other groups stay unknown."""
+        for group, row in rows.items():
+            devices = self._inventory.devices_on(row)
             try:
-                solution = self._search(kept.shape, claims, devices)
+                solution = self._search(kept.shape, claims, devices, timeout)
             except AllocationTimeout:
                 return
             except AllocationError:
@@ -145,22 +145,27 @@ class Allocator:
                 kept.put(group, INVALID_POOLS if devices.has_invalid_pool else REFUSED)
 
     def _search(
-        self, shape: Shape, claims: Sequence[ResourceClaim], devices: NodeDevices
+        self,
+        shape: Shape,
+        claims: Sequence[ResourceClaim],
+        devices: NodeDevices,
+        timeout: float = 0.0,
     ) -> Solution | None:
         keys = [claim.key for claim in claims]
-        found = Search(shape, keys, devices, self._around, self._watch()).run()
+        found = Search(shape, keys, devices, self._around, self._watch(timeout)).run()
         if found is not None:
             check_node_selectors(found, claims, devices)
         return found
 
-    def _watch(self) -> Callable[[], object]:
+    def _watch(self, timeout: float) -> Callable[[], object]:
         """Return a function that raises when the time of a search that begins now is over."""
-        if not self._timeout:
-            return _never
-        end = time.monotonic() + self._timeout
+        if not timeout:
+            return _no_limit
+        timer = self._timer
+        end = timer() + timeout
 
         def check() -> None:
-            if time.monotonic() > end:
+            if timer() > end:
                 raise AllocationTimeout
 
         return check
@@ -174,5 +179,5 @@ class Allocator:
         ]
 
 
-def _never() -> None:
-    pass
+def _no_limit() -> None:
+    """Let a search take as long as it needs."""

@@ -26,6 +26,8 @@ class DeviceRules:
     consumable_capacity: bool = True
     fractional_capacity_range: bool = True  # since 1.37
     list_type_attributes: bool = False
+    extended_resource: bool = True
+    device_taint_rules: bool = True  # in 1.36 off by default
 
     @staticmethod
     def of(release: Release, is_on: Callable[[str], bool]) -> DeviceRules:
@@ -41,6 +43,8 @@ class DeviceRules:
             consumable_capacity=is_on("DRAConsumableCapacity"),
             fractional_capacity_range=is_on("DRAFractionalCapacityRange"),
             list_type_attributes=is_on("DRAListTypeAttributes"),
+            extended_resource=is_on("DRAExtendedResource"),
+            device_taint_rules=is_on("DRADeviceTaintRules"),
         )
 
     @property
