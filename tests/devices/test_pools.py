@@ -1,11 +1,11 @@
 """Which slices make up the pools of a node, and which pools can be used."""
 
 import pytest
-from podium.devices import INVALID_POOLS, REFUSED
+from podium.devices import INVALID_POOLS
 from podium.errors import AllocationError
 from podium.release import RELEASES, V1_36, V1_37
 from podium.testing.builders import node
-from podium.testing.builders_devices import device, resource_slice
+from podium.testing.builders_devices import device, device_class, resource_slice
 from tests.support.devices import Devices, claim, exactly, rules
 
 ZONE = "topology.kubernetes.io/zone"
@@ -82,10 +82,10 @@ def in_zone(zone):
             [
                 part(
                     "s",
-                    device("a", nodeName="n2"),
-                    device("b", nodeSelector=in_zone("b")),
-                    device("c", nodeSelector=in_zone("a")),
-                    device("d", allNodes=True),
+                    device("a", node_name="n2"),
+                    device("b", node_selector=in_zone("b")),
+                    device("c", node_selector=in_zone("a")),
+                    device("d", all_nodes=True),
                     per_device_node_selection=True,
                 )
             ],
@@ -96,9 +96,8 @@ def in_zone(zone):
     ],
 )
 def test_pools(slices, expected, release):
-    every = resource_slice("any", driver="none", devices=0, all_nodes=True)
-    devices = Devices(every, *slices, nodes=NODES, rules=rules(release))
-    devices.classes["gpu"] = devices.classes["gpu"].__class__(devices.classes["gpu"].metadata)
+    anything = device_class(selectors=["true"])
+    devices = Devices(*slices, nodes=NODES, classes=[anything], rules=rules(release))
 
     assert devices.names(claim()) == (None if expected is None else [expected])
 
@@ -115,7 +114,7 @@ def counting(*sets, name="sets", **fields):
 
 def consuming(name, counter_set="card", counter="memory", **fields):
     taken = {"counterSet": counter_set, "counters": {counter: {"value": "3"}}}
-    return device(name, consumesCounters=[taken], **fields)
+    return device(name, consumes_counters=[taken], **fields)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +210,7 @@ def test_compatibility_groups_are_not_supported():
         "counters": {"memory": {"value": "1"}},
         "compatibilityGroups": ["g"],
     }
-    grouped = part("t", device("b", consumesCounters=[taken]), slices=2)
+    grouped = part("t", device("b", consumes_counters=[taken]), slices=2)
     devices = Devices(part("s", "a", slices=2), grouped)
 
     (pool,) = devices.inventory.devices_on(0).pools
@@ -238,9 +237,10 @@ def test_a_node_selector_that_cannot_be_evaluated():
 
 def test_partitions_need_the_feature():
     off = rules(partitionable_devices=False)
-    devices = Devices(part("s", "a", slices=2), counting("card:memory"), rules=off)
+    parts = part("s", consuming("a"), "b", slices=2), counting("card:memory")
 
-    assert devices.allocator.allocate_each([claim()], devices.rows).kinds[0] == REFUSED
-    selected = part("s", device("a", allNodes=True), per_device_node_selection=True)
+    assert Devices(*parts).names(claim()) == ["r=a"]
+    assert Devices(*parts, rules=off).names(claim()) == ["r=b"]
+    selected = part("s", device("a", all_nodes=True), per_device_node_selection=True)
     assert Devices(selected, rules=off).names(claim()) is None
     assert Devices(selected).names(claim()) == ["r=a"]

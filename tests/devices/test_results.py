@@ -14,7 +14,7 @@ def written(value):
 
 
 def test_a_device_with_everything():
-    given = device("a", bindingConditions=["Ready"], bindingFailureConditions=["Broken"])
+    given = device("a", binding_conditions=["Ready"], binding_failure_conditions=["Broken"])
     toleration = {"key": "broken", "operator": "Exists"}
     devices = Devices(resource_slice("s", node="n1", devices=[given]))
     asked = claim(exactly(adminAccess=True, tolerations=[toleration]))
@@ -42,7 +42,7 @@ def test_a_device_with_everything():
 
 def test_a_share_has_an_id_and_every_capacity():
     given = device(
-        "a", allowMultipleAllocations=True, capacity={"memory": "4Gi", "cores": "8"}
+        "a", allow_multiple_allocations=True, capacity={"memory": "4Gi", "cores": "8"}
     )
     devices = Devices(resource_slice("s", node="n1", devices=[given]))
     asked = claim(exactly("a", count=1, capacity={"requests": {"memory": "1Gi", "cores": "2"}}))
@@ -85,12 +85,12 @@ def having(*keys):
             [{"node_selector": having("a")}, {"node": "n1"}], only("n1"), id="one-of-the-node"
         ),
         pytest.param(
-            [{"all_nodes": True, "devices": [device("d", bindsToNode=True)]}],
+            [{"all_nodes": True, "devices": [device("d", binds_to_node=True)]}],
             only("n1"),
             id="bound-to-the-node",
         ),
         pytest.param(
-            [{"per_device_node_selection": True, "devices": [device("d", nodeName="n1")]}],
+            [{"per_device_node_selection": True, "devices": [device("d", node_name="n1")]}],
             only("n1"),
             id="device-of-the-node",
         ),
@@ -98,7 +98,7 @@ def having(*keys):
             [
                 {
                     "per_device_node_selection": True,
-                    "devices": [device("d", nodeSelector=having("a"))],
+                    "devices": [device("d", node_selector=having("a"))],
                 }
             ],
             having("a"),

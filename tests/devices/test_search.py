@@ -262,7 +262,7 @@ def partitions(*amounts, total="4", **fields):
     devices = [
         device(
             f"part-{n}",
-            consumesCounters=[{"counterSet": "card", "counters": {"memory": {"value": amount}}}],
+            consumes_counters=[{"counterSet": "card", "counters": {"memory": {"value": amount}}}],
             **fields,
         )
         for n, amount in enumerate(amounts)
@@ -322,7 +322,7 @@ def test_devices_with_counters_need_the_feature():
 )
 def test_shares_of_a_device_consume_its_counters_once(release, expected):
     devices = Devices(
-        *partitions("3", allowMultipleAllocations=True), rules=rules(release)
+        *partitions("3", allow_multiple_allocations=True), rules=rules(release)
     )
 
     assert devices.names(claim(exactly("a"), exactly("b"))) == ["a=part-0 b=part-0"]
@@ -339,7 +339,7 @@ def shareable(*amounts, **policy):
         *(
             device(
                 f"gpu-{n}",
-                allowMultipleAllocations=True,
+                allow_multiple_allocations=True,
                 capacity={"memory": {"value": amount, **fields}},
             )
             for n, amount in enumerate(amounts)
@@ -412,7 +412,7 @@ def test_without_the_feature_devices_are_not_shared():
 
 def test_pools_with_binding_conditions_come_last():
     pools = (
-        gpus(device("a", bindingConditions=[])),
+        gpus(device("a", binding_conditions=[])),
         resource_slice("z", node="n1", devices=["z"], pool={"name": "z", "resourceSliceCount": 1}),
     )
 
@@ -421,7 +421,7 @@ def test_pools_with_binding_conditions_come_last():
 
 def test_devices_with_binding_conditions_need_the_feature():
     devices = Devices(
-        gpus(device("a", bindingConditions=["Ready"]), device("b")),
+        gpus(device("a", binding_conditions=["Ready"]), device("b")),
         rules=rules(binding_conditions=False),
     )
 

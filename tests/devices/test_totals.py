@@ -29,7 +29,7 @@ def totals(devices, selectors=("true",)):
         pytest.param(
             {
                 "per_device_node_selection": True,
-                "devices": [device("gpu-0", nodeName="n1"), device("gpu-1", allNodes=True)],
+                "devices": [device("gpu-0", node_name="n1"), device("gpu-1", all_nodes=True)],
             },
             [(2, 1), (1, 0)],
             id="by-device",

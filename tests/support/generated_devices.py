@@ -37,10 +37,10 @@ def some_device(draw, name, has_counters):
     if draw(st.booleans()):
         fields["capacity"] = {"memory": draw(st.sampled_from(MEMORY))}
     if draw(st.integers(0, 2)) == 0:
-        fields["allowMultipleAllocations"] = True
+        fields["allow_multiple_allocations"] = True
     if has_counters and draw(st.booleans()):
         amount = {"value": draw(st.sampled_from(("0", "1", "2")))}
-        fields["consumesCounters"] = [{"counterSet": "card", "counters": {"units": amount}}]
+        fields["consumes_counters"] = [{"counterSet": "card", "counters": {"units": amount}}]
     taints = draw(st.sampled_from(("", "", "", "x:NoSchedule")))
     return device(name, attributes=attributes, taints=taints, **fields)
 

@@ -81,7 +81,7 @@ class Allocator:
         The inventory must know the nodes of these rows. ``allocation_on`` returns the devices.
         """
         kept = self._shape(claims)
-        groups = self._current_groups(kept)[rows]
+        groups = self._current_groups(kept, rows)
         unknown = kept.kinds[groups] < 0
         if unknown.any():
             distinct, first = np.unique(groups[unknown], return_index=True)
@@ -92,7 +92,7 @@ class Allocator:
     def allocation_on(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult]:
         """Return what each claim gets on the node of a row where they can be allocated."""
         kept = self._shape(claims)
-        group = int(self._current_groups(kept)[row])
+        group = int(self._current_groups(kept, np.array([row]))[0])
         devices, node = self._inventory.devices_on(row), self._inventory.node(row)
         assert node is not None, f"row {row} has no node"
         solution = kept.solutions.get(group)
@@ -115,11 +115,13 @@ class Allocator:
         self._kept[key] = kept
         return kept
 
-    def _current_groups(self, kept: KeptOutcomes) -> NDArray[np.intp]:
-        """Return the group of each row, and make room for all groups in what is kept."""
+    def _current_groups(
+        self, kept: KeptOutcomes, rows: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
+        """Return the group of each of these rows, and make room for all groups in what is kept."""
         numbers = self._groups.refresh()
         kept.adjust(self._groups.generation, len(self._groups))
-        groups: NDArray[np.intp] = self._groups.of[numbers]
+        groups: NDArray[np.intp] = self._groups.of[numbers[rows]]
         return groups
 
     def _search_groups(

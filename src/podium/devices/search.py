@@ -90,7 +90,11 @@ class Search:
         if self._devices.error:
             raise AllocationError(self._devices.error)
         self._prepare()
-        if self._claim(0) is not Step.DONE:
+        try:
+            step = self._claim(0)
+        except RecursionError:
+            raise AllocationError("too many devices are requested at once") from None
+        if step is not Step.DONE:
             return None
         return Solution(tuple(map(tuple, self._picks)), tuple(map(tuple, self._alternatives)))
 
@@ -167,7 +171,7 @@ class Search:
     def _device(self, number: int, index: int, request: Request, start: int, done: int = 0) -> Step:
         """Find the next device of a request, of which ``done`` are found, from ``start`` on.
 
-        One stack frame per device: Python's limit leaves room for hundreds of devices.
+        Each device takes a stack frame, of which Python has enough for hundreds of devices.
         """
         self._check_time()
         every = self._all.get(request)
