@@ -59,3 +59,11 @@ def test_a_selector_that_fails_counts_nothing():
 
     missing = 'device.attributes["gpu.example.com"].missing'
     assert totals(devices, [missing]) == [(0, 0), (0, 0)]
+
+
+def test_selectors_do_not_see_that_a_device_can_be_shared():
+    shared = device("gpu-0", allow_multiple_allocations=True)
+    devices = Devices(resource_slice("s", node="n1", devices=[shared]), nodes=NODES)
+
+    assert totals(devices, ["device.allowMultipleAllocations"]) == [(0, 0), (0, 0)]
+    assert totals(devices, ["!device.allowMultipleAllocations"]) == [(1, 0), (0, 0)]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import msgspec
+
 from podium.cel import Selector, compile_selector, with_hint
-from podium.devices.contents import SliceContent
+from podium.devices.contents import KnownDevice, SliceContent
 from podium.devices.rules import DeviceRules
 from podium.errors import EvaluationError, InvalidExpression
 from podium.release import Release
@@ -30,15 +32,24 @@ class Selectors:
         answers = content.answers(text)
         found = answers[index]
         if found is None:
-            found = answers[index] = self._ask(text, content, index)
+            known = content.devices[index]
+            found = answers[index] = self._ask(text, known, content.driver)
         return found
 
-    def _ask(self, text: str, content: SliceContent, index: int) -> bool | str:
+    def answer_unshared(self, text: str, content: SliceContent, index: int) -> bool | str:
+        """Return the answer for a selector that does not see that the device can be shared."""
+        device = content.devices[index].device
+        if not device.allow_multiple_allocations:
+            return self.answer(text, content, index)
+        alone = msgspec.structs.replace(device, allow_multiple_allocations=False)
+        return self._ask(text, KnownDevice(alone, self._rules), content.driver)
+
+    def _ask(self, text: str, known: KnownDevice, driver: str) -> bool | str:
         compiled = _compiled(text, self._rules.release)
         if isinstance(compiled, str):
             return compiled
         try:
-            return compiled.matches(content.devices[index].view(content.driver, self._rules))
+            return compiled.matches(known.view(driver, self._rules))
         except EvaluationError as error:
             return with_hint(str(error), self._rules.release)
 

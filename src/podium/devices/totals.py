@@ -50,7 +50,8 @@ class DeviceTotals:
         for selector in device_class.spec.selectors:
             if selector.cel is None:
                 continue
-            answer = self._selectors.answer(selector.cel.expression, given.content, index)
+            text = selector.cel.expression
+            answer = self._selectors.answer_unshared(text, given.content, index)
             if answer is False:
                 return False
             if answer is not True:
