@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from podium.devices import FAILED, FOUND, REFUSED, TIMED_OUT
 from podium.devices import allocator as module
 from podium.devices import groups as groups_module
@@ -150,12 +151,13 @@ def test_after_a_timeout_the_search_is_tried_again():
     devices = cluster(3, timer=timer)
     devices.take("gpu-0", pool="n1")
 
-    assert devices.allocator.allocate_each([claim()], devices.rows, 0.5).kinds.tolist() == [
-        TIMED_OUT
-    ] * 3
-    assert devices.allocator.allocate_each([claim()], devices.rows, 1e9).kinds.tolist() == [
-        FOUND
-    ] * 3
+    assert (
+        devices.allocator.allocate_each([claim()], devices.rows, 0.5).kinds.tolist()
+        == [TIMED_OUT] * 3
+    )
+    assert (
+        devices.allocator.allocate_each([claim()], devices.rows, 1e9).kinds.tolist() == [FOUND] * 3
+    )
 
 
 def test_many_shapes_and_many_groups_take_no_more_memory(monkeypatch):

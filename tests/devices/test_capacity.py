@@ -1,11 +1,11 @@
+import msgspec
 import pytest
+
 from podium.api.devices import DeviceCapacity
 from podium.devices.capacity import consumption
 from podium.errors import AllocationError
 from podium.release import RELEASES, V1_36, V1_37
 from tests.support.devices import rules
-
-import msgspec
 
 
 def capacity(value, **policy):

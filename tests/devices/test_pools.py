@@ -1,6 +1,7 @@
 """Which slices make up the pools of a node, and which pools can be used."""
 
 import pytest
+
 from podium.devices import INVALID_POOLS
 from podium.errors import AllocationError
 from podium.release import RELEASES, V1_36, V1_37
@@ -13,9 +14,11 @@ NODES = [node("n1", labels={ZONE: "a"}), node("n2", labels={ZONE: "b"})]
 
 
 def part(name, *devices, generation=1, slices=1, pool="n1", **fields):
-    where = {} if {"node", "all_nodes", "per_device_node_selection", "node_selector"} & set(
-        fields
-    ) else {"node": "n1"}
+    where = (
+        {}
+        if {"node", "all_nodes", "per_device_node_selection", "node_selector"} & set(fields)
+        else {"node": "n1"}
+    )
     return resource_slice(
         name,
         devices=devices,
@@ -196,7 +199,9 @@ def test_counters_that_several_nodes_share(release):
 )
 def test_counters_of_another_node(release, pools):
     devices = Devices(
-        part("s", consuming("a"), slices=2), counting("card:memory"), nodes=NODES,
+        part("s", consuming("a"), slices=2),
+        counting("card:memory"),
+        nodes=NODES,
         rules=rules(release),
     )
 

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
 from podium.api.quantity import parse
 from podium.devices import FAILED, FOUND
 from podium.errors import AllocationError

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from podium.errors import AllocationError
 from podium.release import RELEASES, V1_36, V1_37
 from podium.testing.builders import node
@@ -41,9 +42,7 @@ def test_a_device_with_everything():
 
 
 def test_a_share_has_an_id_and_every_capacity():
-    given = device(
-        "a", allow_multiple_allocations=True, capacity={"memory": "4Gi", "cores": "8"}
-    )
+    given = device("a", allow_multiple_allocations=True, capacity={"memory": "4Gi", "cores": "8"})
     devices = Devices(resource_slice("s", node="n1", devices=[given]))
     asked = claim(exactly("a", count=1, capacity={"requests": {"memory": "1Gi", "cores": "2"}}))
 

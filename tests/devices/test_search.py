@@ -1,6 +1,7 @@
 """Which devices claims get, rule by rule."""
 
 import pytest
+
 from podium.errors import AllocationError, AllocationTimeout
 from podium.release import RELEASES, V1_36, V1_37
 from podium.testing.builders_devices import device, device_class, resource_slice
@@ -27,9 +28,7 @@ def numbered(count, **fields):
         pytest.param([exactly(count=5)], None, id="more-than-there-are"),
         pytest.param([exactly(count=0)], "", id="none"),
         pytest.param([exactly(count=None)], "r=gpu-0 r=gpu-1 r=gpu-2 r=gpu-3", id="all"),
-        pytest.param(
-            [exactly(count=None, selectors=[EVEN])], "r=gpu-0 r=gpu-2", id="all-selected"
-        ),
+        pytest.param([exactly(count=None, selectors=[EVEN])], "r=gpu-0 r=gpu-2", id="all-selected"),
         pytest.param([exactly(count=None, selectors=["false"])], None, id="all-of-nothing"),
         pytest.param(
             [exactly("any"), exactly("even", count=2, selectors=[EVEN])],
@@ -321,9 +320,7 @@ def test_devices_with_counters_need_the_feature():
     ],
 )
 def test_shares_of_a_device_consume_its_counters_once(release, expected):
-    devices = Devices(
-        *partitions("3", allow_multiple_allocations=True), rules=rules(release)
-    )
+    devices = Devices(*partitions("3", allow_multiple_allocations=True), rules=rules(release))
 
     assert devices.names(claim(exactly("a"), exactly("b"))) == ["a=part-0 b=part-0"]
     devices.take("part-0", shareID="s")
@@ -511,8 +508,15 @@ def test_a_selector_that_does_not_compile():
     )
 
 
-OTHER = {"name": "r", "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount",
-                                  "count": 1, "selectors": [{}]}}
+OTHER = {
+    "name": "r",
+    "exactly": {
+        "deviceClassName": "gpu",
+        "allocationMode": "ExactCount",
+        "count": 1,
+        "selectors": [{}],
+    },
+}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+
 from podium.api.devices import DeviceTaintRule
 from podium.devices import TaintedSlices
 from podium.testing.builders_devices import device, resource_slice

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from podium.devices import TakenDevices
 from podium.devices.taken import PoolKey
 from podium.errors import CacheError
@@ -47,7 +48,7 @@ def test_what_is_not_taken_cannot_be_removed():
     taken = TakenDevices(rules())
     taken.add(allocation("a", shareID="s"))
 
-    with pytest.raises(CacheError, match="device gpu.example.com/n1/a is not taken"):
+    with pytest.raises(CacheError, match=r"device gpu\.example\.com/n1/a is not taken"):
         taken.remove(allocation("a"))
 
 

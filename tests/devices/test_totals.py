@@ -1,6 +1,7 @@
 """How many devices of a class a node has: the score of extended resources."""
 
 import pytest
+
 from podium.devices import DeviceTotals
 from podium.testing.builders import node
 from podium.testing.builders_devices import device, device_class, resource_slice
@@ -38,9 +39,7 @@ def totals(devices, selectors=("true",)):
 )
 def test_devices_are_counted_where_they_can_be_used(fields, expected):
     pool = {"name": "n1", "generation": 7, "resourceSliceCount": 9}  # not looked at
-    devices = Devices(
-        resource_slice("s", **{"devices": 2, "pool": pool, **fields}), nodes=NODES
-    )
+    devices = Devices(resource_slice("s", **{"devices": 2, "pool": pool, **fields}), nodes=NODES)
     devices.take("gpu-0", shareID="s")
 
     assert totals(devices) == expected

@@ -7,12 +7,12 @@ knows the rules of 1.37 for pools that are complete and valid, and no errors.
 from dataclasses import dataclass, field
 from itertools import combinations
 
+import msgspec
+
 from podium.api.quantity import parse
 from podium.api.taints import find_untolerated
 from podium.cel import compile_selector, device_view
 from podium.release import LATEST
-
-import msgspec
 
 
 @dataclass
@@ -84,14 +84,18 @@ class Model:
     def is_selected(self, spec, place):
         selectors = (*self.classes[spec.device_class_name].spec.selectors, *spec.selectors)
         view = device_view(place.driver, msgspec.to_builtins(place.device), LATEST)
-        return all(compile_selector(each.cel.expression, LATEST).matches(view) for each in selectors)
+        return all(
+            compile_selector(each.cel.expression, LATEST).matches(view) for each in selectors
+        )
 
     # --- what is allowed ---------------------------------------------------------------------
 
     def is_allowed(self, claims, ways, picks):
         return (
-            all(find_untolerated(place.device.taints, spec.tolerations) is None
-                for _, place, spec, _ in picks)
+            all(
+                find_untolerated(place.device.taints, spec.tolerations) is None
+                for _, place, spec, _ in picks
+            )
             and self.are_free(picks)
             and all(self.has_capacity(place, picks) for _, place, _, _ in picks)
             and self.has_counters(picks)

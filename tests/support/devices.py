@@ -26,9 +26,7 @@ class Devices:
         self.taken = TakenDevices(self.rules)
         self.classes = {each.name: each for each in classes or (device_class(),)}
         timing = {} if timer is None else {"timer": timer}
-        self.allocator = Allocator(
-            self.inventory, self.taken, self.classes, self.rules, **timing
-        )
+        self.allocator = Allocator(self.inventory, self.taken, self.classes, self.rules, **timing)
         self.nodes = list(nodes) or [node("n1")]
         for given in slices:
             self.inventory.set_slice(given)
@@ -63,9 +61,7 @@ def allocation(*devices, driver=DRIVER, pool="n1", **fields):
 
 
 def names(allocation):
-    return " ".join(
-        f"{result.request}={result.device}" for result in allocation.devices.results
-    )
+    return " ".join(f"{result.request}={result.device}" for result in allocation.devices.results)
 
 
 def exactly(name="r", *, cls="gpu", count=1, selectors=(), **fields):
@@ -83,10 +79,14 @@ def first_available(name, **subs):
 
 
 def _request(cls, count, selectors=(), fields=None, **more):
-    mode = {"allocationMode": "All"} if count is None else {
-        "allocationMode": "ExactCount",
-        "count": count,
-    }
+    mode = (
+        {"allocationMode": "All"}
+        if count is None
+        else {
+            "allocationMode": "ExactCount",
+            "count": count,
+        }
+    )
     return {
         "deviceClassName": cls,
         **mode,

@@ -115,9 +115,7 @@ class Allocator:
         self._kept[key] = kept
         return kept
 
-    def _current_groups(
-        self, kept: KeptOutcomes, rows: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
+    def _current_groups(self, kept: KeptOutcomes, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the group of each of these rows, and make room for all groups in what is kept."""
         numbers = self._groups.refresh()
         kept.adjust(self._groups.generation, len(self._groups))

@@ -11,11 +11,11 @@ from podium.devices.pools import Pool
 
 
 class Candidate(NamedTuple):
-    """A device in a usable pool. ``index`` is its place in its slice."""
+    """A device in a usable pool. ``position`` is its place in its slice."""
 
     pool: Pool
     content: SliceContent
-    index: int
+    position: int
     known: KnownDevice
     is_for_node: bool
 
@@ -40,9 +40,9 @@ class Candidate(NamedTuple):
 def candidates_in(pools: Iterable[Pool]) -> tuple[Candidate, ...]:
     """Return the devices of all usable pools; the order decides which ones are allocated."""
     return tuple(
-        Candidate(pool, content, index, known, target.mask is None or target.mask[index])
+        Candidate(pool, content, position, known, target.mask is None or target.mask[position])
         for pool in pools
         for target in pool.targets
         for content in (target.slice.content,)
-        for index, known in enumerate(content.devices)
+        for position, known in enumerate(content.devices)
     )

@@ -146,9 +146,8 @@ class DeviceInventory:
             self._nodes.extend([None] * (row + 1 - len(self._nodes)))
         old = self._nodes[row]
         self._nodes[row] = node
-        if old is not None and (node is None or node.name != old.name):
-            if self._rows.get(old.name) == row:
-                del self._rows[old.name]
+        if old is not None and self._rows.get(old.name) == row:
+            del self._rows[old.name]
         if node is not None:
             self._rows[node.name] = row
             if old is not None and (old.name, old.labels) == (node.name, node.labels):

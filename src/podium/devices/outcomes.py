@@ -30,7 +30,7 @@ class Outcomes:
 class KeptOutcomes:
     """The outcomes for claims of one shape, by group of nodes.
 
-    ``kinds`` is TIMED_OUT for groups that were not searched; ``solutions`` has those that are FOUND.
+    ``kinds`` is TIMED_OUT for groups that were not searched. ``solutions`` has what was found.
     """
 
     __slots__ = ("_generation", "kinds", "scores", "shape", "solutions")
@@ -53,9 +53,7 @@ class KeptOutcomes:
             self.kinds = np.concatenate([self.kinds, np.full(more, TIMED_OUT, np.int8)])
             self.scores = np.concatenate([self.scores, np.zeros(more, np.int64)])
 
-    def put(
-        self, group: int, kind: int, solution: Solution | None = None, score: int = 0
-    ) -> None:
+    def put(self, group: int, kind: int, solution: Solution | None = None, score: int = 0) -> None:
         self.kinds[group] = kind
         self.scores[group] = score
         if solution is not None:

@@ -158,8 +158,7 @@ def members_of(
     current = [
         each
         for each in pool
-        if each.generation == first.generation
-        and not (ignores_groups and each.content.has_groups)
+        if each.generation == first.generation and not (ignores_groups and each.content.has_groups)
     ]
     if len(current) != first.slice_count:
         return Members((), is_incomplete=True)

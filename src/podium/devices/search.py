@@ -175,22 +175,15 @@ class Search:
         """
         self._check_time()
         every = self._all.get(request)
-        if every is not None and not every:
-            return Step.FAILED
         wanted = request.spec.count if every is None else len(every)
         if done >= wanted:
-            return self._request(number, index + 1)
+            # Of all devices there must be at least one.
+            return Step.FAILED if every == [] else self._request(number, index + 1)
         if len(self._picks[number]) + wanted - done > MAX_RESULTS:
             return Step.TOO_MANY
-        if every is not None:
-            if not self._pick_from_all(number, request, every[done]):
-                return Step.FAILED
-            step = self._device(number, index, request, 0, done + 1)
-            if step is not Step.DONE:
-                self._take_back(number, request)
-            return step
-        for location in range(start, len(self._candidates)):
-            if not self._pick(number, request, location):
+        pick = self._pick if every is None else self._pick_from_all
+        for location in range(start, len(self._candidates)) if every is None else (every[done],):
+            if not pick(number, request, location):
                 continue
             step = self._device(number, index, request, location + 1, done + 1)
             if step is Step.DONE:
@@ -255,9 +248,9 @@ class Search:
         """Whether the selectors of class and request match, and the device is for this node."""
         candidate = self._candidates[location]
         kept = request.selected(candidate.content)
-        found = kept[candidate.index]
+        found = kept[candidate.position]
         if found is None:
-            found = kept[candidate.index] = self._matches(number, request, candidate)
+            found = kept[candidate.position] = self._matches(number, request, candidate)
         return found and candidate.is_for_node
 
     def _matches(self, number: int, request: Request, candidate: Candidate) -> bool:
@@ -267,7 +260,7 @@ class Search:
         if known.device.binding_conditions and not self._rules.binding_conditions:
             return False
         for condition in request.conditions:
-            answer = self._selectors.answer(condition.text, candidate.content, candidate.index)
+            answer = self._selectors.answer(condition.text, candidate.content, candidate.position)
             if answer is False:
                 return False
             if answer is not True:
@@ -289,7 +282,7 @@ class Search:
     ) -> Consumption | None:
         candidate = self._candidates[location]
         try:
-            return request.consumption(candidate.content, candidate.index, self._rules)
+            return request.consumption(candidate.content, candidate.position, self._rules)
         except AllocationError as error:
             if not self._rules.checks_capacity_requests:
                 return None

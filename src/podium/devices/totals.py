@@ -23,9 +23,7 @@ from podium.errors import AllocationError
 class DeviceTotals:
     """Counts the devices of classes on nodes."""
 
-    def __init__(
-        self, inventory: DeviceInventory, taken: TakenDevices, rules: DeviceRules
-    ) -> None:
+    def __init__(self, inventory: DeviceInventory, taken: TakenDevices, rules: DeviceRules) -> None:
         self._inventory = inventory
         self._taken = taken
         self._selectors = Selectors(rules)
