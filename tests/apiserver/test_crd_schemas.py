@@ -8,7 +8,7 @@ from podium.apiserver.crd_rules import fits, pattern_problem
 from tests.apiserver.test_custom_kinds import CRDS, FOOS, definition, foo
 from tests.support.apiserver import MERGE, with_server
 
-AT = "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[x]"
+AT = "spec.validation.openAPIV3Schema.properties[spec].properties[x]"
 
 
 def with_field(**schema):
@@ -101,22 +101,86 @@ async def test_a_pattern_is_enforced_whatever_it_would_cost_elsewhere(client):
 
 
 @with_server
-async def test_rules_that_are_not_evaluated_are_told(client):
-    rules = [{"rule": "self.size > 3"}]
-    told = f"{AT}.x-kubernetes-validations and 1 more: CEL rules are stored, but not evaluated"
+async def test_a_version_with_a_schema_of_its_own_is_named(client):
+    wrong = with_field(type="string", pattern="(")
+    wrong["spec"]["versions"][0]["schema"] = definition()["spec"]["versions"][0]["schema"]
 
-    async def warnings(method, path, body, media="application/json"):
-        headers = {"Content-Type": media}
-        url = client.url + path
-        async with client.session.request(method, url, json=body, headers=headers) as got:
-            assert got.status < 300, await got.text()
-            return got.headers.getall("Warning", [])
+    status, answer = await client.call("POST", CRDS, wrong)
 
-    ruled = with_field(type="object", **{"x-kubernetes-validations": rules})
-    (warning,) = await warnings("POST", CRDS, ruled)
-    assert warning.startswith(f'299 - "{told}')
+    assert status == 422
+    assert "spec.versions[1].schema.openAPIV3Schema.properties[spec]" in answer["message"]
+
+
+def rule(text, **more):
+    return {"x-kubernetes-validations": [{"rule": text, **more}]}
+
+
+@with_server
+async def test_rules_are_evaluated_for_objects(client):
+    await client.create(CRDS, with_field(type="integer", **rule("self > 3", message="too small")))
+
+    status, answer = await client.call("POST", FOOS, foo(x=3))
+
+    assert status == 422
+    assert answer["message"] == 'Foo.example.com "f" is invalid: spec.x: Invalid value: 3: too small'
+    await client.create(FOOS, foo(x=4))
+    status, answer = await client.call("PATCH", f"{FOOS}/f", {"spec": {"x": 2}}, MERGE)
+    assert (status, answer["reason"]) == (422, "Invalid")
+
+
+@with_server
+async def test_rules_that_do_not_compile_are_refused(client):
+    status, answer = await client.call("POST", CRDS, with_field(type="integer", **rule("self.y")))
+
+    assert status == 422
+    (cause,) = answer["details"]["causes"]
+    assert cause["field"] == f"{AT}.x-kubernetes-validations[0].rule"
+    assert "type 'int' does not support field selection" in cause["message"]
+
+
+@pytest.mark.parametrize(
+    "rules", [5, [5], [None], [{"rule": 5}], [{"rule": "true", "message": {}}], {}]
+)
+@with_server
+async def test_rules_that_make_no_sense(client, rules):
+    schema = {"type": "integer", "x-kubernetes-validations": rules}
+    nested = with_field(type="array", items={"type": "array", "items": schema})
+
+    assert (await client.call("POST", CRDS, nested))[0] in (400, 422)
+
+
+@with_server
+async def test_what_a_new_rule_finds_in_an_old_object_is_a_warning(client):
+    await client.create(CRDS, with_field(type="integer"))
+    await client.create(FOOS, foo(x=1))
     path = f"{CRDS}/foos.example.com"
-    labels = {"metadata": {"labels": {"a": "b"}}}
-    assert len(await warnings("PATCH", path, labels, MERGE)) == 1
-    await client.call("DELETE", path)
-    assert await warnings("POST", CRDS, definition()) == []
+    stricter = with_field(type="integer", **rule("self > 3"))
+    await client.call("PATCH", path, {"spec": stricter["spec"]}, MERGE)
+
+    headers = {"Content-Type": MERGE}
+    change = {"spec": {"colour": "blue"}}
+    async with client.session.patch(f"{client.url}{FOOS}/f", json=change, headers=headers) as got:
+        assert got.status == 200, await got.text()
+        (warning,) = got.headers.getall("Warning")
+    assert warning == '299 - "spec.x: Invalid value: 1: failed rule: self > 3"'
+    assert (await client.call("PATCH", f"{FOOS}/f", {"spec": {"x": 2}}, MERGE))[0] == 422
+
+
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        ("date", "2024-02-29", "2023-02-29"),
+        ("date-time", "2024-01-01T00:00:00Z", "2024-01-01"),
+        ("duration", "3 days", "long"),
+        ("byte", "YQ==", "?"),
+    ],
+)
+@with_server
+async def test_formats_that_have_a_type_in_rules_are_enforced(client, form, good, bad):
+    await client.create(CRDS, with_field(type="string", format=form))
+    await client.create(FOOS, foo(x=good))
+
+    status, answer = await client.call("POST", FOOS, foo("g", x=bad))
+
+    assert status == 422
+    assert f'spec.x in body must be of type {form}: "{bad}"' in answer["message"]

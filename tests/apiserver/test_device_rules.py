@@ -250,3 +250,94 @@ def test_a_class_for_an_extended_resource(world):
     cause = refusal(world, CLASSES, {"extendedResourceName": "gpu"})
 
     assert cause == f'spec.extendedResourceName: Invalid value: "gpu": {words}'
+
+
+SYNTAX = "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nosuch' (in container '')"
+WHERE = "spec.selectors[0].cel.expression"
+
+
+def selecting(text):
+    return {"selectors": [{"cel": {"expression": text}}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        pytest.param(
+            "nosuch", f'Invalid value: "nosuch": {SYNTAX}\n | nosuch\n | ^', id="does-not-compile"
+        ),
+        pytest.param(
+            'device.driver + "\t"',
+            'Invalid value: "device.driver + \\"\\t\\"": must evaluate to bool or the unknown '
+            "type, not string",
+            id="not-a-bool",
+        ),
+        pytest.param(
+            "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, "
+            "device.attributes.all(d, a == b && c == d))))",
+            "Forbidden: too complex, exceeds cost limit",
+            id="too-expensive",
+        ),
+        pytest.param(
+            "device.driver.matches('(' + ')(')",
+            None,
+            id="fails-when-it-is-evaluated",
+        ),
+        pytest.param(
+            "device.driver.find('(') == ''",
+            "Internal error: program instantiation failed: error parsing regexp: missing closing "
+            "): `(`",
+            id="can-only-fail",
+        ),
+        pytest.param(
+            "x" * (10 * 1024 + 1), "Too long: may not be more than 10240 bytes", id="too-long"
+        ),
+    ],
+)
+def test_selectors_of_classes_are_compiled(world, text, cause):
+    if cause is None:
+        world.create(CLASSES, {"metadata": {"name": "x"}, "spec": selecting(text)})
+    else:
+        assert refusal(world, CLASSES, selecting(text)) == f"{WHERE}: {cause}"
+
+
+@pytest.mark.parametrize(
+    ("resource", "spec", "path"),
+    [
+        pytest.param(
+            CLAIMS,
+            claim(**selecting("nosuch")),
+            "spec.devices.requests[0].exactly.selectors[0].cel.expression",
+            id="claim",
+        ),
+        pytest.param(
+            "resourceclaimtemplates.resource.k8s.io",
+            {
+                "spec": {
+                    "devices": {
+                        "requests": [
+                            {
+                                "name": "r",
+                                "firstAvailable": [
+                                    {"name": "s", "deviceClassName": "c", **selecting("nosuch")}
+                                ],
+                            }
+                        ]
+                    }
+                }
+            },
+            "spec.spec.devices.requests[0].firstAvailable[0].selectors[0].cel.expression",
+            id="alternative-in-a-template",
+        ),
+    ],
+)
+def test_selectors_of_requests_are_compiled(world, resource, spec, path):
+    assert refusal(world, resource, spec).startswith(f'{path}: Invalid value: "nosuch": {SYNTAX}')
+
+
+def test_a_class_keeps_its_selectors_as_they_are(world):
+    world.create(CLASSES, {"metadata": {"name": "x"}, "spec": selecting("true")})
+    world.change(CLASSES, "x", lambda obj: obj["spec"].update(extendedResourceName="a.b/gpu"))
+
+    with pytest.raises(Refusal, match="undeclared reference"):
+        world.change(CLASSES, "x", lambda obj: obj["spec"].update(selecting("nosuch")))

@@ -104,7 +104,8 @@ class Api:
             meta["name"] = self.store.new_uid()
         prepare_create(kind, obj, time_text(self.store.clock.now()))
         kind.complete(obj)
-        self._refuse(kind, obj, self._causes(kind, obj))
+        causes = self._with_rules(kind, self._causes(kind, obj), (obj, None), call)
+        self._refuse(kind, obj, causes)
         call.warnings += kind.creation_warnings(obj)
         if kind.stored_as and self.store.find(kind.storage, (namespace, meta["name"])):
             raise statuses.already_exists(kind.resource, meta["name"])
@@ -196,7 +197,10 @@ class Api:
             new["status"] = {**new.get("status", {}), **left}
         self._admit(kind, new, old)
         kind.complete(new)
-        self._refuse(kind, new, self._update_causes(kind, old, new, call))
+        causes = self._with_rules(
+            kind, self._update_causes(kind, old, new, call), (new, old), call
+        )
+        self._refuse(kind, new, causes)
         count_generation(kind, old, new)
         return self.store.update(kind.storage, new, dry_run=call.dry_run)
 
@@ -280,6 +284,17 @@ class Api:
             yield from kind.check_update(old, new)
             if not kind.stored_version:
                 yield from missing_fields(new, kind)
+
+    def _with_rules(
+        self, kind: ApiKind, causes: Iterable[Cause], change: tuple[Json, Json | None], call: Call
+    ) -> Iterable[Cause]:
+        """Add what the rules of a custom kind say about a new object and the one it replaces."""
+        if kind.rules is None:
+            return causes
+        known = list(causes)
+        findings = kind.rules.check_after(known, *change)
+        call.warnings += findings.warnings
+        return known + findings.causes
 
     def _refuse(self, kind: ApiKind, obj: Json, causes: Iterable[Cause]) -> None:
         """Raise a 422 that lists every cause, if there is any."""

@@ -16,6 +16,7 @@ import re2  # type: ignore[import-untyped]  # it brings no types
 from podium.apiserver import statuses
 from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Cause, Json
+from podium.cel.schema_values import PARSERS
 
 Causes = Iterator[Cause]
 
@@ -86,6 +87,15 @@ def _type_of(value: Any) -> str:
             return "null"
 
 
+def _format_causes(value: str, form: str, path: str) -> Causes:
+    """Check the formats that have a type of their own in CEL; others are not enforced."""
+    parse = PARSERS.get(form)
+    if parse is not None and parse(value) is None:
+        shown = statuses.quoted(value)
+        detail = f"Invalid value: {shown}: {path} in body must be of type {form}: {shown}"
+        yield Cause("FieldValueTypeInvalid", path, detail)
+
+
 def _duplicates(value: list[Any], schema: Schema, path: str) -> Causes:
     """Report elements that appear twice in a list with keys or a set."""
     seen = []
@@ -105,6 +115,8 @@ def _causes(value: Any, schema: Schema, path: str) -> Causes:
     if wrong := list(_type_causes(value, schema, path)):
         yield from wrong
         return
+    if isinstance(value, str):
+        yield from _format_causes(value, schema.format, path)
     yield from _limit_causes(value, schema.limits, path)
     if isinstance(value, list):
         yield from _duplicates(value, schema, path)

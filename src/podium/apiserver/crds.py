@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podium.api.times import time_text
+from podium.apiserver.expressions.objects import Validator
 from podium.apiserver.kinds.api_kind import ApiKind, KindTable
 from podium.apiserver.kinds.apiextensions import CRDS
 from podium.apiserver.ownership import UPDATE, Manager, Writer, track
@@ -116,9 +117,16 @@ def kinds_of(crd: Json, release: Release) -> Iterator[ApiKind]:
             stored_version="" if is_stored else f"{spec['group']}/{stored}",
             custom=True,
             custom_schema=_schema(version, schemas_of(release)),
+            rules=_rules(version, release),
             details=version,
             release=release,
         )
+
+
+def _rules(version: Json, release: Release) -> Validator | None:
+    raw = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    found = Validator(raw, release)
+    return None if found.is_empty else found
 
 
 def _schema(version: Json, published: Schemas) -> Schema:

@@ -216,12 +216,19 @@ def required(field: str, detail: str = "") -> Cause:
     return Cause("FieldValueRequired", field, message)
 
 
+class Omitted:
+    """A value that a message leaves out."""
+
+
+OMITTED = Omitted()
+
+
 def bad_value(field: str, value: Any, detail: str) -> Cause:
-    return Cause("FieldValueInvalid", field, f"Invalid value: {_shown(value)}: {detail}")
+    return Cause("FieldValueInvalid", field, f"{_about('Invalid value', value)}: {detail}")
 
 
 def unsupported(field: str, value: Any, supported: Sequence[str]) -> Cause:
-    listed = ", ".join(f'"{one}"' for one in supported)
+    listed = ", ".join(map(quoted, supported))
     message = f"Unsupported value: {_shown(value)}: supported values: {listed}"
     return Cause("FieldValueNotSupported", field, message)
 
@@ -237,7 +244,7 @@ def too_many(field: str, count: int, most: int) -> Cause:
 
 
 def duplicate(field: str, value: Any) -> Cause:
-    return Cause("FieldValueDuplicate", field, f"Duplicate value: {_shown(value)}")
+    return Cause("FieldValueDuplicate", field, _about("Duplicate value", value))
 
 
 def not_listed(field: str, value: Any, detail: str) -> Cause:
@@ -248,16 +255,53 @@ def not_allowed(field: str, detail: str) -> Cause:
     return Cause("FieldValueForbidden", field, f"Forbidden: {detail}")
 
 
+def internal(field: str, detail: str) -> Cause:
+    return Cause("InternalError", field, f"Internal error: {detail}")
+
+
+def _about(what: str, value: Any) -> str:
+    return what if isinstance(value, Omitted) else f"{what}: {_shown(value)}"
+
+
 def _shown(value: Any) -> str:
     """Return a value as Go prints it in messages: quoted text, lower-case booleans."""
     match value:
         case bool():
             return "true" if value else "false"
         case str():
-            return f'"{value}"'.replace("\n", "\\n")
+            return quoted(value)
         case None:
             return "null"
         case list() | dict():
             return msgspec.json.encode(value).decode()
         case _:
             return str(value)
+
+
+_ESCAPED = str.maketrans(
+    {
+        '"': '\\"',
+        "\\": "\\\\",
+        "\a": "\\a",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\v": "\\v",
+    }
+)
+
+
+def quoted(text: str) -> str:
+    """Quote a text as Go's ``%q`` does."""
+    found = text.translate(_ESCAPED)
+    if not found.isprintable():
+        found = "".join(one if one.isprintable() else _code_point(ord(one)) for one in found)
+    return f'"{found}"'
+
+
+def _code_point(number: int) -> str:
+    if number < 0x80:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -1,6 +1,6 @@
 """CEL, the expression language of Kubernetes: compiled once to closures, evaluated often."""
 
-from podium.cel.compilation import Compiled, compile_expression
+from podium.cel.compilation import Compiled, compile_expression, compile_metered
 from podium.cel.devices import DeviceView, Selector, compile_selector, device_view, with_hint
 from podium.cel.environment import Environment, Library, Shape
 from podium.cel.kubernetes import BASE
@@ -14,6 +14,7 @@ __all__ = [
     "Selector",
     "Shape",
     "compile_expression",
+    "compile_metered",
     "compile_selector",
     "device_view",
     "with_hint",

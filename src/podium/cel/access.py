@@ -33,7 +33,7 @@ def _found(container: Value, key: Value) -> Value:
             return container[to_key(key)]
         except KeyError:
             return _ABSENT
-    if type(container) is list:
+    if isinstance(container, list):
         index = _index(key)
         return container[index] if 0 <= index < len(container) else _ABSENT
     raise EvaluationError(f"no such key: {text(key)}")
@@ -75,7 +75,7 @@ def has(container: Value, key: str) -> bool:
 
 def elements(container: Value) -> Value:
     """Return what a loop with one variable runs over."""
-    if type(container) is list:
+    if isinstance(container, list):
         return container
     if isinstance(container, dict):
         return [from_key(key) for key in container]
@@ -84,7 +84,7 @@ def elements(container: Value) -> Value:
 
 def pairs(container: Value) -> Iterator[tuple[Value, Value]]:
     """Return what a loop with two variables runs over: indexes or keys, with their elements."""
-    if type(container) is list:
+    if isinstance(container, list):
         return enumerate(container)
     if isinstance(container, dict):
         return ((from_key(key), value) for key, value in container.items())

@@ -16,6 +16,7 @@ from podium.cel.values import (
     NUMBERS,
     TOO_EXPENSIVE,
     Duration,
+    KeyedList,
     Timestamp,
     UInt,
     Value,
@@ -80,6 +81,8 @@ def add(left: Value, right: Value) -> Value:
             return duration(left.nanos + right.nanos)
     if {kind, other} == {Duration, Timestamp}:
         return timestamp(left.nanos + right.nanos)
+    if isinstance(left, list) and isinstance(right, list):
+        return left.merged(right) if kind is KeyedList else _joined(left, right, MOST_STEPS)
     raise _refused("_+_", left, _ADDED)
 
 

@@ -162,7 +162,10 @@ class _Estimator:
 
     def _declared(self, path: Path) -> Range | None:
         """Return the size that the environment declares for what a path leads to."""
-        shape = self._environment.shapes.get(path[0]) if path else None
+        if not path:
+            return None
+        environment = self._environment
+        shape = environment.shapes.get(path[0], environment.default_shape)
         for name in path[1:]:
             if shape is None:
                 return None

@@ -73,6 +73,8 @@ class Environment:
     variables: Mapping[str, Type] = field(default_factory=dict)
     objects: Mapping[str, Mapping[str, Type]] = field(default_factory=dict)
     shapes: Mapping[str, Shape] = field(default_factory=dict)
+    # The shape of everything that has none of its own, as in custom resource definitions.
+    default_shape: Shape | None = None
     container: str = ""
     # Kubernetes refuses lists and maps of mixed types, and literals that cannot be converted.
     is_strict: bool = True
@@ -142,7 +144,7 @@ def fits(value: Value, declared: Type) -> bool:
         case Kind.DYN | Kind.ANY | Kind.PARAM:
             return True
         case Kind.LIST:
-            return type(value) is list and (not value or fits(value[0], declared.params[0]))
+            return isinstance(value, list) and (not value or fits(value[0], declared.params[0]))
         case Kind.MAP:
             return isinstance(value, dict)
         case Kind.STRUCT | Kind.OPAQUE:

@@ -53,7 +53,7 @@ def flatten(items: list[Value], depth: int = 1) -> list[Value]:
         raise EvaluationError("level must be non-negative")
     found: list[Value] = []
     for item in items:
-        if type(item) is list and depth:
+        if isinstance(item, list) and depth:
             found.extend(flatten(item, depth - 1))
         else:
             found.append(item)
@@ -63,7 +63,7 @@ def flatten(items: list[Value], depth: int = 1) -> list[Value]:
 
 
 def sort_by_keys(items: Value, keys: Value) -> list[Value]:
-    if type(items) is not list or type(keys) is not list:
+    if not isinstance(items, list) or not isinstance(keys, list):
         raise no_such_overload()
     if len(items) != len(keys):
         raise EvaluationError(
@@ -223,7 +223,7 @@ def _last_position(items: list[Value], wanted: Value) -> int:
 
 
 def includes(target: Value, wanted: Value) -> bool:
-    if type(target) is list:
+    if isinstance(target, list):
         return any(equal(item, wanted) for item in target)
     return equal(target, wanted)
 
@@ -272,13 +272,13 @@ INCLUDES: Final[Library] = library(
 
 
 def _includes_within_limit(target: Value, wanted: Value) -> bool:
-    for index, item in enumerate(target if type(target) is list else ()):
+    for index, item in enumerate(target if isinstance(target, list) else ()):
         if index >= _MOST_INCLUDED:
             wrong = f"cannot be applied to lists longer than {_MOST_INCLUDED} values"
             raise EvaluationError(f"'includes' function {wrong}")
         if equal(item, wanted):
             return True
-    return type(target) is not list and equal(target, wanted)
+    return not isinstance(target, list) and equal(target, wanted)
 
 
 _MOST_INCLUDED: Final = 48

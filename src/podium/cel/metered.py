@@ -7,7 +7,7 @@ follow the same table as the estimates, with the sizes that values really have.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from podium.cel.checker import Checked
@@ -40,7 +40,25 @@ class _LimitReached(Exception):
     """Not an EvaluationError: no logical operator may absorb it."""
 
 
-def build_metered(checked: Checked, environment: Environment, limit: int) -> Program:
+class MeteredProgram(Program):
+    """A program that can tell what an evaluation has cost."""
+
+    def __init__(self, program: Program, meter: int) -> None:
+        super().__init__(program.run, program.variables, program.slots)
+        self._meter = meter
+
+    def measure(self, values: Mapping[str, Value]) -> tuple[Value | EvaluationError, int]:
+        """Return the value or the error of an evaluation, and what it has cost."""
+        frame = self.frame_of(values)
+        try:
+            return self.run(frame), frame[self._meter]
+        except EvaluationError as error:
+            return error, frame[self._meter]
+        except RecursionError:
+            return EvaluationError(TOO_EXPENSIVE), frame[self._meter]
+
+
+def build_metered(checked: Checked, environment: Environment, limit: int) -> MeteredProgram:
     """Return a program that fails as soon as it has cost more than the limit."""
     builder = _MeteredBuilder(checked, environment, limit)
     evaluate, meter = builder.build(checked.root), builder.meter
@@ -52,7 +70,7 @@ def build_metered(checked: Checked, environment: Environment, limit: int) -> Pro
         except _LimitReached:
             raise EvaluationError(TOO_EXPENSIVE) from None
 
-    return Program(run, tuple(environment.variables), builder.slots)
+    return MeteredProgram(Program(run, tuple(environment.variables), builder.slots), meter)
 
 
 class _MeteredBuilder(Builder):

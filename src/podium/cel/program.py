@@ -65,15 +65,20 @@ class Program:
     def __init__(self, evaluate: Evaluate, variables: Sequence[str], slots: int) -> None:
         self.run: Final = evaluate
         self.variables: Final = tuple(variables)
+        self.slots: Final = slots
         self._locals: Final[Frame] = [None] * (slots - len(variables))
 
     def frame(self, *values: Value) -> Frame:
         """Return a frame with values for the variables, in the order of ``variables``."""
         return [*values, *self._locals]
 
+    def frame_of(self, values: Mapping[str, Value]) -> Frame:
+        """Return a frame with values by name; a variable may be without one."""
+        return self.frame(*(values.get(name, UNSET) for name in self.variables))
+
     def evaluate(self, values: Mapping[str, Value]) -> Value:
         """Evaluate with values by name; a variable without value is an error where it is used."""
-        return self.run(self.frame(*(values.get(name, UNSET) for name in self.variables)))
+        return self.run(self.frame_of(values))
 
 
 def build(checked: Checked, environment: Environment) -> Program:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -37,6 +38,41 @@ class UInt(int):
     """An unsigned integer; its arithmetic is in arithmetic.py."""
 
     __slots__ = ()
+
+
+class KeyedList(list[Value]):
+    """A list in which order does not matter, since elements are told apart by keys.
+
+    Lists of custom resources are so with the list type ``set``, in which an element is its own key,
+    or ``map``, in which some fields are.
+    """
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, items: Iterable[Value], fields: tuple[str, ...] = ()) -> None:
+        super().__init__(items)
+        self._fields = fields
+
+    def _key(self, item: Value) -> tuple[tuple[type, Value], ...]:
+        is_object = self._fields and isinstance(item, dict)
+        parts = [item.get(name) for name in self._fields] if is_object else [item]
+        if any(isinstance(part, (list, dict)) for part in parts):
+            raise EvaluationError(
+                "listSet operations are only supported on lists of scalar values"
+            )
+        return tuple((type(part), part) for part in parts)
+
+    def equals(self, other: list[Value]) -> bool:
+        if len(self) != len(other):
+            return False
+        mine = {self._key(item): item for item in self}
+        theirs = {self._key(item): item for item in other}
+        return mine.keys() == theirs.keys() and all(equal(mine[key], theirs[key]) for key in mine)
+
+    def merged(self, other: list[Value]) -> KeyedList:
+        """Return what ``+`` does: an element with a known key replaces the one that had it."""
+        by_key = {self._key(item): item for item in (*self, *other)}
+        return KeyedList(by_key.values(), self._fields)
 
 
 class BoolKey(Enum):
@@ -124,8 +160,8 @@ def type_of(value: Value) -> Type:
     found = _TYPES.get(type(value))
     if found is not None:
         return found
-    if isinstance(value, dict):
-        return _TYPES[dict]
+    if isinstance(value, (dict, list)):
+        return _TYPES[dict if isinstance(value, dict) else list]
     kind: Type = value.cel_type
     return kind
 
@@ -149,11 +185,13 @@ def equal(left: Value, right: Value) -> bool:
     A quantity, version, address or URL on the left cannot be compared with another type.
     """
     kind, other = type(left), type(right)
-    if kind is other and kind is not list and kind is not dict:
+    if kind is other and not isinstance(left, (list, dict)):
         return bool(left == right)
     if kind in NUMBERS and other in NUMBERS:
         return compared_numbers(left, right) == 0
-    if kind is list and other is list:
+    if isinstance(left, list) and isinstance(right, list):
+        if kind is KeyedList:
+            return bool(left.equals(right))
         return _equal_lists(left, right, [MOST_COMPARISONS])
     if isinstance(left, dict) and isinstance(right, dict):
         return _equal_maps(left, right, [MOST_COMPARISONS])
@@ -196,7 +234,7 @@ def _equal_parts(left: Value, right: Value, budget: list[int]) -> bool:
     budget[0] -= 1
     if budget[0] < 0:
         raise EvaluationError(TOO_EXPENSIVE)
-    if type(left) is list and type(right) is list:
+    if type(left) is list and isinstance(right, list):
         return _equal_lists(left, right, budget)
     if isinstance(left, dict) and isinstance(right, dict):
         return _equal_maps(left, right, budget)
@@ -223,7 +261,7 @@ def from_key(key: Value) -> Value:
 
 def contains(container: Value, item: Value) -> bool:
     """Evaluate ``item in container``."""
-    if type(container) is list:
+    if isinstance(container, list):
         return any(_is_same(item, element) for element in container)
     if isinstance(container, dict):
         kind = type(item)

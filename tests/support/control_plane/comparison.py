@@ -37,6 +37,7 @@ _PARSER = re.compile(
 _UNTYPED = re.compile(r"('Kind' is missing in ').*'", re.DOTALL)
 _RANDOM = re.compile(r"\bBad_Name-[a-z0-9]{5}\b")  # made from the one prefix that is refused
 _AGE = re.compile(r"^(\d+[smhd])+$")
+_SELF_TYPE = re.compile(r"\bselfType\d+\b")  # of a custom resource, in expressions about it
 _SERVER = re.compile(r"\b127\.0\.0\.1:\d+\b")
 _DIFF = re.compile(r"\n@@ .*", re.DOTALL)  # of Go's structs, after some refusals of updates
 _PLACEHOLDERS = {
@@ -69,6 +70,7 @@ def normal_text(text):
     text = _RANDOM.sub("Bad_Name-<random>", _PARSER.sub(r"\1<parser>", _DIFF.sub("", text)))
     text = _UNTYPED.sub(r"\1<object>'", text)
     text = _UID.sub("<uid>", _TIME.sub("<time>", text))
+    text = _SELF_TYPE.sub("<self>", text)
     text = _SERVER.sub("<server>", _ADDRESS.sub("<address>", text))
     return _VERSION_WORD.sub(r"\1\2<version>", text)
 

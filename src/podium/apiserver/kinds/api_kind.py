@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from podium.apiserver.admission import Admission
+from podium.apiserver.expressions.objects import Validator
 from podium.apiserver.kinds.columns import AGE, NAME, Column
 from podium.apiserver.names import subdomain_problems
 from podium.apiserver.schemas import Schema, Schemas, schemas_of
@@ -106,6 +107,7 @@ class ApiKind:
     # Custom kinds only.
     custom: bool = False
     custom_schema: Schema | None = None
+    rules: Validator | None = None  # in CEL, if the definition has any
     details: Json = field(default_factory=dict)  # the version in the definition
 
     # Storage: two kinds, or two versions of one, can share their objects.

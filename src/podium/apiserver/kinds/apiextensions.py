@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from podium.apiserver import statuses
 from podium.apiserver.crd_rules import pattern_problem
+from podium.apiserver.expressions.definitions import (
+    Version,
+    default_causes,
+    expression_causes,
+    expressions_of,
+    form_causes,
+    nested_causes,
+)
+from podium.apiserver.expressions.rules import RULES, Stored
 from podium.apiserver.json_path import at
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.kinds.columns import CREATED_AT, NAME, column
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.kinds.workloads import spec_of
 from podium.apiserver.statuses import Cause, Json
-from podium.apiserver.watches import Item
-from podium.release import V1_36
+from podium.release import V1_36, V1_37, Release
 
 CRDS = "customresourcedefinitions.apiextensions.k8s.io"
 
@@ -25,7 +33,6 @@ _DNS_LABEL_RULE = (
     "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
     f"regex used for validation is '{_NAME.pattern}')"
 )
-_RULES = "x-kubernetes-validations"
 _LISTS = ("allOf", "anyOf", "oneOf")
 _MAPS = ("properties", "patternProperties", "definitions")
 # Below `items` and similar fields the published schema does not describe types.
@@ -34,8 +41,10 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), ("int64", (int,))),
     **dict.fromkeys(("minProperties", "maxProperties"), ("int64", (int,))),
     **dict.fromkeys(("minimum", "maximum"), ("float64", (int, float))),
-    **dict.fromkeys(("enum", "required", "x-kubernetes-list-map-keys"), ("array", (list,))),
+    **dict.fromkeys(("enum", "required", "x-kubernetes-list-map-keys", RULES), ("array", (list,))),
+    **dict.fromkeys(("properties", "patternProperties", "definitions"), ("object", (dict,))),
 }
+_TEXTS_OF_RULES = ("rule", "message", "messageExpression", "reason", "fieldPath")
 _TEXT_LISTS = ("required", "x-kubernetes-list-map-keys")
 _SINGLE = ("items", "additionalProperties", "additionalItems", "not")
 
@@ -55,7 +64,15 @@ def _start(definition: Json, now: str) -> None:
     definition["status"] = {"conditions": [], "acceptedNames": names, "storedVersions": stored}
 
 
-def _check(crd: Json) -> Iterator[Cause]:
+def _check(release: Release) -> Callable[[Json], Iterator[Cause]]:
+    return lambda crd: _causes({}, crd, release)
+
+
+def _check_update(release: Release) -> Callable[[Json, Json], Iterator[Cause]]:
+    return lambda old, crd: _causes(old, crd, release)
+
+
+def _causes(old: Json, crd: Json, release: Release) -> Iterator[Cause]:
     """Yield everything that makes a definition unusable."""
     spec = crd.get("spec") or {}
     names = spec.get("names") or {}
@@ -76,7 +93,9 @@ def _check(crd: Json) -> Iterator[Cause]:
         yield statuses.bad_value("spec.versions", spec.get("versions"), detail)
     yield from _name_causes(names)
     yield from _version_causes(versions)
-    yield from _schema_causes(crd)
+    stored = expressions_of(old)
+    for found in _versions(old, crd):
+        yield from _schema_causes(found, stored, release)
 
 
 def _name_causes(names: Json) -> Iterator[Cause]:
@@ -105,13 +124,45 @@ def _dns_label(name: str, path: str) -> Iterator[Cause]:
         yield statuses.bad_value(path, name, _DNS_LABEL_RULE)
 
 
-def _schema_causes(crd: Json) -> Iterator[Cause]:
-    for path, node in _nodes_of(crd):
-        yield from _type_causes(node, path)
-        pattern = node.get("pattern")
-        if isinstance(pattern, str) and (problem := pattern_problem(pattern)):
-            detail = f"must be a valid regular expression, but isn't: {problem}"
-            yield statuses.bad_value(f"{path}.pattern", pattern, detail)
+def _versions(old: Json, crd: Json) -> list[Version]:
+    """Return the schemas of all versions; only one if it is the same for all of them."""
+    before = {name: schema for name, schema in _schemas(old)}
+    after = list(_schemas(crd))
+    found = [
+        Version(schema, f"spec.versions[{index}].schema.openAPIV3Schema", schema == before.get(name))
+        for index, (name, schema) in enumerate(after)
+    ]
+    if any(schema != after[0][1] for _, schema in after):
+        return [one for one in found if one.schema]
+    return [one._replace(path="spec.validation.openAPIV3Schema") for one in found[:1] if one.schema]
+
+
+def _schemas(crd: Json) -> Iterator[tuple[str, Json]]:
+    for version in (crd.get("spec") or {}).get("versions") or []:
+        yield version.get("name") or "", (version.get("schema") or {}).get("openAPIV3Schema") or {}
+
+
+def _schema_causes(version: Version, stored: Stored, release: Release) -> Iterator[Cause]:
+    nodes = list(_nodes(version.schema, version.path))
+    wrong = [cause for path, node in nodes for cause in _type_causes(node, path)]
+    if wrong:
+        yield from wrong
+        return
+    wrong = [cause for path, node in nodes for cause in _pattern_causes(node, path)]
+    wrong += nested_causes(version)
+    if not wrong:
+        wrong += default_causes(version, release)
+    forms = list(form_causes(version))
+    yield from (*wrong, *forms)
+    if not wrong:
+        yield from expression_causes(version, forms, stored, release)
+
+
+def _pattern_causes(node: Json, path: str) -> Iterator[Cause]:
+    pattern = node.get("pattern")
+    if pattern is not None and (problem := pattern_problem(pattern)):
+        detail = f"must be a valid regular expression, but isn't: {problem}"
+        yield statuses.bad_value(f"{path}.pattern", pattern, detail)
 
 
 def _type_causes(node: Json, path: str) -> Iterator[Cause]:
@@ -123,19 +174,18 @@ def _type_causes(node: Json, path: str) -> Iterator[Cause]:
         listed = node.get(name)
         if isinstance(listed, list) and not all(isinstance(one, str) for one in listed):
             yield statuses.bad_value(f"{path}.{name}", listed, "must be an array of strings")
+    yield from _rule_type_causes(node.get(RULES), f"{path}.{RULES}")
 
 
-def _schema_warnings(crd: Json) -> Iterator[str]:
-    rules = [path for path, node in _nodes_of(crd) if node.get(_RULES)]
-    if rules:
-        more = f" and {len(rules) - 1} more" if len(rules) > 1 else ""
-        yield f"{rules[0]}.{_RULES}{more}: CEL rules are stored, but not evaluated by podium"
-
-
-def _nodes_of(crd: Json) -> Iterator[tuple[str, Json]]:
-    for index, version in enumerate((crd.get("spec") or {}).get("versions") or []):
-        path = f"spec.versions[{index}].schema.openAPIV3Schema"
-        yield from _nodes((version.get("schema") or {}).get("openAPIV3Schema"), path)
+def _rule_type_causes(rules: Any, path: str) -> Iterator[Cause]:
+    for index, rule in enumerate(rules if isinstance(rules, list) else ()):
+        if not isinstance(rule, dict):
+            yield statuses.bad_value(f"{path}[{index}]", rule, "must be of type object")
+            continue
+        for name in _TEXTS_OF_RULES:
+            if not isinstance(rule.get(name), str | None):
+                detail = "must be of type string"
+                yield statuses.bad_value(f"{path}[{index}].{name}", rule[name], detail)
 
 
 def _nodes(raw: Any, path: str) -> Iterator[tuple[str, Json]]:
@@ -153,10 +203,6 @@ def _nodes(raw: Any, path: str) -> Iterator[tuple[str, Json]]:
         listed = raw.get(name)
         for index, one in enumerate(listed) if isinstance(listed, list) else ():
             yield from _nodes(one, f"{path}.{name}[{index}]")
-
-
-def _warnings(item: Item) -> Iterator[str]:
-    return _schema_warnings(item.decode())
 
 
 def _served_versions(crd: Json) -> str:
@@ -188,9 +234,10 @@ CUSTOM_RESOURCE_DEFINITION = ApiKind(
     update_needs_version=True,
     set_defaults=_set_defaults,
     start=_start,
-    check=_check,
+    check=_check(V1_37),
+    checks_updates=False,
+    check_update=_check_update(V1_37),
     not_required={"CustomResourceDefinitionSpec": ("group", "names", "scope", "versions")},
-    warnings=_warnings,
     columns=(
         NAME,
         column("Scope", lambda crd: crd["spec"]["scope"]),
@@ -204,6 +251,8 @@ CUSTOM_RESOURCE_DEFINITION = ApiKind(
     failed_precondition="precondition failed",
     earlier={
         V1_36: {
+            "check": _check(V1_36),
+            "check_update": _check_update(V1_36),
             "scheme": "pkg/apiserver/apiserver.go:55",
             "columns": (NAME, CREATED_AT),
             "failed_precondition": "Precondition failed",

@@ -7,6 +7,7 @@ from tests.support.control_plane.scripts import (
     customizing,
     defaulting,
     devices,
+    expressions,
     misplacing,
     reading,
     refusing,
@@ -24,6 +25,7 @@ MODULES = (
     customizing,
     claims,
     devices,
+    expressions,
     changing,
     sweeping,
 )

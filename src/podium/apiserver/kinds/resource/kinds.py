@@ -25,7 +25,7 @@ def _check(causes: Callable[[Json, Release], Found], release: Release = V1_37) -
     return lambda obj: in_order(causes(obj, release), release)
 
 
-def _check_status(
+def _check_update(
     causes: Callable[[Json, Json, Release], Found], release: Release = V1_37
 ) -> Callable[[Json, Json], Iterator[Cause]]:
     return lambda old, new: in_order(causes(old, new, release), release)
@@ -42,8 +42,15 @@ DEVICE_CLASS = ApiKind(
     counts_generations=True,
     complete=spec_of,
     check=_check(requests.class_causes),
+    checks_updates=False,
+    check_update=_check_update(requests.class_update_causes),
     checks_required=False,
-    earlier={V1_36: {"check": _check(requests.class_causes, V1_36)}},
+    earlier={
+        V1_36: {
+            "check": _check(requests.class_causes, V1_36),
+            "check_update": _check_update(requests.class_update_causes, V1_36),
+        }
+    },
     shown_when_deleted=True,
 )
 
@@ -102,7 +109,7 @@ RESOURCE_CLAIM = ApiKind(
     checks_updates=False,  # nothing but the metadata can change
     check_update=declared_immutable("spec"),
     prepare_status=allocations.drop_reports,
-    check_status=_check_status(allocations.status_causes),
+    check_status=_check_update(allocations.status_causes),
     checks_required=False,
     columns=(NAME, column("State", _claim_state), AGE),
     shown_when_deleted=True,
@@ -110,7 +117,7 @@ RESOURCE_CLAIM = ApiKind(
         V1_36: {
             "check": _check(requests.resource_claim_causes, V1_36),
             "check_update": immutable("spec"),
-            "check_status": _check_status(allocations.status_causes, V1_36),
+            "check_status": _check_update(allocations.status_causes, V1_36),
         }
     },
 )
@@ -123,6 +130,7 @@ RESOURCE_CLAIM_TEMPLATE = ApiKind(
     admissions=(require_admin_label,),
     complete=lambda template: _complete_devices(spec_of(template).setdefault("spec", {})),
     check=_check(requests.template_causes),
+    checks_updates=False,  # nothing but the metadata can change
     check_update=immutable("spec"),
     checks_required=False,
     shown_when_deleted=True,
@@ -232,7 +240,7 @@ DEVICE_TAINT_RULE = ApiKind(
     keep_from_old=_renew_time,
     stamp=_stamp_rule,
     check=_check(taints.rule_causes),
-    check_status=_check_status(allocations.rule_status_causes),
+    check_status=_check_update(allocations.rule_status_causes),
     checks_required=False,
     columns=(
         NAME,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -27,11 +27,13 @@ from podium.apiserver.kinds.resource.values import (
     subdomain,
 )
 from podium.apiserver.statuses import Json
+from podium.cel import compile_selector
+from podium.cel.devices import MAX_COST, MAX_LENGTH
+from podium.errors import InvalidExpression
 from podium.release import Release
 
 MOST = 32  # requests, constraints, configurations, selectors
 MOST_ALTERNATIVES = 8
-LONGEST_EXPRESSION = 10 * 1024
 LONGEST_JSON = 10 * 1024
 MODES = ("All", "ExactCount")
 _ONE_OF = "exactly one of `exactly` or `firstAvailable` is required"
@@ -57,13 +59,14 @@ _ONE_CONSTRAINT = (
 
 
 def resource_claim_causes(claim: Json, release: Release) -> Found:
-    return claim_causes((claim.get("spec") or {}).get("devices") or {}, "spec.devices")
+    return claim_causes((claim.get("spec") or {}).get("devices") or {}, "spec.devices", release)
 
 
 def template_causes(template: Json, release: Release) -> Found:
     spec = template.get("spec") or {}
     yield from _template_metadata(spec.get("metadata") or {}, "spec.metadata")
-    yield from claim_causes((spec.get("spec") or {}).get("devices") or {}, "spec.spec.devices")
+    devices = (spec.get("spec") or {}).get("devices") or {}
+    yield from claim_causes(devices, "spec.spec.devices", release)
 
 
 def _template_metadata(meta: Json, path: str) -> Found:
@@ -82,8 +85,15 @@ def _template_metadata(meta: Json, path: str) -> Found:
 
 
 def class_causes(device_class: Json, release: Release) -> Found:
+    yield from class_update_causes({}, device_class, release)
+
+
+def class_update_causes(old: Json, device_class: Json, release: Release) -> Found:
+    """Check a class; selectors that are exactly as before were checked when they were new."""
     spec = device_class.get("spec") or {}
-    yield from listed(spec.get("selectors"), "spec.selectors", MOST, selector)
+    selectors = spec.get("selectors")
+    if selectors != (old.get("spec") or {}).get("selectors"):
+        yield from listed(selectors, "spec.selectors", MOST, partial(selector, release))
     yield from listed(spec.get("config"), "spec.config", MOST, configuration)
     name, path = spec.get("extendedResourceName"), "spec.extendedResourceName"
     if name is not None and not is_extended(name):
@@ -103,36 +113,39 @@ def _not_extended(name: str) -> Iterator[str]:
     yield from label_key_problems(f"requests.{name}")
 
 
-def claim_causes(claim: Json, path: str) -> Found:
+def claim_causes(claim: Json, path: str, release: Release) -> Found:
     """Check the devices that a claim or a template asks for."""
     names = request_names(claim)
     refer = partial(reference, names)
-    yield from distinct(claim.get("requests"), f"{path}.requests", MOST, _request)
+    asked = claim.get("requests")
+    yield from distinct(asked, f"{path}.requests", MOST, partial(_request, release))
     constraints = claim.get("constraints")
     yield from listed(constraints, f"{path}.constraints", MOST, partial(_constraint, refer))
     yield from listed(claim.get("config"), f"{path}.config", MOST, partial(_claim_config, refer))
 
 
-def _request(request: Json, path: str) -> Found:
+def _request(release: Release, request: Json, path: str) -> Found:
     yield from label(request.get("name"), f"{path}.name")
     exact, alternatives = request.get("exactly"), request.get("firstAvailable")
     if exact is not None and alternatives:
         yield statuses.bad_value(path, None, f"{_ONE_OF}, but multiple fields are set")
     elif alternatives:
         where = f"{path}.firstAvailable"
-        yield from distinct(alternatives, where, MOST_ALTERNATIVES, _alternative)
+        yield from distinct(
+            alternatives, where, MOST_ALTERNATIVES, partial(_alternative, release)
+        )
     elif exact is not None:
         yield from _class_name(exact.get("deviceClassName"), f"{path}.exactly.deviceClassName")
-        yield from _asked(exact, f"{path}.exactly")
+        yield from _asked(release, exact, f"{path}.exactly")
     else:
         yield statuses.required(path, _ONE_OF)
 
 
-def _alternative(request: Json, path: str) -> Found:
+def _alternative(release: Release, request: Json, path: str) -> Found:
     yield from label(request.get("name"), f"{path}.name")
     causes = _class_name(request.get("deviceClassName"), f"{path}.deviceClassName")
     yield from declared(causes)
-    yield from _asked(request, path)
+    yield from _asked(release, request, path)
 
 
 def _class_name(name: str | None, path: str) -> Any:
@@ -142,9 +155,10 @@ def _class_name(name: str | None, path: str) -> Any:
         yield from subdomain(name, path)
 
 
-def _asked(request: Json, path: str) -> Found:
+def _asked(release: Release, request: Json, path: str) -> Found:
     """Check what both forms of a request have."""
-    yield from listed(request.get("selectors"), f"{path}.selectors", MOST, selector)
+    selectors = request.get("selectors")
+    yield from listed(selectors, f"{path}.selectors", MOST, partial(selector, release))
     mode, count = request.get("allocationMode", ""), request.get("count", 0)
     if mode == "All" and count:
         detail = "must not be specified when allocationMode is 'All'"
@@ -156,13 +170,32 @@ def _asked(request: Json, path: str) -> Found:
     yield from tolerations(request, path)
 
 
-def selector(one: Json, path: str) -> Found:
-    """Check a selector. Its expression is only measured here; this is the place to compile it."""
+def selector(release: Release, one: Json, path: str) -> Found:
+    """Check a selector that is new in its object."""
     cel = one.get("cel")
     if cel is None:
         yield statuses.required(f"{path}.cel")
-    elif len(cel.get("expression", "").encode()) > LONGEST_EXPRESSION:
-        yield statuses.too_long(f"{path}.cel.expression", LONGEST_EXPRESSION)
+        return
+    expression, where = cel.get("expression", ""), f"{path}.cel.expression"
+    if len(expression.encode()) > MAX_LENGTH:
+        yield statuses.too_long(where, MAX_LENGTH)
+        return
+    cost, problem = _compiled(expression, release)
+    if problem.startswith("program instantiation failed"):
+        yield statuses.internal(where, problem)
+    elif problem:
+        yield statuses.bad_value(where, expression, problem)
+    elif cost > MAX_COST:
+        yield statuses.not_allowed(where, "too complex, exceeds cost limit")
+
+
+@lru_cache(maxsize=1024)  # claims that are made from one template have the same selectors
+def _compiled(expression: str, release: Release) -> tuple[int, str]:
+    """Return what a new expression can cost, or why it does not compile."""
+    try:
+        return compile_selector(expression, release, is_new=True).cost, ""
+    except InvalidExpression as error:
+        return 0, str(error)
 
 
 def _constraint(refer: Any, constraint: Json, path: str) -> Found:

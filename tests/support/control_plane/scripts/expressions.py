@@ -1,0 +1,447 @@
+"""Scripts: expressions in CEL, in device classes, claims and custom resource definitions."""
+
+import json
+import time
+
+from tests.cel.test_answers import RULES, SELECTORS, STOPS_EARLIER
+from tests.support.control_plane.comparison import MERGE
+from tests.support.control_plane.scripts.claims import choice, claim, exactly
+from tests.support.control_plane.scripts.customizing import DEFINITIONS, wait_until_established
+from tests.support.control_plane.scripts.devices import CLASSES, GROUP, named
+from tests.support.control_plane.scripts.objects import definition
+
+_EVERY_TENTH = [one["selector"] for one in SELECTORS if one["selector"] not in STOPS_EARLIER][::10]
+# As 1.36, podium accepts what 1.37 does.
+_AS_IN_1_37 = {"device{}"}
+
+
+def selecting(*expressions):
+    return [{"cel": {"expression": text}} for text in expressions]
+
+
+def selectors_of_classes(ask):
+    path = f"{CLASSES}?dryRun=All"
+    for answer in SELECTORS:
+        text = answer["selector"]
+        if text not in STOPS_EARLIER | _AS_IN_1_37:
+            ask.create(path, named({"selectors": selecting(text)}))
+    ask.create(path, named({"selectors": selecting("true", "1", "nosuch", "false")}))
+    ask.create(path, named({"selectors": selecting("x" * (10 * 1024 + 1), "'\t\a\x7f\u00ad\"'")}))
+    ask.create(CLASSES, named({"selectors": selecting("true")}, "selecting"))
+    for spec in (
+        {"selectors": selecting("nosuch")},
+        {"selectors": selecting("true", "device.driver")},
+        {"selectors": selecting("true"), "extendedResourceName": "a.b/gpu"},
+        {"selectors": selecting("device.driver == 'a'")},
+    ):
+        ask.patch(f"{CLASSES}/selecting", {"spec": spec}, MERGE)
+    ask.delete(f"{CLASSES}/selecting")
+
+
+def selectors_of_claims(ask):
+    claims, templates = ask.group(GROUP, "resourceclaims"), ask.group(GROUP, "resourceclaimtemplates")
+    for text in _EVERY_TENTH:
+        spec = claim(exactly(selectors=selecting("true", text)))
+        ask.create(f"{claims}?dryRun=All", named(spec))
+        spec = claim({"name": "r", "firstAvailable": [choice(selectors=selecting(text))]})
+        ask.create(f"{templates}?dryRun=All", named({"spec": spec}))
+    ask.create(templates, named({"spec": claim(exactly(selectors=selecting("true")))}, "kept"))
+    wrong = {"spec": {"spec": claim(exactly(selectors=selecting("nosuch")))}}
+    ask.patch(f"{templates}/kept", wrong, MERGE)
+    ask.delete(f"{templates}/kept")
+
+
+TEXT = {"type": "string", "maxLength": 10}
+NUMBER = {"type": "integer"}
+MANY = {"type": "array", "maxItems": 5, "items": TEXT}
+PORTS = {
+    "type": "array",
+    "maxItems": 5,
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["name"],
+    "items": {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": TEXT, "port": NUMBER},
+    },
+}
+
+
+def ruled(schema, *rules, **more):
+    """A schema with rules; one that is a text has nothing else."""
+    listed = [{"rule": one} if isinstance(one, str) else one for one in rules]
+    return {**schema, "x-kubernetes-validations": [{**one, **more} for one in listed]}
+
+
+def fields(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def _rule_schemas():
+    """Schemas of a field, of which some are fine and some are not."""
+    for text in (
+        "self > 1",
+        "self",
+        "self.x > 1",
+        "1",
+        "oldSelf > self",
+        "self > ",
+        "nosuch(self)",
+        "self == 'a'",
+        "\nself > 1\n",
+        "self\n> 1",
+        "",
+        "  ",
+        "self > 1 && <b> & 'ü'",
+        "type(dyn(1)) == int",
+    ):
+        yield ruled(NUMBER, text)
+    for more in (
+        {"message": ""},
+        {"message": " "},
+        {"message": "two\nlines"},
+        {"message": " fine "},
+        {"message": 'quo"ted', "messageExpression": "nosuch"},
+        {"messageExpression": ""},
+        {"messageExpression": " "},
+        {"messageExpression": "1"},
+        {"messageExpression": "string(self)"},
+        {"messageExpression": "duration('x') == duration('1s') ? '' : ''"},
+        {"messageExpression": "'a'.matches('(') ? '' : ''"},
+        {"reason": "FieldValueForbidden"},
+        {"reason": "FieldValueOdd", "messageExpression": "1"},
+        {"reason": ""},
+        {"fieldPath": ".x"},
+        {"fieldPath": " "},
+        {"fieldPath": ".a\n"},
+        {"optionalOldSelf": True},
+        {"optionalOldSelf": False},
+        {"rule": "oldSelf.hasValue()", "optionalOldSelf": True},
+        {"rule": "oldSelf.orValue(1) > 0", "optionalOldSelf": True},
+        {"rule": "oldSelf > 0", "optionalOldSelf": False},
+    ):
+        yield ruled(NUMBER, {"rule": "self > 1", **more})
+    yield from _path_schemas()
+    yield from _shape_schemas()
+    yield from _cost_schemas()
+
+
+def _path_schemas():
+    below = fields(a=fields(b=NUMBER), labels={"type": "object", "additionalProperties": TEXT})
+    odd = {**below, "properties": {**below["properties"], "it's": NUMBER, "a.b": NUMBER}}
+    for path in (
+        ".a",
+        ".a.b",
+        "a",
+        ".nosuch",
+        ".a.nosuch",
+        ".a.b.c",
+        ".labels.x",
+        ".labels['x/y']",
+        "['a']",
+        "['a'].b",
+        "['a",
+        "[a]",
+        "[0]",
+        ".",
+        "..a",
+        ".a[",
+        ".a]",
+        "['it\\'s']",
+        "['a.b']",
+        "['\\q']",
+    ):
+        yield ruled(odd, {"rule": "true", "fieldPath": path})
+
+
+def _shape_schemas():
+    yield ruled(fields(a=NUMBER), "self.a > 0", "has(self.a)", "self.b", "self == oldSelf", "self")
+    yield ruled(fields(namespace=TEXT), "self.namespace == ''", "self.__namespace__ == ''")
+    dashed = {"type": "object", "properties": {"a-b": NUMBER, "c.d": NUMBER, "1": NUMBER}}
+    yield ruled(dashed, "self.a__dash__b > 0 && self.c__dot__d > 0", "self.a", "self.`a-b` > 0")
+    yield ruled(MANY, "self.all(x, x != '')", "self.exists(x, x)", "self[0] == 1", "self + self")
+    yield ruled({"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": True}}, "true")
+    labels = {"type": "object", "maxProperties": 5, "additionalProperties": TEXT}
+    yield ruled(labels, "self.a == ''", "self['a'] == 1", "self.all(k, k != '')", "'a' in self")
+    yield ruled({"x-kubernetes-int-or-string": True}, "self == 1 || self == 'a'", "self.a")
+    yield ruled({"x-kubernetes-preserve-unknown-fields": True}, "true")
+    free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    yield ruled(free, "self.a == 1", "true")
+    for form, text in (
+        ("byte", "self == b'a'"),
+        ("date", "self > timestamp('2020-01-01T00:00:00Z')"),
+        ("date-time", "self.getFullYear() > 2020"),
+        ("duration", "self > duration('1h')"),
+        ("uuid", "self == ''"),
+    ):
+        yield ruled({"type": "string", "format": form}, text, "self.nosuch()")
+    yield ruled({"type": "number"}, "self > 1.5", "self > 1", "self == 'a'")
+    yield ruled({"type": "boolean"}, "self", "!self", "self > 1")
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
+    yield ruled(
+        {**embedded, "x-kubernetes-preserve-unknown-fields": True},
+        "self.kind == 'Pod' && self.metadata.name == 'a'",
+        "self.metadata.labels",
+        "self.spec",
+    )
+    yield {"type": "integer", "allOf": [ruled({}, "self > 1")]}
+    yield {"type": "array", "maxItems": 2, "items": ruled(TEXT, "self != oldSelf")}
+    yield {**PORTS, "items": ruled(PORTS["items"], "self.port >= oldSelf.port")}
+    inner = ruled(fields(a=NUMBER), "oldSelf.a == self.a")
+    yield {"type": "array", "items": {"type": "array", "items": inner}}
+    yield {"type": "object", "additionalProperties": ruled(TEXT, "self == oldSelf")}
+    yield {**ruled(NUMBER, "self > 1"), "default": 1}
+    yield {**ruled(NUMBER, "self > 1"), "default": 2}
+    yield {**fields(a=ruled(NUMBER, "self > oldSelf")), "default": {"a": 1}}
+    yield {**ruled(NUMBER, "nosuch"), "default": 2}
+
+
+def _cost_schemas():
+    text = {"type": "string"}
+    yield ruled(text, "self.matches('a+')", "self.contains(self)", "self.startsWith('a')")
+    unbounded = {"type": "array", "items": text}
+    yield ruled(unbounded, "self.all(x, x.contains('a'))")
+    yield ruled(unbounded, "self.all(x, self.all(y, x == y))")
+    yield ruled({**unbounded, "maxItems": 100}, "self.all(x, self.all(y, x == y))")
+    yield ruled({"type": "array", "items": TEXT, "maxItems": 1000}, "self.all(x, self.all(y, x == y))")
+    yield {"type": "array", "items": ruled(text, "self.contains('a')")}
+    yield {"type": "array", "maxItems": 10, "items": ruled(text, "self.contains('a')")}
+    yield {"type": "array", "items": ruled(fields(a=NUMBER, b=text), "self.a > 1", "self.b > 'a'")}
+    required = {**fields(a=NUMBER, b=text), "required": ["a", "b"]}
+    yield {"type": "array", "items": ruled(required, "self.b > 'a'")}
+    yield {"type": "object", "additionalProperties": ruled(text, "self.contains('a')")}
+    yield ruled({**text, "enum": ["a", "bcd"]}, "self.contains('a')")
+    yield ruled({"type": "string", "format": "byte"}, "self == b'a'")
+    costly = {"rule": "self > 'a'", "messageExpression": "'%s'.format([self + self + self])"}
+    yield ruled(text, costly)
+    yield ruled(NUMBER, {"rule": "true", "messageExpression": "lists.range(self).map(x, 'a').join()"})
+    dear = ruled({**unbounded, "maxItems": 60}, "self.all(x, self.all(y, x < y))")
+    yield fields(a=ruled({**unbounded, "maxItems": 9}, *["self.all(x, self.all(y, x < y))"] * 6))
+    yield dear
+
+
+def rules_of_definitions(ask):
+    path = f"{DEFINITIONS}?dryRun=All"
+    for schema in _rule_schemas():
+        ask.create(path, definition("rules", "Rule", fields(spec=fields(x=schema))))
+    for answer in RULES:
+        schema = fields(spec=ruled(fields(n=NUMBER), answer["rule"]))
+        ask.create(path, definition("rules", "Rule", schema))
+    for text in (
+        "self.metadata.name == 'a'",
+        "self.metadata.generateName.contains(self.metadata.name)",
+        "self.metadata.name.contains('a') && self.kind.contains('b')",
+        "self.metadata.labels",
+        "self.apiVersion == ''",
+        "self.spec.x > 0",
+        "self.spec == oldSelf.spec",
+    ):
+        ask.create(path, definition("rules", "Rule", ruled(fields(spec=fields(x=NUMBER)), text)))
+
+
+def changed_definitions(ask):
+    """Versions with the same and with different schemas, and an expression that is stored."""
+    at = f"{DEFINITIONS}/changing.example.com"
+    good = definition("changing", "Change", fields(spec=ruled(fields(x=NUMBER), "self.x > 0")))
+    ask.create(DEFINITIONS, good)
+    wait_until_established(ask, at)
+    bad = fields(spec=ruled(fields(x=NUMBER), "self.x > 0", "self.y > 0"))
+    (version,) = good["spec"]["versions"]
+    second = {**version, "name": "v2", "storage": False}
+    for versions in (
+        [{**version, "schema": {"openAPIV3Schema": bad}}],
+        [version, second],
+        [version, {**second, "schema": {"openAPIV3Schema": bad}}],
+        [{**one, "schema": {"openAPIV3Schema": bad}} for one in (version, second)],
+    ):
+        ask.patch(f"{at}?dryRun=All", {"spec": {"versions": versions}}, MERGE)
+    ask.patch(at, {"metadata": {"labels": {"a": "b"}}}, MERGE)
+    ask.side.request("DELETE", at)
+
+
+_OBJECT = ruled(
+    fields(
+        low=NUMBER,
+        high=NUMBER,
+        either={"x-kubernetes-int-or-string": True},
+        text=ruled(TEXT, "self != 'bad'", {"rule": "self != 'worse'", "reason": "FieldValueDuplicate"}),
+        size=ruled(NUMBER, {"rule": "self < 10", "message": " too large ", "reason": "FieldValueForbidden"}),
+        ratio=ruled({"type": "number"}, "self < 1.5"),
+        day={"type": "string", "format": "date"},
+        time={"type": "string", "format": "date-time"},
+        period={"type": "string", "format": "duration"},
+        data={"type": "string", "format": "byte"},
+        maybe={"type": "string", "nullable": True, "maxLength": 10},
+        many=ruled(MANY, {"rule": "self.all(x, x != 'a')", "messageExpression": "'not ' + self[0]"}),
+        names={**MANY, "x-kubernetes-list-type": "set"},
+        ports={
+            **PORTS,
+            "items": ruled(PORTS["items"], "self.port > 0", "self.port >= oldSelf.port"),
+        },
+        labels={
+            "type": "object",
+            "maxProperties": 5,
+            "additionalProperties": ruled(TEXT, "self != ''"),
+        },
+        final=ruled(TEXT, {"rule": "self == oldSelf", "message": "final is final"}),
+        first=ruled(
+            TEXT,
+            {"rule": "oldSelf.hasValue() || self == 'first'", "optionalOldSelf": True},
+        ),
+        free={"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    ),
+    {"rule": "!has(self.low) || self.low <= self.high", "fieldPath": ".low"},
+    {"rule": "!has(self.either) || self.either > 1", "message": "either is small"},
+    {"rule": "!has(self.day) || self.day > timestamp('2020-01-01T00:00:00Z')"},
+    {"rule": "!has(self.time) || self.time.getFullYear() > 2020", "reason": "FieldValueRequired"},
+    {"rule": "!has(self.period) || self.period < duration('25h')"},
+    {"rule": "!has(self.data) || self.data == b'abc'"},
+    {"rule": "!has(self.maybe) || self.maybe == 'x'"},
+    {"rule": "!has(self.names) || self.names == ['a', 'b']"},
+    {
+        "rule": "!has(self.text) || self.text != 'loud'",
+        "messageExpression": "self.text == 'loud' ? 'a\\nb' : ''",
+        "message": "too loud",
+    },
+)
+_SPECS = (
+    {},
+    {"low": 1, "high": 2},
+    {"low": 2, "high": 1},
+    {"low": 2},
+    {"either": 2},
+    {"either": 1},
+    {"either": "x"},
+    {"text": "bad"},
+    {"text": "worse"},
+    {"text": "loud"},
+    {"text": 'a"b'},
+    {"text": "much too long"},
+    {"text": 5},
+    {"size": 10},
+    {"ratio": 1},
+    {"ratio": 2.5},
+    {"day": "2021-01-01"},
+    {"day": "2019-01-01"},
+    {"day": "soon"},
+    {"time": "2021-01-01T00:00:00Z"},
+    {"time": "2019-01-01T00:00:00Z"},
+    {"time": "soon"},
+    {"period": "1h"},
+    {"period": "1 day"},
+    {"period": "2 days"},
+    {"period": "long"},
+    {"data": "YWJj"},
+    {"data": "YWJk"},
+    {"data": "+/+/"},
+    {"data": "?"},
+    {"maybe": None},
+    {"maybe": "x"},
+    {"maybe": "y"},
+    {"many": ["b", "a"]},
+    {"many": ["b"]},
+    {"names": ["b", "a"]},
+    {"names": ["a", "c"]},
+    {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 0}]},
+    {"ports": [{"name": "a"}]},
+    {"labels": {"a": "x", "b": ""}},
+    {"final": "a"},
+    {"first": "a"},
+    {"first": "first"},
+    {"free": {"a": {"b": [1]}}},
+)
+_CHANGES = (
+    {"final": "b"},
+    {"final": "a"},
+    {"final": None},
+    {"first": "second"},
+    {"ports": [{"name": "b", "port": 1}, {"name": "a", "port": 4}]},
+    {"ports": [{"name": "b", "port": 1}, {"name": "a", "port": 5}]},
+    {"ports": [{"name": "a", "port": 0}]},
+    {"names": ["b", "a"]},
+    {"low": 9},
+)
+
+
+def objects_under_rules(ask):
+    at = f"{DEFINITIONS}/ruled.example.com"
+    ask.create(DEFINITIONS, definition("ruled", "Ruled", fields(spec=_OBJECT)))
+    wait_until_established(ask, at)
+    path = ask.group("example.com/v1", "ruled")
+    kind = {"apiVersion": "example.com/v1", "kind": "Ruled"}
+    for spec in _SPECS:
+        ask.create(f"{path}?dryRun=All", {**kind, "metadata": {"name": "a"}, "spec": spec})
+    ports = [{"name": "a", "port": 5}]
+    spec = {"final": "a", "first": "first", "ports": ports, "high": 3}
+    ask.create(path, {**kind, "metadata": {"name": "kept"}, "spec": spec})
+    for change in _CHANGES:
+        ask.patch(f"{path}/kept", {"spec": change}, MERGE)
+    ask.side.request("DELETE", at)
+
+
+def stricter_definitions(ask):
+    """Objects that break a rule which came later: parts that do not change are tolerated."""
+    at = f"{DEFINITIONS}/strict.example.com"
+    loose = fields(a=TEXT, b=TEXT, ports=PORTS, many=MANY, status=TEXT)
+    whole = {**fields(spec=loose, status=fields(phase=TEXT)), "required": ["spec"]}
+    ask.create(DEFINITIONS, definition("strict", "Strict", whole, subresources={"status": {}}))
+    wait_until_established(ask, at)
+    path = ask.group("example.com/v1", "strict")
+    kind = {"apiVersion": "example.com/v1", "kind": "Strict"}
+    ports = [{"name": "x", "port": 1}, {"name": "y", "port": 1}]
+    spec = {"a": "old", "b": "old", "ports": ports, "many": ["old", "older"]}
+    ask.create(path, {**kind, "metadata": {"name": "kept"}, "spec": spec})
+    strict = fields(
+        a=ruled(TEXT, "self == 'new'"),
+        b=TEXT,
+        ports={**PORTS, "items": ruled(PORTS["items"], "self.port > 1")},
+        many={**MANY, "items": ruled(TEXT, "self == 'new'")},
+    )
+    after = fields(spec=ruled(strict, "self.b == 'new' || self.a == 'new'"), status=fields(phase=TEXT))
+    ask("PATCH", at, _versions(ruled(after, "self.metadata.name != 'kept'")), MERGE)
+    _wait_for_rules(ask, path, kind)
+    for change in (
+        {"metadata": {"labels": {"a": "b"}}},
+        {"spec": {"b": "new"}},
+        {"spec": {"b": "older"}},
+        {"spec": {"a": "older"}},
+        {"spec": {"ports": [ports[1], {"name": "x", "port": 0}]}},
+        {"spec": {"ports": [ports[1], ports[0]]}},
+        {"spec": {"many": ["older", "old"]}},
+        {"spec": {"a": "new"}},
+    ):
+        ask.patch(f"{path}/kept", change, MERGE)
+    ask("PATCH", at, _versions(after), MERGE)
+    ask.patch(f"{path}/kept/status", {"status": {"phase": "x"}}, MERGE)
+    ask.side.request("DELETE", at)
+
+
+def _versions(schema):
+    version = definition("strict", "Strict", schema)["spec"]["versions"][0]
+    return {"spec": {"versions": [{**version, "subresources": {"status": {}}}]}}
+
+
+def _wait_for_rules(ask, path, kind):
+    """kube-apiserver serves a changed definition a moment later."""
+    broken = {**kind, "metadata": {"name": "probe"}, "spec": {"a": "old"}}
+    for _ in range(100):
+        code, *_ = ask.side.request(
+            "POST",
+            f"{path}?dryRun=All",
+            json.dumps(broken).encode(),
+            **{"Content-Type": "application/json"},
+        )
+        if code == 422:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the rules are not in force after 10 seconds")
+
+
+ALL = (
+    selectors_of_classes,
+    selectors_of_claims,
+    rules_of_definitions,
+    changed_definitions,
+    objects_under_rules,
+    stricter_definitions,
+)
