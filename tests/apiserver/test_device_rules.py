@@ -252,7 +252,8 @@ def test_a_class_for_an_extended_resource(world):
     assert cause == f'spec.extendedResourceName: Invalid value: "gpu": {words}'
 
 
-SYNTAX = "compilation failed: ERROR: <input>:1:1: undeclared reference to 'nosuch' (in container '')"
+UNKNOWN = "undeclared reference to 'nosuch' (in container '')"
+SYNTAX = f"compilation failed: ERROR: <input>:1:1: {UNKNOWN}"
 WHERE = "spec.selectors[0].cel.expression"
 
 

@@ -162,8 +162,9 @@ def with_metadata(schema: Schema, release: Release) -> Schema:
 def _names(declared: Mapping[str, Schema], release: Release) -> dict[str, Schema]:
     if release <= V1_36:
         return {name: {"type": "string"} for name in _META_NAMES}
-    limits = {"name": _LONGEST_NAME, "generateName": _LONGEST_NAME - 1}
-    return {
-        name: {"type": "string", "maxLength": min(most, _limit(declared.get(name, {}), "maxLength", most))}
-        for name, most in limits.items()
+    longest = {"name": _LONGEST_NAME, "generateName": _LONGEST_NAME - 1}
+    limits = {
+        name: min(most, _limit(declared.get(name, {}), "maxLength", most))
+        for name, most in longest.items()
     }
+    return {name: {"type": "string", "maxLength": most} for name, most in limits.items()}

@@ -266,7 +266,7 @@ def test_nested_rules_are_refused(name):
         pytest.param({**ruled(NUMBER, "self > 1"), "default": 2}, None, id="keeps-it"),
         pytest.param({**ruled(NUMBER, "self == oldSelf"), "default": 2}, None, id="is-its-own-old"),
         pytest.param(
-            {**ruled(NUMBER, {"rule": "oldSelf.hasValue()", "optionalOldSelf": True}), "default": 1},
+            {"default": 1, **ruled(NUMBER, {"rule": "oldSelf.hasValue()", "optionalOldSelf": True})},
             f"{AT}.default: Invalid value: 1: failed rule: oldSelf.hasValue()",
             id="has-no-old",
         ),

@@ -1,1 +1,1 @@
-"""CEL rules in custom resource definitions: what makes one unusable, and what they say of objects."""
+"""CEL rules of custom resource definitions: their mistakes, and what they say about objects."""

@@ -1,7 +1,7 @@
 """How the values of an update relate to those that they replace.
 
-A value that breaks a rule is tolerated if the update leaves it as it was: the rule may be newer than
-the object. Elements of a list are compared with older ones only if they have keys.
+A value that breaks a rule is tolerated if the update leaves it as it was: the rule may be newer
+than the object. Elements of a list are compared with older ones only if they have keys.
 """
 
 from __future__ import annotations

@@ -25,9 +25,15 @@ _OUT_OF_BUDGET = f"failed due to running out of cost budget, {_NOT_RUN}"
 _NO_OVERLOAD = "call arguments did not match a supported operator, function or macro signature"
 
 
-# Whoever has such a cause is told to mend it before any rule is evaluated.
+# An object with such a cause must be mended before any rule is evaluated.
 _BLOCKING = frozenset(
-    f"FieldValue{name}" for name in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid")
+    (
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    )
 )
 _NOT_CHECKED = (
     "some validation rules were not checked because the object was invalid; "

@@ -97,8 +97,8 @@ class Compiler:
             return Rule(raw, problem=_worded(error))
         if rule.output != types.BOOL:
             return Rule(raw, problem="cel expression must evaluate to a bool")
-        found = Rule(raw, expression=rule, field=normal_path(raw.get("fieldPath") or "", schema) or "")
-        return self._with_message(found, scope)
+        path = normal_path(raw.get("fieldPath") or "", schema) or ""
+        return self._with_message(Rule(raw, expression=rule, field=path), scope)
 
     def _with_message(self, rule: Rule, scope: Environment) -> Rule:
         text = rule.raw.get("messageExpression")
@@ -107,7 +107,8 @@ class Compiler:
         try:
             message = self._compiled(text, scope, text in self._stored.messages)
         except InvalidExpression as error:
-            return replace(rule, message_problem=f"messageExpression {_worded(error, 'instantiation')}")
+            problem = _worded(error, "instantiation")
+            return replace(rule, message_problem=f"messageExpression {problem}")
         if message.output != types.STRING:
             return replace(rule, message_problem="messageExpression must evaluate to a string")
         return replace(rule, message=message)

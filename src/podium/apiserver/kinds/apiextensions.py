@@ -45,6 +45,7 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("properties", "patternProperties", "definitions"), ("object", (dict,))),
 }
 _TEXTS_OF_RULES = ("rule", "message", "messageExpression", "reason", "fieldPath")
+_SCHEMA = "schema.openAPIV3Schema"
 _TEXT_LISTS = ("required", "x-kubernetes-list-map-keys")
 _SINGLE = ("items", "additionalProperties", "additionalItems", "not")
 
@@ -116,7 +117,7 @@ def _version_causes(versions: list[Json]) -> Iterator[Cause]:
         if index == 0:  # an older field of the definition that follows the first version
             yield from _dns_label(version.get("name") or "", "spec.version")
         if not (version.get("schema") or {}).get("openAPIV3Schema"):
-            yield statuses.required(f"spec.versions[{index}].schema.openAPIV3Schema")
+            yield statuses.required(f"spec.versions[{index}].{_SCHEMA}")
 
 
 def _dns_label(name: str, path: str) -> Iterator[Cause]:
@@ -126,10 +127,9 @@ def _dns_label(name: str, path: str) -> Iterator[Cause]:
 
 def _versions(old: Json, crd: Json) -> list[Version]:
     """Return the schemas of all versions; only one if it is the same for all of them."""
-    before = {name: schema for name, schema in _schemas(old)}
-    after = list(_schemas(crd))
+    before, after = dict(_schemas(old)), list(_schemas(crd))
     found = [
-        Version(schema, f"spec.versions[{index}].schema.openAPIV3Schema", schema == before.get(name))
+        Version(schema, f"spec.versions[{index}].{_SCHEMA}", schema == before.get(name))
         for index, (name, schema) in enumerate(after)
     ]
     if any(schema != after[0][1] for _, schema in after):

@@ -39,7 +39,8 @@ def selectors_of_classes(ask):
 
 
 def selectors_of_claims(ask):
-    claims, templates = ask.group(GROUP, "resourceclaims"), ask.group(GROUP, "resourceclaimtemplates")
+    claims = ask.group(GROUP, "resourceclaims")
+    templates = ask.group(GROUP, "resourceclaimtemplates")
     for text in _EVERY_TENTH:
         spec = claim(exactly(selectors=selecting("true", text)))
         ask.create(f"{claims}?dryRun=All", named(spec))
@@ -203,7 +204,8 @@ def _cost_schemas():
     yield ruled(unbounded, "self.all(x, x.contains('a'))")
     yield ruled(unbounded, "self.all(x, self.all(y, x == y))")
     yield ruled({**unbounded, "maxItems": 100}, "self.all(x, self.all(y, x == y))")
-    yield ruled({"type": "array", "items": TEXT, "maxItems": 1000}, "self.all(x, self.all(y, x == y))")
+    short = {"type": "array", "items": TEXT, "maxItems": 1000}
+    yield ruled(short, "self.all(x, self.all(y, x == y))")
     yield {"type": "array", "items": ruled(text, "self.contains('a')")}
     yield {"type": "array", "maxItems": 10, "items": ruled(text, "self.contains('a')")}
     yield {"type": "array", "items": ruled(fields(a=NUMBER, b=text), "self.a > 1", "self.b > 'a'")}
@@ -214,7 +216,8 @@ def _cost_schemas():
     yield ruled({"type": "string", "format": "byte"}, "self == b'a'")
     costly = {"rule": "self > 'a'", "messageExpression": "'%s'.format([self + self + self])"}
     yield ruled(text, costly)
-    yield ruled(NUMBER, {"rule": "true", "messageExpression": "lists.range(self).map(x, 'a').join()"})
+    joined = "lists.range(self).map(x, 'a').join()"
+    yield ruled(NUMBER, {"rule": "true", "messageExpression": joined})
     dear = ruled({**unbounded, "maxItems": 60}, "self.all(x, self.all(y, x < y))")
     yield fields(a=ruled({**unbounded, "maxItems": 9}, *["self.all(x, self.all(y, x < y))"] * 6))
     yield dear
@@ -264,15 +267,22 @@ _OBJECT = ruled(
         low=NUMBER,
         high=NUMBER,
         either={"x-kubernetes-int-or-string": True},
-        text=ruled(TEXT, "self != 'bad'", {"rule": "self != 'worse'", "reason": "FieldValueDuplicate"}),
-        size=ruled(NUMBER, {"rule": "self < 10", "message": " too large ", "reason": "FieldValueForbidden"}),
+        text=ruled(
+            TEXT, "self != 'bad'", {"rule": "self != 'worse'", "reason": "FieldValueDuplicate"}
+        ),
+        size=ruled(
+            NUMBER,
+            {"rule": "self < 10", "message": " too large ", "reason": "FieldValueForbidden"},
+        ),
         ratio=ruled({"type": "number"}, "self < 1.5"),
         day={"type": "string", "format": "date"},
         time={"type": "string", "format": "date-time"},
         period={"type": "string", "format": "duration"},
         data={"type": "string", "format": "byte"},
         maybe={"type": "string", "nullable": True, "maxLength": 10},
-        many=ruled(MANY, {"rule": "self.all(x, x != 'a')", "messageExpression": "'not ' + self[0]"}),
+        many=ruled(
+            MANY, {"rule": "self.all(x, x != 'a')", "messageExpression": "'not ' + self[0]"}
+        ),
         names={**MANY, "x-kubernetes-list-type": "set"},
         ports={
             **PORTS,
@@ -397,7 +407,8 @@ def stricter_definitions(ask):
         ports={**PORTS, "items": ruled(PORTS["items"], "self.port > 1")},
         many={**MANY, "items": ruled(TEXT, "self == 'new'")},
     )
-    after = fields(spec=ruled(strict, "self.b == 'new' || self.a == 'new'"), status=fields(phase=TEXT))
+    either = ruled(strict, "self.b == 'new' || self.a == 'new'")
+    after = fields(spec=either, status=fields(phase=TEXT))
     ask("PATCH", at, _versions(ruled(after, "self.metadata.name != 'kept'")), MERGE)
     _wait_for_rules(ask, path, kind)
     for change in (
