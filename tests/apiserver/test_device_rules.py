@@ -280,7 +280,7 @@ def selecting(text):
             id="too-expensive",
         ),
         pytest.param(
-            "device.driver.matches('(' + ')(')",
+            "device.driver.matches(device.driver + '(')",
             None,
             id="fails-when-it-is-evaluated",
         ),

@@ -127,7 +127,7 @@ def test_a_resource_has_its_type_and_its_names(release):
 
 
 def test_a_resource_may_describe_more_of_its_metadata():
-    names = {name: TEXT for name in ("name", "generateName", "namespace")}
+    names = dict.fromkeys(("name", "generateName", "namespace"), TEXT)
     properties = {"kind": TEXT, "apiVersion": TEXT}
     properties["metadata"] = {"type": "object", "properties": names}
     found = Declarations(V1_37)

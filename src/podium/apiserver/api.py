@@ -34,7 +34,7 @@ from podium.apiserver.preparation import (
     strip_system_metadata,
 )
 from podium.apiserver.required_fields import missing_fields
-from podium.apiserver.statuses import Cause, Json, bad_request
+from podium.apiserver.statuses import Cause, Json, Refusal, bad_request
 from podium.apiserver.store import (
     Key,
     ObjectStore,
@@ -104,8 +104,7 @@ class Api:
             meta["name"] = self.store.new_uid()
         prepare_create(kind, obj, time_text(self.store.clock.now()))
         kind.complete(obj)
-        causes = self._with_rules(kind, self._causes(kind, obj), (obj, None), call)
-        self._refuse(kind, obj, causes)
+        self._check(kind, self._causes(kind, obj), (obj, None), call)
         call.warnings += kind.creation_warnings(obj)
         if kind.stored_as and self.store.find(kind.storage, (namespace, meta["name"])):
             raise statuses.already_exists(kind.resource, meta["name"])
@@ -197,10 +196,7 @@ class Api:
             new["status"] = {**new.get("status", {}), **left}
         self._admit(kind, new, old)
         kind.complete(new)
-        causes = self._with_rules(
-            kind, self._update_causes(kind, old, new, call), (new, old), call
-        )
-        self._refuse(kind, new, causes)
+        self._check(kind, self._update_causes(kind, old, new, call), (new, old), call)
         count_generation(kind, old, new)
         return self.store.update(kind.storage, new, dry_run=call.dry_run)
 
@@ -285,16 +281,24 @@ class Api:
             if not kind.stored_version:
                 yield from missing_fields(new, kind)
 
-    def _with_rules(
+    def _check(
         self, kind: ApiKind, causes: Iterable[Cause], change: tuple[Json, Json | None], call: Call
-    ) -> Iterable[Cause]:
-        """Add what the rules of a custom kind say about a new object and the one it replaces."""
+    ) -> None:
+        """Refuse an object with causes, or one that the rules of a custom kind refuse.
+
+        ``change`` is the object and the one that it replaces. Warnings come with a refusal, too.
+        """
         if kind.rules is None:
-            return causes
+            self._refuse(kind, change[0], causes)
+            return
         known = list(causes)
         findings = kind.rules.check_after(known, *change)
         call.warnings += findings.warnings
-        return known + findings.causes
+        try:
+            self._refuse(kind, change[0], known + findings.causes)
+        except Refusal as error:
+            error.warnings = tuple(findings.warnings)
+            raise
 
     def _refuse(self, kind: ApiKind, obj: Json, causes: Iterable[Cause]) -> None:
         """Raise a 422 that lists every cause, if there is any."""

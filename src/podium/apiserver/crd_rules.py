@@ -87,10 +87,10 @@ def _type_of(value: Any) -> str:
             return "null"
 
 
-def _format_causes(value: str, form: str, path: str) -> Causes:
+def _format_causes(value: Any, form: str, path: str) -> Causes:
     """Check the formats that have a type of their own in CEL; others are not enforced."""
     parse = PARSERS.get(form)
-    if parse is not None and parse(value) is None:
+    if parse is not None and isinstance(value, str) and parse(value) is None:
         shown = statuses.quoted(value)
         detail = f"Invalid value: {shown}: {path} in body must be of type {form}: {shown}"
         yield Cause("FieldValueTypeInvalid", path, detail)
@@ -115,8 +115,7 @@ def _causes(value: Any, schema: Schema, path: str) -> Causes:
     if wrong := list(_type_causes(value, schema, path)):
         yield from wrong
         return
-    if isinstance(value, str):
-        yield from _format_causes(value, schema.format, path)
+    yield from _format_causes(value, schema.format, path)
     yield from _limit_causes(value, schema.limits, path)
     if isinstance(value, list):
         yield from _duplicates(value, schema, path)

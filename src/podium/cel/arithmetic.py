@@ -82,7 +82,9 @@ def add(left: Value, right: Value) -> Value:
     if {kind, other} == {Duration, Timestamp}:
         return timestamp(left.nanos + right.nanos)
     if isinstance(left, list) and isinstance(right, list):
-        return left.merged(right) if kind is KeyedList else _joined(left, right, MOST_STEPS)
+        if isinstance(left, KeyedList):
+            return left.merged(right)
+        return _joined(left, right, MOST_STEPS)
     raise _refused("_+_", left, _ADDED)
 
 

@@ -44,9 +44,7 @@ def compile_expression(source: str, environment: Environment, limit: int) -> Com
     return _compiled(checked, cost, program)
 
 
-def compile_metered(
-    source: str, environment: Environment, limit: int
-) -> Compiled[MeteredProgram]:
+def compile_metered(source: str, environment: Environment, limit: int) -> Compiled[MeteredProgram]:
     """Compile an expression whose evaluations are counted; raise ``InvalidExpression``."""
     try:
         # The program that does not count finds the constants that can only fail.

@@ -34,9 +34,20 @@ _UNITS: Final = (
 
 
 class ObjectValue(dict[str, Value]):
-    """Fields by escaped name; a field that is called like a keyword has its own name, too."""
+    """Fields by escaped name; a field that is called like a keyword has its own name, too.
+
+    What cannot be converted is an error for those who look at it, and only for them.
+    """
+
+    __slots__ = ("errors",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: dict[str, str] = {}
 
     def __missing__(self, name: str) -> Value:
+        if name in self.errors:
+            raise EvaluationError(self.errors[name])
         if name in KEYWORDS:
             return self[f"__{name}__"]
         raise KeyError(name)
@@ -69,12 +80,16 @@ def _object(value: Mapping[str, Any], schema: Schema, release: Release) -> Value
     below, more = schema.get("properties"), schema.get("additionalProperties")
     if below is None and isinstance(more, dict):
         return {key: to_value(one, more, release) for key, one in value.items()}
-    # An absent field and one that is null are the same.
-    return ObjectValue(
-        (escape(key) or key, to_value(one, (below or {}).get(key, {}), release))
-        for key, one in value.items()
-        if one is not None
-    )
+    found = ObjectValue()
+    for key, one in value.items():
+        if one is None:
+            continue  # as if it were absent
+        name = escape(key) or key
+        try:
+            found[name] = to_value(one, (below or {}).get(key, {}), release)
+        except EvaluationError as error:
+            found.errors[name] = str(error)
+    return found
 
 
 def _list(value: list[Any], schema: Schema, release: Release) -> Value:

@@ -57,9 +57,7 @@ class KeyedList(list[Value]):
         is_object = self._fields and isinstance(item, dict)
         parts = [item.get(name) for name in self._fields] if is_object else [item]
         if any(isinstance(part, (list, dict)) for part in parts):
-            raise EvaluationError(
-                "listSet operations are only supported on lists of scalar values"
-            )
+            raise EvaluationError("listSet operations are only supported on lists of scalar values")
         return tuple((type(part), part) for part in parts)
 
     def equals(self, other: list[Value]) -> bool:
@@ -190,8 +188,8 @@ def equal(left: Value, right: Value) -> bool:
     if kind in NUMBERS and other in NUMBERS:
         return compared_numbers(left, right) == 0
     if isinstance(left, list) and isinstance(right, list):
-        if kind is KeyedList:
-            return bool(left.equals(right))
+        if isinstance(left, KeyedList):
+            return left.equals(right)
         return _equal_lists(left, right, [MOST_COMPARISONS])
     if isinstance(left, dict) and isinstance(right, dict):
         return _equal_maps(left, right, [MOST_COMPARISONS])

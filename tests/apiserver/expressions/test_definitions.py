@@ -201,10 +201,7 @@ COMPARE = "self.all(x, self.all(y, x == y))"
         ),
         pytest.param(
             {**MANY, "maxItems": 30, "items": ruled(TEXT, "self == 'a' + self")},
-            [
-                f"{AT}.items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost "
-                "exceeds budget by factor of 1.9x"
-            ],
+            [f"{AT}.items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost"],
             id="a-little-too-much",
         ),
     ],
@@ -266,7 +263,10 @@ def test_nested_rules_are_refused(name):
         pytest.param({**ruled(NUMBER, "self > 1"), "default": 2}, None, id="keeps-it"),
         pytest.param({**ruled(NUMBER, "self == oldSelf"), "default": 2}, None, id="is-its-own-old"),
         pytest.param(
-            {"default": 1, **ruled(NUMBER, {"rule": "oldSelf.hasValue()", "optionalOldSelf": True})},
+            {
+                "default": 1,
+                **ruled(NUMBER, {"rule": "oldSelf.hasValue()", "optionalOldSelf": True}),
+            },
             f"{AT}.default: Invalid value: 1: failed rule: oldSelf.hasValue()",
             id="has-no-old",
         ),

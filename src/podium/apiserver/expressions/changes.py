@@ -45,7 +45,7 @@ class Pair:
         self._is_same: bool | None = None
         self._elements: dict[Any, Any] | None = None
 
-    def key(self, name: str) -> Pair | None:
+    def below(self, name: str) -> Pair | None:
         """Return the pair below a name; None if one side lacks it or the schema is silent."""
         if not isinstance(self.new, dict) or not isinstance(self.old, dict):
             return None
@@ -56,7 +56,7 @@ class Pair:
             return None
         return Pair(self.new[name], self.old[name], schema)
 
-    def index(self, index: int) -> Pair | None:
+    def element(self, index: int) -> Pair | None:
         """Return the pair of an element; None if the old list has none with its keys."""
         schema = self.schema.get("items")
         if not isinstance(self.new, list) or not isinstance(schema, dict):
@@ -74,9 +74,9 @@ class Pair:
     def _compare(self) -> bool:
         match self.new, self.old:
             case dict(), dict():
-                pairs = [self.key(name) for name in self.new]
+                pairs = [self.below(name) for name in self.new]
             case list(), list() if self.schema.get("x-kubernetes-list-type") == "map":
-                pairs = [self.index(index) for index in range(len(self.new))]
+                pairs = [self.element(index) for index in range(len(self.new))]
             case _:
                 return identical(self.new, self.old)
         is_complete = len(self.new) == len(self.old)
@@ -101,15 +101,15 @@ class Change(NamedTuple):
     current: Pair | None = None
     nearest: Pair | None = None
 
-    def key(self, name: str) -> Change:
+    def below(self, name: str) -> Change:
         if self.current is None:
             return self
         if self.nearest is None and name in ("apiVersion", "kind"):
             return Change()
-        return Change(self.current.key(name), self.current)
+        return Change(self.current.below(name), self.current)
 
-    def index(self, index: int) -> Change:
-        return self if self.current is None else Change(self.current.index(index), self.current)
+    def element(self, index: int) -> Change:
+        return self if self.current is None else Change(self.current.element(index), self.current)
 
     def is_unchanged(self) -> bool:
         pair = self.current or self.nearest

@@ -79,13 +79,13 @@ class Subject(NamedTuple):
         """Return the field or entry with a name."""
         path = f"{self.path}{step}".removeprefix(".")
         old = self.old.get(name) if isinstance(self.old, dict) else None
-        return Subject(path, self.value[name], old, self.change.key(name))
+        return Subject(path, self.value[name], old, self.change.below(name))
 
     def elements(self, schema: Json) -> Iterator[Subject]:
         by_key = old_elements(schema, self.old)
         for index, value in enumerate(self.value):
             old = by_key.get(key_of(schema, value))
-            yield Subject(f"{self.path}[{index}]", value, old, self.change.index(index))
+            yield Subject(f"{self.path}[{index}]", value, old, self.change.element(index))
 
 
 class Validator:

@@ -389,41 +389,51 @@ def objects_under_rules(ask):
     ask.side.request("DELETE", at)
 
 
+_OLD_PORTS = [{"name": "x", "port": 1}, {"name": "y", "port": 1}]
+# Objects with one part each that breaks a rule which comes later, and how they change.
+_OLD = {
+    "text": ({"a": "old"}, [{"b": "new"}, {"a": "older"}, {"a": "new"}]),
+    "ports": (
+        {"ports": _OLD_PORTS},
+        [
+            {"b": "new"},
+            {"ports": [_OLD_PORTS[1], {"name": "x", "port": 0}]},
+            {"ports": _OLD_PORTS[::-1]},
+        ],
+    ),
+    "many": ({"many": ["old", "older"]}, [{"b": "new"}, {"many": ["older", "old"]}]),
+    "whole": ({"b": "old"}, [{"c": "new"}, {"b": "old"}]),
+    "kept": ({}, [{"c": "new"}]),
+}
+
+
 def stricter_definitions(ask):
     """Objects that break a rule which came later: parts that do not change are tolerated."""
     at = f"{DEFINITIONS}/strict.example.com"
-    loose = fields(a=TEXT, b=TEXT, ports=PORTS, many=MANY, status=TEXT)
+    loose = fields(a=TEXT, b=TEXT, c=TEXT, ports=PORTS, many=MANY)
     whole = {**fields(spec=loose, status=fields(phase=TEXT)), "required": ["spec"]}
     ask.create(DEFINITIONS, definition("strict", "Strict", whole, subresources={"status": {}}))
     wait_until_established(ask, at)
     path = ask.group("example.com/v1", "strict")
     kind = {"apiVersion": "example.com/v1", "kind": "Strict"}
-    ports = [{"name": "x", "port": 1}, {"name": "y", "port": 1}]
-    spec = {"a": "old", "b": "old", "ports": ports, "many": ["old", "older"]}
-    ask.create(path, {**kind, "metadata": {"name": "kept"}, "spec": spec})
+    for name, (spec, _) in _OLD.items():
+        ask.create(path, {**kind, "metadata": {"name": name}, "spec": spec})
     strict = fields(
         a=ruled(TEXT, "self == 'new'"),
         b=TEXT,
+        c=TEXT,
         ports={**PORTS, "items": ruled(PORTS["items"], "self.port > 1")},
         many={**MANY, "items": ruled(TEXT, "self == 'new'")},
     )
-    either = ruled(strict, "self.b == 'new' || self.a == 'new'")
-    after = fields(spec=either, status=fields(phase=TEXT))
+    spec = ruled(strict, "!has(self.b) || self.b == 'new'")
+    after = fields(spec=spec, status=fields(phase=TEXT))
     ask("PATCH", at, _versions(ruled(after, "self.metadata.name != 'kept'")), MERGE)
     _wait_for_rules(ask, path, kind)
-    for change in (
-        {"metadata": {"labels": {"a": "b"}}},
-        {"spec": {"b": "new"}},
-        {"spec": {"b": "older"}},
-        {"spec": {"a": "older"}},
-        {"spec": {"ports": [ports[1], {"name": "x", "port": 0}]}},
-        {"spec": {"ports": [ports[1], ports[0]]}},
-        {"spec": {"many": ["older", "old"]}},
-        {"spec": {"a": "new"}},
-    ):
-        ask.patch(f"{path}/kept", change, MERGE)
-    ask("PATCH", at, _versions(after), MERGE)
-    ask.patch(f"{path}/kept/status", {"status": {"phase": "x"}}, MERGE)
+    for name, (_, changes) in _OLD.items():
+        ask.patch(f"{path}/{name}", {"metadata": {"labels": {"a": "b"}}}, MERGE)
+        for change in changes:
+            ask.patch(f"{path}/{name}", {"spec": change}, MERGE)
+        ask.patch(f"{path}/{name}/status", {"status": {"phase": "x"}}, MERGE)
     ask.side.request("DELETE", at)
 
 

@@ -130,7 +130,6 @@ RESOURCE_CLAIM_TEMPLATE = ApiKind(
     admissions=(require_admin_label,),
     complete=lambda template: _complete_devices(spec_of(template).setdefault("spec", {})),
     check=_check(requests.template_causes),
-    checks_updates=False,  # nothing but the metadata can change
     check_update=immutable("spec"),
     checks_required=False,
     shown_when_deleted=True,

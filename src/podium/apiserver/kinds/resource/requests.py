@@ -131,9 +131,7 @@ def _request(release: Release, request: Json, path: str) -> Found:
         yield statuses.bad_value(path, None, f"{_ONE_OF}, but multiple fields are set")
     elif alternatives:
         where = f"{path}.firstAvailable"
-        yield from distinct(
-            alternatives, where, MOST_ALTERNATIVES, partial(_alternative, release)
-        )
+        yield from distinct(alternatives, where, MOST_ALTERNATIVES, partial(_alternative, release))
     elif exact is not None:
         yield from _class_name(exact.get("deviceClassName"), f"{path}.exactly.deviceClassName")
         yield from _asked(release, exact, f"{path}.exactly")
