@@ -3,7 +3,7 @@
 import json
 import time
 
-from tests.cel.test_answers import RULES, SELECTORS, STOPS_EARLIER
+from tests.cel.test_answers import RULES, SELECTORS, SINCE_1_37, STOPS_EARLIER
 from tests.support.control_plane.comparison import MERGE
 from tests.support.control_plane.scripts.claims import choice, claim, exactly
 from tests.support.control_plane.scripts.customizing import DEFINITIONS, wait_until_established
@@ -13,6 +13,9 @@ from tests.support.control_plane.scripts.objects import definition
 _EVERY_TENTH = [one["selector"] for one in SELECTORS if one["selector"] not in STOPS_EARLIER][::10]
 # As 1.36, podium accepts what 1.37 does.
 _AS_IN_1_37 = {"device{}"}
+
+
+_MAP = '{"b":1,"a":2}.map'  # Go visits the keys of a map in random order
 
 
 def selecting(*expressions):
@@ -242,6 +245,21 @@ def rules_of_definitions(ask):
         ask.create(path, definition("rules", "Rule", ruled(fields(spec=fields(x=NUMBER)), text)))
 
 
+def evaluated_rules(ask):
+    """All recorded rules that compile, on one object: violations and failures come in order."""
+    answers = [one for one in RULES if one["rule"] not in SINCE_1_37 and _MAP not in one["rule"]]
+    rules = [one["rule"] for one in answers if one["1.37"].startswith(("true", "false", "error:"))]
+    at = f"{DEFINITIONS}/evaluated.example.com"
+    schema = fields(spec=ruled(fields(n=NUMBER), *rules))
+    ask.create(DEFINITIONS, definition("evaluated", "Evaluated", schema))
+    wait_until_established(ask, at)
+    path = ask.group("example.com/v1", "evaluated")
+    kind = {"apiVersion": "example.com/v1", "kind": "Evaluated"}
+    for number in (1, 0, -5):
+        ask.create(path, {**kind, "metadata": {"name": "a"}, "spec": {"n": number}})
+    ask.side.request("DELETE", at)
+
+
 def changed_definitions(ask):
     """Versions with the same and with different schemas, and an expression that is stored."""
     at = f"{DEFINITIONS}/changing.example.com"
@@ -462,6 +480,7 @@ ALL = (
     selectors_of_classes,
     selectors_of_claims,
     rules_of_definitions,
+    evaluated_rules,
     changed_definitions,
     objects_under_rules,
     stricter_definitions,
