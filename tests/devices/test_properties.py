@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from podium.api.quantity import parse
-from podium.devices import FAILED, FOUND
+from podium.devices import FAILED, FOUND, DeviceTotals
 from podium.errors import AllocationError
 from podium.release import RELEASES
 from podium.testing.builders import node
@@ -130,6 +130,7 @@ class Kept(RuleBasedStateMachine):
         self.rules = rules(self.release)
         self.devices = Devices(classes=CLASSES, rules=self.rules)
         self.devices.inventory.set_node(0, None)
+        self.totals = self.totals_of(self.devices)
         self.nodes = {}
         self.slices = {}
         self.held = []
@@ -190,12 +191,25 @@ class Kept(RuleBasedStateMachine):
             index = data.draw(st.integers(0, len(self.held) - 1))
             self.devices.taken.remove(self.held.pop(index))
 
+    def totals_of(self, devices):
+        return DeviceTotals(devices.inventory, devices.taken, self.rules)
+
+    def fresh(self):
+        found = Devices(*self.slices.values(), classes=CLASSES, rules=self.rules)
+        for each in self.held:
+            found.taken.add(each)
+        return found
+
+    @invariant()
+    def no_kept_count_is_wrong(self):
+        rows, fresh = sorted(self.nodes), self.totals_of(self.fresh())
+        for each in CLASSES:
+            found = np.transpose(self.totals.on(each, np.array(rows, np.intp))).tolist()
+            assert found == [list(fresh.of(each, self.nodes[row])) for row in rows]
+
     @invariant()
     def nothing_kept_is_wrong(self):
-        rows = sorted(self.nodes)
-        fresh = Devices(*self.slices.values(), classes=CLASSES, rules=self.rules)
-        for each in self.held:
-            fresh.taken.add(each)
+        rows, fresh = sorted(self.nodes), self.fresh()
         for claim in self.claims:
             outcomes = self.devices.allocator.allocate_each([claim], np.array(rows, np.intp))
             for row, kind in zip(rows, outcomes.kinds.tolist(), strict=True):

@@ -36,12 +36,13 @@ def test_shares_add_up():
 
 def test_admin_access_takes_nothing():
     taken = TakenDevices(rules())
+    changed = taken.changes()
     held = allocation("a", adminAccess=True)
 
     taken.add(held)
     taken.remove(held)
 
-    assert not taken.changed
+    assert not changed
 
 
 def test_what_is_not_taken_cannot_be_removed():

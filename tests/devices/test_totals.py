@@ -1,5 +1,6 @@
 """How many devices of a class a node has: the score of extended resources."""
 
+import numpy as np
 import pytest
 
 from podium.devices import DeviceTotals
@@ -17,7 +18,14 @@ IN_A = {
 
 def totals(devices, selectors=("true",)):
     counted = DeviceTotals(devices.inventory, devices.taken, devices.rules)
-    return [counted.of(device_class(selectors=selectors), each) for each in NODES]
+    chosen = device_class(selectors=selectors)
+    found = [counted.of(chosen, each) for each in NODES]
+    assert columns(counted.on(chosen, devices.rows)) == found
+    return found
+
+
+def columns(arrays):
+    return list(zip(*(array.tolist() for array in arrays), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -66,3 +74,30 @@ def test_selectors_do_not_see_that_a_device_can_be_shared():
 
     assert totals(devices, ["device.allowMultipleAllocations"]) == [(0, 0), (0, 0)]
     assert totals(devices, ["!device.allowMultipleAllocations"]) == [(1, 0), (0, 0)]
+
+
+def test_kept_counts_follow_every_change():
+    devices = Devices(nodes=NODES)
+    counted = DeviceTotals(devices.inventory, devices.taken, devices.rules)
+    chosen = device_class()
+
+    def counts():
+        return columns(counted.on(chosen, devices.rows))
+
+    assert counts() == [(0, 0), (0, 0)]
+    devices.inventory.set_slice(resource_slice("s", node="n1", devices=3))
+    assert counts() == [(3, 0), (0, 0)]
+    held = devices.take("gpu-1")
+    assert counts() == [(3, 1), (0, 0)]
+    devices.inventory.set_slice(resource_slice("all", devices=2))
+    devices.take("gpu-0", "gpu-1", pool="all")
+    assert counts() == [(5, 3), (2, 2)]
+    devices.taken.remove(held)
+    assert counts() == [(5, 2), (2, 2)]
+    devices.inventory.set_node(0, None)
+    devices.inventory.set_node(5, node("n1"))
+    assert columns(counted.on(chosen, np.array([1, 5]))) == [(2, 2), (5, 2)]
+    devices.inventory.remove_slice("s")
+    assert columns(counted.on(chosen, np.array([1, 5]))) == [(2, 2), (2, 2)]
+    chosen = device_class(selectors=["false"])
+    assert counts() == [(0, 0), (0, 0)]

@@ -26,6 +26,7 @@ class Groups:
     def __init__(self, inventory: DeviceInventory, taken: TakenDevices) -> None:
         self._inventory = inventory
         self._taken = taken
+        self._changed_pools = taken.changes()
         self._numbers: dict[object, int] = {}
         self.of: NDArray[np.intp] = np.empty(0, np.intp)
         self.generation = 0
@@ -36,11 +37,11 @@ class Groups:
     def refresh(self) -> NDArray[np.intp]:
         """Follow the changes; return the number of the devices of each row."""
         numbers = self._inventory.numbers
-        inventory, taken = self._inventory, self._taken
+        inventory = self._inventory
         changed, inventory.changed = inventory.changed, set()
-        for pool in taken.changed:
+        for pool in self._changed_pools:
             changed |= inventory.numbers_by_pool.get(pool, _NONE)
-        taken.changed.clear()
+        self._changed_pools.clear()
         if changed:
             self._follow(changed)
         return numbers

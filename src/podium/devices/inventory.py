@@ -100,7 +100,8 @@ class DeviceInventory:
     Invariants: after ``refresh``, ``numbers[row]`` is the number of the devices of the node on that
     row, NO_NODE without a node; ``devices_by_number`` has an object exactly for the numbers that
     rows have; ``numbers_by_pool`` has these numbers for each pool. ``changed`` collects the
-    numbers that were given to other devices; the allocator empties it.
+    numbers that were given to other devices; the allocator empties it. ``version`` grows when
+    rows are determined anew, and ``versions[row]`` is the one at which that row last was.
     """
 
     def __init__(self, rules: DeviceRules) -> None:
@@ -120,6 +121,7 @@ class DeviceInventory:
         self.numbers_by_pool: dict[PoolKey, set[int]] = {}
         self.changed: set[int] = set()
         self.version = 0
+        self.versions: NDArray[np.int64] = np.empty(0, np.int64)
 
     # --- what changes ----------------------------------------------------------------------------
 
@@ -183,6 +185,13 @@ class DeviceInventory:
         """Return the slices that could be for a node: which are must be checked."""
         return self._slices.near(node_name)
 
+    def rows_of(self, pool: PoolKey) -> Iterable[int]:
+        """Return the rows of the nodes that could use a pool: all rows if it is for many."""
+        names = {self._only_node(each) for each in self._slices.by_pool.get(pool, {}).values()}
+        if "" in names:
+            return range(len(self._nodes))
+        return [self._rows[name] for name in names if name in self._rows]
+
     def refresh(self) -> None:
         """Determine the devices of the rows that are outdated."""
         if self._is_all_outdated:
@@ -197,8 +206,10 @@ class DeviceInventory:
         if len(self._nodes) > len(self._numbers):
             more = max(len(self._nodes), 2 * len(self._numbers)) - len(self._numbers)
             self._numbers = np.concatenate([self._numbers, np.full(more, NO_NODE, np.intp)])
+            self.versions = np.concatenate([self.versions, np.zeros(more, np.int64)])
         for row in rows:
             self._assign(row)
+            self.versions[row] = self.version
 
     # --- inside ----------------------------------------------------------------------------------
 

@@ -105,18 +105,13 @@ UNUSED: Final = PoolUse()
 
 
 class TakenDevices:
-    """Counts what allocations hold, pool by pool.
-
-    ``changed`` collects the pools that changed; the allocator empties it. ``version`` grows with
-    each change. Devices with admin access are not taken.
-    """
+    """Counts what allocations hold, pool by pool. Devices with admin access are not taken."""
 
     def __init__(self, rules: DeviceRules) -> None:
         self._has_shares = rules.consumable_capacity
         self._pools: dict[PoolKey, PoolUse] = {}
         self._states: dict[object, int] = {}
-        self.changed: set[PoolKey] = set()
-        self.version = 0
+        self._followers: list[set[PoolKey]] = []
 
     def add(self, allocation: AllocationResult) -> None:
         """Count the devices of an allocation as taken."""
@@ -138,6 +133,11 @@ class TakenDevices:
             self._change(key, use, result, -1)
             if use.is_empty:
                 del self._pools[key]
+
+    def changes(self) -> set[PoolKey]:
+        """Return a set that collects the pools that change from now on; the caller empties it."""
+        self._followers.append(set())
+        return self._followers[-1]
 
     def of(self, pool: PoolKey) -> PoolUse:
         return self._pools.get(pool, UNUSED)
@@ -168,5 +168,5 @@ class TakenDevices:
         self, key: PoolKey, use: PoolUse, result: DeviceRequestAllocationResult, sign: int
     ) -> None:
         use.change(result, sign, is_share=self._is_share(result))
-        self.changed.add(key)
-        self.version += 1
+        for changed in self._followers:
+            changed.add(key)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from podium.api.devices import DeviceClass
 from podium.api.objects import Node
 from podium.devices.contents import KnownDevice
@@ -21,12 +24,31 @@ from podium.errors import AllocationError
 
 
 class DeviceTotals:
-    """Counts the devices of classes on nodes."""
+    """Counts the devices of classes on nodes, and keeps the counts until something changes."""
 
     def __init__(self, inventory: DeviceInventory, taken: TakenDevices, rules: DeviceRules) -> None:
         self._inventory = inventory
         self._taken = taken
         self._selectors = Selectors(rules)
+        self._changed_pools = taken.changes()
+        self._kept: dict[str, _Counts] = {}
+
+    def on(
+        self, device_class: DeviceClass, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what ``of`` returns, for the nodes on these rows."""
+        self._follow()
+        counts = self._kept.get(device_class.name)
+        if counts is None or counts.device_class is not device_class:
+            counts = self._kept[device_class.name] = _Counts(device_class)
+        counts.grow(len(self._inventory.versions))
+        outdated = rows[counts.versions[rows] != self._inventory.versions[rows]]
+        for row in outdated.tolist():
+            node = self._inventory.node(row)
+            found = (0, 0) if node is None else self.of(device_class, node)
+            counts.total[row], counts.taken[row] = found
+        counts.versions[outdated] = self._inventory.versions[outdated]
+        return counts.total[rows], counts.taken[rows]
 
     def of(self, device_class: DeviceClass, node: Node) -> tuple[int, int]:
         """Return how many devices of the class the node has, and how many of them are taken.
@@ -44,6 +66,15 @@ class DeviceTotals:
             return 0, 0
         return total, taken
 
+    def _follow(self) -> None:
+        """Forget the counts of rows whose devices changed."""
+        self._inventory.refresh()
+        for pool in self._changed_pools:
+            rows = np.fromiter(self._inventory.rows_of(pool), np.intp)
+            for counts in self._kept.values():
+                counts.versions[rows[rows < len(counts.versions)]] = -1
+        self._changed_pools.clear()
+
     def _matches(self, device_class: DeviceClass, given: KnownSlice, index: int) -> bool:
         for selector in device_class.spec.selectors:
             if selector.cel is None:
@@ -55,6 +86,25 @@ class DeviceTotals:
             if answer is not True:
                 raise AllocationError(answer)
         return True
+
+
+class _Counts:
+    """The counts of one class by row. They are valid where the version is the inventory's."""
+
+    __slots__ = ("device_class", "taken", "total", "versions")
+
+    def __init__(self, device_class: DeviceClass) -> None:
+        self.device_class = device_class
+        self.total = np.empty(0, np.int64)
+        self.taken = np.empty(0, np.int64)
+        self.versions = np.empty(0, np.int64)
+
+    def grow(self, size: int) -> None:
+        more = size - len(self.versions)
+        if more > 0:
+            self.total = np.concatenate([self.total, np.zeros(more, np.int64)])
+            self.taken = np.concatenate([self.taken, np.zeros(more, np.int64)])
+            self.versions = np.concatenate([self.versions, np.full(more, -1, np.int64)])
 
 
 def _devices_for(given: KnownSlice, node: Node) -> Iterator[tuple[int, KnownDevice]]:
