@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from podium.api.quantity import parse
-from podium.devices import FAILED, FOUND, DeviceTotals
+from podium.devices import FAILED, FOUND, DeviceTotals, groups
 from podium.errors import AllocationError
 from podium.release import RELEASES
 from podium.testing.builders import node
@@ -229,5 +229,17 @@ class KeptIn136(Kept):
     release = RELEASES[0]
 
 
+class KeptTogether(Kept):
+    """As above, with all users of a pool moved together, as if there were many."""
+
+    def __init__(self):
+        self.wide, groups._WIDE = groups._WIDE, 1
+        super().__init__()
+
+    def teardown(self):
+        groups._WIDE = self.wide
+
+
 TestKept = Kept.TestCase
 TestKeptIn136 = KeptIn136.TestCase
+TestKeptTogether = KeptTogether.TestCase

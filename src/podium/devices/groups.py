@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.devices.inventory import DeviceInventory, NodeDevices
-from podium.devices.taken import TakenDevices
+from podium.devices.taken import PoolKey, TakenDevices
 
 _SPARE: Final = 50_000
+# From how many users on the groups of a pool's users are moved together.
+_WIDE: Final = 64
 
 
 class Groups:
@@ -37,21 +39,20 @@ class Groups:
     def refresh(self) -> NDArray[np.intp]:
         """Follow the changes; return the number of the devices of each row."""
         numbers = self._inventory.numbers
-        inventory = self._inventory
-        changed, inventory.changed = inventory.changed, set()
+        changed, self._inventory.changed = self._inventory.changed, set()
+        wide: list[PoolKey] = []
         for pool in self._changed_pools:
-            changed |= inventory.numbers_by_pool.get(pool, _NONE)
+            users = self._inventory.numbers_by_pool.get(pool, _NONE)
+            if len(users) < _WIDE:
+                changed |= users
+            else:
+                wide.append(pool)
         self._changed_pools.clear()
-        if changed:
-            self._follow(changed)
+        if changed or wide:
+            self._follow(changed, wide)
         return numbers
 
-    def representative(self, devices: NodeDevices) -> int:
-        """Return the group of these devices."""
-        states = tuple([self._taken.state(pool.key) for pool in devices.pools])
-        return self._numbers.setdefault((devices.shape, states), len(self._numbers))
-
-    def _follow(self, changed: set[int]) -> None:
+    def _follow(self, changed: set[int], wide: list[PoolKey]) -> None:
         known = self._inventory.devices_by_number
         if len(known) > len(self.of):
             self.of = np.concatenate([self.of, np.zeros(len(known) - len(self.of), np.intp)])
@@ -59,11 +60,45 @@ class Groups:
             self._numbers.clear()
             self._taken.forget_states()
             self.generation += 1
-            changed = set(range(len(known)))
+            changed, wide = set(range(len(known))), []
+        users = [self._inventory.numbers_by_pool[pool] for pool in wide]
+        if len(wide) == 1:
+            changed |= self._move(wide[0], users[0] - changed)
+        else:
+            changed = changed.union(*users)
         for number in changed:
             devices = known[number]
             if devices is not None:
-                self.of[number] = self.representative(devices)
+                self.of[number] = self._group(devices)
+
+    def _move(self, pool: PoolKey, users: set[int]) -> set[int]:
+        """Move devices of which only this pool changed, group by group.
+
+        All of a group have the pool in the same place, so they come into one group again. Return
+        the others: where another pool is like it, the pool may be in either place.
+        """
+        numbers = np.fromiter(users, np.intp, len(users))
+        old, first, inverse = np.unique(self.of[numbers], return_index=True, return_inverse=True)
+        new = np.empty(len(old), np.intp)
+        others: set[int] = set()
+        for index, number in enumerate(numbers[first].tolist()):
+            devices = self._inventory.devices_by_number[number]
+            assert devices is not None, f"number {number} is not in use"
+            new[index] = self._group(devices)
+            if not _has_one_place(pool, devices):
+                others.update(numbers[inverse == index].tolist())
+        self.of[numbers] = new[inverse]
+        return others
+
+    def _group(self, devices: NodeDevices) -> int:
+        states = tuple([self._taken.state(pool.key) for pool in devices.pools])
+        return self._numbers.setdefault((devices.pattern, states), len(self._numbers))
+
+
+def _has_one_place(key: PoolKey, devices: NodeDevices) -> bool:
+    likenesses = [pool.likeness for pool in devices.pools]
+    (pool,) = (pool for pool in devices.pools if pool.key == key)
+    return likenesses.count(pool.likeness) == 1
 
 
 _NONE: Final[frozenset[int]] = frozenset()

@@ -29,19 +29,25 @@ Numbers = NDArray[np.intp]
 NO_NODE: Final = -1
 
 
+class Pattern:
+    """Stands for all devices that differ only in names; compared by identity."""
+
+    __slots__ = ("__weakref__",)
+
+
 class NodeDevices:
     """The pools that a node sees, in the order in which the search tries them.
 
-    ``error`` says why they cannot be determined, if so. ``shape`` is equal for nodes whose devices
-    differ only in names. ``rows`` counts the rows that have this object.
+    ``error`` says why they cannot be determined, if so. Devices with a number also have their
+    pattern, and ``rows`` is how many rows have them.
     """
 
-    __slots__ = ("_candidates", "error", "number", "pools", "rows", "shape")
+    __slots__ = ("_candidates", "error", "number", "pattern", "pools", "rows")
 
     def __init__(self, pools: tuple[Pool, ...], error: str = "") -> None:
         self.pools = pools
         self.error = error
-        self.shape = error or tuple(pool.shape for pool in pools)
+        self.pattern = _NO_PATTERN
         self.number = NO_NODE
         self.rows = 0
         self._candidates: tuple[Candidate, ...] | None = None
@@ -56,6 +62,9 @@ class NodeDevices:
     @property
     def has_invalid_pool(self) -> bool:
         return any(pool.invalid_reason for pool in self.pools)
+
+
+_NO_PATTERN: Final = Pattern()
 
 
 class _Slices:
@@ -111,6 +120,7 @@ class DeviceInventory:
         self._nodes: list[Node | None] = []
         self._rows: dict[str, int] = {}
         self._pools: WeakValueDictionary[object, Pool] = WeakValueDictionary()
+        self._patterns: WeakValueDictionary[object, Pattern] = WeakValueDictionary()
         self._known: dict[object, NodeDevices] = {}
         self._next: Callable[[], int] = itertools.count().__next__
         self._outdated: set[int] = set()
@@ -263,6 +273,8 @@ class DeviceInventory:
                 self._free_numbers.append(len(self.devices_by_number))
                 self.devices_by_number.append(None)
             known.number = self._free_numbers.pop()
+            likeness = known.error or tuple(pool.likeness for pool in known.pools)
+            known.pattern = self._patterns.setdefault(likeness, Pattern())
             self.devices_by_number[known.number] = known
             self.changed.add(known.number)
             for pool in known.pools:

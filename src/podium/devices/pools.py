@@ -75,13 +75,13 @@ class Target(NamedTuple):
 class Pool:
     """A pool as a node sees it.
 
-    A pool that is incomplete or invalid has no targets. ``shape`` is equal for pools that differ
+    A pool that is incomplete or invalid has no targets. ``likeness`` is equal for pools that differ
     only in names; ``counters`` are those of the pool's counter sets, ``users`` what devices of
     the pool consume of them, also devices that the node cannot use.
     """
 
     key: PoolKey
-    shape: object
+    likeness: object
     is_incomplete: bool = False
     invalid_reason: str = ""
     targets: tuple[Target, ...] = ()
@@ -179,7 +179,7 @@ def build(key: PoolKey, members: Members, rules: DeviceRules) -> Pool:
     try:
         _check_names(contents)
         if not rules.partitionable_devices:
-            return Pool(key, _shape(targets, [], []), targets=targets)
+            return Pool(key, _likeness(targets, [], []), targets=targets)
         counters = _counters(counting)
         users = _users(contents, counters)
         for device, consumed in _users([each.content for each in others], counters).items():
@@ -188,7 +188,7 @@ def build(key: PoolKey, members: Members, rules: DeviceRules) -> Pool:
         return Pool(key, "invalid", invalid_reason=str(error))
     return Pool(
         key,
-        _shape(targets, others if users else [], counting),
+        _likeness(targets, others if users else [], counting),
         targets=targets,
         counters=counters,
         users=users,
@@ -199,7 +199,7 @@ def _holds_counters(given: KnownSlice, rules: DeviceRules) -> bool:
     return rules.partitionable_devices and given.content.is_counters
 
 
-def _shape(
+def _likeness(
     targets: Sequence[Target], others: Sequence[KnownSlice], counting: Sequence[KnownSlice]
 ) -> object:
     return (
