@@ -17,7 +17,7 @@ from podium.cli.arguments.scheduler_flags import FLAGS, GONE
 from podium.client.resources import resource_of
 from podium.config.feature_gates import OFF, SUPPORTED, FeatureGates, gates_of
 from podium.legacy.plugins import LEGACY
-from podium.live.watching import EVENTS_ONLY, IN_STATE
+from podium.live.watching import IN_STATE
 from podium.metric_families import exponential_buckets
 from podium.metrics import Metrics
 from podium.plugins import IN_TREE
@@ -182,7 +182,7 @@ def bounds(text):
 
 def test_page_has_every_kind_that_podium_can_do_without():
     page = (ROOT / "docs" / "running.md").read_text()
-    kinds = [resource_of(kind) for kind in IN_STATE.values()] + list(EVENTS_ONLY.values())
+    kinds = [resource_of(kind) for kind in IN_STATE.values()]
 
     assert set(re.findall(r"^\| `([\w.]+)` \| ([^|]+) \|$", page, re.MULTILINE)) == {
         (kind.name, kind.without) for kind in kinds

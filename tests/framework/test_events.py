@@ -9,7 +9,7 @@ from podium.framework.events import (
     Registration,
     action_names,
 )
-from podium.live.watching import EVENTS_ONLY, IN_STATE
+from podium.live.watching import IN_STATE
 
 UPDATE = ACTIONS["Update"]
 
@@ -97,7 +97,7 @@ def test_events_that_never_come_are_refused(resource, actions, problem):
 def test_the_known_kinds_are_those_that_can_be_watched():
     assert set(KINDS) == {
         *("Pod", "AssignedPod", "UnscheduledPod", "TargetPod", "Node", "*"),
-        *(*IN_STATE, *EVENTS_ONLY),
+        *IN_STATE,
     }
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from podium.api.meta import ApiObject
+from podium.api.objects import DeviceTaintRule
 from podium.client.api_client import ApiClient, SingleTryBindings
+from podium.client.resources import BETA_TAINT_RULES, Resource
 from podium.clock import Clock
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.live.binding import Binder, QuietBinder
@@ -38,6 +42,13 @@ class LiveOptions:
     @property
     def client(self) -> type[ApiClient]:
         return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
+
+    @property
+    def other_resources(self) -> Mapping[type[ApiObject], Resource[Any]]:
+        """The kinds that the release serves in another version than the latest one does."""
+        if self.gates.release >= V1_37:
+            return {}
+        return {DeviceTaintRule: BETA_TAINT_RULES}
 
     @property
     def is_election_coordinated(self) -> bool:

@@ -16,6 +16,7 @@ from podium.api.objects import (
     CSINode,
     CSIStorageCapacity,
     DeviceClass,
+    DeviceTaintRule,
     Lease,
     LeaseCandidate,
     Namespace,
@@ -147,6 +148,20 @@ CLAIMS: Final = _served(
     "persistentvolumeclaims",
     without="scheduling of pods with persistent volume claims",
 )
+RESOURCE_CLAIMS: Final = _served(
+    ResourceClaim,
+    "resourceclaims",
+    "resource.k8s.io",
+    without="scheduling of pods with resource claims",
+)
+_TAINT_RULES: Final = _served(
+    DeviceTaintRule,
+    "devicetaintrules",
+    "resource.k8s.io",
+    without="respect for rules that taint devices",
+)
+# Kubernetes 1.36 serves them in this version, and only if it is enabled.
+BETA_TAINT_RULES: Final = replace(_TAINT_RULES, version="v1beta2")
 LEASES: Final = _served(Lease, "leases", "coordination.k8s.io")
 LEASE_CANDIDATES: Final = Resource(
     "LeaseCandidate",
@@ -221,12 +236,8 @@ _ALL: Final[tuple[Resource[Any], ...]] = (
         _DEVICES,
         without="extended resources that a device class provides",
     ),
-    _served(
-        ResourceClaim,
-        "resourceclaims",
-        _DEVICES,
-        without="scheduling of pods with resource claims",
-    ),
+    RESOURCE_CLAIMS,
+    _TAINT_RULES,
     _served(ResourceClaimTemplate, "resourceclaimtemplates", _DEVICES),
     _served(
         ResourceSlice,

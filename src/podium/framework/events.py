@@ -94,6 +94,7 @@ KINDS: Final = (
     "resource.k8s.io/DeviceClass",
     "resource.k8s.io/ResourceClaim",
     "resource.k8s.io/ResourceSlice",
+    "resource.k8s.io/DeviceTaintRule",
     "*",
 )
 

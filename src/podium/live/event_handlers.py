@@ -25,6 +25,8 @@ log = get_logger(__name__)
 
 ASSIGNED_POD_ADD = ClusterEvent.named("AssignedPod", "Add")
 ASSIGNED_POD_DELETE = ClusterEvent.named("AssignedPod", "Delete")
+SLICE_UPDATE = ClusterEvent.named("resource.k8s.io/ResourceSlice", "Update")
+TAINT_RULE = "resource.k8s.io/DeviceTaintRule"
 NODE_ADD = ClusterEvent.named("Node", "Add")
 NODE_DELETE = ClusterEvent.named("Node", "Delete")
 
@@ -52,8 +54,10 @@ class EventHandlers:
     def on_object(self, resource: str) -> Callable[[ApiObject | None, ApiObject | None], None]:
         """Return a handler for another kind; ``resource`` is the name of its events."""
 
+        take_in = self._taint_rule if resource == TAINT_RULE else self._object
+
         def handle(old: ApiObject | None, new: ApiObject | None) -> None:
-            self.gate.pass_through(self._object, resource, old, new)
+            self.gate.pass_through(take_in, resource, old, new)
 
         return handle
 
@@ -219,6 +223,12 @@ class EventHandlers:
         elif old is not None:
             self.services.cluster.remove_object(type(old), old.key)
         self._happened(begin, [_event(resource, old, new)], old, new)
+
+    def _taint_rule(self, resource: str, old: ApiObject | None, new: ApiObject | None) -> None:
+        """A rule changes devices as if their slices had changed."""
+        self._object(resource, old, new)
+        for before, after in self.services.devices.newly_tainted():
+            self._happened(self.timer(), [SLICE_UPDATE], before, after)
 
     def _wake(self, resource: str, old: object | None, new: object | None) -> None:
         self._happened(self.timer(), [_event(resource, old, new)], old, new)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from podium.api.objects import DeviceClass, Node, Pod
+from podium.api.meta import ApiObject
+from podium.api.objects import Node, Pod
 from podium.client.http import Connection
 from podium.client.informer import Informer
 from podium.client.known_objects import Handler
@@ -24,12 +25,7 @@ T = TypeVar("T")
 
 # The kinds that the state keeps, by the name that plugins use for their events.
 IN_STATE: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
-# Kinds whose events wake pods, and whose objects the state does not keep.
-EVENTS_ONLY: Final[dict[str, Resource[Any]]] = {
-    "resource.k8s.io/DeviceClass": resource_of(DeviceClass),
-    "resource.k8s.io/ResourceClaim": custom_resource("resourceclaims.v1.resource.k8s.io"),
-    "resource.k8s.io/ResourceSlice": custom_resource("resourceslices.v1.resource.k8s.io"),
-}
+NO_OTHERS: Final[Mapping[type[ApiObject], Resource[Any]]] = {}
 # A healthy watch receives something every minute and a half.
 STALE_SECONDS: Final = 180.0
 _ALWAYS: Final = (*POD_KINDS, *OLD_KINDS, "Node", "*")
@@ -38,6 +34,7 @@ _ALWAYS: Final = (*POD_KINDS, *OLD_KINDS, "Node", "*")
 class Watching:
     """The informers of one scheduler; they call its event handlers.
 
+    ``others`` says how to read kinds that a release serves in another version than usual.
     ``_watched`` has every name that ``watch`` was given, with its informer if it is a kind that the
     state does not keep.
     """
@@ -48,9 +45,11 @@ class Watching:
         handlers: EventHandlers,
         names: Iterable[str],
         nodes_and_pods: tuple[Resource[Node], Resource[Pod]] = (NODES, PODS),
+        others: Mapping[type[ApiObject], Resource[Any]] = NO_OTHERS,
     ) -> None:
         self._connection = connection
         self._handlers = handlers
+        self._others = others
         nodes, pods = nodes_and_pods
         self.informers: list[Informer[Any]] = []
         self._metrics = InformerMetrics(handlers.metrics, self.informers)
@@ -73,10 +72,12 @@ class Watching:
 
     def _watch(self, name: str) -> None:
         if name in IN_STATE:
-            self._informer(resource_of(IN_STATE[name]), self._handlers.on_object(name))
-        elif _is_events_only(name):
+            kind = IN_STATE[name]
+            resource = self._others.get(kind) or resource_of(kind)
+            self._informer(resource, self._handlers.on_object(name))
+        elif _is_custom(name):
             handler = self._handlers.on_events_only(name)
-            self._watched[name] = self._informer(_events_only(name), handler)
+            self._watched[name] = self._informer(custom_resource(name), handler)
         elif name not in _ALWAYS:
             log.warning("Incorrect event registration", gvk=name)
 
@@ -133,13 +134,10 @@ class Watching:
 def check(names: Iterable[str]) -> None:
     """Raise what ``watch`` would raise for these names, before anything is changed."""
     for name in names:
-        if name not in IN_STATE and _is_events_only(name):
-            _events_only(name)
+        if name not in IN_STATE and _is_custom(name):
+            custom_resource(name)
 
 
-def _is_events_only(name: str) -> bool:
-    return name in EVENTS_ONLY or name.count(".") >= 2
-
-
-def _events_only(name: str) -> Resource[Any]:
-    return EVENTS_ONLY[name] if name in EVENTS_ONLY else custom_resource(name)
+def _is_custom(name: str) -> bool:
+    """Whether this is the full name of a kind that the state does not keep."""
+    return name.count(".") >= 2

@@ -31,7 +31,8 @@ class Aspect:
     NAMESPACES: Final = 1 << 11
     WORKLOADS: Final = 1 << 12  # services and the owners of pods
     STORAGE: Final = 1 << 13  # volumes, claims, classes, CSI objects
-    ALL: Final = (1 << 14) - 1
+    DEVICES: Final = 1 << 14  # device classes, resource claims and slices, rules that taint devices
+    ALL: Final = (1 << 15) - 1
 
 
 NOWHERE: Final = -1

@@ -6,8 +6,8 @@ either succeeds completely, or raises and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec.structs import force_setattr
@@ -43,6 +43,9 @@ from podium.state.shared_parts import SharedParts
 from podium.state.storage import Storage
 
 T = TypeVar("T", bound=ApiObject)
+
+# Called with the object before and after a change; ``None`` if there is none.
+Follower = Callable[[Any, Any], None]
 
 _ASSUMABLE: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim)
 
@@ -80,6 +83,7 @@ class ClusterState:
         self._assumptions: dict[type[ApiObject], Assumed[ApiObject]] = {
             kind: Assumed(self._store(kind), self._announce_assumption) for kind in _ASSUMABLE
         }
+        self._followers: dict[type[ApiObject], list[Follower]] = {}
         self.storage = Storage(self.table, self._stores)
         self.view = ClusterView(self)
         self.moment = Moment(self, self.view)
@@ -256,6 +260,23 @@ class ClusterState:
         if ended or old is None or not differ_only_in_version(old, obj):
             self._announce(kind, old, obj)
 
+    def learn(self, obj: ApiObject) -> bool:
+        """Store an object as a write has returned it, before the watch shows it.
+
+        Returns false, and does nothing, if the object is not known: it may have been deleted.
+        """
+        known = self._store(type(obj)).get(obj.key)
+        if known is None or known.uid != obj.uid:
+            return False
+        self.set_object(obj)
+        return True
+
+    def follow(self, kind: type[T], follower: Callable[[T | None, T | None], None]) -> None:
+        """Call the follower for each object of a kind, and from now on for each that changes."""
+        for obj in self._store(kind):
+            follower(None, obj)  # type: ignore[arg-type]  # keyed by what it holds
+        self._followers.setdefault(kind, []).append(follower)
+
     def remove_object(self, kind: type[ApiObject], key: str) -> None:
         old = self._store(kind).remove(key)
         if old is None:
@@ -277,6 +298,8 @@ class ClusterState:
     ) -> None:
         if aspects := ASPECTS[kind]:
             self.journal.record(NOWHERE, aspects)
+        for follower in self._followers.get(kind, ()):
+            follower(old, new)
         for row in self.storage.object_changed(kind, old, new):
             self.journal.record(row, Aspect.VOLUMES)
 

@@ -303,6 +303,14 @@ class ClusterView:
         self.require(kind)
         return self._state.assumed(kind)
 
+    def learn(self, obj: ApiObject) -> bool:
+        """Store an object as a write has returned it, before the watch shows it.
+
+        Returns false if the object is not known, as it may have been deleted meanwhile.
+        """
+        self.require(type(obj))
+        return self._state.learn(obj)
+
     # --- changes ---------------------------------------------------------------------------------
 
     @property

@@ -11,12 +11,16 @@ from podium.api.objects import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
+    DeviceClass,
+    DeviceTaintRule,
     Namespace,
     PersistentVolume,
     PersistentVolumeClaim,
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
+    ResourceSlice,
     Service,
     StatefulSet,
     StorageClass,
@@ -39,9 +43,16 @@ STORAGE: Final[tuple[type[ApiObject], ...]] = (
     CSIStorageCapacity,
     VolumeAttachment,
 )
+DEVICES: Final[tuple[type[ApiObject], ...]] = (
+    DeviceClass,
+    ResourceClaim,
+    ResourceSlice,
+    DeviceTaintRule,
+)
 ASPECTS: Final[Mapping[type[ApiObject], int]] = {
     Namespace: Aspect.NAMESPACES,
     **dict.fromkeys(WORKLOADS, Aspect.WORKLOADS),
     **dict.fromkeys(STORAGE, Aspect.STORAGE),
+    **dict.fromkeys(DEVICES, Aspect.DEVICES),
     PodDisruptionBudget: 0,  # no aspect: each preemption reads them again
 }
