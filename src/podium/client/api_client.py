@@ -20,6 +20,8 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodExtendedResourceClaimStatus,
+    ResourceClaim,
 )
 from podium.api.times import time_text
 from podium.client.event_series import Event
@@ -29,6 +31,7 @@ from podium.client.resources import (
     LEASE_CANDIDATES,
     LEASES,
     PODS,
+    RESOURCE_CLAIMS,
     VOLUMES,
     Resource,
     resource_of,
@@ -122,8 +125,47 @@ class ApiClient:
     ) -> PersistentVolumeClaim:
         return await self._patched(CLAIMS, claim, _marks(claim, annotations))
 
-    async def _patched(self, resource: Resource[K], obj: K, patch: Json) -> K:
-        return _read(resource, await self._send("PATCH", resource.path_of(obj.key), patch, MERGE))
+    async def _patched(
+        self, resource: Resource[K], obj: K, patch: Json, subresource: str = ""
+    ) -> K:
+        path = resource.path_of(obj.key, subresource)
+        return _read(resource, await self._send("PATCH", path, patch, MERGE))
+
+    # --- resource claims -------------------------------------------------------------------------
+
+    async def set_finalizers(
+        self, claim: ResourceClaim, finalizers: Sequence[str]
+    ) -> ResourceClaim:
+        patch = {"metadata": {**_exactly(claim), "finalizers": list(finalizers)}}
+        return await self._patched(RESOURCE_CLAIMS, claim, patch)
+
+    async def patch_claim_status(
+        self, claim: ResourceClaim, status: Mapping[str, object]
+    ) -> ResourceClaim:
+        patch = {"metadata": _exactly(claim), "status": status}
+        return await self._patched(RESOURCE_CLAIMS, claim, patch, "status")
+
+    async def remove_consumer(self, claim: ResourceClaim, uid: str) -> ResourceClaim:
+        gone = {"$patch": "delete", "uid": uid}
+        patch = {"metadata": {"uid": claim.uid}, "status": {"reservedFor": [gone]}}
+        path = RESOURCE_CLAIMS.path_of(claim.key, "status")
+        return _read(RESOURCE_CLAIMS, await self._send("PATCH", path, patch, STRATEGIC))
+
+    async def create_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        kind = {"apiVersion": "resource.k8s.io/v1", "kind": RESOURCE_CLAIMS.kind}
+        body = {**kind, "metadata": claim.metadata, "spec": claim.spec}
+        path = RESOURCE_CLAIMS.path_in(claim.namespace)
+        return _read(RESOURCE_CLAIMS, await self._send("POST", path, body))
+
+    async def delete_claim(self, claim: ResourceClaim) -> None:
+        await self._connection.send(Request("DELETE", RESOURCE_CLAIMS.path_of(claim.key)))
+
+    async def set_extended_claim(self, pod: Pod, status: PodExtendedResourceClaimStatus) -> None:
+        patch = {"status": {"extendedResourceClaimStatus": status}}
+        path = PODS.path_of(pod.key, "status")
+        await self._retry(
+            lambda: self._send("PATCH", path, patch, STRATEGIC), _may_pass_or_conflicts
+        )
 
     # --- any kind --------------------------------------------------------------------------------
 
@@ -207,6 +249,11 @@ def _may_pass(error: ApiError) -> bool:
 
 def _may_pass_or_conflicts(error: ApiError) -> bool:
     return isinstance(error, Conflict) or _may_pass(error)
+
+
+def _exactly(claim: ResourceClaim) -> Json:
+    """Return the metadata of a patch that is for exactly this version of the claim."""
+    return {"uid": claim.uid, "resourceVersion": claim.metadata.resource_version}
 
 
 def _marks(obj: ApiObject, annotations: Mapping[str, str]) -> Json:

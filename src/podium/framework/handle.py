@@ -20,8 +20,11 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodExtendedResourceClaimStatus,
+    ResourceClaim,
 )
 from podium.clock import Clock
+from podium.framework.cluster_devices import ClusterDevices
 from podium.framework.cycle_state import CycleState
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Scores, Statuses
@@ -66,6 +69,33 @@ class Client(Protocol):
         self, claim: PersistentVolumeClaim, annotations: Mapping[str, str]
     ) -> PersistentVolumeClaim:
         """Add annotations; returns the claim as it is then. ``Conflict`` as above."""
+
+    async def set_finalizers(
+        self, claim: ResourceClaim, finalizers: Sequence[str]
+    ) -> ResourceClaim:
+        """Replace the finalizers of a claim; returns it as it is then. ``Conflict`` as above."""
+
+    async def patch_claim_status(
+        self, claim: ResourceClaim, status: Mapping[str, object]
+    ) -> ResourceClaim:
+        """Set these fields of the status, or remove them (``None``); ``Conflict`` as above.
+
+        Fields that podium does not know stay as they are. Returns the claim as it is then.
+        """
+
+    async def remove_consumer(self, claim: ResourceClaim, uid: str) -> ResourceClaim:
+        """Remove one consumer from ``status.reservedFor``, in whatever version the claim is now.
+
+        Returns the claim as it is then.
+        """
+
+    async def create_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        """Create a claim; returns it with the name that the API has given to it."""
+
+    async def delete_claim(self, claim: ResourceClaim) -> None: ...
+
+    async def set_extended_claim(self, pod: Pod, status: PodExtendedResourceClaimStatus) -> None:
+        """Set ``status.extendedResourceClaimStatus`` of the pod."""
 
     async def read(self, kind: type[T], key: str) -> T:
         """The object as the API has it now, which may be ahead of what the watch has shown."""
@@ -114,6 +144,10 @@ class Handle(Protocol):
     @property
     def cluster(self) -> ClusterView:
         """The cluster, to be read in a cycle; nothing but assumptions can be written to it."""
+
+    @property
+    def devices(self) -> ClusterDevices:
+        """The devices of the cluster, which all profiles share."""
 
     @property
     def nominator(self) -> Nominator: ...

@@ -7,7 +7,7 @@ their order, and a write that is no longer needed is not sent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from podium.api.meta import ApiObject
@@ -17,6 +17,8 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodExtendedResourceClaimStatus,
+    ResourceClaim,
 )
 from podium.clock import Clock
 from podium.cycle.services import Spawn
@@ -146,6 +148,28 @@ class DispatchingClient:
         self, claim: PersistentVolumeClaim, annotations: Mapping[str, str]
     ) -> PersistentVolumeClaim:
         return await self._client.annotate_claim(claim, annotations)
+
+    async def set_finalizers(
+        self, claim: ResourceClaim, finalizers: Sequence[str]
+    ) -> ResourceClaim:
+        return await self._client.set_finalizers(claim, finalizers)
+
+    async def patch_claim_status(
+        self, claim: ResourceClaim, status: Mapping[str, object]
+    ) -> ResourceClaim:
+        return await self._client.patch_claim_status(claim, status)
+
+    async def remove_consumer(self, claim: ResourceClaim, uid: str) -> ResourceClaim:
+        return await self._client.remove_consumer(claim, uid)
+
+    async def create_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        return await self._client.create_claim(claim)
+
+    async def delete_claim(self, claim: ResourceClaim) -> None:
+        await self._client.delete_claim(claim)
+
+    async def set_extended_claim(self, pod: Pod, status: PodExtendedResourceClaimStatus) -> None:
+        await self._client.set_extended_claim(pod, status)
 
     async def read(self, kind: type[K], key: str) -> K:
         return await self._client.read(kind, key)

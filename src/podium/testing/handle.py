@@ -14,12 +14,16 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodExtendedResourceClaimStatus,
+    ResourceClaim,
 )
 from podium.clock import FakeClock
 from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import ProfileHandle, Services
+from podium.devices import DeviceRules
 from podium.errors import NotFound
 from podium.framework.handle import EventNote
+from podium.framework.offline import patched
 from podium.framework.plugin import Plugin, Point, points_of
 from podium.framework.profile import Profile
 from podium.logs import get_logger
@@ -60,6 +64,38 @@ class FakeClient:
     ) -> PersistentVolumeClaim:
         self.writes.append(("annotate", claim.key, dict(annotations)))
         return _next_version(claim)
+
+    async def set_finalizers(
+        self, claim: ResourceClaim, finalizers: Sequence[str]
+    ) -> ResourceClaim:
+        self.writes.append(("finalizers", claim.key, tuple(finalizers)))
+        metadata = msgspec.structs.replace(claim.metadata, finalizers=tuple(finalizers))
+        return _next_version(msgspec.structs.replace(claim, metadata=metadata))
+
+    async def patch_claim_status(
+        self, claim: ResourceClaim, status: Mapping[str, object]
+    ) -> ResourceClaim:
+        self.writes.append(("claim status", claim.key, dict(status)))
+        changed = msgspec.structs.replace(claim, status=patched(claim.status, status))
+        return _next_version(changed)
+
+    async def remove_consumer(self, claim: ResourceClaim, uid: str) -> ResourceClaim:
+        self.writes.append(("remove consumer", claim.key, uid))
+        left = [consumer for consumer in claim.status.reserved_for if consumer.uid != uid]
+        status = patched(claim.status, {"reservedFor": left})
+        return _next_version(msgspec.structs.replace(claim, status=status))
+
+    async def create_claim(self, claim: ResourceClaim) -> ResourceClaim:
+        name = f"{claim.metadata.generate_name}made"
+        metadata = msgspec.structs.replace(claim.metadata, name=name, uid=f"uid-{name}")
+        self.writes.append(("create claim", f"{claim.namespace}/{name}", claim.spec))
+        return _next_version(msgspec.structs.replace(claim, metadata=metadata))
+
+    async def delete_claim(self, claim: ResourceClaim) -> None:
+        self.writes.append(("delete claim", claim.key))
+
+    async def set_extended_claim(self, pod: Pod, status: PodExtendedResourceClaimStatus) -> None:
+        self.writes.append(("extended claim", pod.key, status))
 
     async def read(self, kind: type[T], key: str) -> T:
         raise NotFound(f"{kind.__name__} {key}")
@@ -106,7 +142,12 @@ class FakeHandle(ProfileHandle):
     clock: FakeClock
     events: FakeEvents
 
-    def __init__(self, *objects: ApiObject, cluster: ClusterState | None = None) -> None:
+    def __init__(
+        self,
+        *objects: ApiObject,
+        cluster: ClusterState | None = None,
+        device_rules: DeviceRules | None = None,
+    ) -> None:
         self.spawned: list[tuple[str, Coroutine[Any, Any, None]]] = []
         self.activated: list[Pod] = []
         self.custom: dict[str, dict[str, Mapping[str, Any]]] = {}
@@ -119,6 +160,7 @@ class FakeHandle(ProfileHandle):
             events={_PROFILE: FakeEvents()},
             spawn=lambda name, work: self.spawned.append((name, work)),
             activate=self.activated.extend,
+            device_rules=device_rules or DeviceRules(),
         )
         self._used: dict[str, Profile] = {}
         super().__init__(services, _PROFILE, self._used)
