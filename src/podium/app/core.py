@@ -151,6 +151,7 @@ def build(  # noqa: PLR0913  # all that a core can be given, each by its name
         events=dict.fromkeys(names, NoEvents()),
         spawn=spawn or background.add,
         activate=no_queue,
+        device_rules=registry.device_rules,
     )
     builder = ProfileBuilder(services)
     draft = builder.draft(configuration, registry)

@@ -11,7 +11,7 @@ from podium.api.resources import request_rule
 from podium.app.core import Core
 from podium.app.feature_gates import USUAL, LiveOptions
 from podium.app.ignored_fields import watched_nodes, watched_pods
-from podium.app.own_plugins import in_tree_with_legacy
+from podium.app.own_plugins import device_rules, in_tree_with_legacy
 from podium.app.plugin_reloading import Exchange, rules_of, watched
 from podium.app.profiles import ProfileBuilder, report_unsigned
 from podium.client.api_client import ApiClient
@@ -126,6 +126,7 @@ class _Live:
             spawn=self.background.spawn,
             activate=self._activate,
             objects_of=self._objects_of,
+            device_rules=device_rules(options.gates),
         )
 
     def _build_writes(self, client: ApiClient) -> None:
@@ -156,7 +157,7 @@ class _Live:
         handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics, events)
         names = (*watched(profiles, rules), *self.services.listed)
         watching = self.watching = Watching(
-            self.connection, handlers, names, self._nodes_and_pods()
+            self.connection, handlers, names, self._nodes_and_pods(), self.options.other_resources
         )
         if self.dispatcher is not None:
             watching.follow_pods(self.dispatcher.on_pod)

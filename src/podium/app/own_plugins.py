@@ -11,11 +11,16 @@ from typing import Final, NamedTuple
 
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.config.upstream import GATED_PLUGINS
+from podium.devices import DeviceRules
 from podium.framework.plugin import Plugin
 from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
-from podium.plugins.dynamic_resources import DynamicResources, ReportingDynamicResources
+from podium.plugins.dynamic_resources import (
+    DynamicResources,
+    DynamicResourcesWithoutTaintRules,
+    ReportingDynamicResources,
+)
 from podium.plugins.image_locality import ContainerImageLocality, ImageLocality
 from podium.plugins.inter_pod_affinity import (
     AllTermsWakingInterPodAffinity,
@@ -92,6 +97,7 @@ VARIANTS: Final = (
     Variant(NodeUnschedulable, since(V1_37), PreFilteringNodeUnschedulable),
     Variant(TaintToleration, since(V1_37), PreFilteringTaintToleration),
     Variant(DynamicResources, before(V1_37), ReportingDynamicResources),
+    Variant(DynamicResources, no_gate("DRADeviceTaintRules"), DynamicResourcesWithoutTaintRules),
     Variant(DefaultPreemption, no_gate("SchedulerAsyncPreemption"), SynchronousPreemption),
     Variant(DefaultPreemption, before(V1_37), UnreportedPreemption),
     Variant(DefaultPreemption, before(V1_37), ExhaustivePreemption),
@@ -128,7 +134,12 @@ def _registry(
     gates = FeatureGates(release, dict(chosen))
     plugins = (*IN_TREE, *LEGACY) if with_legacy else IN_TREE
     there = [each for each in plugins if each.name not in GATED_PLUGINS or gates.enabled(each.name)]
-    return Registry([_form_of(each, gates) for each in there], release)
+    return Registry([_form_of(each, gates) for each in there], release, device_rules(gates))
+
+
+def device_rules(gates: FeatureGates) -> DeviceRules:
+    """Return how devices are allocated in this release with these gates."""
+    return DeviceRules.of(gates.release, gates.enabled)
 
 
 def _form_of(plugin: type[Plugin], gates: FeatureGates) -> type[Plugin]:

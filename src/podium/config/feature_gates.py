@@ -88,30 +88,31 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
         "MatchLabelKeysInPodTopologySpread "
         "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient "
         "SchedulerAsyncAPICalls CoordinatedLeaderElection SchedulerAsyncPreemption "
-        "PodLevelResources InPlacePodLevelResourcesVerticalScaling",
+        "PodLevelResources InPlacePodLevelResourcesVerticalScaling "
+        "DRAPrioritizedList DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints "
+        "DRADeviceTaintRules DRAExtendedResource DRAFractionalCapacityRange "
+        "DRAPartitionableDevices DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout",
     ),
     # podium's loggers do not come from a context, so that lines are the same either way.
     **_supports(BOTH, "ContextualLogging"),
     # The API server implements these; the scheduler is the same either way.
     **_supports(
         BOTH,
-        "ClearingNominatedNodeNameAfterBinding MatchLabelKeysInPodTopologySpreadSelectorMerge",
+        "ClearingNominatedNodeNameAfterBinding MatchLabelKeysInPodTopologySpreadSelectorMerge "
+        "DRAResourceClaimGranularStatusAuthorization",
     ),
     **_supports(
         ON,
         "SchedulerQueueingHints "
         "VolumeAttributesClass MutableCSINodeAllocatableCount InPlacePodVerticalScaling "
         "SidecarContainers PodSchedulingReadiness PodObservedGenerationTracking "
-        "NodeInclusionPolicyInPodTopologySpread MatchLabelKeysInPodAffinity",
+        "NodeInclusionPolicyInPodTopologySpread MatchLabelKeysInPodAffinity "
+        "DynamicResourceAllocation DRAAdminAccess",
     ),
     **_supports(
         OFF,
-        "DynamicResourceAllocation DRAAdminAccess DRAPrioritizedList DRAConsumableCapacity "
-        "DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource DRAPartitionableDevices "
-        "DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout "
-        "DRAResourceClaimGranularStatusAuthorization DRADeviceTaintRules DRAListTypeAttributes "
-        "DRANodeAllocatableResources DRAWorkloadResourceClaims DRADerivedAttributes "
-        "DRADeviceCompatibilityGroups DRAFractionalCapacityRange DRAOptionalNodeOperations",
+        "DRAListTypeAttributes DRANodeAllocatableResources DRAWorkloadResourceClaims "
+        "DRADerivedAttributes DRADeviceCompatibilityGroups DRAOptionalNodeOperations",
     ),
     **_supports(
         OFF,

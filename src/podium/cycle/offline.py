@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from podium.cycle.cycle import Cycle
+from podium.cycle.services import Services
 from podium.framework.nominator import Nominator
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
@@ -21,6 +22,8 @@ class Background(Protocol):
 class OfflineCore(Protocol):
     """``app`` stands above the shells, so they name what they use of its core."""
 
+    @property
+    def services(self) -> Services: ...
     @property
     def cluster(self) -> ClusterState: ...
     @property

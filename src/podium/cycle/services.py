@@ -14,6 +14,8 @@ from podium.cycle.record import Records
 from podium.cycle.sampling import NodeWalk
 from podium.cycle.scoreboard import Scoreboard
 from podium.cycle.verdicts import UNTRACKED
+from podium.devices import DeviceRules
+from podium.framework.cluster_devices import ClusterDevices
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import EVERYTHING
 from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics
@@ -60,7 +62,7 @@ class Services:
     """What the cycles of a scheduler, and the handles of its plugins, work with.
 
     It is complete when it is built, and no part is replaced later. The shell provides the clock and
-    what follows it.
+    what follows it. ``devices`` are those of the cluster, with the rules that the shell gives.
     """
 
     cluster: ClusterState
@@ -80,6 +82,12 @@ class Services:
     metrics: PluginMetrics = field(default_factory=NoMetrics)
     objects_of: Callable[[str], KindObjects | None] = _no_objects  # of kinds that the state lacks
     listed: set[str] = field(default_factory=set)  # the kinds that plugins have listers for
+    device_rules: DeviceRules = DeviceRules()  # noqa: RUF009  # frozen
+    devices: ClusterDevices = field(init=False)
+
+    def __post_init__(self) -> None:
+        devices = ClusterDevices(self.cluster, self.device_rules)
+        object.__setattr__(self, "devices", devices)
 
 
 class CustomLister:
@@ -112,6 +120,7 @@ class ProfileHandle:
         self.profile_name = profile_name
         self.state = services.cluster
         self.cluster = services.cluster.view
+        self.devices = services.devices
         self.nominator = services.nominator
         self.waiting_pods = services.waiting_pods
         self.pods_in_pre_bind = services.pods_in_pre_bind

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from podium.api.meta import ApiObject
+from podium.api.objects import DeviceClass, ResourceClaim, ResourceSlice
 from podium.errors import PluginError
 from podium.framework.event_rules import EventRules
 from podium.framework.events import Registration, on
@@ -28,6 +29,7 @@ from podium.framework.plugin import (
 from podium.framework.status import text_of
 
 if TYPE_CHECKING:
+    from podium.framework.cluster_devices import ClusterDevices
     from podium.framework.handle import Handle
 
 T = TypeVar("T", bound=ApiObject)
@@ -81,6 +83,11 @@ class PluginHandle:
     def __init__(self, shared: Handle, plugin: str) -> None:
         self._shared = shared
         self.cluster = shared.cluster.for_plugin(plugin)
+
+    @property
+    def devices(self) -> ClusterDevices:
+        self.cluster.require(DeviceClass, ResourceClaim, ResourceSlice)
+        return self._shared.devices
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._shared, name)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
+from podium.devices import DeviceRules
 from podium.errors import PluginError
 from podium.framework.args import Args, NoArgs
 from podium.framework.calls import FAULTS, source_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from podium.framework.handle import Handle
 
 IN_TREE: Final = "podium"
+DEFAULT_RULES: Final = DeviceRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,14 @@ class _Offer(NamedTuple):
 class Registry:
     """The plugins that a configuration may name, in the form that they have in a release."""
 
-    def __init__(self, plugins: Iterable[object] = (), release: Release = LATEST) -> None:
+    def __init__(
+        self,
+        plugins: Iterable[object] = (),
+        release: Release = LATEST,
+        device_rules: DeviceRules = DEFAULT_RULES,
+    ) -> None:
         self.release = release
+        self.device_rules = device_rules
         self._entries: dict[str, Entry] = {}
         self._offers: dict[str, _Offer] = {}
         for plugin in plugins:
@@ -95,7 +103,7 @@ class Registry:
 
     def copy(self) -> Registry:
         """Return a registry with the same plugins, to which more can be added."""
-        other = Registry(release=self.release)
+        other = Registry(release=self.release, device_rules=self.device_rules)
         other._entries, other._offers = dict(self._entries), dict(self._offers)
         return other
 

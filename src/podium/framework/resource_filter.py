@@ -41,10 +41,11 @@ class ResourceFilterPlugin(FilterPlugin):
     """
 
     @abstractmethod
-    def needs(self, state: CycleState, pod: Pod) -> Iterable[tuple[str, int]]:
+    def needs(self, state: CycleState, pod: Pod) -> Iterable[tuple[str, int]] | None:
         """Return the resources and amounts that must be free on a node, such as ``("cpu", 500)``.
 
-        Filter must reject exactly those nodes that have less of one of them.
+        Filter must reject exactly those nodes that have less of one of them. ``None`` means that
+        this does not hold for the pod: then the filter is asked as any other.
         """
 
 
@@ -66,8 +67,10 @@ class FilterRule:
     def _take(self, plugin: FilterPlugin, state: CycleState, pod: Pod) -> None:
         try:
             if isinstance(plugin, ResourceFilterPlugin) and _filters_by_needs(type(plugin)):
-                self.needs += plugin.needs(state, pod)
-                return
+                needs = plugin.needs(state, pod)
+                if needs is not None:
+                    self.needs += needs
+                    return
             self.others.append(plugin)
             read = as_dependencies(plugin.depends_on(pod))
             if not (read.node | read.cluster) & _OF_PODS:

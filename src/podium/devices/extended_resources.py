@@ -1,0 +1,79 @@
+"""Extended resources that device classes provide, such as ``example.com/gpu``.
+
+A class provides the resource that its spec names, and one that is named after the class. The rules
+for classes that name the same resource are those of kube-scheduler, with their oddities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from podium.api.devices import DeviceClass
+from podium.api.resources import is_extended
+from podium.api.times import parse_time
+
+IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
+# Marks a claim that the scheduler made for a pod that requests extended resources.
+ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
+
+
+class ExtendedResources:
+    """The class behind each extended resource, kept up to date with the device classes."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, DeviceClass] = {}  # by resource; always the same dict
+
+    def class_of(self, resource: str) -> DeviceClass | None:
+        """Return the class that provides this resource, if any does."""
+        return self.classes.get(resource)
+
+    def requested(self, requests: Mapping[str, int]) -> Iterator[str]:
+        """Yield the resources of which more than 0 is requested and that a class provides."""
+        for name, amount in requests.items():
+            if amount and name in self.classes and may_be_provided(name):
+                yield name
+
+    def class_changed(self, old: DeviceClass | None, new: DeviceClass | None) -> None:
+        if new is None:
+            self._remove(old)
+        elif not self._is_beaten(new):
+            self._remove(old)
+            if new.spec.extended_resource_name:
+                self.classes[new.spec.extended_resource_name] = new
+            self.classes[IMPLICIT + new.name] = new
+
+    def _is_beaten(self, new: DeviceClass) -> bool:
+        """Return whether the class that has the resource keeps it: the newest one does.
+
+        The class that has it is not told from others. So, as in kube-scheduler, an update of a
+        class that keeps the name of its resource is ignored.
+        """
+        owner = self.classes.get(new.spec.extended_resource_name)
+        if owner is None:
+            return False
+        return _order(new) >= _order(owner)
+
+    def _remove(self, gone: DeviceClass | None) -> None:
+        """Remove what the class provided, even if another class provides it by now."""
+        if gone is not None:
+            self.classes.pop(IMPLICIT + gone.name, None)
+            self.classes.pop(gone.spec.extended_resource_name, None)
+
+
+class NoExtendedResources(ExtendedResources):
+    """What there is without the feature DRAExtendedResource: no class provides a resource."""
+
+    def class_changed(self, old: DeviceClass | None, new: DeviceClass | None) -> None:
+        """Ignore all classes."""
+
+
+def may_be_provided(resource: str) -> bool:
+    """Return whether a resource of this name can be provided by a class."""
+    return is_extended(resource) or resource.startswith(IMPLICIT)
+
+
+def _order(one: DeviceClass) -> tuple[int, str]:
+    """Return a key that is smallest for the class that wins: the newest, then the first by name."""
+    created = one.metadata.creation_timestamp
+    return -parse_time(created) if created else 0, one.name

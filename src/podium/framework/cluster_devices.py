@@ -1,0 +1,197 @@
+"""The devices of a cluster: what there is, and what is taken. All profiles share it.
+
+Plugins get it as ``handle.devices``. It follows the objects of the state, so that nothing is
+gathered for a pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium.api.objects import (
+    AllocationResult,
+    DeviceClass,
+    DeviceTaintRule,
+    Pod,
+    ResourceClaim,
+    ResourceSlice,
+)
+from podium.devices.allocator import Allocator
+from podium.devices.extended_resources import (
+    ANNOTATION,
+    ExtendedResources,
+    NoExtendedResources,
+)
+from podium.devices.inventory import DeviceInventory
+from podium.devices.outcomes import Outcomes
+from podium.devices.rules import DeviceRules
+from podium.devices.taint_rules import TaintedSlices
+from podium.devices.taken import TakenDevices
+from podium.devices.totals import DeviceTotals
+from podium.state.aspects import Aspect, Reader
+from podium.state.cluster import ClusterState
+
+# What the allocator reads of a node: its name and labels.
+_READ: Final = Aspect.LABELS
+
+
+class ClusterDevices:
+    """What there is, what is taken, and the allocations in flight.
+
+    An allocation is in flight from Reserve until its claim is written, or the attempt has failed.
+    Invariant: ``taken`` has exactly the allocations in ``_counted``: for each claim the one that
+    the API has shown, else the one in flight. A claim is known by its uid.
+    """
+
+    def __init__(self, cluster: ClusterState, rules: DeviceRules) -> None:
+        self.rules = rules
+        self.taken = TakenDevices(rules)
+        self.classes: dict[str, DeviceClass] = {}
+        self.extended_resources = (
+            ExtendedResources() if rules.extended_resource else NoExtendedResources()
+        )
+        self._cluster = cluster
+        self._inventory = DeviceInventory(rules)
+        self._slices = TaintedSlices(self._inventory)
+        self._totals = DeviceTotals(self._inventory, self.taken, rules)
+        self.allocator = Allocator(self._inventory, self.taken, self.classes, rules)
+        self._nodes = Reader(cluster)
+        self._in_flight: dict[str, AllocationResult] = {}
+        self._counted: dict[str, AllocationResult] = {}
+        self._extended_claims: dict[str, str] = {}  # their keys by the uid of the pod
+        self._tainted: list[tuple[ResourceSlice, ResourceSlice]] = []
+        cluster.follow(ResourceSlice, self._slice_changed)
+        if rules.device_taint_rules:
+            cluster.follow(DeviceTaintRule, self._taint_rule_changed)
+        cluster.follow(DeviceClass, self._class_changed)
+        cluster.follow(ResourceClaim, self._claim_changed)
+
+    # --- what is free ----------------------------------------------------------------------------
+
+    def allocate_each(
+        self, claims: Sequence[ResourceClaim], rows: NDArray[np.intp], timeout: float
+    ) -> Outcomes:
+        """Return for each of these rows whether the claims can be allocated on its node."""
+        self._follow_nodes()
+        return self.allocator.allocate_each(claims, rows, timeout)
+
+    def allocation_on(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult]:
+        """Return what each claim gets on the node of a row where they can be allocated."""
+        self._follow_nodes()
+        return self.allocator.allocation_on(claims, row)
+
+    def counted(
+        self, device_class: DeviceClass, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many devices of a class each row has, and how many of them are taken."""
+        nodes = self._cluster.table.nodes
+        found = [
+            (0, 0) if nodes[row] is None else self._totals.of(device_class, nodes[row])
+            for row in rows.tolist()
+        ]
+        total, taken = np.array(found, np.int64).reshape(-1, 2).T
+        return total, taken
+
+    def _follow_nodes(self) -> None:
+        changes = self._nodes.catch_up()
+        nodes = self._cluster.table.nodes
+        if changes.fresh:
+            for row in range(self._cluster.table.size):
+                self._inventory.set_node(row, nodes[row])
+        elif changes.aspects & _READ:
+            for row, aspects in changes.rows.items():
+                if aspects & _READ:
+                    self._inventory.set_node(row, nodes[row])
+
+    # --- allocations in flight -------------------------------------------------------------------
+
+    def is_in_flight(self, claim: ResourceClaim) -> bool:
+        """Return whether some pod has reserved devices for the claim and not written them yet."""
+        return claim.uid in self._in_flight
+
+    @property
+    def in_flight(self) -> int:
+        """How many allocations are in flight."""
+        return len(self._in_flight)
+
+    def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
+        """Take the devices of an allocation that will be written."""
+        if claim.uid in self._in_flight:
+            return  # the pod names the claim twice, and only the first one will be written
+        self._in_flight[claim.uid] = allocation
+        if claim.uid not in self._counted:
+            self._count(claim.uid, allocation)
+
+    def settle(self, uid: str) -> None:
+        """End the flight of a claim's allocation; the devices are free unless it was written."""
+        allocation = self._in_flight.pop(uid, None)
+        if allocation is not None and self._counted.get(uid) is allocation:
+            self._count(uid, None)
+
+    # --- claims for extended resources -----------------------------------------------------------
+
+    def extended_claim_of(self, pod: Pod) -> ResourceClaim | None:
+        """Return the claim that was made for the pod's extended resources, if there is one."""
+        key = self._extended_claims.get(pod.uid)
+        return None if key is None else self._cluster.objects(ResourceClaim).get(key)
+
+    # --- slices that taint rules change ----------------------------------------------------------
+
+    def newly_tainted(self) -> list[tuple[ResourceSlice, ResourceSlice]]:
+        """Return the slices that taint rules changed since the last call: before and after."""
+        tainted, self._tainted = self._tainted, []
+        return tainted
+
+    # --- what changes ----------------------------------------------------------------------------
+
+    def _claim_changed(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
+        if old is not None and (new is None or new.uid != old.uid):
+            self._count(old.uid, self._in_flight.get(old.uid))
+            if self._extended_claims.get(owner := _extended_owner(old)) == old.key:
+                del self._extended_claims[owner]
+        if new is not None:
+            self._count(new.uid, new.status.allocation or self._in_flight.get(new.uid))
+            if owner := _extended_owner(new):
+                self._extended_claims[owner] = new.key
+
+    def _count(self, uid: str, allocation: AllocationResult | None) -> None:
+        """Let this be the allocation of the claim that counts."""
+        before = self._counted.pop(uid, None)
+        if allocation is not None:
+            self._counted[uid] = allocation
+        if before is allocation or (before is not None and before == allocation):
+            return
+        if before is not None:
+            self.taken.remove(before)
+        if allocation is not None:
+            self.taken.add(allocation)
+
+    def _class_changed(self, old: DeviceClass | None, new: DeviceClass | None) -> None:
+        if old is not None:
+            self.classes.pop(old.name, None)
+        if new is not None:
+            self.classes[new.name] = new
+        self.extended_resources.class_changed(old, new)
+
+    def _slice_changed(self, old: ResourceSlice | None, new: ResourceSlice | None) -> None:
+        if new is not None:
+            self._slices.set_slice(new)
+        elif old is not None:
+            self._slices.remove_slice(old.name)
+
+    def _taint_rule_changed(self, old: DeviceTaintRule | None, new: DeviceTaintRule | None) -> None:
+        if new is not None:
+            self._tainted += self._slices.set_rule(new)
+        elif old is not None:
+            self._tainted += self._slices.remove_rule(old.name)
+
+
+def _extended_owner(claim: ResourceClaim) -> str:
+    """Return the uid of the pod for whose extended resources the claim was made, or nothing."""
+    if claim.annotations.get(ANNOTATION) != "true" or claim.controller is None:
+        return ""
+    return claim.controller.uid
