@@ -16,6 +16,11 @@ def registry_of(release: Release, **gates: bool) -> Registry:
     return app.in_tree(FeatureGates(release, gates))
 
 
+def kind_of(name: str, release: Release) -> Any:
+    """The class of a plugin of a release."""
+    return registry_of(release).entry(name).build
+
+
 def plugin_of(
     name: str, release: Release, handle: fwk.Handle | None = None, **args: Any
 ) -> fwk.Plugin:

@@ -1,0 +1,271 @@
+"""DynamicResources: run a pod where it can use the devices that its resource claims ask for.
+
+PreEnqueue  holds a pod back while a claim of it is missing.
+PreFilter   rejects a pod with a claim that is missing, being deleted, being allocated for another
+            pod, or that asks for a class that does not exist.
+Filter      rejects a node on which an allocated claim cannot be used, or on which the devices for
+            the other claims are not free.
+PostFilter  deallocates a claim that cannot be used and that no other pod uses.
+Score       prefers nodes on which a request with alternatives gets the ones it wants most.
+Reserve     takes the devices, so that the next pod does not get them; Unreserve undoes that.
+PreBind     writes the allocations and reservations, and waits until the devices are prepared.
+Requeue     when claims, classes, slices or nodes change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Hashable
+from typing import Any, ClassVar
+
+from podium import framework as fwk
+from podium.api import resources
+from podium.api.meta import ApiObject
+from podium.api.objects import (
+    AllocationResult,
+    DeviceClass,
+    DeviceTaintRule,
+    Pod,
+    ResourceClaim,
+    ResourceSlice,
+)
+from podium.errors import AllocationError, InvalidSelector
+from podium.framework.scores import scale, zeros
+from podium.plugins.dynamic_resources import extended
+from podium.plugins.dynamic_resources.args import DynamicResourcesArgs
+from podium.plugins.dynamic_resources.binder import Binder, ClaimNotWritten
+from podium.plugins.dynamic_resources.filtering import Filtering
+from podium.plugins.dynamic_resources.hints import Hints
+from podium.plugins.dynamic_resources.pod_claims import PodClaims, problem_of, reach_of
+from podium.plugins.dynamic_resources.references import Unresolved, claims_of
+from podium.plugins.dynamic_resources.release import Releases
+from podium.plugins.dynamic_resources.waiting import Preparation
+
+NO_STATE = fwk.Status.error("not found")
+DEALLOCATED = fwk.Status.unschedulable("deallocation of ResourceClaim completed")
+DELETED = fwk.Status.unschedulable("deletion of ResourceClaim completed")
+NO_ALLOCATION = fwk.Status.error("claim allocation not found for node")
+DEPENDS_ON_NOTHING = fwk.Dependencies()
+DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.DEVICES)
+DEPENDENCIES_OF_EXTENDED = fwk.Dependencies(
+    node=fwk.Aspect.LABELS | fwk.Aspect.RESOURCES, cluster=fwk.Aspect.DEVICES
+)
+NO_CLAIMS = PodClaims()
+
+
+class DynamicResources(
+    fwk.PreEnqueuePlugin,
+    fwk.PreFilterPlugin,
+    fwk.FilterPlugin,
+    fwk.PostFilterPlugin,
+    fwk.ScorePlugin,
+    fwk.ReservePlugin,
+    fwk.PreBindPlugin,
+    fwk.EnqueueExtensions,
+):
+    name = "DynamicResources"
+    Args = DynamicResourcesArgs
+    watches: ClassVar[tuple[type[ApiObject], ...]] = (
+        ResourceClaim,
+        DeviceClass,
+        ResourceSlice,
+        DeviceTaintRule,
+    )
+    no_claims: ClassVar[fwk.Status] = fwk.Status.unschedulable()
+    no_help: ClassVar[fwk.Status] = fwk.Status.unschedulable()
+
+    def __init__(self, args: DynamicResourcesArgs, handle: fwk.Handle) -> None:
+        self._handle = handle
+        self._devices = handle.devices
+        self._classes = handle.devices.extended_resources.classes  # by resource
+        self._claims = handle.cluster.objects(ResourceClaim)
+        self._binder = Binder(handle)
+        self._releases = Releases(handle)
+        self._preparation = Preparation(handle, args.binding_timeout)
+        self._filtering = Filtering(handle, args.filter_timeout, args.binding_timeout)
+        self._hints = Hints(self._claims.get)
+
+    def sign(self, pod: Pod) -> Hashable:
+        if pod.spec.resource_claims or (self._classes and self._extended_of(pod)):
+            raise fwk.NotSignable
+        return None
+
+    def depends_on(self, pod: Pod) -> fwk.Dependencies:
+        if self._classes and self._extended_of(pod):
+            return DEPENDENCIES_OF_EXTENDED
+        return DEPENDENCIES if pod.spec.resource_claims else DEPENDS_ON_NOTHING
+
+    def _extended_of(self, pod: Pod) -> list[str]:
+        """Return the extended resources that the pod requests and that devices provide."""
+        requests = resources.spec_requests(pod)[0]
+        return [*self._devices.extended_resources.requested(requests)]
+
+    # --- PreEnqueue, PreFilter, Filter, PostFilter -----------------------------------------------
+
+    def pre_enqueue(self, pod: Pod) -> fwk.Status:
+        try:
+            claims_of(pod, self._claims.get)
+        except Unresolved as problem:
+            return fwk.Status.unresolvable(str(problem))
+        return fwk.SUCCESS
+
+    def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
+        state.put(NO_CLAIMS)
+        try:
+            named = claims_of(pod, self._claims.get)
+        except Unresolved as problem:
+            return fwk.Status.unresolvable(str(problem))
+        claims = PodClaims(named)
+        if self._classes and self._extended_of(pod):
+            claims.has_extended = True
+            known = self._devices.extended_claim_of(pod)
+            claims.claims.append(known or extended.new_claim(pod))
+        if not claims.claims:
+            return fwk.skip()
+        status = self._check(claims)
+        if status.ok:
+            state.put(claims)
+        return status
+
+    def _check(self, claims: PodClaims) -> fwk.Status:
+        """Return why the claims can be used on no node; success if nothing speaks against it."""
+        for index, claim in enumerate(claims.claims):
+            if claim.status.allocation is not None:
+                try:
+                    reach = reach_of(claim)
+                except InvalidSelector as problem:
+                    return fwk.Status.error(problem)
+                if reach is not None:
+                    claims.on_nodes[index] = reach
+                continue
+            if self._devices.is_in_flight(claim):
+                text = f"resource claim {claim.key} is in the process of being allocated"
+                return fwk.Status.unresolvable(text)
+            if claim is not claims.extended:
+                status = problem_of(
+                    claim,
+                    self._devices.classes.get,
+                    prioritized_list=self._devices.rules.prioritized_list,
+                )
+                if not status.ok:
+                    return status
+        return fwk.SUCCESS
+
+    def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        claims = state.get(PodClaims)
+        if not claims.claims:
+            return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
+        return self._filtering.judge(claims, pod, nodes)
+
+    def post_filter(
+        self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses
+    ) -> tuple[None, fwk.Status]:
+        claims = state.find(PodClaims)
+        if claims is None:
+            # An earlier PreFilter rejected the pod. As upstream, this error then ends PostFilter.
+            # It is not a fault, so nothing is raised or logged.
+            return None, NO_STATE
+        return None, self._give_back(claims, pod) if claims.claims else self.no_claims
+
+    def _give_back(self, claims: PodClaims, pod: Pod) -> fwk.Status:
+        """Start to deallocate or delete one claim, if that may help."""
+        for claim in claims.deallocatable:
+            if all(consumer.uid == pod.uid for consumer in claim.status.reserved_for):
+                work = self._releases.deallocate(claim)
+                self._handle.spawn(f"deallocation of claim {claim.key}", work)
+                return DEALLOCATED
+        made = claims.extended
+        if made is not None and not extended.is_in_memory(made):
+            self._handle.spawn(f"deletion of claim {made.key}", self._releases.delete(made))
+            return DELETED
+        return self.no_help
+
+    # --- Score -----------------------------------------------------------------------------------
+
+    def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        claims = state.get(PodClaims)
+        if not claims.claims or not self._devices.rules.prioritized_list:
+            return zeros(len(nodes))
+        return self._filtering.scores(claims, pod, nodes)
+
+    def normalize_score(
+        self, state: fwk.CycleState, pod: Pod, scores: fwk.Scores, nodes: fwk.Rows
+    ) -> fwk.Scores:
+        return scale(scores)
+
+    # --- Reserve, Unreserve, PreBind -------------------------------------------------------------
+
+    def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status | None:
+        claims = state.get(PodClaims)
+        indexes = claims.to_allocate
+        if not indexes:
+            return None
+        try:
+            found = self.allocation(claims, pod, node_name)
+        except AllocationError as fault:
+            return fwk.Status.error(fault)
+        if found is None:
+            # A claim for extended resources alone, on a node where a device plugin serves them.
+            is_served = all(claims.claims[index] is claims.extended for index in indexes)
+            return None if is_served else NO_ALLOCATION
+        allocations, claims.needs = found
+        for index, allocation in zip(indexes, allocations, strict=True):
+            claims.reserved[index] = allocation
+            self._devices.reserve(claims.claims[index], allocation)
+        return None
+
+    def allocation(
+        self, claims: PodClaims, pod: Pod, node_name: str
+    ) -> tuple[list[AllocationResult], extended.Needs | None] | None:
+        """Return what each claim without an allocation gets on a node; ``None`` for nothing."""
+        node = self._handle.cluster.node(node_name)
+        return None if node is None else self._filtering.allocation(claims, pod, node)
+
+    def unreserve(
+        self, state: fwk.CycleState, pod: Pod, node_name: str
+    ) -> Coroutine[Any, Any, None] | None:
+        claims = state.find(PodClaims)
+        if claims is None or not claims.claims:
+            return None
+        self._releases.settle(claims, pod)
+        return self._releases.undo(claims, pod) if self._releases.written(claims, pod) else None
+
+    def pre_bind_pre_flight(
+        self, state: fwk.CycleState, pod: Pod, node_name: str
+    ) -> fwk.PreFlight | fwk.Status:
+        claims = state.get(PodClaims)
+        return fwk.PreFlight(allow_parallel=True) if claims.claims else fwk.skip()
+
+    async def pre_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status | None:
+        claims = state.get(PodClaims)
+        try:
+            await self._binder.bind(claims, pod, node_name)
+        except ClaimNotWritten as fault:
+            return fwk.Status.error(str(fault))
+        if not self._devices.rules.binding_conditions:
+            return None
+        return await self._preparation.wait(claims, pod, node_name)
+
+    # --- Requeue ---------------------------------------------------------------------------------
+
+    def events_to_register(self) -> list[fwk.Registration]:
+        claim_helps = self._hints.claim_helps
+        return [
+            fwk.on("Node", "add|label|allocatable"),
+            fwk.on("resource.k8s.io/ResourceClaim", "add|update|delete", hint=claim_helps),
+            fwk.on("TargetPod", "generated-claim", hint=self._hints.claims_were_made),
+            fwk.on("resource.k8s.io/DeviceClass", "add|update"),
+            fwk.on("resource.k8s.io/ResourceSlice", "add|update"),
+        ]
+
+
+class ReportingDynamicResources(DynamicResources):
+    """DynamicResources as of 1.36, which adds a text to the message of every rejected pod."""
+
+    no_claims = fwk.Status.unschedulable("no new claims to deallocate")
+    no_help = fwk.Status.unschedulable("still not schedulable")
+
+
+class DynamicResourcesWithoutTaintRules(DynamicResources):
+    """DynamicResources without the feature DRADeviceTaintRules."""
+
+    watches = (ResourceClaim, DeviceClass, ResourceSlice)

@@ -1,0 +1,182 @@
+"""Filter and Score: on which nodes a pod can use its claims, for all nodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from podium import framework as fwk
+from podium.api import resources
+from podium.api.objects import AllocationResult, Pod, ResourceClaim
+from podium.devices import FAILED, TIMED_OUT, allocated_score
+from podium.devices.extended_resources import may_be_provided
+from podium.errors import AllocationError
+from podium.framework.scores import zeros
+from podium.plugins.dynamic_resources.binding_conditions import is_hopeless
+from podium.plugins.dynamic_resources.extended import Needs, needs_of, with_requests
+from podium.plugins.dynamic_resources.pod_claims import PodClaims
+
+STALE: Final = fwk.Status.unresolvable("cannot schedule extended resource claim")
+# The statuses of nodes, by their number in columns. The last one stands for an error.
+_OK, _NOT_OFFERED, _NOT_FREE, _BAD_POOLS, _UNAVAILABLE, _ERROR = range(6)
+_STATUSES: Final = (
+    fwk.SUCCESS,
+    fwk.Status.unresolvable("cannot fit resource"),
+    fwk.Status.unresolvable("cannot allocate all claims"),
+    fwk.Status.unresolvable("invalid resource pools were encountered"),
+    fwk.Status.unresolvable("resourceclaim not available on the node"),
+)
+# By how a search ended, beginning with TIMED_OUT, which is -1.
+_OF_KIND: Final = np.array([_ERROR, _OK, _NOT_FREE, _BAD_POOLS, _ERROR], np.intp)
+
+Mask = NDArray[np.bool_]
+
+
+class Variant(NamedTuple):
+    """The claims to allocate on some nodes; ``positions`` are those of the nodes in a view.
+
+    ``needs`` are what the claim for extended resources asks for there.
+    """
+
+    positions: NDArray[np.intp]
+    claims: list[ResourceClaim]
+    needs: Needs | None = None
+
+
+class Filtering:
+    """Decides for all nodes at once; nodes with equal devices cost one search together."""
+
+    def __init__(self, handle: fwk.Handle, filter_timeout: float, binding_timeout: float) -> None:
+        self._handle = handle
+        self._devices = handle.devices
+        self._timeout = filter_timeout if handle.devices.rules.scheduler_filter_timeout else 0.0
+        self._binding_timeout = binding_timeout
+
+    def judge(self, claims: PodClaims, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
+        """Return a status for each node; note the allocated claims that some nodes cannot use."""
+        claims.is_filtered = True
+        if claims.extended is not None and claims.extended.spec.devices.requests:
+            return fwk.Column.uniform(STALE, len(nodes))  # PostFilter deletes this claim
+        statuses, index = list(_STATUSES), np.zeros(len(nodes), np.intp)
+        for variant in self._variants(claims, pod, nodes):
+            kinds = self._kinds(variant, nodes)
+            index[variant.positions] = _OF_KIND[kinds + 1]
+            failed = (kinds == FAILED) | (kinds == TIMED_OUT)
+            if failed.any():
+                position = int(variant.positions[failed.argmax()])
+                is_late = bool(kinds[failed.argmax()] == TIMED_OUT)
+                statuses.append(self._error(variant, nodes.at(position), is_late))
+        if claims.has_extended:
+            index[self._lacking(pod, nodes)] = _NOT_OFFERED
+        index[self._unavailable(claims, nodes, index == _OK)] = _UNAVAILABLE
+        if not index.any():
+            return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
+        return fwk.Column(statuses, index)
+
+    def scores(self, claims: PodClaims, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
+        """Return how much each node's devices are wanted; only alternatives make a difference."""
+        if not any(map(_has_alternatives, claims.claims)):
+            return zeros(len(nodes))
+        known = sum(
+            allocated_score(claim, claim.status.allocation)
+            for claim in claims.claims
+            if claim.status.allocation is not None
+        )
+        scores: fwk.Scores = np.zeros(len(nodes), np.int64)
+        for variant in self._variants(claims, pod, nodes):
+            rows = nodes.index[variant.positions]
+            outcomes = self._devices.allocate_each(variant.claims, rows, self._timeout)
+            scores[variant.positions] = outcomes.scores + known
+        return scores
+
+    def allocation(
+        self, claims: PodClaims, pod: Pod, node: fwk.NodeInfo
+    ) -> tuple[list[AllocationResult], Needs | None] | None:
+        """Return what each claim without an allocation gets on a node where Filter succeeded.
+
+        ``None`` means that nothing is to be allocated there.
+        """
+        for variant in self._variants(claims, pod, node.alone()) if claims.is_filtered else ():
+            found = self._devices.allocation_on(variant.claims, node.row)
+            return found, variant.needs
+        return None
+
+    # --- claims to allocate ----------------------------------------------------------------------
+
+    def _kinds(self, variant: Variant, nodes: fwk.Rows) -> NDArray[np.int8]:
+        rows = nodes.index[variant.positions]
+        return self._devices.allocate_each(variant.claims, rows, self._timeout).kinds
+
+    def _variants(self, claims: PodClaims, pod: Pod, nodes: fwk.Rows) -> Iterator[Variant]:
+        """Yield the claims to allocate; they differ between nodes for extended resources."""
+        wanted = [claims.claims[index] for index in claims.to_allocate]
+        if not wanted:
+            return
+        if claims.extended is None or claims.extended.status.allocation is not None:
+            yield Variant(np.arange(len(nodes)), wanted)
+            return
+        provided = [*self._devices.extended_resources.requested(resources.spec_requests(pod)[0])]
+        by_devices = fwk.packed([nodes.allocatable(name) == 0 for name in provided])
+        for number, bits in enumerate(by_devices.values):
+            if not bits and not claims.named:
+                continue  # device plugins serve the pod, and NodeResourcesFit has judged them
+            names = [name for bit, name in enumerate(provided) if bits >> bit & 1]
+            needs = needs_of(pod, names, self._devices.extended_resources)
+            asking = [*wanted[:-1], with_requests(wanted[-1], needs)]
+            yield Variant(np.flatnonzero(by_devices.index == number), asking, needs)
+
+    def _error(self, variant: Variant, node: fwk.NodeInfo, is_late: bool) -> fwk.Status:
+        """Return the error of the first node on which the search failed; it ends the attempt."""
+        if is_late:
+            text = f"node {node.name}: timed out trying to allocate devices"
+            return fwk.Status.error(text)
+        try:
+            self._devices.allocator.allocate(variant.claims, node.node)
+        except AllocationError as fault:
+            return fwk.Status.error(fault)
+        return _STATUSES[_NOT_FREE]  # it depends on nothing that has changed since
+
+    # --- nodes that do not do --------------------------------------------------------------------
+
+    def _lacking(self, pod: Pod, nodes: fwk.Rows) -> Mask:
+        """Return the nodes that lack an extended resource that devices do not provide either."""
+        lacking = np.zeros(len(nodes), np.bool_)
+        for name, amount in resources.spec_requests(pod)[0].items():
+            if not amount or not may_be_provided(name):
+                continue
+            if self._devices.extended_resources.class_of(name) is not None:
+                continue
+            for position in np.flatnonzero(nodes.allocatable(name) == 0).tolist():
+                lacking[position] |= name not in nodes.at(position).node.status.allocatable
+        return lacking
+
+    def _unavailable(self, claims: PodClaims, nodes: fwk.Rows, fitting: Mask) -> Mask:
+        """Return the nodes, of the fitting ones, that cannot use an allocated claim."""
+        unavailable = np.zeros(len(nodes), np.bool_)
+        for index, claim in enumerate(claims.claims):
+            reach = claims.on_nodes.get(index)
+            if self._is_hopeless(claim):
+                missing = fitting
+            elif reach is None:
+                continue
+            else:
+                missing = fitting.copy()
+                for term in reach.terms:
+                    missing &= ~nodes.matching_term(term)
+            if missing.any():
+                claims.unavailable.add(index)
+                unavailable |= missing
+        return unavailable
+
+    def _is_hopeless(self, claim: ResourceClaim) -> bool:
+        """Return whether the devices of an allocated claim will never be prepared."""
+        if claim.status.allocation is None or not self._devices.rules.binding_conditions:
+            return False
+        return is_hopeless(claim, self._binding_timeout, self._handle.clock.now())
+
+
+def _has_alternatives(claim: ResourceClaim) -> bool:
+    return any(request.first_available for request in claim.spec.devices.requests)

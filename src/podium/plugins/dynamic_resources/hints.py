@@ -1,0 +1,41 @@
+"""Which changes of claims may help a pod that was rejected because of its claims."""
+
+from __future__ import annotations
+
+from podium.api.objects import Pod, ResourceClaim
+from podium.plugins.dynamic_resources.references import (
+    FindClaim,
+    Unresolved,
+    can_be_resolved,
+    claims_of,
+    may_use,
+)
+
+
+class Hints:
+    """The hints of the plugin. The cluster has changed already when they are asked."""
+
+    def __init__(self, find: FindClaim) -> None:
+        self._find = find
+
+    def claim_helps(self, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> bool:
+        """Return whether a change of a claim frees devices, or is about a claim of the pod."""
+        if new is None:
+            return old is not None and old.status.allocation is not None
+        had = old is not None and old.status.allocation is not None
+        is_freed = had and new.status.allocation is None
+        # The quick check first: each change of a claim is put to all pods that wait for claims.
+        if not is_freed and not may_use(pod, new):
+            return False
+        try:
+            claims = claims_of(pod, self._find)
+        except Unresolved:
+            return False
+        if is_freed:
+            return True
+        is_own = any(claim.uid == new.uid for claim in claims)
+        return is_own and (old is None or old.status != new.status)
+
+    def claims_were_made(self, pod: Pod, old: Pod | None, new: Pod) -> bool:
+        """Return whether the pod itself has changed, and all of its claims exist now."""
+        return new.uid == pod.uid and can_be_resolved(new, self._find)

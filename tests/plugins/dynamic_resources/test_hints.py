@@ -1,0 +1,52 @@
+"""Which changes wake a pod that waits for its claims. The recorded hints cover the rest."""
+
+import pytest
+
+from podium.testing.builders import pod
+from podium.testing.builders_devices import resource_claim
+from tests.support.dynamic_resources import Trial, claiming, device, templated, two_nodes
+
+OWN = resource_claim("gpu")
+HAS = resource_claim("gpu", allocated=device("a/gpu-0"))
+OTHER = resource_claim("other")
+OTHER_HAS = resource_claim("other", allocated=device("a/gpu-0"))
+
+
+def hint(trial, resource):
+    [found] = [
+        each.hint
+        for each in trial.plugin.events_to_register()
+        if each.event.resource.endswith(resource)
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("known", "old", "new", "wakes"),
+    [
+        pytest.param([OWN], None, OWN, True, id="own-claim-added"),
+        pytest.param([OWN], OWN, HAS, True, id="own-claim-allocated"),
+        pytest.param([OWN], HAS, OWN, True, id="own-claim-deallocated"),
+        pytest.param([OWN], OWN, OWN, False, id="own-claim-changed-in-no-way"),
+        pytest.param([OWN], None, OTHER, False, id="other-claim-added"),
+        pytest.param([OWN], OTHER, OTHER_HAS, False, id="other-claim-allocated"),
+        pytest.param([OWN], OTHER_HAS, OTHER, True, id="devices-freed"),
+        pytest.param([], OTHER_HAS, OTHER, False, id="own-claim-is-missing"),
+        pytest.param([OWN], OTHER_HAS, None, True, id="devices-freed-by-deletion"),
+        pytest.param([OWN], OTHER, None, False, id="deletion-that-frees-nothing"),
+    ],
+)
+def test_claims(known, old, new, wakes):
+    trial = Trial(*two_nodes(), *known)
+
+    assert hint(trial, "ResourceClaim")(claiming("gpu"), old, new) is wakes
+
+
+def test_claim_of_a_template_is_there():
+    owner = {"kind": "Pod", "name": "web", "uid": "uid-web", "controller": True}
+    trial = Trial(*two_nodes(), resource_claim("gpu-x", owner_references=[owner]))
+    made = hint(trial, "TargetPod")
+
+    assert made(templated(), templated(), templated("gpu-x"))
+    assert not made(templated(), templated(), templated("gpu-y"))
+    assert not made(templated(), pod("other"), pod("other"))  # in 1.36 it hears of all pods

@@ -1,0 +1,203 @@
+"""No device is ever given to two claims, whatever happens between pods, claims and the API.
+
+The model is what the API has: each claim with its devices. The scheduler may be behind it, lose
+answers, fail half-way and restart.
+"""
+
+from collections import Counter
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from podium import framework as fwk
+from podium.api.objects import ResourceClaim
+from podium.errors import Conflict, NotFound, Unreachable
+from podium.framework.offline import patched
+from podium.testing.builders_devices import resource_claim
+from tests.support.dynamic_resources import Trial, claiming, devices_of, two_nodes
+
+CLAIMS = [f"c{number}" for number in range(6)]
+DEVICES = 2  # on each of two nodes
+
+
+class Api:
+    """The claims as the API server has them; ``fate`` says what becomes of the next write."""
+
+    def __init__(self) -> None:
+        self.claims: dict[str, ResourceClaim] = {}
+        self.version = 0
+        self.fate = "answer"
+
+    def put(self, claim: ResourceClaim) -> ResourceClaim:
+        self.version += 1
+        metadata = msgspec.structs.replace(claim.metadata, resource_version=str(self.version))
+        self.claims[claim.key] = stored = msgspec.structs.replace(claim, metadata=metadata)
+        return stored
+
+    def _write(self, claim: ResourceClaim, **fields) -> ResourceClaim:
+        fate, self.fate = self.fate, "answer"
+        if fate == "lost":
+            raise Unreachable("no answer", sent=True)
+        current = self.claims.get(claim.key)
+        if current is None:
+            raise NotFound(f"{claim.key} not found", 404)
+        if (current.uid, _version(current)) != (claim.uid, _version(claim)):
+            raise Conflict("the object has been modified", 409)
+        stored = self.put(msgspec.structs.replace(current, **fields))
+        if fate == "written and lost":
+            raise Unreachable("no answer", sent=True)
+        return stored
+
+    async def set_finalizers(self, claim, finalizers):
+        metadata = msgspec.structs.replace(claim.metadata, finalizers=tuple(finalizers))
+        return self._write(claim, metadata=metadata)
+
+    async def patch_claim_status(self, claim, status):
+        return self._write(claim, status=patched(claim.status, status))
+
+    async def remove_consumer(self, claim, uid):
+        current = self.claims.get(claim.key)
+        if current is None:
+            raise NotFound(f"{claim.key} not found", 404)
+        if current.uid != claim.uid:
+            raise Conflict("it has another uid", 409)
+        left = [each for each in current.status.reserved_for if each.uid != uid]
+        return self._write(current, status=patched(current.status, {"reservedFor": left}))
+
+    async def read(self, kind, key):
+        if key not in self.claims:
+            raise NotFound(f"{key} not found", 404)
+        return self.claims[key]
+
+
+def _version(claim):
+    return claim.metadata.resource_version
+
+
+class Claims(RuleBasedStateMachine):
+    """Pods are named as their claims: each pod uses one claim, and may use it with others."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.api = Api()
+        self.uid = 0
+        self.restart()
+
+    def restart(self) -> None:
+        """A new scheduler: it knows what the API has, and nothing of what was in flight."""
+        self.trial = Trial(*two_nodes(DEVICES), *self.api.claims.values())
+        self.trial.handle.client = self.api
+        self.flights: dict[str, tuple[fwk.CycleState, object, str]] = {}
+
+    # --- users and the watch ---------------------------------------------------------------------
+
+    @rule(name=st.sampled_from(CLAIMS), count=st.integers(1, 2))
+    def create(self, name, count):
+        key = f"default/{name}"
+        if key not in self.api.claims:
+            self.uid += 1
+            self.api.put(resource_claim(name, uid=f"uid-{name}-{self.uid}", count=count))
+
+    @rule(name=st.sampled_from(CLAIMS))
+    def delete(self, name):
+        self.api.claims.pop(f"default/{name}", None)
+
+    @rule(name=st.sampled_from(CLAIMS))
+    def show(self, name):
+        """The watch shows the claim as it is now."""
+        key = f"default/{name}"
+        if key in self.api.claims:
+            self.trial.cluster.set_object(self.api.claims[key])
+        else:
+            self.trial.cluster.remove_object(ResourceClaim, key)
+
+    @rule(name=st.sampled_from(CLAIMS))
+    def touch(self, name):
+        """Somebody changes a label: the next write of an older version conflicts."""
+        claim = self.api.claims.get(f"default/{name}")
+        if claim is not None:
+            self.api.put(claim)
+
+    # --- the scheduler ---------------------------------------------------------------------------
+
+    @rule(name=st.sampled_from(CLAIMS))
+    def attempt(self, name):
+        """Run a scheduling cycle for the pod, up to Reserve."""
+        if name in self.flights:
+            return
+        trial, asking = self.trial, claiming(name, name=f"pod-{name}")
+        if not trial.pre_filter(asking).ok:
+            return
+        feasible = trial.feasible(asking)
+        if feasible:
+            assert trial.plugin.reserve(trial.state, asking, feasible[0]) is None
+            self.flights[name] = trial.state, asking, feasible[0]
+
+    @precondition(lambda self: self.flights)
+    @rule(
+        data=st.data(),
+        fate=st.sampled_from(["answer", "answer", "lost", "written and lost"]),
+        succeeds=st.booleans(),
+    )
+    def bind(self, data, fate, succeeds):
+        """Run the binding; if PreBind or what follows it fails, all is undone."""
+        name = data.draw(st.sampled_from(sorted(self.flights)))
+        state, asking, node_name = self.flights.pop(name)
+        self.api.fate = fate
+        trial, trial.state = self.trial, state
+        if not trial.pre_bind(asking, node_name).ok or not succeeds:
+            self.api.fate = "answer"
+            trial.unreserve(asking, node_name)
+
+    @precondition(lambda self: self.flights)
+    @rule(data=st.data())
+    def give_up(self, data):
+        """The attempt fails before PreBind."""
+        name = data.draw(st.sampled_from(sorted(self.flights)))
+        state, asking, node_name = self.flights.pop(name)
+        self.trial.state = state
+        self.trial.unreserve(asking, node_name)
+
+    @rule()
+    def background(self):
+        self.trial.run_spawned()
+
+    @rule()
+    def crash(self):
+        for _, work in self.trial.handle.spawned:
+            work.close()
+        self.restart()
+
+    # --- what must hold --------------------------------------------------------------------------
+
+    @invariant()
+    def no_device_is_given_twice(self):
+        if not hasattr(self, "api"):
+            return
+        allocations = [claim.status.allocation for claim in self.api.claims.values()]
+        given = Counter(name for each in allocations for name in devices_of(each))
+        assert all(count == 1 for count in given.values()), given
+
+    @invariant()
+    def what_is_in_flight_belongs_to_an_attempt(self):
+        if hasattr(self, "api"):
+            open_writes = len(self.trial.handle.spawned)
+            assert self.trial.devices.in_flight <= len(self.flights) + open_writes
+
+    def teardown(self):
+        """Once nothing is under way and all was shown, exactly what the API has counts."""
+        if not hasattr(self, "api"):
+            return
+        for state, asking, node_name in self.flights.values():
+            self.trial.state = state
+            self.trial.unreserve(asking, node_name)
+        self.trial.run_spawned()
+        for name in CLAIMS:
+            self.show(name)
+        allocations = [claim.status.allocation for claim in self.api.claims.values()]
+        assert self.trial.taken == sorted(n for each in allocations for n in devices_of(each))
+        assert self.trial.devices.in_flight == 0
+
+
+TestClaims = Claims.TestCase
