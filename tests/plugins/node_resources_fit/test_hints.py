@@ -5,17 +5,16 @@ from podium.api.objects import DeviceClass, DeviceClassSpec, ObjectMeta
 from podium.framework.declared_kinds import registered_in
 from podium.framework.event_rules import event_rules
 from podium.plugins.node_resources_fit import NodeResourcesFit
-from podium.plugins.node_resources_fit.hints import (
-    class_offers_resource,
-    node_became_large_enough,
-)
+from podium.plugins.node_resources_fit.hints import class_offers_resource
 from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle
 from tests.support.releases import plugin_of
 
 GPU = "example.com/gpu"
-pod_made_room = plugin_of("NodeResourcesFit", V1_37).pod_made_room
+FIT = plugin_of("NodeResourcesFit", V1_37)
+pod_made_room = FIT.pod_made_room
+node_became_large_enough = FIT.node_became_large_enough
 WAITING = pod("waiting", cpu="2", requests={GPU: 1})
 
 

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api import resources
-from podium.api.objects import Pod
+from podium.api.objects import DeviceClass, Pod, ResourceClaim, ResourceSlice
 from podium.framework.args import invalid
+from podium.framework.device_amounts import WithDevices
 from podium.framework.resource_scoring import (
     CPU_AND_MEMORY,
     Demand,
@@ -50,6 +52,7 @@ class Demands:
 
 class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
     name = "NodeResourcesBalancedAllocation"
+    watches = (DeviceClass, ResourceClaim, ResourceSlice)
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
@@ -67,10 +70,14 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         self.resources = args.resources or CPU_AND_MEMORY
         self.request_rule = handle.cluster.request_rule
         self.current = CurrentBalances()
+        self.devices = handle.devices
+        self.classes = handle.devices.extended_resources.classes
 
     def sign(self, pod: Pod) -> Hashable:
         if resources.is_held(pod):
             raise fwk.NotSignable  # its status counts, which a pending pod hardly ever has
+        if self.classes and self._asks_for_devices(pod):
+            raise fwk.NotSignable  # what devices there are matters, too
         return resources.written_requests(pod)
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
@@ -87,13 +94,17 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         asked = state.find(Demands) or self.demands_of(pod)
         if asked is None:
             return 0  # the profile has Score of this plugin enabled, but not PreScore
-        there = [share for share in shares(asked.of, node) if share.capacity]
+        with_devices = WithDevices.of(self.devices, asked.of, node) if self.classes else None
+        there = [share for share in shares(asked.of, with_devices or node) if share.capacity]
         return int(points(balance_with(there), balance_of(there)))
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         asked = state.find(Demands) or self.demands_of(pod)
         if asked is None:
             return np.zeros(len(nodes), np.int64)
+        if self.classes and (more := WithDevices.of(self.devices, asked.of, nodes)):
+            after = balances(asked.of, more, balance_with)
+            return cast("fwk.Scores", points(after, balances(asked.of, more, balance_of)))
         before = self.current.on(nodes, asked.of)
         floats = exact_floats(nodes, asked.of)
         if floats is None:
@@ -101,6 +112,11 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
             return scores
         small: NDArray[np.int16] = points(balances_of_two(floats, nodes, asked.of), before)
         return small.astype(np.int64)
+
+    def _asks_for_devices(self, pod: Pod) -> bool:
+        """Return whether the pod requests a resource that a device class provides."""
+        provided = self.devices.extended_resources
+        return any(provided.requested(resources.spec_requests(pod)[0]))
 
     def demands_of(self, pod: Pod) -> Demands | None:
         # The pod's status counts here, unlike in NodeResourcesFit.

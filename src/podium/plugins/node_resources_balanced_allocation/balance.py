@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
+from podium.framework.device_amounts import WithDevices
 from podium.framework.resource_scoring import Demand, FloatColumns, scratch, wrapped
 
 
@@ -27,7 +28,10 @@ class Share(NamedTuple):
         return Share(self.capacity[mask], self.used[mask], self.demand)
 
 
-def shares(asked: Iterable[Demand], nodes: fwk.NodeInfo | fwk.Rows) -> list[Share]:
+Nodes = fwk.NodeInfo | fwk.Rows | WithDevices
+
+
+def shares(asked: Iterable[Demand], nodes: Nodes) -> list[Share]:
     return [
         Share(nodes.allocatable(demand.name), nodes.requested(demand.name), demand.amount)
         for demand in asked
@@ -35,7 +39,7 @@ def shares(asked: Iterable[Demand], nodes: fwk.NodeInfo | fwk.Rows) -> list[Shar
 
 
 def by_resources_present(
-    asked: Sequence[Demand], nodes: fwk.Rows
+    asked: Sequence[Demand], nodes: fwk.Rows | WithDevices
 ) -> Iterable[tuple[Any, list[Share]]]:
     """Yield a mask of the nodes with the same resources, and their shares of these resources."""
     there = shares(asked, nodes)
@@ -46,7 +50,9 @@ def by_resources_present(
 
 
 def balances(
-    asked: Sequence[Demand], nodes: fwk.Rows, rule: Callable[[Sequence[Share]], Any]
+    asked: Sequence[Demand],
+    nodes: fwk.Rows | WithDevices,
+    rule: Callable[[Sequence[Share]], Any],
 ) -> NDArray[np.int64]:
     """Return each node's balance; ``rule`` is ``balance_of`` or ``balance_with``."""
     if asked and all(nodes.all_have(demand.name) for demand in asked):  # nearly always

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api import resources
-from podium.api.objects import Pod
+from podium.api.objects import DeviceClass, Node, Pod, ResourceClaim, ResourceSlice
+from podium.framework.device_amounts import WithDevices
 from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand
 from podium.plugins.node_resources_fit import hints
 from podium.plugins.node_resources_fit.args import FitArgs
@@ -38,10 +39,14 @@ DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.RESOURCES)
 
 @dataclass(frozen=True, slots=True)
 class CheckedNeeds:
-    """PreFilter's state: the needs to check, and their names."""
+    """PreFilter's state: the needs to check, and their names.
+
+    ``provided`` are those that devices provide on nodes that do not offer them themselves.
+    """
 
     needs: Needs
     names: tuple[str, ...]
+    provided: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ class NodeResourcesFit(
 ):
     name = "NodeResourcesFit"
     Args = FitArgs
+    watches = (DeviceClass, ResourceClaim, ResourceSlice)
 
     def __init__(self, args: FitArgs, handle: fwk.Handle) -> None:
         self.args = args
@@ -68,8 +74,12 @@ class NodeResourcesFit(
         self.request_rule = handle.cluster.request_rule
         self.strategy = args.scoring_strategy.build()
         self.resources = args.scoring_strategy.resources or CPU_AND_MEMORY
+        self.devices = handle.devices
+        self.classes = handle.devices.extended_resources.classes
 
     def sign(self, pod: Pod) -> Hashable:
+        if self.classes and self.provided(needs_of(pod)):
+            raise fwk.NotSignable  # what devices there are matters, too
         # As written, which is faster than summing up, and replicas are written the same.
         return resources.written_requests(pod)
 
@@ -78,25 +88,30 @@ class NodeResourcesFit(
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
         needs = self.checked(pod)
-        state.put(CheckedNeeds(needs, tuple([name for name, _ in needs])))
+        provided = self.provided(needs) if self.classes else ()
+        state.put(CheckedNeeds(needs, tuple([name for name, _ in needs]), provided))
 
-    def needs(self, state: fwk.CycleState, pod: Pod) -> Needs:
-        return state.get(CheckedNeeds).needs
+    def needs(self, state: fwk.CycleState, pod: Pod) -> Needs | None:
+        checked = state.get(CheckedNeeds)
+        return None if checked.provided else checked.needs
 
     def filter(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> fwk.Status:
         checked = state.get(CheckedNeeds)
-        short = [*shortages(checked.needs, node)]
+        short = [*shortages(checked.needs, node, checked.provided)]
         if not any(short):
             return fwk.SUCCESS
         bits = sum(1 << bit for bit, is_short in enumerate(short) if is_short)
-        return rejection(checked.names, bits, any(unresolvable(checked.needs, node)))
+        never = any(unresolvable(checked.needs, node, checked.provided))
+        return rejection(checked.names, bits, never)
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         checked = state.get(CheckedNeeds)
         if fits_everywhere(checked.needs, nodes):
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
-        short = cast("list[NDArray[np.bool_]]", [*shortages(checked.needs, nodes)])
-        never = reduce(or_, unresolvable(checked.needs, nodes), np.zeros(len(nodes), np.bool_))
+        needs, provided = checked.needs, checked.provided
+        short = cast("list[NDArray[np.bool_]]", [*shortages(needs, nodes, provided)])
+        never = np.zeros(len(nodes), np.bool_)
+        never = reduce(or_, unresolvable(needs, nodes, provided), never)
         width = len(short)
         return fwk.packed([*short, never]).map(
             lambda bits: rejection(checked.names, bits & ~(1 << width), bits >> width == 1)
@@ -106,18 +121,24 @@ class NodeResourcesFit(
         state.put(ScoredDemands(self.demands_of(pod)))
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
-        score: int = self.strategy.score(self.scored(state, pod), node)
+        demands = self.scored(state, pod)
+        with_devices = WithDevices.of(self.devices, demands, node) if self.classes else None
+        score: int = self.strategy.score(demands, with_devices or node)
         return score
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
-        return self.strategy.score_all(self.scored(state, pod), nodes)
+        demands = self.scored(state, pod)
+        if self.classes and (with_devices := WithDevices.of(self.devices, demands, nodes)):
+            scores: fwk.Scores = self.strategy.score(demands, with_devices)
+            return scores
+        return self.strategy.score_all(demands, nodes)
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
             fwk.on("AssignedPod", "delete", hint=self.pod_made_room),
             fwk.on("AssignedPod", "scale-down", hint=self.pod_made_room),
             fwk.on("TargetPod", "scale-down", hint=self.pod_made_room),
-            fwk.on("Node", "add|allocatable", hint=hints.node_became_large_enough),
+            fwk.on("Node", "add|allocatable", hint=self.node_became_large_enough),
             fwk.on("resource.k8s.io/DeviceClass", "add|update", hint=hints.class_offers_resource),
         ]
 
@@ -125,6 +146,10 @@ class NodeResourcesFit(
         if not hints.pod_made_room(pod, old, new, self.request_rule):
             return False
         return self._may_fit_now(pod, (new or old).node_name)
+
+    def node_became_large_enough(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        needs = needs_of(pod)
+        return hints.node_became_large_enough(needs, old, new, self.provided(needs))
 
     def _may_fit_now(self, pod: Pod, node_name: str) -> bool:
         """Return whether a pod may fit on a node that now has more room.
@@ -143,7 +168,8 @@ class NodeResourcesFit(
                 for name, amount in needs_of(other.pod):
                     if name in needed:
                         needed[name] += amount
-        return not any(shortages(tuple(needed.items()), node))
+        needs = tuple(needed.items())
+        return not any(shortages(needs, node, self.provided(needs)))
 
     def checked(self, pod: Pod) -> Needs:
         """Return the pod's needs without the resources that the arguments ignore."""
@@ -161,6 +187,10 @@ class NodeResourcesFit(
         """Return what PreScore stored, or compute it if the profile has this PreScore disabled."""
         kept = state.find(ScoredDemands)
         return self.demands_of(pod) if kept is None else kept.demands
+
+    def provided(self, needs: Needs) -> tuple[str, ...]:
+        """Return which of these resources a device class provides."""
+        return tuple(self.devices.extended_resources.requested(dict(needs)))
 
     def demands_of(self, pod: Pod) -> tuple[Demand, ...]:
         return scored_demands(self.resources, pod)

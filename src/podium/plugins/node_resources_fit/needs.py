@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -31,9 +31,16 @@ def needs_of(pod: Pod) -> Needs:
     return tuple([need for need in needs if need[1] > 0])
 
 
-def shortages(needs: Needs, nodes: fwk.NodeInfo | fwk.Rows) -> Iterator[bool | NDArray[np.bool_]]:
-    """Yield for each need whether too little is free: a bool for a node, an array for a view."""
-    return (amount > nodes.free(name) for name, amount in needs)
+def shortages(
+    needs: Needs, nodes: fwk.NodeInfo | fwk.Rows, provided: Collection[str] = ()
+) -> Iterator[bool | NDArray[np.bool_]]:
+    """Yield for each need whether too little is free: a bool for a node, an array for a view.
+
+    What devices provide is left to DynamicResources on nodes that do not offer the resource.
+    """
+    for name, amount in needs:
+        is_short = amount > nodes.free(name)
+        yield is_short & (nodes.allocatable(name) > 0) if name in provided else is_short
 
 
 def fits_everywhere(needs: Needs, nodes: fwk.Rows) -> bool:
@@ -45,10 +52,13 @@ def fits_everywhere(needs: Needs, nodes: fwk.Rows) -> bool:
 
 
 def unresolvable(
-    needs: Needs, nodes: fwk.NodeInfo | fwk.Rows
+    needs: Needs, nodes: fwk.NodeInfo | fwk.Rows, provided: Collection[str] = ()
 ) -> Iterator[bool | NDArray[np.bool_]]:
     """Yield for each need except ``pods`` whether even an empty node would have too little."""
-    return (amount > nodes.allocatable(name) for name, amount in needs[1:])
+    for name, amount in needs[1:]:
+        offered = nodes.allocatable(name)
+        is_short = amount > offered
+        yield is_short & (offered > 0) if name in provided else is_short
 
 
 @lru_cache(maxsize=4096)
