@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.api.objects import Pod
-from podium.conformance import filtering, post_filter, ranking
+from podium.conformance import allocations, filtering, post_filter, ranking
 from podium.conformance.cases import AttemptCase, Verdict
 from podium.conformance.core import CoreBuilder, check_profile, parse, unknown_kinds
 from podium.conformance.outcome import Comparison
@@ -17,10 +17,7 @@ def replay_attempt(case: AttemptCase, builder: CoreBuilder, compare: Comparison)
         for kind in unread:
             compare.leave_out(["expect"], f"{kind} are not read yet")
         return
-    pod = parse(Pod, case.pod)
-    core = builder.filled(case.config, case.cluster)
-    check_profile(core, pod)
-    trial = Trial(core, pod, case.expect, AbsentPlugins(core, pod), compare)
+    trial = _trial(case, builder, compare)
     if not _enters_queue(trial):
         return
     try:
@@ -29,10 +26,20 @@ def replay_attempt(case: AttemptCase, builder: CoreBuilder, compare: Comparison)
         if case.expect.error is None:  # only that it fails is compared, not the message
             compare.differ("error", None, str(failure))
     finally:
-        core.background.run()  # finish evictions before the next attempt of the pod
+        trial.core.background.run()  # finish evictions before the next attempt of the pod
+    if allocations.compare_given_back(trial):
+        trial = _trial(case, builder, compare)  # the cluster has changed
     if compare.outcome.passed:
         _compare_whole(trial)
-        core.background.run()
+        trial.core.background.run()
+
+
+def _trial(case: AttemptCase, builder: CoreBuilder, compare: Comparison) -> Trial:
+    """Return the attempt on a new core."""
+    pod = parse(Pod, case.pod)
+    core = builder.filled(case.config, case.cluster)
+    check_profile(core, pod)
+    return Trial(core, pod, case.expect, AbsentPlugins(core, pod), compare)
 
 
 def _enters_queue(trial: Trial) -> bool:
@@ -56,6 +63,7 @@ def _compare_stages(trial: Trial) -> None:
         cycle.score(trial.feasible(found))
         trial.compare.differ("error", trial.expect.error, None)
     elif trial.expect.feasible or trial.expect.best:
+        allocations.compare(trial, cycle, found)
         ranking.compare(trial, cycle, found)
     else:
         post_filter.compare(trial, cycle, found)

@@ -54,8 +54,8 @@ class Preemption(Recorded, frozen=True):
 class AttemptResult(Recorded, frozen=True):
     """The result of one attempt; a field is ``None`` if the attempt did not get that far.
 
-    The last four are about resource claims. Nothing compares them, as cases with resource claims
-    are left out.
+    The last four are about resource claims: what they get on each node, which claims are given
+    back, and what devices serve of extended resources.
     """
 
     feasible: tuple[str, ...]

@@ -14,6 +14,7 @@ from podium.api.objects import (
     CSINode,
     CSIStorageCapacity,
     DeviceClass,
+    DeviceTaintRule,
     Namespace,
     Node,
     PersistentVolume,
@@ -22,6 +23,8 @@ from podium.api.objects import (
     PodDisruptionBudget,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
+    ResourceSlice,
     Service,
     StatefulSet,
     StorageClass,
@@ -59,10 +62,13 @@ KINDS: Mapping[str, type[ApiObject]] = {
     "csistoragecapacities": CSIStorageCapacity,
     "volumeattachments": VolumeAttachment,
     "pdbs": PodDisruptionBudget,
+    "deviceclasses": DeviceClass,
+    "resourceclaims": ResourceClaim,
+    "resourceslices": ResourceSlice,
+    "devicetaintrules": DeviceTaintRule,
 }
-_IN_EVENTS: tuple[type[ApiObject], ...] = (*KINDS.values(), DeviceClass)
 RESOURCES: Mapping[str, type[ApiObject]] = {
-    **{kind.__name__: kind for kind in _IN_EVENTS},
+    **{kind.__name__: kind for kind in KINDS.values()},
     **dict.fromkeys(POD_KINDS, Pod),
 }
 _ENDED = ("Succeeded", "Failed")
