@@ -1,11 +1,15 @@
 """One control plane and one embedded server for all comparisons of a run, by release."""
 
 import functools
+import itertools
 
 import pytest
 
-from tests.support.control_plane import processes, sides
+from tests.support.control_plane import processes, schedulers, sides
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane, find_binaries
+from tests.support.control_plane.stage import Stage
+
+_numbers = itertools.count()
 
 
 def control_planes():
@@ -49,3 +53,21 @@ def ours(binaries, tmp_path_factory):
     folder = tmp_path_factory.mktemp("embedded")
     with sides.embedded(folder, release=binaries.release) as side:
         yield side
+
+
+@pytest.fixture(
+    scope="module",
+    params=schedulers.ALL,
+    ids=lambda cluster: cluster.__name__.replace("_", "-"),
+)
+def scheduled(request, binaries, tmp_path_factory):
+    """A cluster with a scheduler: podium on both kinds of cluster, and kube-scheduler."""
+    with request.param(binaries, tmp_path_factory.mktemp("scheduler")) as side:
+        yield side
+
+
+@pytest.fixture
+def stage(scheduled):
+    stage = Stage(scheduled, f"story-{next(_numbers)}")
+    yield stage
+    stage.clear()

@@ -4,17 +4,12 @@ The same stories are played with podium on the embedded cluster, and with kube-s
 where its program is at hand: all three must do and say the same.
 """
 
-import contextlib
-import itertools
-
 import pytest
 
 from podium.release import V1_37
-from tests.support.control_plane import sides
 from tests.support.control_plane.comparison import JSON_PATCH, MERGE
-from tests.support.control_plane.plane import ControlPlane, NoControlPlane
-from tests.support.control_plane.processes import LEASE, PACKER, USER, kube_scheduler, podium
-from tests.support.control_plane.stage import CLASSES, PRIORITIES, VOLUMES, Stage
+from tests.support.control_plane.processes import LEASE, PACKER
+from tests.support.control_plane.stage import CLASSES, PRIORITIES, VOLUMES
 
 pytestmark = pytest.mark.cluster
 
@@ -22,55 +17,6 @@ CLAIMS = "persistentvolumeclaims"
 SELECTED = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 ZONE = "topology.kubernetes.io/zone"
-
-_numbers = itertools.count()
-
-
-@contextlib.contextmanager
-def podium_on_embedded(binaries, folder):
-    release = binaries.release
-    with (
-        sides.embedded(folder, release=release) as side,
-        podium(folder, side.kubeconfig, release=release),
-    ):
-        yield side
-
-
-@contextlib.contextmanager
-def podium_on_real(binaries, folder):
-    with (
-        ControlPlane(binaries) as plane,
-        podium(folder, plane.kubeconfig_for(USER), release=binaries.release),
-    ):
-        yield sides.real(plane)
-
-
-@contextlib.contextmanager
-def kube_scheduler_on_real(binaries, folder):
-    with ControlPlane(binaries) as plane:
-        try:
-            scheduler = kube_scheduler(binaries, folder, plane.kubeconfig_for(USER))
-        except NoControlPlane as missing:
-            pytest.skip(str(missing))
-        with scheduler:
-            yield sides.real(plane)
-
-
-@pytest.fixture(
-    scope="module",
-    params=[podium_on_real, podium_on_embedded, kube_scheduler_on_real],
-    ids=lambda cluster: cluster.__name__.replace("_", "-"),
-)
-def scheduled(request, binaries, tmp_path_factory):
-    with request.param(binaries, tmp_path_factory.mktemp("scheduler")) as side:
-        yield side
-
-
-@pytest.fixture
-def stage(scheduled):
-    stage = Stage(scheduled, f"story-{next(_numbers)}")
-    yield stage
-    stage.clear()
 
 
 @pytest.fixture
