@@ -30,11 +30,23 @@ def rendered(text, index=0, /, **values):
         pytest.param("{{if .empty}}a{{end}}b", "b", id="empty-is-false"),
         pytest.param('{{if eq .text "x"}}x{{else if .size}}y{{else}}z{{end}}', "y", id="else-if"),
         pytest.param("{{if .no}}{{if .size}}a{{else}}b{{end}}{{end}}c", "c", id="if-in-an-if"),
+        pytest.param("{{$n := 3}}{{$n}}{{Mod .Index $n}}", "31", id="variable"),
+        pytest.param("{{(or .missing .size) | Int}}", "10", id="pipeline"),
+        pytest.param("{{.size | Mod .Index | AddInt 1}}", "6", id="long-pipeline"),
+        pytest.param("{{(or .missing nil) | JSON}}", "null", id="nothing"),
+        pytest.param("{{range 3}}{{.}},{{end}}", "0,1,2,", id="loop"),
+        pytest.param("{{range 2}}{{range 2}}{{.}}{{end}};{{end}}", "01;01;", id="loop-in-a-loop"),
+        pytest.param("{{range $i := 3}}{{if ge $i 1}}{{$i}}{{end}}{{end}}", "12", id="loop-name"),
+        pytest.param("{{range 2}}{{.}}{{$.Index}} {{end}}", "025 125 ", id="index-in-a-loop"),
+        pytest.param("{{range .list}}{{.name}}{{end}}", "ab", id="loop-over-a-list"),
+        pytest.param('{{if and .size (ne .text "x")}}a{{end}}', "a", id="and"),
         pytest.param("a \n{{- 5 -}}\n b{{/* note */}}", "a5b", id="trimmed"),
     ],
 )
 def test_render(text, expected):
-    assert rendered(text, 25, size=10, text="shop", empty="", no=False) == expected
+    values = {"size": 10, "text": "shop", "list": [{"name": "a"}, {"name": "b"}]}
+
+    assert rendered(text, 25, empty="", no=False, **values) == expected
 
 
 def test_only_what_depends_on_the_index_is_deferred():
@@ -46,7 +58,14 @@ def test_only_what_depends_on_the_index_is_deferred():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        pytest.param("{{range .x}}{{end}}", "'range' is not known here", id="unknown-action"),
+        pytest.param("{{with .x}}{{end}}", "'with' is not known here", id="unknown-action"),
+        pytest.param("{{range .text}}{{end}}", "cannot loop over 'shop'", id="loop-over-a-text"),
+        pytest.param("{{range .Index}}{{end}}", "cannot depend on .Index", id="deferred-loop"),
+        pytest.param("{{$x := .Index}}", "cannot depend on .Index", id="deferred-variable"),
+        pytest.param("{{$x}}", "'$x' is not known here", id="unknown-variable"),
+        pytest.param("{{range 2}}a{{else}}b{{end}}", "{{else}} of a {{range}}", id="loop-else"),
+        pytest.param("{{range 2}}", "without an {{end}}", id="open-loop"),
+        pytest.param("{{1 | }}", "is not an expression", id="open-pipeline"),
         pytest.param("{{.missing}}", "needs a template parameter", id="parameter-is-not-given"),
         pytest.param("{{if .size}}", "without an {{end}}", id="open-condition"),
         pytest.param("{{if .Index}}a{{end}}", "cannot depend on .Index", id="deferred-condition"),

@@ -6,67 +6,17 @@ as a ``Deferred`` value, so that a template is read as YAML once and not for eve
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from podium.bench.go_expressions import Expression, Scope, Value, Values, parse
 from podium.errors import PodiumError
 
-INDEX: Final = "Index"
-
 _ACTION: Final = re.compile(r"\{\{(-\s)?\s*(.*?)\s*(\s-)?\}\}", re.DOTALL)
-_TOKEN: Final = re.compile(r'\s*(\(|\)|"(?:[^"\\]|\\.)*"|[^\s()"]+)')
-_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?\Z")
-
-Value = Any  # a number, a string, a boolean, or None for a parameter that is not given
-Values = Mapping[str, Value]
-Expression = Callable[[Values], Value]
-
-
-def _number(value: Value) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise PodiumError(f"{value!r} is not a number") from None
-
-
-def _product(*numbers: Value) -> float:
-    product = 1.0
-    for number in numbers:
-        product *= _number(number)
-    return product
-
-
-def _ratio(dividend: Value, divisor: Value) -> float:
-    if not _number(divisor):
-        raise PodiumError("division by zero")
-    return _number(dividend) / _number(divisor)
-
-
-def _remainder(dividend: Value, divisor: Value) -> int:
-    if not int(_number(divisor)):
-        raise PodiumError("division by zero")
-    return int(_number(dividend)) % int(_number(divisor))
-
-
-_FUNCTIONS: Final[Mapping[str, Callable[..., Value]]] = {
-    "AddFloat": lambda *numbers: sum(map(_number, numbers)),
-    "AddInt": lambda *numbers: int(sum(map(_number, numbers))),
-    "SubtractFloat": lambda first, second: _number(first) - _number(second),
-    "SubtractInt": lambda first, second: int(_number(first) - _number(second)),
-    "MultiplyFloat": _product,
-    "MultiplyInt": lambda *numbers: int(_product(*numbers)),
-    "DivideFloat": _ratio,
-    "DivideInt": lambda first, second: int(_ratio(first, second)),
-    "Mod": _remainder,
-    "Int": lambda value: int(_number(value)),
-    "JSON": lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False),
-    "eq": lambda first, *others: first in others,
-    "ne": lambda first, second: first != second,
-    "not": lambda value: not value,
-}
+_ASSIGNED: Final = re.compile(r"(\$\w+)\s*:?=\s*(.*)", re.DOTALL)
+_MOST_LOOPS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,36 +24,39 @@ class Deferred:
     """A piece of text that depends on the number of the object."""
 
     expression: Expression
-    values: Values
+    scope: Scope
 
     def text(self, index: int) -> str:
-        return _text(self.expression({**self.values, INDEX: index}))
+        return _text(self.expression.evaluate(self.scope.at(index)))
 
 
-def render(text: str, values: Values) -> Iterator[str | Deferred]:
+Piece = str | Deferred
+
+
+@dataclass(frozen=True, slots=True)
+class _If:
+    """Branches with their conditions; the last one may have none."""
+
+    branches: list[tuple[Expression | None, list[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    variable: str  # with its dollar sign; empty if there is none
+    looped: Expression
+    body: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    variable: str
+    expression: Expression
+
+
+def render(text: str, values: Values) -> Iterator[Piece]:
     """Yield the pieces of a template in order; ``PodiumError`` if it cannot be filled in."""
-    shown = [True]  # for the text around, and for each ``if`` that is open
-    taken = [True]  # whether a branch of that ``if`` has been shown
-    for piece in _pieces(text):
-        if isinstance(piece, str):
-            if all(shown):
-                yield piece
-            continue
-        keyword, _, rest = piece[0].partition(" ")
-        match keyword:
-            case "if":
-                taken.append(all(shown) and bool(_decide(rest, values)))
-                shown.append(taken[-1])
-            case "else" if len(shown) > 1:
-                shown[-1] = not taken[-1] and (not rest or bool(_decide(rest[3:], values)))
-                taken[-1] = taken[-1] or shown[-1]
-            case "end" if len(shown) > 1:
-                shown.pop()
-                taken.pop()
-            case _ if all(shown):
-                yield _filled(piece[0], values)
-    if len(shown) > 1:
-        raise PodiumError("a template has an {{if}} without an {{end}}")
+    nodes, _ = _block(_pieces(text), "")
+    yield from _rendered(nodes, Scope(values))
 
 
 def _pieces(text: str) -> Iterator[str | tuple[str]]:
@@ -120,61 +73,95 @@ def _pieces(text: str) -> Iterator[str | tuple[str]]:
     yield rest.lstrip() if trims else rest
 
 
-def _filled(source: str, values: Values) -> str | Deferred:
-    expression, uses_index = _parse(source)
-    if uses_index:
-        return Deferred(expression, values)
-    value = expression(values)
+def _block(pieces: Iterator[str | tuple[str]], opened: str) -> tuple[list[Any], str]:
+    """Parse up to the end of a block; return its nodes, and the action that ends it."""
+    nodes: list[Any] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            nodes.append(piece)
+            continue
+        keyword, _, rest = piece[0].partition(" ")
+        match keyword:
+            case "if":
+                nodes.append(_if(pieces, rest))
+            case "range":
+                nodes.append(_range(pieces, rest))
+            case "else" | "end" if opened:
+                return nodes, piece[0]
+            case _:
+                nodes.append(_action(piece[0]))
+    if opened:
+        raise PodiumError(f"a template has an {{{{{opened}}}}} without an {{{{end}}}}")
+    return nodes, ""
+
+
+def _if(pieces: Iterator[str | tuple[str]], condition: str) -> _If:
+    branches: list[tuple[Expression | None, list[Any]]] = []
+    while True:
+        body, ended_by = _block(pieces, "if")
+        branches.append((parse(condition.strip()) if condition else None, body))
+        if ended_by == "end":
+            return _If(branches)
+        condition = ended_by.removeprefix("else").strip().removeprefix("if")
+
+
+def _range(pieces: Iterator[str | tuple[str]], source: str) -> _Range:
+    assigned = _ASSIGNED.match(source)
+    variable, looped = (assigned[1], assigned[2]) if assigned else ("", source)
+    body, ended_by = _block(pieces, "range")
+    if ended_by != "end":
+        raise PodiumError("{{else}} of a {{range}} is not known here")
+    return _Range(variable, parse(looped), body)
+
+
+def _action(source: str) -> _Assignment | Expression:
+    assigned = _ASSIGNED.match(source)
+    return _Assignment(assigned[1], parse(assigned[2])) if assigned else parse(source)
+
+
+def _rendered(nodes: list[Any], scope: Scope) -> Iterator[Piece]:
+    for node in nodes:
+        match node:
+            case str():
+                yield node
+            case Expression():
+                yield _filled(node, scope)
+            case _Assignment():
+                scope.variables[node.variable] = node.expression.now(scope, "a variable")
+            case _If():
+                yield from _rendered(_chosen(node, scope), scope)
+            case _Range():
+                yield from _repeated(node, scope)
+
+
+def _chosen(node: _If, scope: Scope) -> list[Any]:
+    for condition, body in node.branches:
+        if condition is None or condition.now(scope, "a condition"):
+            return body
+    return []
+
+
+def _repeated(node: _Range, scope: Scope) -> Iterator[Piece]:
+    looped = node.looped.now(scope, "a loop")
+    if isinstance(looped, int) and 0 <= looped <= _MOST_LOOPS:
+        looped = range(looped)
+    if not isinstance(looped, (list, range)):
+        raise PodiumError(f"{{{{range {node.looped.source}}}}}: cannot loop over {looped!r}")
+    for element in looped:
+        inner = scope.inside(element)
+        if node.variable:
+            inner.variables[node.variable] = element
+        yield from _rendered(node.body, inner)
+
+
+def _filled(expression: Expression, scope: Scope) -> Piece:
+    if expression.uses_index:
+        return Deferred(expression, scope)
+    value = expression.evaluate(scope)
     if value is None:
-        raise PodiumError(f"{{{{{source}}}}} needs a template parameter that is not given")
+        what = f"{{{{{expression.source}}}}}"
+        raise PodiumError(f"{what} needs a template parameter that is not given")
     return _text(value)
-
-
-def _decide(source: str, values: Values) -> Value:
-    expression, uses_index = _parse(source.strip())
-    if uses_index:
-        raise PodiumError(f"{{{{if {source}}}}}: a condition cannot depend on .{INDEX}")
-    return expression(values)
-
-
-def _parse(source: str) -> tuple[Expression, bool]:
-    """Return the expression, and whether it uses the number of the object."""
-    tokens = [found[1] for found in _TOKEN.finditer(source)]
-    expression = _call(iter([*tokens, ")"]), source)
-    return expression, f".{INDEX}" in tokens
-
-
-def _call(tokens: Iterator[str], source: str) -> Expression:
-    """Parse up to the closing parenthesis: a value, or a function and its arguments."""
-    parts = []
-    for token in tokens:
-        if token == ")":
-            break
-        parts.append(_call(tokens, source) if token == "(" else _operand(token, source))
-    if not parts:
-        raise PodiumError(f"{{{{{source}}}}} is not an expression")
-    function, *arguments = parts
-    if not arguments:
-        return function
-    return lambda values: _apply(function(values), [each(values) for each in arguments], source)
-
-
-def _apply(function: Value, arguments: list[Value], source: str) -> Value:
-    try:
-        return function(*arguments)
-    except TypeError as error:  # not a function, or not its number of arguments
-        raise PodiumError(f"{{{{{source}}}}} cannot be called: {error}") from error
-
-
-def _operand(token: str, source: str) -> Expression:
-    if token.startswith("."):
-        return lambda values: values.get(token[1:])
-    if token in _FUNCTIONS:
-        return lambda values: _FUNCTIONS[token]
-    if _NUMBER.match(token) or token.startswith('"') or token in ("true", "false"):
-        constant = json.loads(token)
-        return lambda values: constant
-    raise PodiumError(f"{{{{{source}}}}}: {token!r} is not known here")
 
 
 def _text(value: Value) -> str:
