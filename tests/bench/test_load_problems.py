@@ -194,9 +194,9 @@ def problems(load, *args, **kwargs):
             "[{opcode: sleep, duration: 5}]", "{}", "must be a duration", id="bad-duration"
         ),
         pytest.param(
-            "[{opcode: allocResourceClaims, namespace: a}]",
+            "[{opcode: createPodGroups, namespace: a}]",
             "{}",
-            "operation allocResourceClaims cannot run: podium does not allocate resource claims",
+            "operation createPodGroups cannot run: podium does not schedule pod groups",
             id="operation-of-upstream",
         ),
         pytest.param(
@@ -240,8 +240,8 @@ def problems(load, *args, **kwargs):
         pytest.param(
             "[{opcode: createPods, count: 1, podTemplatePath: loop.yaml}]",
             "{}",
-            "template loop.yaml: {{range .x}}: 'range' is not known here",
-            id="template-with-a-loop",
+            "template loop.yaml: a template has an {{range}} without an {{end}}",
+            id="template-with-an-open-loop",
         ),
         pytest.param("[]", "{}", "Case.workloadTemplate (line 2): must not be empty", id="empty"),
     ],

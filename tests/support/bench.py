@@ -28,13 +28,16 @@ class ToyScheduler:
         self.nodes = Informer(world.connection, NODES)
         self.pods = Informer(world.connection, PODS)
         self.tried = []
+        self._seen = set()
         self.pods.subscribe(self._see)
         world.start(self.nodes.run())
         world.start(self.pods.run())
 
     def _see(self, old: Pod | None, new: Pod | None):
-        if new is not None and old is None and not new.node_name:
-            self.world.start(self._try(new))
+        if new is None or new.node_name or new.uid in self._seen or not _has_claims(new):
+            return
+        self._seen.add(new.uid)
+        self.world.start(self._try(new))
 
     async def _try(self, pod):
         self.tried.append(pod.key)
@@ -49,6 +52,13 @@ class ToyScheduler:
                 await self.world.client.bind(pod, names[len(self.tried) % len(names)])
         except NotFound:
             return  # deleted meanwhile
+
+
+def _has_claims(pod):
+    """Whether all claims of a pod that templates are for have been made."""
+    made = {status.name for status in pod.status.resource_claim_statuses}
+    templates = [one for one in pod.spec.resource_claims if one.resource_claim_template_name]
+    return made.issuperset(one.name for one in templates)
 
 
 class Played:

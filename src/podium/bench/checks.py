@@ -15,6 +15,7 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    ResourceClaim,
 )
 from podium.bench.ops import (
     Churn,
@@ -24,6 +25,7 @@ from podium.bench.ops import (
     CreateNodes,
     CreatePods,
     CreatePodSets,
+    CreateResourceClaims,
     Op,
     StartCollectingMetrics,
     StopCollectingMetrics,
@@ -180,6 +182,8 @@ def _uses(op: Op) -> list[_Use]:
             return _uses(inner)
         case CreateMixedPods(create_pods_ops=inner_ops):
             return [use for inner in inner_ops for use in _uses(inner)]
+        case CreateResourceClaims():
+            return [_Use(op.template_path, ResourceClaim, op.count)]
         case CreateAny():
             return [_Use(op.template_path, ApiObject, op.count, op.template_params)]
         case UpdateAny():

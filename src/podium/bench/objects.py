@@ -1,13 +1,14 @@
 """The nodes and pods that an operation creates, and the objects that belong to them.
 
-A node may have a CSINode. A pod may have its own claim, bound to its own volume, and may be pinned
-to a node.
+A node may have a CSINode. A pod may have its own claim, bound to its own volume, and claims to
+devices that are made from templates. It may be pinned to a node.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -22,9 +23,11 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    ResourceClaim,
     decode,
 )
 from podium.api.storage import CSINodeDriver, CSINodeSpec, VolumeNodeResources
+from podium.bench.claims import claim_for, template_entries
 from podium.bench.ops import CreateNodes, CreatePods
 from podium.bench.templates import Fields, Template, Templates, uid
 
@@ -78,27 +81,37 @@ def csi_node(node_name: str, op: CreateNodes) -> CSINode | None:
     return CSINode(metadata=metadata, spec=CSINodeSpec(drivers))
 
 
-class PodMaker:
-    """Makes the pods of one operation; objects that belong to a pod are created before it.
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What exists when pods are made.
 
-    Claims of a namespace are numbered on from ``first_claim``.
+    Volume claims of a namespace are numbered on from ``first_claim``. Resource claims are made from
+    ``claim_templates`` (by key); without them, it is left to a controller.
     """
 
+    node_names: Sequence[str] = ()
+    first_claim: int = 0
+    claim_templates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class PodMaker:
+    """Makes the pods of one operation; objects that belong to a pod are created before it."""
+
     def __init__(
-        self,
-        op: CreatePods,
-        templates: Templates,
-        put: Put,
-        node_names: Sequence[str] = (),
-        first_claim: int = 0,
+        self, op: CreatePods, templates: Templates, put: Put, around: Around | None = None
     ) -> None:
+        around = around or Around()
         self.template = templates.get(op.pod_template_path, Pod, op.template_params, op.count)
         self.namespace = op.namespace
         self._put = put
-        self._pins = itertools.cycle(node_names) if op.pin_in_turn else None
+        self._pins = itertools.cycle(around.node_names) if op.pin_in_turn else None
         self._storage = _storage_templates(op, templates)
-        self._first_claim = first_claim
+        self._first_claim = around.first_claim
         self._batch_size = op.signature_batch_size
+        entries = template_entries(self.template.part("spec"))
+        keys = ((entry, f"{op.namespace}/{name}") for entry, name in entries)
+        known = around.claim_templates
+        self._claims = [(entry, known[key]) for entry, key in keys if key in known]
 
     def build(self, serial: int, index: int) -> Pod:
         """Return a new pod; it shares everything but its own fields with the other pods."""
@@ -120,7 +133,19 @@ class PodMaker:
         if self._batch_size:
             signature = {"signature": f"signature-label-{index // self._batch_size}"}
             own["metadata"] = {"labels": (self.template.metadata.get("labels") or {}) | signature}
+        if self._claims:
+            own["status"] = {"resourceClaimStatuses": list(self._own_claims(serial, index))}
         return own
+
+    def _own_claims(self, serial: int, index: int) -> Iterator[dict[str, str]]:
+        """Create the claims that the pod has templates for; yield how its status names them."""
+        name = self.template.name(serial, index)
+        pod = {"metadata": {"name": name, "namespace": self.namespace, "uid": uid(serial)}}
+        for entry, template in self._claims:
+            claim = claim_for(pod, entry, template)
+            claim["metadata"]["uid"] = f"{entry}-of-{uid(serial)}"
+            self._put(ResourceClaim, msgspec.json.encode(claim))
+            yield {"name": entry, "resourceClaimName": claim["metadata"]["name"]}
 
     def _own_spec(self, serial: int, index: int) -> dict[str, Any]:
         own: dict[str, Any] = {}

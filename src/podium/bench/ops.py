@@ -121,6 +121,26 @@ class CreateAny(Op, frozen=True, kw_only=True):
     template_params: dict[str, Any] = {}
 
 
+class CreateResourceClaims(Op, frozen=True, kw_only=True):
+    count: Count
+    namespace: str
+    template_path: str
+
+
+class CreateResourceDriver(Op, frozen=True, kw_only=True):
+    """Publishes a slice with so many devices for each node whose name matches a pattern."""
+
+    driver_name: str
+    max_claims_per_node: Count
+    nodes: str
+
+
+class AllocResourceClaims(Op, frozen=True, kw_only=True):
+    """Allocates the claims of a namespace, or all, without pods; on nodes in random order."""
+
+    namespace: str = ""
+
+
 class UpdateAny(Op, frozen=True, kw_only=True):
     """Replaces objects by new versions; a template's name says which object it is about."""
 
@@ -194,6 +214,9 @@ OPCODES: Mapping[str, type[Op]] = {
     "createPodSets": CreatePodSets,
     "createMixedPods": CreateMixedPods,
     "createAny": CreateAny,
+    "createResourceClaims": CreateResourceClaims,
+    "createResourceDriver": CreateResourceDriver,
+    "allocResourceClaims": AllocResourceClaims,
     "updateAny": UpdateAny,
     "deletePods": DeletePods,
     "churn": Churn,
@@ -208,7 +231,4 @@ OPCODES: Mapping[str, type[Op]] = {
 # Operations of scheduler_perf that podium does not have, and why.
 UNSUPPORTED: Mapping[str, str] = {
     "createPodGroups": "podium does not schedule pod groups",
-    "createResourceClaims": "podium does not allocate resource claims",
-    "createResourceDriver": "podium does not allocate resource claims",
-    "allocResourceClaims": "podium does not allocate resource claims",
 }

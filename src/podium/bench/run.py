@@ -15,12 +15,14 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from podium.api.objects import ApiObject, Namespace, Node, Pod, decode
+from podium.api.objects import ApiObject, Namespace, Node, Pod, ResourceClaim, decode
 from podium.bench.background import Churning, Deletions
+from podium.bench.claim_operations import ClaimOperations
 from podium.bench.load import Workload
 from podium.bench.measure import Reference
-from podium.bench.objects import PodMaker, csi_node, in_turn, prepared
+from podium.bench.objects import Around, PodMaker, csi_node, in_turn, prepared
 from podium.bench.ops import (
+    AllocResourceClaims,
     Barrier,
     Churn,
     CreateAny,
@@ -29,6 +31,8 @@ from podium.bench.ops import (
     CreateNodes,
     CreatePods,
     CreatePodSets,
+    CreateResourceClaims,
+    CreateResourceDriver,
     DeletePods,
     Op,
     Sleep,
@@ -59,7 +63,8 @@ class _Run:
         self.reference = Reference(self.nodes)
         self.scheduling = Scheduling(build)
         self.serials = itertools.count()
-        self.claims: Counter[str] = Counter()  # by namespace
+        self.claims = ClaimOperations(self.scheduling, self.serials)
+        self.volume_claims: Counter[str] = Counter()  # by namespace
         self.deletions = Deletions(self.scheduling)
         self.collecting: StartCollectingMetrics | None = None
         self.placed_before: set[str] = set()  # uids of pods that are not collected
@@ -99,7 +104,13 @@ class _Run:
         if template.is_namespaced:
             self.create_namespace(op.namespace)
         for index, serial in enumerate(self.next_serials(op.count)):
-            self.scheduling.put(template.build(serial, op.namespace, index=index))
+            self.claims.put(template.build(serial, op.namespace, index=index))
+
+    def create_claims(self, op: CreateResourceClaims) -> None:
+        template = self.templates.get(op.template_path, ResourceClaim, None, op.count)
+        self.create_namespace(op.namespace)
+        for index, serial in enumerate(self.next_serials(op.count)):
+            self.claims.put(template.build(serial, op.namespace, index=index))
 
     def update_any(self, op: UpdateAny) -> None:
         template = self.templates.get(op.template_path, ApiObject, None, op.count)
@@ -205,10 +216,11 @@ class _Run:
     def pod_maker(self, op: CreatePods) -> PodMaker:
         self.create_namespace(op.namespace)
         names = self.node_names(op.opcode, "pinInTurn") if op.pin_in_turn else ()
-        first_claim = self.claims[op.namespace]
+        first_claim = self.volume_claims[op.namespace]
         if op.persistent_volume_claim_template_path:
-            self.claims[op.namespace] += op.count
-        return PodMaker(op, self.templates, self.put_json, names, first_claim)
+            self.volume_claims[op.namespace] += op.count
+        around = Around(names, first_claim, self.claims.templates)
+        return PodMaker(op, self.templates, self.put_json, around)
 
     def put_json(self, kind: type[ApiObject], data: bytes) -> None:
         self.scheduling.put(decode(kind, data))
@@ -332,6 +344,9 @@ _PERFORM: Mapping[type[Op], Callable[[_Run, Any], None]] = {
     CreatePodSets: _Run.create_pod_sets,
     CreateMixedPods: _Run.create_mixed_pods,
     CreateAny: _Run.create_any,
+    CreateResourceClaims: _Run.create_claims,
+    CreateResourceDriver: lambda run, op: run.claims.create_driver(op),
+    AllocResourceClaims: lambda run, op: run.claims.allocate(op),
     UpdateAny: _Run.update_any,
     DeletePods: _Run.delete_pods,
     Churn: _Run.start_churn,

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping
 from time import perf_counter_ns
 
 from podium.api.objects import ApiObject, Node, Pod
+from podium.bench.bound_claims import BenchClient, BoundClaims
 from podium.bench.measure import Meter
 from podium.bench.pending import Pending
 from podium.clock import Clock, FakeClock
 from podium.cycle.offline import OfflineCore
 from podium.cycle.outcome import Placed, Rejected
+from podium.devices import DeviceRules
 from podium.errors import WorkloadFailed
 from podium.framework.handle import Client
-from podium.framework.offline import OfflineClient
 from podium.framework.profile import Profile
 from podium.framework.queued_pod import QueuedPod
 from podium.state.pod_info import PodInfo
@@ -27,15 +28,6 @@ SECONDS_PER_PLACED_POD = 0.001
 
 
 BuildCore = Callable[[Clock, Client], OfflineCore]
-
-
-class Evictions(OfflineClient):
-    """A client that remembers which pods preemption deletes."""
-
-    def take(self) -> list[Pod]:
-        """Return the pods deleted since the last call."""
-        taken, self.deleted = self.deleted, []
-        return taken
 
 
 class Scheduling:
@@ -48,9 +40,14 @@ class Scheduling:
         self.unplaced: set[str] = set()  # uids of the pods that an operation waits for
         self.placed: Pod | None = None  # the last one
         self.placements = 0
-        self._evictions = Evictions()
-        self._core = build(self.clock, self._evictions)
-        self.cluster = self._core.cluster
+        self._client = BenchClient()
+        self._core = build(self.clock, self._client)
+        self.cluster = self._client.cluster = self._core.cluster
+        self._claims = BoundClaims(self._core.services)
+
+    @property
+    def device_rules(self) -> DeviceRules:
+        return self._core.services.device_rules
 
     def submit(self, pod: Pod, *, awaited: bool = False) -> None:
         """Add a new pod; pods with a node and gated pods are not scheduled."""
@@ -77,6 +74,7 @@ class Scheduling:
         self.meter.attempt(queued.pod.uid, took, unfinished=evicts)
         match outcome:
             case Placed():
+                self._claims.bind(outcome.target)
                 self._confirm(queued.pod, outcome.node_name)
             case Rejected():
                 self._reject(queued, outcome)
@@ -126,6 +124,7 @@ class Scheduling:
             case Pod() if obj.uid in self.cluster.pods:
                 if not obj.metadata.finalizers:
                     self.cluster.remove_pod(obj)
+                    self._claims.release(obj)
                     self.pending.wake()
             case Pod():
                 self._core.nominator.remove(obj.uid)
@@ -154,12 +153,13 @@ class Scheduling:
         if outcome.nominate is not None:
             self._nominate(queued, outcome.nominate.node)
         self._core.background.run()
-        evicted = self._evictions.take()
+        evicted = self._client.take_evicted()
         if not evicted:
             self.pending.reject(queued, outcome.record.message)
             return
         for pod in evicted:
             self.cluster.remove_pod(pod)
+            self._claims.release(pod)
         self.pending.push_first(queued)
         self.pending.wake()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -18,6 +18,7 @@ from podium.api import objects
 from podium.api.manifests import load_yaml, read_text
 from podium.api.nodes import HOSTNAME
 from podium.api.objects import ApiObject, Namespace, Node, Pod
+from podium.bench.claims import Json, with_claim_defaults
 from podium.bench.go_template import Deferred, render
 from podium.errors import PodiumError
 
@@ -33,7 +34,6 @@ _STAND_INS: Final = re.compile(rb"90706050(\d\d)")
 _MOST_STAND_INS: Final = 100
 # Fields of pods that podium's scheduler would ignore, and a benchmark must not.
 _UNSUPPORTED: Final = {
-    "resourceClaims": "podium does not allocate resource claims",
     "schedulingGroup": "podium does not schedule pod groups",
 }
 
@@ -42,9 +42,12 @@ CLUSTER_SCOPED: Mapping[str, type[ApiObject]] = {
     for kind in (
         objects.CSIDriver,
         objects.CSINode,
+        objects.DeviceClass,
+        objects.DeviceTaintRule,
         Namespace,
         Node,
         objects.PersistentVolume,
+        objects.ResourceSlice,
         objects.StorageClass,
         objects.VolumeAttachment,
     )
@@ -58,6 +61,8 @@ NAMESPACED: Mapping[str, type[ApiObject]] = {
         objects.PodDisruptionBudget,
         objects.ReplicaSet,
         objects.ReplicationController,
+        objects.ResourceClaim,
+        objects.ResourceClaimTemplate,
         objects.Service,
         objects.StatefulSet,
     )
@@ -253,6 +258,10 @@ def _defaulted(plain: Mapping[str, Any]) -> dict[str, Any]:
         case {"kind": "Pod", "spec": {"containers": [*containers], **rest}}:
             containers = [_with_requests(container) for container in containers]
             return {**plain, "spec": {**rest, "containers": containers}}
+        case {"kind": "ResourceClaim", "spec": {**spec}}:
+            return {**plain, "spec": with_claim_defaults(cast(Json, spec))}
+        case {"kind": "ResourceClaimTemplate", "spec": {"spec": {**spec}, **rest}}:
+            return {**plain, "spec": {**rest, "spec": with_claim_defaults(cast(Json, spec))}}
     return {**plain}
 
 

@@ -12,15 +12,17 @@ from typing import Any
 
 import msgspec
 
-from podium.api.objects import ApiObject, Namespace, Node
+from podium.api.objects import ApiObject, Namespace, Node, ResourceClaim
 from podium.bench.live.changes import Changes
+from podium.bench.live.claim_operations import ClaimOperations
 from podium.bench.live.manifests import LABEL, Manifest, Marking, take_priority
 from podium.bench.live.measuring import NAMESPACE, Measurement
 from podium.bench.live.ongoing import SteadyState, churn
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer, at_once
-from podium.bench.objects import PodMaker, csi_node, in_turn
+from podium.bench.objects import Around, PodMaker, csi_node, in_turn
 from podium.bench.ops import (
+    AllocResourceClaims,
     Barrier,
     Churn,
     CreateAny,
@@ -29,6 +31,8 @@ from podium.bench.ops import (
     CreateNodes,
     CreatePods,
     CreatePodSets,
+    CreateResourceClaims,
+    CreateResourceDriver,
     DeletePods,
     Op,
     Sleep,
@@ -39,6 +43,7 @@ from podium.bench.ops import (
 from podium.bench.templates import Template, Templates
 from podium.client.resources import NODES, PODS
 from podium.clock import Clock, sleep
+from podium.devices import DeviceRules
 from podium.errors import WorkloadFailed
 
 
@@ -52,6 +57,7 @@ class LiveContext:
     watch: PodWatch
     clock: Clock
     timeout: float
+    device_rules: DeviceRules = DeviceRules()  # noqa: RUF009  # frozen
 
 
 class Operations:
@@ -70,7 +76,8 @@ class Operations:
         self._priorities: set[int] = set()
         self._labels: dict[str, dict[str, str]] = {}  # by the key of every pod
         self._background: list[asyncio.Task[None]] = []
-        self._claims: Counter[str] = Counter()  # by namespace
+        self._claims = ClaimOperations(context.writer, context.marking, context.device_rules)
+        self._volume_claims: Counter[str] = Counter()  # by namespace
         self._changes = Changes(context.writer, context.marking, context.clock)
         self._collection: _Collection | None = None
 
@@ -152,6 +159,14 @@ class Operations:
             await self._create_namespace(op.namespace)
         made = [self._made(template, op.namespace, index) for index in range(op.count)]
         await at_once(made, self._create)
+        if (making := await self._claims.use_templates(made)) is not None:
+            self._background.append(making)
+
+    async def _create_claims(self, op: CreateResourceClaims) -> None:
+        template = self._context.templates.get(op.template_path, ResourceClaim, None, op.count)
+        await self._create_namespace(op.namespace)
+        made = [self._made(template, op.namespace, index) for index in range(op.count)]
+        await at_once(made, self._create)
 
     async def _update_any(self, op: UpdateAny) -> None:
         await self._changes.update_any(op, self._context.templates)
@@ -223,9 +238,9 @@ class Operations:
 
     async def _maker(self, op: CreatePods) -> _Maker:
         await self._create_namespace(op.namespace)
-        first_claim = self._claims[op.namespace]
+        first_claim = self._volume_claims[op.namespace]
         if op.persistent_volume_claim_template_path:
-            self._claims[op.namespace] += op.count
+            self._volume_claims[op.namespace] += op.count
         names = self._names_for(op, "pinInTurn") if op.pin_in_turn else ()
         return _Maker(op, self._context, names, first_claim)
 
@@ -326,7 +341,8 @@ class _Maker:
     ) -> None:
         self._marking = context.marking
         self._others: list[Manifest] = []
-        self._pods = PodMaker(op, context.templates, self._put, node_names, first_claim)
+        around = Around(node_names, first_claim)
+        self._pods = PodMaker(op, context.templates, self._put, around)
 
     def _put(self, kind: type[ApiObject], data: bytes) -> None:
         self._others.append(self._marking.of_json(kind, data))
@@ -366,6 +382,9 @@ _PERFORM: Mapping[type[Op], Callable[[Operations, Any], Awaitable[None]]] = {
     CreatePodSets: Operations._create_pod_sets,
     CreateMixedPods: Operations._create_mixed_pods,
     CreateAny: Operations._create_any,
+    CreateResourceClaims: Operations._create_claims,
+    CreateResourceDriver: lambda run, op: run._claims.create_driver(op, run._node_names),
+    AllocResourceClaims: lambda run, op: run._claims.allocate(op),
     UpdateAny: Operations._update_any,
     DeletePods: Operations._delete_pods,
     Churn: Operations._start_churn,

@@ -30,6 +30,7 @@ from podium.bench.result import LiveResult
 from podium.client.endpoints import find_endpoint
 from podium.client.http import Connection, Options
 from podium.clock import Clock, LoopClock
+from podium.devices import DeviceRules
 
 # Is called with what the run is doing.
 OnProgress = Callable[[str], None]
@@ -98,8 +99,9 @@ async def _prepare(
         await check_nodes(writer, set(_node_names(workload)))
         await stack.enter_async_context(tidied(writer, connection, marking.run_id))
     watch = PodWatch(connection)
+    rules = DeviceRules.of(workload.gates.release, workload.gates.enabled)
     return LiveContext(
-        workload.templates, writer, marking, watch, connection.clock, options.timeout
+        workload.templates, writer, marking, watch, connection.clock, options.timeout, rules
     )
 
 

@@ -56,7 +56,7 @@ class Writer:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
         self._clock = connection.clock
         self.written: dict[KindIn, None] = {}
 
@@ -81,16 +81,19 @@ class Writer:
         begun = self._clock.now()
         while True:
             try:
-                return await self._connection.send(request)
+                return await self.connection.send(request)
             except Forbidden as error:
                 is_new = self._clock.now() - begun < _EXPECTED_SECONDS
                 if not is_new or not any(word in error.message for word in _EXPECTED):
                     raise
             await sleep(self._clock, _EXPECTED_PAUSE)
 
-    async def patch(self, resource: Resource[Any], key: str, patch: Json) -> None:
+    async def patch(
+        self, resource: Resource[Any], key: str, patch: Json, subresource: str = ""
+    ) -> None:
+        path = resource.path_of(key, subresource) if subresource else resource.path_of(key)
         body = msgspec.json.encode(patch)
-        await self._connection.send(Request("PATCH", resource.path_of(key), body, _MERGE))
+        await self.connection.send(Request("PATCH", path, body, _MERGE))
 
     async def names(self, resource: Resource[Any], namespace: str, selector: str = "") -> list[str]:
         """Return the names of the objects of a kind, all or those that a label selector matches."""
@@ -98,14 +101,14 @@ class Writer:
         path = f"{collection(resource, namespace)}?limit={_PAGE}{chosen}"
         found, token = [], ""
         while True:
-            page = _PAGES.decode(await self._connection.get(f"{path}{token}"))
+            page = _PAGES.decode(await self.connection.get(f"{path}{token}"))
             found += [item.metadata.name for item in page.items or ()]
             if not page.metadata.continue_:
                 return found
             token = f"&continue={quote(page.metadata.continue_, safe='')}"
 
     async def get(self, resource: Resource[Any], key: str) -> Json:
-        found: Json = msgspec.json.decode(await self._connection.get(resource.path_of(key)))
+        found: Json = msgspec.json.decode(await self.connection.get(resource.path_of(key)))
         return found
 
     async def replace(
@@ -113,7 +116,7 @@ class Writer:
     ) -> None:
         """Store a new version of an object, or of a subresource such as its status."""
         path = resource.path_of(key, subresource) if subresource else resource.path_of(key)
-        await self._connection.send(Request("PUT", path, msgspec.json.encode(body)))
+        await self.connection.send(Request("PUT", path, msgspec.json.encode(body)))
 
     async def delete(
         self, resource: Resource[Any], key: str, *, at_once: bool = True
@@ -124,7 +127,7 @@ class Writer:
         """
         grace = "?gracePeriodSeconds=0" if at_once else ""
         try:
-            answer = await self._connection.send(
+            answer = await self.connection.send(
                 Request("DELETE", f"{resource.path_of(key)}{grace}")
             )
         except NotFound:
