@@ -3,6 +3,7 @@
 import asyncio
 
 from podium.api.objects import Condition, Pod
+from podium.bench.live.claim_operations import ClaimOperations
 from podium.bench.live.cleanup import tidied
 from podium.bench.live.manifests import Marking
 from podium.bench.live.measuring import Measurement
@@ -14,6 +15,7 @@ from podium.bench.live.writer import Writer
 from podium.bench.load import load_file
 from podium.client.informer import Informer
 from podium.client.resources import NODES, PODS
+from podium.devices import DeviceRules
 from podium.errors import NotFound
 
 RUN = "run-1"
@@ -81,9 +83,10 @@ class Played:
 
     async def run(self, path):
         (workload,) = load_file(path)
-        scene = LiveContext(
-            workload.templates, self.writer, Marking(RUN), self.watch, self.world.clock, TIMEOUT
-        )
+        marking = Marking(RUN)
+        claims = ClaimOperations(self.writer, marking, DeviceRules())
+        parts = (workload.templates, self.writer, marking, self.watch, self.world.clock)
+        scene = LiveContext(*parts, TIMEOUT, claims)
         timed = (self.times, self.watch, TIMEOUT, TimedScheduler())
         measurement = Measurement(*timed, self.writer.create_all)
         operations = Operations(scene, measurement, self.told.append)

@@ -1,17 +1,22 @@
 """Claims of pods in a cluster without a controller that makes them."""
 
+import json
+
 import pytest
 
-from podium.bench.live.claims import has_claim_controller
+from podium.api.objects import ResourceClaimTemplate
+from podium.bench.live.claims import ClaimMaker, has_claim_controller
+from podium.bench.live.cleanup import tidied
 from podium.bench.live.manifests import Marking
 from podium.bench.live.measuring import NAMESPACE
 from tests.support.bench import RUN, Played, workload
-from tests.support.client import with_world
+from tests.support.client import node, with_world
 
 pytestmark = pytest.mark.slow
 
 CLAIMS = "resourceclaims.resource.k8s.io"
 SLICES = "resourceslices.resource.k8s.io"
+SPEC = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
 REQUEST = "{name: gpu, exactly: {deviceClassName: gpu}}"
 FILES = {
     "class": "kind: DeviceClass\nmetadata: {name: gpu}\nspec: {}\n",
@@ -99,6 +104,46 @@ async def test_everything_is_removed(world, tmp_path):
 
     assert objects(world, CLAIMS) == objects(world, SLICES) == []
     assert objects(world, "deviceclasses.resource.k8s.io") == []
+
+
+@with_world
+async def test_claims_of_a_scheduler_are_removed(world, tmp_path):
+    """A scheduler creates claims for extended resources, with a finalizer."""
+    played = played_in(world, tmp_path)
+    path = workload(tmp_path, NODES, "opcode: createPods, count: 2, namespace: shop")
+    meta = {"name": "made", "namespace": "shop", "finalizers": ["example.com/protection"]}
+
+    async def run():
+        async with tidied(played.writer, world.connection, RUN):
+            await played.run(path)
+            world.create(CLAIMS, metadata=meta, spec=SPEC)
+
+    await played.in_time(run())
+
+    assert objects(world, CLAIMS) == []
+
+
+@with_world
+async def test_a_backlog_is_complete_when_its_claims_are_made(world):
+    played, marking = Played(world), Marking(RUN)
+    world.create("nodes", **node("n"))
+    world.create("namespaces", metadata={"name": "shop"})
+    template = {"metadata": {"name": "gpus", "namespace": "shop"}, "spec": {"spec": SPEC}}
+    entry = {"name": "gpu", "resourceClaimTemplateName": "gpus"}
+    spec = {"containers": [{"name": "a", "image": "a"}], "resourceClaims": [entry]}
+    pods = [
+        marking.pod(json.dumps({"metadata": {"name": name, "namespace": "shop"}, "spec": spec}))
+        for name in ("a", "b")
+    ]
+    maker = ClaimMaker(played.writer, marking)
+    maker.add_template(marking.of_json(ResourceClaimTemplate, json.dumps(template)))
+    world.start(maker.run())
+    world.start(played.writer.create_all(pods))
+
+    await played.in_time(maker.made(pods))
+
+    assert played.names(CLAIMS, "shop") == ["a-gpu", "b-gpu"]
+    assert all(pod["status"]["resourceClaimStatuses"] for pod in objects(world, "pods"))
 
 
 @with_world

@@ -55,6 +55,11 @@ class ClaimOperations:
             self._maker.add_template(template)
         return started
 
+    async def made(self, pods: Iterable[Manifest]) -> None:
+        """Wait until these pods have their claims, if this process makes them."""
+        if self._maker is not None:
+            await self._maker.made(pods)
+
     async def create_driver(self, op: CreateResourceDriver, nodes: Sequence[str]) -> None:
         bodies = (msgspec.json.encode(body) for body in driver_slices(op, nodes))
         manifests = [self._marking.of_json(ResourceSlice, body) for body in bodies]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -49,6 +50,8 @@ class ClaimMaker:
         self._marking = marking
         self._templates: dict[str, Json] = {}  # by key
         self._made: dict[str, list[str]] = {}  # keys of claims, by the uid of their pod
+        self._complete: set[str] = set()  # keys of pods that have had all their claims
+        self._progress = asyncio.Event()
         self._queues: list[asyncio.Queue[tuple[Json, bool]]] = [
             asyncio.Queue() for _ in range(IN_FLIGHT)
         ]
@@ -65,6 +68,13 @@ class ClaimMaker:
             group.create_task(informer.run())
             for queue in self._queues:
                 group.create_task(self._serve(queue))
+
+    async def made(self, pods: Iterable[Manifest]) -> None:
+        """Wait until these pods have the claims that they need."""
+        for pod in pods:
+            while self._wanted(pod.body) and pod.key not in self._complete:
+                self._progress.clear()
+                await self._progress.wait()
 
     def _see(self, old: Json | None, new: Json | None) -> None:
         pod, is_gone = (new, False) if new is not None else (old, True)
@@ -103,6 +113,8 @@ class ClaimMaker:
         patch = msgspec.json.encode({"metadata": {"uid": metadata["uid"]}, "status": status})
         with contextlib.suppress(NotFound):  # if it is deleted already, its claims go next
             await self._writer.connection.send(Request("PATCH", path, patch, _STRATEGIC))
+        self._complete.add(f"{metadata['namespace']}/{metadata['name']}")
+        self._progress.set()
 
     async def _remove(self, uid: str) -> None:
         for key in self._made.pop(uid):

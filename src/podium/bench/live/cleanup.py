@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
-from typing import Final
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
 
 import msgspec
 
-from podium.api.objects import Namespace, Node, Pod
+from podium.api.objects import Namespace, Node, Pod, ResourceClaim
 from podium.bench.live.manifests import LABEL, Json
 from podium.bench.live.writer import KindIn, Writer, at_once
 from podium.client.http import Connection, Request
@@ -19,6 +19,8 @@ from podium.errors import NotFound, PodiumError, WorkloadFailed
 
 EVENTS: Final = Resource("Event", "events", decode_plain)
 _NAMESPACES: Final = resource_of(Namespace)
+# A scheduler creates claims for extended resources that are devices.
+_MADE_BY_SCHEDULERS: Final[tuple[Resource[Any], ...]] = (EVENTS, resource_of(ResourceClaim))
 _ACCOUNTS: Final = Resource("ServiceAccount", "serviceaccounts", decode_plain)
 _SHOWN_NAMES: Final = 3
 # If the deletion of a namespace has not begun by then, the cluster has no controller for it.
@@ -73,7 +75,9 @@ class _Cleanup:
         await at_once(names, self._delete_namespace)
 
     async def _delete_namespace(self, name: str) -> None:
-        await self._writer.empty((EVENTS, name), self._run_id)
+        for resource in _MADE_BY_SCHEDULERS:
+            with suppress(NotFound):  # an old server has no claims
+                await self._writer.empty((resource, name), self._run_id)
         patience = _PATIENCE_SECONDS if await self._has_controllers(name) else 0.0
         await self._writer.delete(_NAMESPACES, name)
         begun = self._clock.now()

@@ -43,7 +43,6 @@ from podium.bench.ops import (
 from podium.bench.templates import Template, Templates
 from podium.client.resources import NODES, PODS
 from podium.clock import Clock, sleep
-from podium.devices import DeviceRules
 from podium.errors import WorkloadFailed
 
 
@@ -57,7 +56,7 @@ class LiveContext:
     watch: PodWatch
     clock: Clock
     timeout: float
-    device_rules: DeviceRules = DeviceRules()  # noqa: RUF009  # frozen
+    claims: ClaimOperations
 
 
 class Operations:
@@ -76,7 +75,6 @@ class Operations:
         self._priorities: set[int] = set()
         self._labels: dict[str, dict[str, str]] = {}  # by the key of every pod
         self._background: list[asyncio.Task[None]] = []
-        self._claims = ClaimOperations(context.writer, context.marking, context.device_rules)
         self._volume_claims: Counter[str] = Counter()  # by namespace
         self._changes = Changes(context.writer, context.marking, context.clock)
         self._collection: _Collection | None = None
@@ -159,7 +157,7 @@ class Operations:
             await self._create_namespace(op.namespace)
         made = [self._made(template, op.namespace, index) for index in range(op.count)]
         await at_once(made, self._create)
-        if (making := await self._claims.use_templates(made)) is not None:
+        if (making := await self._context.claims.use_templates(made)) is not None:
             self._background.append(making)
 
     async def _create_claims(self, op: CreateResourceClaims) -> None:
@@ -383,8 +381,8 @@ _PERFORM: Mapping[type[Op], Callable[[Operations, Any], Awaitable[None]]] = {
     CreateMixedPods: Operations._create_mixed_pods,
     CreateAny: Operations._create_any,
     CreateResourceClaims: Operations._create_claims,
-    CreateResourceDriver: lambda run, op: run._claims.create_driver(op, run._node_names),
-    AllocResourceClaims: lambda run, op: run._claims.allocate(op),
+    CreateResourceDriver: lambda run, op: run._context.claims.create_driver(op, run._node_names),
+    AllocResourceClaims: lambda run, op: run._context.claims.allocate(op),
     UpdateAny: Operations._update_any,
     DeletePods: Operations._delete_pods,
     Churn: Operations._start_churn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 
 from podium.api.objects import Node
 from podium.bench.live.children import embedded_server
+from podium.bench.live.claim_operations import ClaimOperations
 from podium.bench.live.cleanup import check_nodes, tidied
 from podium.bench.live.generators import Generators
-from podium.bench.live.manifests import Marking
+from podium.bench.live.manifests import Manifest, Marking
 from podium.bench.live.measuring import Create, Drain, Measurement
 from podium.bench.live.operations import LiveContext, Operations
 from podium.bench.live.programs import PODIUM, Program, Setup
@@ -100,8 +101,9 @@ async def _prepare(
         await stack.enter_async_context(tidied(writer, connection, marking.run_id))
     watch = PodWatch(connection)
     rules = DeviceRules.of(workload.gates.release, workload.gates.enabled)
+    claims = ClaimOperations(writer, marking, rules)
     return LiveContext(
-        workload.templates, writer, marking, watch, connection.clock, options.timeout, rules
+        workload.templates, writer, marking, watch, connection.clock, options.timeout, claims
     )
 
 
@@ -127,7 +129,12 @@ def _measurement(
         return Measurement(*rest, TimedScheduler(options.scheduler_pid), create)
     scheduler = StartedScheduler(options.program, setup, place.kubeconfig, place.folder, clock)
     if options.is_drain:
-        return Drain(*rest, scheduler, create, writer, place.connection)
+
+        async def create_with_claims(pods: Sequence[Manifest]) -> None:
+            await create(pods)
+            await context.claims.made(pods)
+
+        return Drain(*rest, scheduler, create_with_claims, writer, place.connection)
     return Measurement(*rest, scheduler, create)
 
 
