@@ -14,7 +14,7 @@ from podium.release import RELEASES
 from podium.testing.builders import node
 from tests.support.allocation_model import Model, Place
 from tests.support.devices import Devices, allocation, rules
-from tests.support.generated_devices import CLASSES, DRIVERS, some_claim, some_pool
+from tests.support.generated_devices import CLASSES, DRIVERS, one_in, some_claim, some_pool
 
 HERE = {"node": "n1"}
 
@@ -24,8 +24,8 @@ def some_pools(draw):
     """The slices of a node, with its devices in the order of the search."""
     slices, places = [], []
     for driver in DRIVERS:
-        for pool in ("p", "q")[: draw(st.integers(0, 2))]:
-            made = draw(some_pool(driver, pool, HERE, max_devices=3))
+        for pool in draw(st.sampled_from((["p"], ["p", "q"]))):
+            made = draw(some_pool(driver, pool, HERE, max_devices=2))
             counters = {
                 (each.name, name): parse(counter.value)
                 for given in made
@@ -46,7 +46,7 @@ def some_holdings(draw, places):
     """What others hold: devices alone or shares of them, as often as allowed."""
     found = []
     for place in places:
-        if draw(st.integers(0, 3)):
+        if not draw(one_in(6)):
             continue
         fields = {}
         if place.is_shareable and draw(st.booleans()):

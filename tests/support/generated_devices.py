@@ -26,22 +26,27 @@ CONSTRAINTS = [
 MEMORY = ("1", "2", "3")
 
 
+def one_in(count):
+    """Whether something happens that is the case once in so many times."""
+    return st.sampled_from([False] * (count - 1) + [True])
+
+
 @st.composite
 def some_device(draw, name, has_counters):
     attributes = {"numa": draw(st.integers(0, 1))}
     if draw(st.booleans()):
         attributes["rack"] = "x"
-    if draw(st.integers(0, 4)) == 0:
+    if draw(one_in(5)):
         del attributes["numa"]
     fields = {}
-    if draw(st.booleans()):
+    if not draw(one_in(4)):
         fields["capacity"] = {"memory": draw(st.sampled_from(MEMORY))}
-    if draw(st.integers(0, 2)) == 0:
+    if draw(one_in(4)):
         fields["allow_multiple_allocations"] = True
     if has_counters and draw(st.booleans()):
         amount = {"value": draw(st.sampled_from(("0", "1", "2")))}
         fields["consumes_counters"] = [{"counterSet": "card", "counters": {"units": amount}}]
-    taints = draw(st.sampled_from(("", "", "", "x:NoSchedule")))
+    taints = "x:NoSchedule" if draw(one_in(7)) else ""
     return device(name, attributes=attributes, taints=taints, **fields)
 
 
@@ -49,7 +54,7 @@ def some_device(draw, name, has_counters):
 def some_pool(draw, driver, name, where, max_devices=4):
     """Slices that make up one pool: devices, and perhaps counters."""
     has_counters = draw(st.booleans())
-    count = draw(st.integers(1, max_devices))
+    count = draw(st.sampled_from(range(max_devices, 0, -1)))
     devices = [draw(some_device(f"d{n}", has_counters)) for n in range(count)]
     cut = draw(st.integers(0, count)) if count > 1 else count
     parts = [part for part in (devices[:cut], devices[cut:]) if part]
@@ -63,7 +68,7 @@ def some_pool(draw, driver, name, where, max_devices=4):
         for n, part in enumerate(parts)
     ]
     if has_counters:
-        sets = [{"name": "card", "counters": {"units": {"value": draw(st.sampled_from("1234"))}}}]
+        sets = [{"name": "card", "counters": {"units": {"value": draw(st.sampled_from("2345"))}}}]
         slices.append(
             resource_slice(
                 f"{driver}-{name}-sets",
@@ -78,18 +83,18 @@ def some_pool(draw, driver, name, where, max_devices=4):
 
 
 @st.composite
-def some_spec(draw, may_be_all=True):
+def some_spec(draw, may_be_all, is_choosy):
     """What a request asks for, as ``exactly`` and ``first_available`` take it."""
     spec = {
-        "cls": draw(st.sampled_from(("gpu", "gpu", "a", "b"))),
-        "count": draw(st.sampled_from((1, 1, 2, 3))),
-        "selectors": draw(st.lists(st.sampled_from(SELECTORS), max_size=1)),
+        "cls": draw(st.sampled_from(("gpu", "gpu", "gpu", "a", "b"))),
+        "count": draw(st.sampled_from((1, 1, 1, 2, 3))),
+        "selectors": draw(st.lists(st.sampled_from(SELECTORS), max_size=1)) if is_choosy else [],
     }
-    if may_be_all and draw(st.integers(0, 5)) == 0:
+    if may_be_all and draw(one_in(6)):
         spec["count"] = None
     if draw(st.booleans()):
         spec["tolerations"] = [{"operator": "Exists"}]
-    if draw(st.integers(0, 2)) == 0:
+    if draw(one_in(4)):
         spec["capacity"] = {"requests": {"memory": draw(st.sampled_from(MEMORY))}}
     return spec
 
@@ -97,17 +102,18 @@ def some_spec(draw, may_be_all=True):
 @st.composite
 def some_claim(draw, name="c", max_requests=2):
     # A constraint that all devices together break is an error, which the model does not know.
-    constraints = draw(st.lists(st.sampled_from(CONSTRAINTS), max_size=2))
+    constraints = draw(st.lists(st.sampled_from(CONSTRAINTS), max_size=1))
     requests = []
-    for number in range(draw(st.integers(1, max_requests))):
-        if draw(st.integers(0, 3)) == 0:
+    for number in range(draw(st.sampled_from(range(max_requests, 0, -1)))):
+        # A later request that wants a certain device makes the search go back.
+        spec = some_spec(may_be_all=not constraints, is_choosy=number > 0)
+        if draw(one_in(4)):
             subs = draw(st.integers(1, 2))
-            spec = some_spec(may_be_all=not constraints)
             chosen = {f"s{n}": draw(spec) for n in range(subs)}
             requests.append(first_available(f"r{number}", **chosen))
             continue
-        spec = draw(some_spec(may_be_all=not constraints))
-        if draw(st.integers(0, 5)) == 0:
-            spec["adminAccess"] = True
-        requests.append(exactly(f"r{number}", **spec))
+        wanted = draw(spec)
+        if draw(one_in(6)):
+            wanted["adminAccess"] = True
+        requests.append(exactly(f"r{number}", **wanted))
     return claim(*requests, name=name, constraints=constraints)
