@@ -194,11 +194,15 @@ class Histogram(Family[Distribution]):
         self._bounds = declared.buckets
 
     def observe(self, value: float, *labels: str) -> None:
+        self.observe_many(1, value, *labels)
+
+    def observe_many(self, count: int, value: float, *labels: str) -> None:
+        """Observe the same value so many times."""
         series = self._series.get(labels)
         if series is None:
             series = self._series[labels] = self._start(labels)
-        series.counts[bisect_left(self._bounds, value)] += 1
-        series.total += value
+        series.counts[bisect_left(self._bounds, value)] += count
+        series.total += count * value
 
     def _zero(self) -> Distribution:
         return Distribution(len(self.declared.buckets))

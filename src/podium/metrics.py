@@ -151,9 +151,9 @@ class Metrics:
         moved = {(*labels, POD): n - hinted.get(labels, 0) for labels, n in entered}
         return {labels: n for labels, n in moved.items() if n}
 
-    def hint(self, plugin: str, event: str, hint: str, seconds: float) -> None:
-        """Observe a queueing hint; ``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
-        self.hint_seconds.observe(seconds, plugin, event, hint)
+    def hints(self, plugin: str, event: str, hint: str, count: int, seconds: float) -> None:
+        """Observe so many queueing hints; ``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
+        self.hint_seconds.observe_many(count, seconds, plugin, event, hint)
 
     def api_call(self, kind: str, result: str, seconds: float) -> None:
         """Count a call of the dispatcher; ``result`` is ``success`` or ``error``."""

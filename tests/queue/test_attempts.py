@@ -215,6 +215,35 @@ def test_an_empty_active_queue_lets_rejected_pods_out_early(world):
     assert world.seen.entered["active", "PopFromBackoffQ"] == 1
 
 
+def test_nobody_gets_out_early_while_failures_are_reported(world):
+    world.fail("a", "F")
+    world.happens(NODE_ADD, "a")
+    world.queue.begin_report()
+    world.queue.begin_report()
+    assert world.queue.pop_now() is None
+
+    world.queue.end_report()
+    assert world.queue.pop_now() is None
+
+    world.queue.end_report()
+    assert world.pop().pod.name == "a"
+
+
+def test_the_last_report_wakes_a_loop_that_waits(world):
+    async def scene():
+        world.queue.begin_report()
+        waiting = asyncio.ensure_future(world.queue.pop())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        world.queue.end_report()
+        return await waiting
+
+    world.fail("a", "F")
+    world.happens(NODE_ADD, "a")
+
+    assert asyncio.run(scene()).pod.name == "a"
+
+
 def test_active_pods_come_first(world):
     world.fail("a", "F", priority=9)
     world.happens(NODE_ADD, "a")

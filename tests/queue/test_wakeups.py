@@ -90,7 +90,7 @@ def test_a_broken_hint_is_logged(world, caplog):
 
     (entry,) = [entry for entry in caplog.records if "queueing hint raised" in entry.getMessage()]
     assert entry.exc_info[1] is BROKEN
-    assert ("F", "NodeAdd", "Error") in world.seen.hints
+    assert ("F", "NodeAdd", "Error") in world.seen.hinted
 
 
 def test_only_those_who_rejected_the_pod_are_asked(world):
@@ -98,7 +98,7 @@ def test_only_those_who_rejected_the_pod_are_asked(world):
     world.fail("b", "F2")
     world.happens(NODE_ADD, "")
 
-    assert world.seen.hints == [("F", "NodeAdd", "QueueSkip"), ("F2", "NodeAdd", "QueueSkip")]
+    assert world.seen.hinted == [("F", "NodeAdd", "QueueSkip"), ("F2", "NodeAdd", "QueueSkip")]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_at_a_gate_other_rejectors_are_asked_only_at_the_gates_events(world):
     world.happens(NODE_ADD, "a")
 
     assert world.place("a") == "gated"
-    assert world.seen.hints == []
+    assert world.seen.hinted == []
 
 
 def test_closed_gates_stay_closed(world):
@@ -414,7 +414,7 @@ def test_a_pod_that_a_gate_is_known_to_hold_is_gated_without_asking_hints():
     gate.closed.add("a")
     world.happens(NODE_ADD, "a.b")
     assert world.places() == {"a": "gated", "b": "backoff"}
-    assert [hint for hint in world.seen.hints if hint[0] == "F"] == [("F", "NodeAdd", "Queue")]
+    assert [hint for hint in world.seen.hinted if hint[0] == "F"] == [("F", "NodeAdd", "Queue")]
 
     world.happens(NODE_ADD, "a")
     assert world.place("a") == "gated", "only what its gate waits for reaches it now"

@@ -82,7 +82,7 @@ class Counting(NoObserver):
     def __init__(self):
         self.entered = Counter()
         self.moved = Counter()
-        self.hints = []
+        self.hinted = []
         self.gated = []
 
     def incoming(self, queue, event):
@@ -96,9 +96,9 @@ class Counting(NoObserver):
         assert seconds >= 0
         self.gated.append((profile, point, status))
 
-    def hint(self, plugin, event, hint, seconds):
+    def hints(self, plugin, event, hint, count, seconds):
         assert seconds >= 0
-        self.hints.append((plugin, event, hint))
+        self.hinted += count * [(plugin, event, hint)]
 
 
 class World:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Final
 
 from podium.api.affinity import Affinity
 from podium.api.meta import HashedValue
@@ -84,24 +85,31 @@ def affinity_terms(pod: Pod) -> AffinityTerms:
     affinity = pod.spec.affinity
     if affinity is None or not has_affinity(pod):
         return NO_TERMS
-    return _last.terms_of(pod, affinity)
+    return _known.terms_of(affinity, pod.namespace)
 
 
-class _LastPod:
-    """Caches the terms of the last pod, because several plugins ask for them in one cycle."""
+class _KnownTerms:
+    """Caches the terms of the affinities that were asked for last.
+
+    Several plugins ask for the terms of a pod in one cycle, and hints for those of all waiting pods
+    at every event. The key is the identity of the affinity, which is kept alive with its terms.
+    """
 
     def __init__(self) -> None:
-        self._pod: Pod | None = None
-        self._terms = NO_TERMS
+        self._terms: dict[tuple[int, str], tuple[Affinity, AffinityTerms]] = {}
 
-    def terms_of(self, pod: Pod, affinity: Affinity) -> AffinityTerms:
-        if pod is not self._pod:
-            self._terms = _all_compiled(affinity, pod.namespace)
-            self._pod = pod
-        return self._terms
+    def terms_of(self, affinity: Affinity, namespace: str) -> AffinityTerms:
+        key = id(affinity), namespace
+        known = self._terms.get(key)
+        if known is None:
+            known = self._terms[key] = affinity, _all_compiled(affinity, namespace)
+            if len(self._terms) > _MOST_KNOWN:
+                del self._terms[next(iter(self._terms))]
+        return known[1]
 
 
-_last = _LastPod()
+_MOST_KNOWN: Final = 16384
+_known = _KnownTerms()
 
 
 def _all_compiled(affinity: Affinity, space: str) -> AffinityTerms:

@@ -80,8 +80,14 @@ class FailureHandler:
             observed_generation=pod.metadata.generation,
         )
         nominated = rejected.nominate.node if rejected.nominate is not None else None
-        work = self.statuses.write(pod, condition, nominated)
-        self.services.spawn(f"status of {pod.key}", work)
+        self.queue.begin_report()
+        self.services.spawn(f"status of {pod.key}", self._write(pod, condition, nominated))
+
+    async def _write(self, pod: Pod, condition: Condition, nominated: str | None) -> None:
+        try:
+            await self.statuses.write(pod, condition, nominated)
+        finally:
+            self.queue.end_report()
 
 
 def _log_data(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from podium.api.objects import Condition, Pod
 from podium.errors import Forbidden, PodiumError
+from podium.live.call_queue import PodStatusPatch
 from podium.logs import get_logger
 
 log = get_logger(__name__)
@@ -26,6 +27,7 @@ class PodStatuses:
 
     def __init__(self, client: StatusClient) -> None:
         self._client = client
+        self._next: dict[str, PodStatusPatch] = {}  # by uid, while it waits for its turn
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._is_forbidden = False
 
@@ -33,14 +35,29 @@ class PodStatuses:
         self, pod: Pod, condition: Condition | None, nominated_node_name: str | None
     ) -> None:
         """Set the condition and the nomination; ``None`` leaves either as it is."""
+        self._next[pod.uid] = self._merged(PodStatusPatch(pod, condition, nominated_node_name))
         turn = self._turns.get(pod.uid)
         if turn is None:
             turn = self._turns[pod.uid] = asyncio.Lock()
         async with turn:
-            try:
-                await self._client.patch_pod_status(pod, condition, nominated_node_name)
-            except PodiumError as error:
-                self._report(pod, error)
+            patch = self._next.pop(pod.uid, None)
+            if patch is not None:  # else it was written together with an earlier one
+                await self._send(patch)
+
+    def _merged(self, new: PodStatusPatch) -> PodStatusPatch:
+        """Return the patch with what one that waits for its turn would set."""
+        waiting = self._next.get(new.pod.uid)
+        if waiting is not None:
+            new.take_over(waiting)
+        return new
+
+    async def _send(self, patch: PodStatusPatch) -> None:
+        try:
+            await self._client.patch_pod_status(
+                patch.pod, patch.condition, patch.nominated_node_name
+            )
+        except PodiumError as error:
+            self._report(patch.pod, error)
 
     def _report(self, pod: Pod, error: PodiumError) -> None:
         """Log a missing right once: it will be missing for the next pod as well."""

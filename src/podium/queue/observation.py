@@ -39,8 +39,11 @@ class QueueObserver(Protocol):
     def point(self, profile: str, point: str, status: str, seconds: float) -> None:
         """PreEnqueue ran for a pod of this profile; as upstream, ``status`` is always Success."""
 
-    def hint(self, plugin: str, event: str, hint: str, seconds: float) -> None:
-        """A hint returned ``Queue`` or ``QueueSkip``, or raised: ``Error``."""
+    def hints(self, plugin: str, event: str, hint: str, count: int, seconds: float) -> None:
+        """A hint returned ``Queue`` or ``QueueSkip`` for so many pods, or raised: ``Error``.
+
+        ``seconds`` is the mean time of a call.
+        """
 
 
 class NoObserver:
@@ -55,5 +58,5 @@ class NoObserver:
     def point(self, profile: str, point: str, status: str, seconds: float) -> None:
         pass
 
-    def hint(self, plugin: str, event: str, hint: str, seconds: float) -> None:
+    def hints(self, plugin: str, event: str, hint: str, count: int, seconds: float) -> None:
         pass

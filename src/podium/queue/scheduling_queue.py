@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from time import perf_counter
 from typing import ClassVar
 
@@ -77,6 +77,7 @@ class SchedulingQueue:
             clock, LEFTOVER_FLUSH, self._flush_leftovers, self._unschedulable.__len__
         )
         self._something_to_pop = asyncio.Event()
+        self._reports = 0  # of failed attempts, being written
         self._is_closed = False
 
     # --- start and stop ---------------------------------------------------------------------------
@@ -101,8 +102,7 @@ class SchedulingQueue:
         self._active.sort_by(order)
         self._backoff.sort_by(order)
         change = ClusterChange(_WILDCARD, OTHER_PLUGINS)
-        for queued in list(self._unschedulable):
-            self._reconsider(queued, change)
+        self._reconsider(list(self._unschedulable), change)
         self._in_flight.record(change)
 
     # --- pods are added, changed and deleted ------------------------------------------------------
@@ -204,9 +204,21 @@ class SchedulingQueue:
         """End an attempt whose pod does not come back. Calling it twice is harmless."""
         self._in_flight.done(uid)
 
+    def begin_report(self) -> None:
+        """A report of a failed attempt is being written: until ``end_report`` no backoff is cut.
+
+        Otherwise attempts would outrun a slow API server, and load it with more reports.
+        """
+        self._reports += 1
+
+    def end_report(self) -> None:
+        self._reports -= 1
+        if not self._reports and self._backoff.can_pop_early:
+            self._something_to_pop.set()
+
     def _take(self) -> QueuedPod | None:
         queued = self._active.pop()
-        if queued is None:
+        if queued is None and not self._reports:
             # There is nothing else to do, so a rejected pod need not wait.
             queued = self._backoff.pop_early()
             if queued is not None:
@@ -248,6 +260,7 @@ class SchedulingQueue:
             return
         change = ClusterChange(event, event.label, old, new)
         gates = self._requeueing.gates() if reached else {}
+        asked = []
         for queued in reached:
             too_high = max_priority is not None and queued.info.priority > max_priority
             if queued.uid == except_uid or too_high:
@@ -255,7 +268,8 @@ class SchedulingQueue:
             if gate := gates.get(queued.uid):
                 self._gate(queued, gate, change.label)
             else:
-                self._reconsider(queued, change)
+                asked.append(queued)
+        self._reconsider(asked, change)
         self._in_flight.record(change)
 
     def activate(self, pods: Iterable[Pod]) -> None:
@@ -268,11 +282,8 @@ class SchedulingQueue:
             elif pod.uid in self._in_flight:
                 self._in_flight.record(ClusterChange(_WILDCARD, FORCE_ACTIVATE, None, pod))
 
-    def _reconsider(self, queued: QueuedPod, change: ClusterChange) -> None:
-        if not self._requeueing.reaches(queued, change.event):
-            return
-        strategy = self._requeueing.strategy(queued, change)
-        if strategy is not Strategy.SKIP:
+    def _reconsider(self, pods: Collection[QueuedPod], change: ClusterChange) -> None:
+        for queued, strategy in self._requeueing.moves(pods, change):
             self._requeue(queued, strategy, change.label)
 
     def _flush_backoff(self) -> None:
@@ -286,7 +297,7 @@ class SchedulingQueue:
         change = ClusterChange(_WILDCARD, TIMEOUT)
         for queued in stale:
             queued.was_flushed, queued.flushed_at = True, now
-            self._reconsider(queued, change)
+        self._reconsider(stale, change)
         if stale:
             self._in_flight.record(change)
 

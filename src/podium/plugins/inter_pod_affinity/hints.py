@@ -31,7 +31,7 @@ def pod_may_help_all_terms(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
 def _may_help(pod: Pod, old: Pod | None, new: Pod | None, is_forbidden: Match) -> bool:
     if old is not None and new is not None and new.uid == pod.uid:
         return True
-    if any(other is not None and not _has_node(other) for other in (old, new)):
+    if (old is not None and not _has_node(old)) or (new is not None and not _has_node(new)):
         return False
     terms = _terms(pod)
     if old is None:
