@@ -88,13 +88,8 @@ class ClusterDevices:
         self, device_class: DeviceClass, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how many devices of a class each row has, and how many of them are taken."""
-        nodes = self._cluster.table.nodes
-        found = [
-            (0, 0) if nodes[row] is None else self._totals.of(device_class, nodes[row])
-            for row in rows.tolist()
-        ]
-        total, taken = np.array(found, np.int64).reshape(-1, 2).T
-        return total, taken
+        self._follow_nodes()
+        return self._totals.on(device_class, rows)
 
     def _follow_nodes(self) -> None:
         changes = self._nodes.catch_up()

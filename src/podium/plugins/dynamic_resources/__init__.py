@@ -195,6 +195,8 @@ class DynamicResources(
     # --- Reserve, Unreserve, PreBind -------------------------------------------------------------
 
     def reserve(self, state: fwk.CycleState, pod: Pod, node_name: str) -> fwk.Status | None:
+        if not pod.spec.resource_claims and not self._classes:
+            return None  # nearly all pods: without further calls
         claims = state.get(PodClaims)
         indexes = claims.to_allocate
         if not indexes:
@@ -232,6 +234,8 @@ class DynamicResources(
     def pre_bind_pre_flight(
         self, state: fwk.CycleState, pod: Pod, node_name: str
     ) -> fwk.PreFlight | fwk.Status:
+        if not pod.spec.resource_claims and not self._classes:
+            return fwk.skip()
         claims = state.get(PodClaims)
         return fwk.PreFlight(allow_parallel=True) if claims.claims else fwk.skip()
 
