@@ -107,3 +107,43 @@ def test_gated_pods(listeners, held, expected):
     found = pods.rejected_by({PROFILE: dict.fromkeys(listeners, ())}, {(PROFILE, "Gate"): uids}.get)
 
     assert "".join(queued.pod.name for queued in found) == expected
+
+
+@pytest.mark.parametrize(
+    ("listeners", "about", "expected"),
+    [
+        pytest.param(["F"], {"c"}, "c", id="only-the-pod-that-it-concerns"),
+        pytest.param(["F"], {"c", "b"}, "cb", id="several"),
+        pytest.param(["F"], {"a"}, "", id="rejected-by-another-plugin"),
+        pytest.param(["F", "G"], {"c"}, "cba", id="plugins-without-topics-are-asked-about-all"),
+    ],
+)
+def test_topics(listeners, about, expected):
+    pods = UnschedulablePods(lambda rejector, pod: {pod.name} if rejector[1] == "F" else ())
+    for queued in (rejected("c", "F"), rejected("b", "F", "G"), rejected("a", pending=["G"])):
+        pods.put(queued)
+    pods.check_invariants()
+
+    by_profile = {PROFILE: dict.fromkeys(listeners, ())}
+    found = pods.rejected_by(by_profile, cannot_tell, {(PROFILE, "F"): about})
+
+    assert "".join(queued.pod.name for queued in found) == expected
+    for name in "abc":
+        pods.remove(f"default/{name}")
+    assert pods._by_topic == {}
+
+
+def test_topics_of_a_gated_pod_follow_its_changes():
+    """A gated pod that was changed is put again, and found under what concerns it now."""
+    pods = UnschedulablePods(lambda rejector, pod: set(pod.labels))
+    queued = rejected("a", "Gate")
+    queued.gating_plugin = "Gate"
+    pods.put(queued)
+    listeners, gate = {PROFILE: {"Gate": ()}}, (PROFILE, "Gate")
+    assert pods.rejected_by(listeners, cannot_tell, {gate: {"claim"}}) == []
+
+    queued.replace(pod("a", labels="claim=made"))
+    pods.put(queued)
+
+    pods.check_invariants()
+    assert pods.rejected_by(listeners, cannot_tell, {gate: {"claim"}}) == [queued]

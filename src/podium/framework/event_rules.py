@@ -162,7 +162,7 @@ def on_all_pods(registrations: Registrations) -> Registrations:
         known = merged.get((event.resource, each.hint))
         actions = event.actions | (known.event.actions if known else 0)
         merged[event.resource, each.hint] = Registration(
-            ClusterEvent(event.resource, actions), each.hint
+            ClusterEvent(event.resource, actions), each.hint, each.topic
         )
     return list(merged.values())
 

@@ -8,12 +8,13 @@ from time import perf_counter
 
 from podium.api.objects import Pod
 from podium.framework.calls import FAULTS
-from podium.framework.events import ClusterEvent, Hint
+from podium.framework.events import ClusterEvent, Hint, Topic
 from podium.framework.queued_pod import QueuedPod
 from podium.logs import get_logger
 from podium.queue.in_flight import ClusterChange
 from podium.queue.observation import QueueObserver
 from podium.queue.rules import Hints, ProfileRules
+from podium.queue.unschedulable import Rejector, Topics
 
 log = get_logger(__name__)
 
@@ -33,6 +34,7 @@ class Requeueing:
         self._profiles = profiles
         self._observer = observer
         self._known: dict[ClusterEvent, Listeners] = {}
+        self._known_topics: dict[ClusterEvent, Mapping[Rejector, tuple[Topic, ...]]] = {}
 
     def listeners(self, event: ClusterEvent) -> Listeners:
         """Return, by profile, the plugins that registered this event, with their hints."""
@@ -40,6 +42,31 @@ class Requeueing:
         if found is None:
             by_profile = ((name, rules.listeners(event)) for name, rules in self._profiles.items())
             found = self._known[event] = {name: plugins for name, plugins in by_profile if plugins}
+        return found
+
+    def topics_of(self, rejector: Rejector, pod: Pod) -> Collection[str]:
+        """Return what concerns a pod that this plugin of a profile rejected."""
+        profile, plugin = rejector
+        rules = self._profiles.get(profile)
+        return () if rules is None else rules.topics_of(plugin, pod)
+
+    def topics(self, change: ClusterChange) -> Topics:
+        """Return what a change is about, for the plugins that ask about some pods only."""
+        found: dict[Rejector, set[str]] = {}
+        for rejector, topics in self._topics(change.event).items():
+            about = {topic.of_change(change.old, change.new) for topic in topics}
+            if None not in about:
+                found[rejector] = about  # type: ignore[assignment]  # there is no None in it
+        return found
+
+    def _topics(self, event: ClusterEvent) -> Mapping[Rejector, tuple[Topic, ...]]:
+        found = self._known_topics.get(event)
+        if found is None:
+            found = self._known_topics[event] = {
+                (profile, plugin): topics
+                for profile, rules in self._profiles.items()
+                for plugin, topics in rules.topics(event).items()
+            }
         return found
 
     def gates(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from podium.api.objects import Pod
 from podium.framework.declared_kinds import ANYTHING, REJECTING, registered_in
 from podium.framework.event_rules import EventRules, event_rules
-from podium.framework.events import ClusterEvent, Hint, Registration
+from podium.framework.events import ClusterEvent, Hint, Registration, Topic
 from podium.framework.extender import EXTENDER
 from podium.framework.plugin import QueueSortPlugin
 from podium.framework.profile import Profile
@@ -58,6 +58,24 @@ class ProfileRules:
     def events(self) -> Iterator[ClusterEvent]:
         """Yield every registered event; ``app`` decides by them what to watch."""
         return (each.event for own in self.registrations.values() for each in own)
+
+    def topics_of(self, plugin: str, pod: Pod) -> set[str]:
+        """Return what concerns a pod that the plugin rejected, by its registrations' topics."""
+        found: set[str] = set()
+        for each in self.registrations.get(plugin, ()):
+            if each.topic is not None:
+                found.update(each.topic.of_pod(pod))
+        return found
+
+    def topics(self, event: ClusterEvent) -> dict[str, tuple[Topic, ...]]:
+        """Return the topics of the plugins all of whose registrations of this event have one."""
+        found: dict[str, tuple[Topic, ...]] = {}
+        for plugin, own in self.registrations.items():
+            topics = [each.topic for each in own if each.event.covers(event)]
+            known = tuple(topic for topic in topics if topic is not None)
+            if known and len(known) == len(topics):
+                found[plugin] = known
+        return found
 
     def listeners(self, event: ClusterEvent) -> dict[str, Hints]:
         """Return the plugins that registered this event, with their hints."""

@@ -6,11 +6,17 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from podium.api.objects import Pod
 from podium.framework.queued_pod import QueuedPod
 
 Rejector = tuple[str, str]  # profile, plugin
 # The uids of the pods that a gating plugin holds back now; None if it cannot tell.
 Held = Callable[[Rejector], Collection[str] | None]
+
+
+# What a change is about, for the plugins that ask about some pods only.
+Topics = Mapping[Rejector, Collection[str]]
+TopicsOf = Callable[[Rejector, Pod], Collection[str]]
 
 
 class _Entry(NamedTuple):
@@ -20,6 +26,14 @@ class _Entry(NamedTuple):
     queued: QueuedPod
     rejectors: frozenset[Rejector]
     is_gated: bool
+    topics: frozenset[tuple[Rejector, str]]
+
+
+NO_TOPICS: Topics = {}
+
+
+def _no_topics(rejector: Rejector, pod: Pod) -> Collection[str]:
+    return ()
 
 
 class UnschedulablePods:
@@ -27,11 +41,14 @@ class UnschedulablePods:
 
     Invariants: every entry has at least one rejector. It is listed in ``_by_rejector`` under each
     of them; a gated one is listed in ``_by_gate`` instead, under its gate, because no other event
-    reaches it. ``gated`` is the number of gated entries. Only ``put`` and ``remove`` write; call
-    ``put`` again whenever a pod's rejectors or gate changed.
+    reaches it. It is also listed in ``_by_topic`` under what concerns it. ``gated`` is the number
+    of gated entries. Only ``put`` and ``remove`` write; call ``put`` again whenever the pod, its
+    rejectors or its gate changed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, topics_of: TopicsOf = _no_topics) -> None:
+        self._topics_of = topics_of
+        self._by_topic: dict[tuple[Rejector, str], dict[str, _Entry]] = {}
         self._entries: dict[str, _Entry] = {}
         self._by_rejector: dict[Rejector, dict[str, _Entry]] = {}
         self._by_gate: dict[Rejector, dict[str, _Entry]] = {}
@@ -55,8 +72,16 @@ class UnschedulablePods:
         """Add the pod, or index it again after a change. Return whether it is new here."""
         before = self._unlist(queued.key)
         arrival = next(self._arrivals) if before is None else before.arrival
-        entry = _Entry(arrival, queued, _rejectors(queued), queued.is_gated)
+        rejectors = _rejectors(queued)
+        topics = frozenset(
+            (rejector, topic)
+            for rejector in rejectors
+            for topic in self._topics_of(rejector, queued.pod)
+        )
+        entry = _Entry(arrival, queued, rejectors, queued.is_gated, topics)
         self._entries[queued.key] = entry
+        for each in topics:
+            self._by_topic.setdefault(each, {})[queued.key] = entry
         index, key = self._place(entry)
         for rejector in entry.rejectors:
             index.setdefault(rejector, {})[key] = entry
@@ -77,16 +102,21 @@ class UnschedulablePods:
         return entry.queued
 
     def rejected_by(
-        self, listeners: Mapping[str, Mapping[str, Any]], held: Held
+        self, listeners: Mapping[str, Mapping[str, Any]], held: Held, topics: Topics = NO_TOPICS
     ) -> list[QueuedPod]:
         """Return the pods that one of these plugins rejected, in the order of their arrival.
 
         Gated ones are those that one of these plugins gates and, as far as it can tell, no longer
-        holds back.
+        holds back. Of plugins in ``topics``, those that the topics concern.
         """
         found: dict[str, _Entry] = {}
         for profile, plugins in listeners.items():
             for plugin in plugins:
+                about = topics.get((profile, plugin))
+                if about is not None:
+                    for topic in about:
+                        found.update(self._by_topic.get(((profile, plugin), topic), ()))
+                    continue
                 found.update(self._by_rejector.get((profile, plugin), ()))
                 if gated := self._by_gate.get((profile, plugin)):
                     found.update(_without(gated, held((profile, plugin))))
@@ -102,6 +132,11 @@ class UnschedulablePods:
             del pods[its_key]
             if not pods:
                 del index[rejector]
+        for topic in entry.topics:
+            pods = self._by_topic[topic]
+            del pods[key]
+            if not pods:
+                del self._by_topic[topic]
         self.gated -= entry.is_gated
         return entry
 
@@ -122,6 +157,9 @@ class UnschedulablePods:
             for rejector in entry.rejectors:
                 assert listed.pop((rejector, its_key), None) is entry, f"{key} is not indexed"
         assert not listed, f"indexed, but not stored: {sorted(listed)}"
+        topics = {(topic, key) for topic, pods in self._by_topic.items() for key in pods}
+        stored = {(t, key) for key, entry in self._entries.items() for t in entry.topics}
+        assert topics == stored, "the index by topic is wrong"
         assert self.gated == sum(queued.is_gated for queued in self), "wrong count of gated pods"
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from podium.plugins.dynamic_resources.hints import CLAIM
 from podium.testing.builders import pod
 from podium.testing.builders_devices import resource_claim
 from tests.support.dynamic_resources import Trial, claiming, device, templated, two_nodes
@@ -50,3 +51,28 @@ def test_claim_of_a_template_is_there():
     assert made(templated(), templated(), templated("gpu-x"))
     assert not made(templated(), templated(), templated("gpu-y"))
     assert not made(templated(), pod("other"), pod("other"))  # in 1.36 it hears of all pods
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "topic"),
+    [
+        pytest.param(None, OWN, "default/gpu", id="added"),
+        pytest.param(OWN, HAS, "default/gpu", id="allocated"),
+        pytest.param(HAS, HAS, "default/gpu", id="reserved-for-another-pod"),
+        pytest.param(OWN, None, "default/gpu", id="deleted"),
+        pytest.param(HAS, OWN, None, id="deallocated"),
+        pytest.param(HAS, None, None, id="deleted-with-devices"),
+    ],
+)
+def test_whom_a_change_of_a_claim_concerns(old, new, topic):
+    """What frees devices may help every pod; anything else only those that use the claim."""
+    assert CLAIM.of_change(old, new) == topic
+    trial = Trial(*two_nodes(), OWN)
+    if topic is not None:
+        assert not hint(trial, "ResourceClaim")(claiming("other"), old, new)
+
+
+def test_topics_of_a_pod():
+    assert set(CLAIM.of_pod(claiming("gpu", "nic"))) == {"default/gpu", "default/nic"}
+    assert set(CLAIM.of_pod(templated("gpu-x"))) == {"default/gpu-x"}
+    assert set(CLAIM.of_pod(templated())) == set()

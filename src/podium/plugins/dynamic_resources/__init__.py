@@ -34,7 +34,7 @@ from podium.plugins.dynamic_resources import extended
 from podium.plugins.dynamic_resources.args import DynamicResourcesArgs
 from podium.plugins.dynamic_resources.binder import Binder, ClaimNotWritten
 from podium.plugins.dynamic_resources.filtering import Filtering
-from podium.plugins.dynamic_resources.hints import Hints
+from podium.plugins.dynamic_resources.hints import CLAIM, Hints
 from podium.plugins.dynamic_resources.pod_claims import PodClaims, problem_of, reach_of
 from podium.plugins.dynamic_resources.references import Unresolved, claims_of
 from podium.plugins.dynamic_resources.release import Releases
@@ -252,10 +252,14 @@ class DynamicResources(
     # --- Requeue ---------------------------------------------------------------------------------
 
     def events_to_register(self) -> list[fwk.Registration]:
-        claim_helps = self._hints.claim_helps
         return [
             fwk.on("Node", "add|label|allocatable"),
-            fwk.on("resource.k8s.io/ResourceClaim", "add|update|delete", hint=claim_helps),
+            fwk.on(
+                "resource.k8s.io/ResourceClaim",
+                "add|update|delete",
+                hint=self._hints.claim_helps,
+                topic=CLAIM,
+            ),
             fwk.on("TargetPod", "generated-claim", hint=self._hints.claims_were_made),
             fwk.on("resource.k8s.io/DeviceClass", "add|update"),
             fwk.on("resource.k8s.io/ResourceSlice", "add|update"),

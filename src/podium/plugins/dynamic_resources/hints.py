@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from podium.api.objects import Pod, ResourceClaim
+from podium.framework.events import Topic
 from podium.plugins.dynamic_resources.references import (
     FindClaim,
     Unresolved,
     can_be_resolved,
     claims_of,
-    may_use,
+    keys_of,
 )
+
+
+def _concerned_claim(old: ResourceClaim | None, new: ResourceClaim | None) -> str | None:
+    """Return the key of the claim; ``None`` if devices become free, which may help all pods."""
+    had = old is not None and old.status.allocation is not None
+    has = new is not None and new.status.allocation is not None
+    claim = new or old
+    return None if claim is None or (had and not has) else claim.key
+
+
+# Each change of a claim would otherwise be put to all pods that wait for claims.
+CLAIM: Final = Topic(_concerned_claim, keys_of)
 
 
 class Hints:
@@ -22,16 +37,11 @@ class Hints:
         """Return whether a change of a claim frees devices, or is about a claim of the pod."""
         if new is None:
             return old is not None and old.status.allocation is not None
-        had = old is not None and old.status.allocation is not None
-        is_freed = had and new.status.allocation is None
-        # The quick check first: each change of a claim is put to all pods that wait for claims.
-        if not is_freed and not may_use(pod, new):
-            return False
         try:
             claims = claims_of(pod, self._find)
         except Unresolved:
             return False
-        if is_freed:
+        if old is not None and old.status.allocation is not None and new.status.allocation is None:
             return True
         is_own = any(claim.uid == new.uid for claim in claims)
         return is_own and (old is None or old.status != new.status)

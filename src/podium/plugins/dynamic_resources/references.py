@@ -62,15 +62,11 @@ def _usable(pod: Pod, reference: PodResourceClaim, name: str, find: FindClaim) -
     return claim
 
 
-def may_use(pod: Pod, claim: ResourceClaim) -> bool:
-    """Return whether the pod names the claim, or the claim was made for it by name."""
-    if claim.namespace != pod.namespace:
-        return False
-    name = claim.name
-    for reference in pod.spec.resource_claims:
-        if reference.resource_claim_name == name:
-            return True
-    return any(each.resource_claim_name == name for each in pod.status.resource_claim_statuses)
+def keys_of(pod: Pod) -> set[str]:
+    """Return the keys of the claims that the pod names, or that were made for it."""
+    named = [each.resource_claim_name for each in pod.spec.resource_claims]
+    made = [each.resource_claim_name for each in pod.status.resource_claim_statuses]
+    return {f"{pod.namespace}/{name}" for name in (*named, *made) if name is not None}
 
 
 def is_for_pod(claim: ResourceClaim, pod: Pod) -> bool:
