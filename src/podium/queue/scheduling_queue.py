@@ -27,7 +27,7 @@ from podium.queue.options import QueueOptions
 from podium.queue.requeueing import Requeueing, Strategy
 from podium.queue.rules import ProfileRules
 from podium.queue.ticker import Ticker
-from podium.queue.unschedulable import Rejector, UnschedulablePods
+from podium.queue.unschedulable import UnschedulablePods
 
 log = get_logger(__name__)
 
@@ -69,7 +69,9 @@ class SchedulingQueue:
         order = next(iter(profiles.values())).queue_sort.sort_key
         self._active = PodHeap(order)
         self._backoff = self.backoff(options.initial_backoff, options.max_backoff, order, clock.now)
-        self._unschedulable = UnschedulablePods(self._topics_of)
+        self._unschedulable = UnschedulablePods(
+            lambda rejector, pod: self._requeueing.topics_of(rejector, pod)
+        )
         self._in_flight = InFlight()
         self._requeueing = Requeueing(profiles, observer)
         self._flush = Ticker(clock, BACKOFF_FLUSH, self._flush_backoff, self._backoff.__len__)
@@ -252,14 +254,16 @@ class SchedulingQueue:
         The event is kept for pods in flight until they come back. ``except_uid`` and
         ``max_priority`` leave out unschedulable pods, but not pods in flight.
         """
-        requeueing, change = self._requeueing, ClusterChange(event, event.label, old, new)
+        requeueing = self._requeueing
+        listeners = requeueing.listeners(event)
+        if not listeners and not event.is_wildcard:
+            return
+        change = ClusterChange(event, event.label, old, new)
         if event.is_wildcard:
             reached = list(self._unschedulable)
-        elif listeners := requeueing.listeners(event):
+        else:
             topics = requeueing.topics(change)
             reached = self._unschedulable.rejected_by(listeners, requeueing.held, topics)
-        else:
-            return
         gates = self._requeueing.gates() if reached else {}
         asked = []
         for queued in reached:
@@ -282,9 +286,6 @@ class SchedulingQueue:
                 self._enter_active(queued, FORCE_ACTIVATE)
             elif pod.uid in self._in_flight:
                 self._in_flight.record(ClusterChange(_WILDCARD, FORCE_ACTIVATE, None, pod))
-
-    def _topics_of(self, rejector: Rejector, pod: Pod) -> Collection[str]:
-        return self._requeueing.topics_of(rejector, pod)
 
     def _reconsider(self, pods: Collection[QueuedPod], change: ClusterChange) -> None:
         for queued, strategy in self._requeueing.moves(pods, change):
