@@ -85,7 +85,7 @@ def device_view(
         for name, attribute in (device.get("attributes") or {}).items():
             _put(attributes, driver, name, _attribute(name, attribute, has_lists))
         for name, amount in (device.get("capacity") or {}).items():
-            _put(capacity, driver, name, parse_quantity(str(amount["value"])))
+            _put(capacity, driver, name, parse_quantity(str(amount.get("value", 0))))
     except EvaluationError as error:
         return DeviceView({}, str(error))
     value = {

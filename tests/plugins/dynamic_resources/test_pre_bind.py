@@ -1,5 +1,6 @@
 """PreBind writes what Reserve has taken; what fails is undone or tried again."""
 
+import asyncio
 from collections import deque
 
 import msgspec
@@ -10,6 +11,7 @@ from podium.api.objects import ResourceClaim
 from podium.api.resource_claims import FINALIZER
 from podium.devices import DeviceRules
 from podium.errors import Conflict, Forbidden, NotFound, Unreachable
+from podium.plugins.dynamic_resources import DynamicResources
 from podium.testing.builders_devices import resource_claim
 from podium.testing.handle import FakeClient
 from tests.support.dynamic_resources import Trial, claiming, device, devices_of, two_nodes
@@ -263,3 +265,39 @@ def test_claim_that_is_deleted_while_it_is_in_flight():
     trial.unreserve(claiming("gpu"))
 
     assert trial.taken == []
+
+
+def test_preemption_cancels_a_write():
+    """Whether the write was carried out is asked, too."""
+    trial = reserved(resource_claim("gpu"))
+    asking = claiming("gpu")
+
+    async def hang(claim, status):
+        await asyncio.sleep(3600)
+
+    trial.handle.client.patch_claim_status = hang
+
+    async def cancelled():
+        task = asyncio.ensure_future(trial.plugin.pre_bind(trial.state, asking, "a"))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(cancelled())
+    trial.unreserve(asking)
+
+    assert trial.taken == ["a/gpu-0"]
+    trial.run_spawned()
+    assert (trial.taken, trial.devices.in_flight) == ([], 0)
+
+
+def test_profiles_share_what_is_in_flight():
+    trial = reserved(resource_claim("gpu"), resource_claim("other", count=2))
+    of_another_profile = DynamicResources(DynamicResources.Args(), trial.handle)
+    state, asking = fwk.CycleState(), claiming("gpu", name="another")
+
+    assert of_another_profile.pre_filter(state, asking, trial.handle.rows).is_rejection
+    asking = claiming("other", name="another")
+    of_another_profile.pre_filter(state, asking, trial.handle.rows)
+    statuses = of_another_profile.filter_all(state, asking, trial.handle.rows)
+    assert [status.ok for status in statuses] == [False, True]
