@@ -94,8 +94,12 @@ def test_what_one_release_has_and_the_other_does_not():
         {each.declared.name for each in Metrics(release=release).families()} for release in RELEASES
     )
 
-    assert old - new == {"scheduler_preemption_goroutines_duration_seconds"}
+    assert old - new == {
+        "scheduler_preemption_goroutines_duration_seconds",
+        "scheduler_resourceclaim_creates_total",
+    }
     assert new - old == {
+        "dynamic_resource_allocation_resourceclaim_creates_total",
         "informer_processing_latency_seconds",
         "informer_queued_items",
         "informer_store_resource_version",

@@ -10,6 +10,7 @@ BETA = {V1_36: "BETA"}
 STABLE = {V1_36: "STABLE"}
 BETA_SINCE_1_37 = {V1_36: "ALPHA", V1_37: "BETA"}
 SINCE_1_37 = {V1_37: "ALPHA"}
+UNTIL_1_36 = {V1_36: "ALPHA", V1_37: ""}
 
 ATTEMPT_BUCKETS = exponential_buckets(0.001, 2, 15)
 POINT_BUCKETS = exponential_buckets(0.0001, 2, 12)
@@ -240,6 +241,29 @@ PREEMPTIONS = Declaration(
     "scheduler_preemption_goroutines_execution_total",
     "Number of preemptions whose victims were evicted in the background.",
     ("result",),
+)
+BINDING_CONDITIONS = Declaration(
+    "scheduler_dra_bindingconditions_allocations_total",
+    "Number of devices that a pod waited for because they must be prepared, by driver and result.",
+    ("profile", "driver", "status"),
+)
+BINDING_CONDITIONS_SECONDS = Declaration(
+    "scheduler_dra_bindingconditions_wait_duration_seconds",
+    "Duration of waiting until the devices of a pod are prepared, in seconds.",
+    ("profile", "driver", "status"),
+    exponential_buckets(0.1, 2, 14),
+)
+CLAIMS_CREATED_BEFORE_1_37 = Declaration(
+    "scheduler_resourceclaim_creates_total",
+    "Number of resource claims that were created for extended resources, by result.",
+    ("status",),
+    stages=UNTIL_1_36,
+)
+CLAIMS_CREATED = Declaration(
+    "dynamic_resource_allocation_resourceclaim_creates_total",
+    "Number of resource claims that were created for extended resources, by result and owner.",
+    ("status", "admin_access", "owner_api_group", "owner_api_kind"),
+    stages=SINCE_1_37,
 )
 API_CALLS = Declaration(
     "scheduler_async_api_call_execution_total",

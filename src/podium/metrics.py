@@ -65,6 +65,10 @@ class Metrics:
         self.victims = Histogram(declared.VICTIMS, release)
         self.preemptions = Counter(declared.PREEMPTIONS, release)
         self.preemption_seconds = Histogram(declared.PREEMPTION_SECONDS, release)
+        self.binding_conditions = Counter(declared.BINDING_CONDITIONS, release)
+        self.binding_conditions_seconds = Histogram(declared.BINDING_CONDITIONS_SECONDS, release)
+        self.claims_created_before = Counter(declared.CLAIMS_CREATED_BEFORE_1_37, release)
+        self.claims_created = Counter(declared.CLAIMS_CREATED, release)
         self.batch_attempts = Counter(declared.BATCH_ATTEMPTS, release)
         self.batch_flushes = Counter(declared.BATCH_FLUSHES, release)
         self.node_hint_seconds = Histogram(declared.NODE_HINT_SECONDS, release)
@@ -122,6 +126,16 @@ class Metrics:
         """Count an eviction of victims that ended; ``result`` is ``success`` or ``error``."""
         self.preemptions.inc(result)
         self.preemption_seconds.observe(seconds, result)
+
+    def prepared(self, profile: str, driver: str, status: str) -> None:
+        self.binding_conditions.inc(profile, driver, status)
+
+    def waited_for_devices(self, profile: str, driver: str, status: str, seconds: float) -> None:
+        self.binding_conditions_seconds.observe(seconds, profile, driver, status)
+
+    def claim_created(self, status: str) -> None:
+        self.claims_created_before.inc(status)
+        self.claims_created.inc(status, "false", "", "Pod")
 
     def point(self, profile: str, point: str, status: str, seconds: float) -> None:
         self.point_seconds.observe(seconds, point, status, profile)

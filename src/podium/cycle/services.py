@@ -53,6 +53,15 @@ class NoMetrics:
     def evicted(self, result: str, seconds: float) -> None:
         """Count nothing."""
 
+    def prepared(self, profile: str, driver: str, status: str) -> None:
+        """Count nothing."""
+
+    def waited_for_devices(self, profile: str, driver: str, status: str, seconds: float) -> None:
+        """Count nothing."""
+
+    def claim_created(self, status: str) -> None:
+        """Count nothing."""
+
 
 Spawn = Callable[[str, Coroutine[Any, Any, None]], None]
 

@@ -126,6 +126,15 @@ class PluginMetrics(Protocol):
     def evicted(self, result: str, seconds: float) -> None:
         """Its evictions ended, with ``success`` or ``error``."""
 
+    def prepared(self, profile: str, driver: str, status: str) -> None:
+        """A pod waited for a device with binding conditions; ``status`` is how that ended."""
+
+    def waited_for_devices(self, profile: str, driver: str, status: str, seconds: float) -> None:
+        """A pod waited so long for its devices, of which this is the driver of one."""
+
+    def claim_created(self, status: str) -> None:
+        """A claim for extended resources was created, with ``success`` or ``failure``."""
+
 
 class Lister(Protocol):
     """The objects of one kind as the API server has them, plain dicts as in a manifest."""

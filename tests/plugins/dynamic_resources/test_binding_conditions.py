@@ -114,3 +114,35 @@ def test_failed_preparation_is_found_by_the_next_attempt():
     trial.run_spawned()
     assert trial.claim("gpu").status.allocation is None
     assert trial.feasible(asking) == "a"
+
+
+class Counting:
+    """Remembers what is counted."""
+
+    def __init__(self) -> None:
+        self.seen = []
+
+    def prepared(self, profile, driver, status):
+        self.seen.append(("prepared", driver, status))
+
+    def waited_for_devices(self, profile, driver, status, seconds):
+        self.seen.append(("waited", driver, status, seconds))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "label", "seconds"),
+    [
+        pytest.param({"Ready": "True"}, "success", 5.0, id="ready"),
+        pytest.param({"Broken": "True"}, "failure", 5.0, id="broken"),
+        pytest.param({}, "timeout", 30.0, id="never"),
+    ],
+)
+def test_waits_are_counted(conditions, label, seconds):
+    trial = waiting(binding_timeout=30.0)
+    trial.handle.metrics = counting = Counting()
+
+    trial.pre_bind(
+        claiming("gpu"), then=lambda: trial.cluster.set_object(prepared(trial, **conditions))
+    )
+
+    assert counting.seen == [("waited", DRIVER, label, seconds), ("prepared", DRIVER, label)]

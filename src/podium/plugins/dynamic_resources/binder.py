@@ -85,7 +85,12 @@ class Binder:
             msgspec.structs.replace(wanted, metadata=metadata)
         )
         what = f"create claim for extended resources {in_memory.namespace}/"
-        created = await _sent(creating, what)
+        try:
+            created = await _sent(creating, what)
+        except ClaimNotWritten:
+            self._handle.metrics.claim_created("failure")
+            raise
+        self._handle.metrics.claim_created("success")
         claims.claims[index] = created
         self._devices.reserve(created, claims.reserved[index])
         self._devices.settle(in_memory.uid)

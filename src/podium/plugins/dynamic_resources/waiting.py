@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from podium import framework as fwk
 from podium.api.objects import Pod, ResourceClaim
@@ -13,12 +13,19 @@ from podium.plugins.dynamic_resources.binding_conditions import (
     is_late,
     is_ready,
     must_be_prepared,
+    results_of,
 )
 from podium.plugins.dynamic_resources.extended import is_in_memory
 from podium.plugins.dynamic_resources.pod_claims import PodClaims
 
 POLL_SECONDS: Final = 5.0
-TIMEOUT: Final = "device binding timeout"
+
+
+class End(NamedTuple):
+    """How a wait ended; ``label`` is its name in metrics."""
+
+    label: str
+    status: fwk.Status
 
 
 class Preparation:
@@ -36,31 +43,49 @@ class Preparation:
         note = f"waiting for binding conditions for device on node {node_name}"
         event = EventNote("Normal", "BindingConditionsPending", "Scheduling", note)
         self._handle.events.record(pod, None, event)
+        start = self._handle.clock.now()
+        end = await self._end(claims)
+        self._count(claims, end.label, self._handle.clock.now() - start)
+        return end.status
+
+    async def _end(self, claims: PodClaims) -> End:
         left = self._timeout
         while True:
-            status = self._progress(claims)
-            if status is not None:
-                return status
+            end = self._progress(claims)
+            if end is not None:
+                return end
             if left <= 0:
-                return fwk.Status.error(f"{TIMEOUT}: context deadline exceeded")
+                return _timed_out("context deadline exceeded")
             await sleep(self._handle.clock, min(POLL_SECONDS, left))
             left -= POLL_SECONDS
 
-    def _progress(self, claims: PodClaims) -> fwk.Status | None:
-        """Return success, a failure, or ``None`` while it is worth waiting."""
+    def _count(self, claims: PodClaims, label: str, seconds: float) -> None:
+        metrics, profile = self._handle.metrics, self._handle.profile_name
+        for result in (each for claim in claims.claims for each in results_of(claim)):
+            metrics.waited_for_devices(profile, result.driver, label, seconds)
+            if result.binding_conditions:
+                metrics.prepared(profile, result.driver, label)
+
+    def _progress(self, claims: PodClaims) -> End | None:
+        """Return how the wait ends, or ``None`` while it is worth waiting."""
         for index, claim in enumerate(claims.claims):
             if is_in_memory(claim):
                 continue
             known = self._find(claim.key)
             if known is None:
-                return fwk.Status.error(f'could not find ResourceClaim "{claim.key}"')
+                missing = f'could not find ResourceClaim "{claim.key}"'
+                return End("error", fwk.Status.error(missing))
             claims.claims[index] = known
             try:
                 if is_ready(known):
                     continue
             except BindingFailed as failure:
-                return fwk.Status.error(str(failure))
+                return End("failure", fwk.Status.error(str(failure)))
             if is_late(known, self._timeout, self._handle.clock.now()):
-                return fwk.Status.error(f"{TIMEOUT}: claim={known.name}")
+                return _timed_out(f"claim={known.name}")
             return None
-        return fwk.SUCCESS
+        return End("success", fwk.SUCCESS)
+
+
+def _timed_out(what: str) -> End:
+    return End("timeout", fwk.Status.error(f"device binding timeout: {what}"))
