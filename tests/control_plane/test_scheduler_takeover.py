@@ -2,9 +2,11 @@
 kube-scheduler whose lease podium inherits."""
 
 import functools
+from collections import Counter
 
 import pytest
 
+from tests.control_plane.test_scheduler_devices import Devices, users, using
 from tests.support.control_plane import sides, takeover
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane
 from tests.support.control_plane.processes import (
@@ -32,6 +34,42 @@ def test_podium_takes_over_and_no_pod_is_bound_twice_or_forgotten(
     start = podium if leader == "podium" else stock(binaries)
     with ControlPlane(binaries) as plane:
         user = plane.kubeconfig_for(USER)
-        happened = takeover.play(sides.real(plane), user, tmp_path, start, podium)
+        happened = takeover.play(sides.real(plane), user, tmp_path, (start, podium))
+
+    takeover.check(happened, LEASE_SECONDS, MOST_TAKEOVER_SECONDS)
+
+
+class Claims(takeover.Load):
+    """Each pod has a claim to one of exactly as many devices as there are pods."""
+
+    def prepare(self, stage):
+        self.devices = Devices(stage)
+        self.devices.cls()
+        each = takeover.PODS // len(takeover.NODES)
+        for node in takeover.NODES:
+            self.devices.slice(node, *(f"gpu-{number}" for number in range(each)))
+
+    def create_pod(self, stage, name):
+        self.devices.claim(name)
+        stage.pod(name, **using(name))
+
+    def check(self, stage):
+        claims = stage.get(self.devices.claims)["items"]
+        given = Counter(
+            (result["pool"], result["device"])
+            for claim in claims
+            for result in claim["status"]["allocation"]["devices"]["results"]
+        )
+        assert len(given) == takeover.PODS, "each device is given to one claim"
+        assert all(users(claim) == [claim["metadata"]["name"]] for claim in claims)
+        self.devices.free_all()
+
+
+@pytest.mark.parametrize("leader", ["podium", "kube-scheduler"])
+def test_no_device_is_given_twice(leader, binaries, podium, tmp_path):
+    start = podium if leader == "podium" else stock(binaries)
+    with ControlPlane(binaries) as plane:
+        user = plane.kubeconfig_for(USER)
+        happened = takeover.play(sides.real(plane), user, tmp_path, (start, podium), Claims())
 
     takeover.check(happened, LEASE_SECONDS, MOST_TAKEOVER_SECONDS)

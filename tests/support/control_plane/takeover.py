@@ -12,6 +12,7 @@ from tests.support.control_plane.processes import LEASE, podium
 from tests.support.control_plane.stage import Stage
 
 PODS = 200
+NODES = [f"n{number}" for number in range(5)]
 BOUND_BEFORE_THE_KILL = 50
 ATTEMPT = "Attempting to schedule pod"
 
@@ -49,24 +50,40 @@ class Takeover:
         return (self.acquired - self.last_renewal).total_seconds()
 
 
-def play(side, kubeconfig, folder, start_leader=podium, start_standby=podium):
-    """Both are called as `podium`."""
+class Load:
+    """Pods that a story creates, one after another."""
+
+    def prepare(self, stage):
+        """Create what the pods need."""
+
+    def create_pod(self, stage, name):
+        stage.pod(name)
+
+    def check(self, stage):
+        """Check what became of it."""
+
+
+def play(side, kubeconfig, folder, starts=(podium, podium), load=Load()):  # noqa: B008
+    """``starts`` begin the leader and the standby; both are called as `podium`."""
+    start_leader, start_standby = starts
     stage = Stage(side, "takeover")
-    stage.ready_nodes(*(f"n{number}" for number in range(5)), cpu="64")
+    stage.ready_nodes(*NODES, cpu="64")
+    load.prepare(stage)
     bindings = Bindings()
     leader = start_leader(folder, kubeconfig)
     with leader, standing_by(start_standby(folder, kubeconfig, "-v=3", name="standby")) as standby:
         watch = in_thread(side.wait_for, f"{stage.core('pods')}?watch=true", bindings.see)
-        load = in_thread(create_pods, stage)
+        creating = in_thread(create_pods, stage, load)
         assert bindings.is_under_way.wait(60)
         standby_before = standby.said
         leader.kill()
         bound_before = len(bindings.nodes_by_pod)
         last = stage.get(LEASE)["spec"]
-        load.join()
+        creating.join()
         watch.join()
         now = stage.get(LEASE)["spec"]
         said = standby.said
+    load.check(stage)
     stage.clear()
     return Takeover(
         nodes_by_pod={name: set(nodes) for name, nodes in bindings.nodes_by_pod.items()},
@@ -79,9 +96,9 @@ def play(side, kubeconfig, folder, start_leader=podium, start_standby=podium):
     )
 
 
-def create_pods(stage):
+def create_pods(stage, load):
     for number in range(PODS):
-        stage.pod(f"pod-{number}")
+        load.create_pod(stage, f"pod-{number}")
 
 
 @contextlib.contextmanager
