@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from podium import framework as fwk
-from podium.api.objects import ResourceClaim
+from podium.api.objects import ResourceClaim, ResourceClaimStatus
 from podium.errors import Conflict, NotFound, Unreachable
 from podium.framework.offline import patched
 from podium.testing.builders_devices import resource_claim
 from tests.support.dynamic_resources import Trial, claiming, devices_of, two_nodes
+from tests.support.search import examples
 
 CLAIMS = [f"c{number}" for number in range(6)]
 DEVICES = 2  # on each of two nodes
@@ -76,7 +77,7 @@ def _version(claim):
 
 
 class Claims(RuleBasedStateMachine):
-    """Pods are named as their claims: each pod uses one claim, and may use it with others."""
+    """Pods use one or two claims, which several pods may share. ``flights`` are by pod."""
 
     @initialize()
     def begin(self) -> None:
@@ -119,20 +120,33 @@ class Claims(RuleBasedStateMachine):
         if claim is not None:
             self.api.put(claim)
 
+    @rule(name=st.sampled_from(CLAIMS))
+    def free(self, name):
+        """A controller frees the claim, as no pod uses it any more."""
+        claim = self.api.claims.get(f"default/{name}")
+        if claim is not None and claim.status.allocation is not None:
+            self.api.put(msgspec.structs.replace(claim, status=ResourceClaimStatus()))
+
     # --- the scheduler ---------------------------------------------------------------------------
 
-    @rule(name=st.sampled_from(CLAIMS))
-    def attempt(self, name):
-        """Run a scheduling cycle for the pod, up to Reserve."""
+    @rule(
+        number=st.integers(0, 3),
+        names=st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=2, unique=True),
+    )
+    def attempt(self, number, names):
+        """Run a cycle for a pod, up to Reserve; if no node fits, PostFilter may free a claim."""
+        name = f"pod-{number}"
         if name in self.flights:
             return
-        trial, asking = self.trial, claiming(name, name=f"pod-{name}")
+        trial, asking = self.trial, claiming(*names, name=name)
         if not trial.pre_filter(asking).ok:
             return
         feasible = trial.feasible(asking)
         if feasible:
             assert trial.plugin.reserve(trial.state, asking, feasible[0]) is None
             self.flights[name] = trial.state, asking, feasible[0]
+        else:
+            trial.post_filter(asking)
 
     @precondition(lambda self: self.flights)
     @rule(
@@ -183,7 +197,7 @@ class Claims(RuleBasedStateMachine):
     def what_is_in_flight_belongs_to_an_attempt(self):
         if hasattr(self, "api"):
             open_writes = len(self.trial.handle.spawned)
-            assert self.trial.devices.in_flight <= len(self.flights) + open_writes
+            assert self.trial.devices.in_flight <= 2 * len(self.flights) + open_writes
 
     def teardown(self):
         """Once nothing is under way and all was shown, exactly what the API has counts."""
@@ -201,3 +215,4 @@ class Claims(RuleBasedStateMachine):
 
 
 TestClaims = Claims.TestCase
+TestClaims.settings = examples(500, stateful_step_count=40)

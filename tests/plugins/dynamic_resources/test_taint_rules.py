@@ -4,6 +4,9 @@ import msgspec
 import pytest
 
 from podium.api.objects import DeviceTaintRule, DeviceTaintRuleSpec, ObjectMeta
+from podium.app.feature_gates import LiveOptions
+from podium.client.resources import resource_of
+from podium.config.feature_gates import FeatureGates
 from podium.devices import DeviceRules
 from podium.release import V1_36, V1_37
 from podium.testing.builders_devices import resource_claim
@@ -58,3 +61,17 @@ def test_without_the_feature():
 def test_they_are_watched_since_1_37():
     assert DeviceTaintRule not in kind_of("DynamicResources", V1_36).watches
     assert DeviceTaintRule in kind_of("DynamicResources", V1_37).watches
+
+
+@pytest.mark.parametrize(
+    ("release", "path"),
+    [
+        (V1_36, "/apis/resource.k8s.io/v1beta2/devicetaintrules"),
+        (V1_37, "/apis/resource.k8s.io/v1/devicetaintrules"),
+    ],
+    ids=str,
+)
+def test_version_in_which_they_are_read(release, path):
+    others = LiveOptions(FeatureGates(release)).other_resources
+
+    assert (others.get(DeviceTaintRule) or resource_of(DeviceTaintRule)).path == path
