@@ -18,17 +18,20 @@ from podium.testing.builders_devices import resource_claim
 from tests.support.dynamic_resources import Trial, claiming, devices_of, two_nodes
 from tests.support.search import examples
 
-CLAIMS = [f"c{number}" for number in range(6)]
+CLAIMS = [f"c{number}" for number in range(4)]
 DEVICES = 2  # on each of two nodes
+LOST, HALF_LOST = "lost", "written, and the answer is lost"
+# Of the first writes for a claim: first comes its finalizer, then its allocation.
+FATES = [(), ("answer", HALF_LOST), ("answer", LOST), (HALF_LOST,), (LOST,)]
 
 
 class Api:
-    """The claims as the API server has them; ``fate`` says what becomes of the next write."""
+    """The claims as the API server has them; ``fates`` say what becomes of the next writes."""
 
     def __init__(self) -> None:
         self.claims: dict[str, ResourceClaim] = {}
         self.version = 0
-        self.fate = "answer"
+        self.fates: list[str] = []
 
     def put(self, claim: ResourceClaim) -> ResourceClaim:
         self.version += 1
@@ -37,8 +40,8 @@ class Api:
         return stored
 
     def _write(self, claim: ResourceClaim, **fields) -> ResourceClaim:
-        fate, self.fate = self.fate, "answer"
-        if fate == "lost":
+        fate = self.fates.pop(0) if self.fates else "answer"
+        if fate == LOST:
             raise Unreachable("no answer", sent=True)
         current = self.claims.get(claim.key)
         if current is None:
@@ -46,7 +49,7 @@ class Api:
         if (current.uid, _version(current)) != (claim.uid, _version(claim)):
             raise Conflict("the object has been modified", 409)
         stored = self.put(msgspec.structs.replace(current, **fields))
-        if fate == "written and lost":
+        if fate == HALF_LOST:
             raise Unreachable("no answer", sent=True)
         return stored
 
@@ -84,6 +87,8 @@ class Claims(RuleBasedStateMachine):
         self.api = Api()
         self.uid = 0
         self.restart()
+        for name in CLAIMS:
+            self.create(name, count=1, is_late=False)
 
     def restart(self) -> None:
         """A new scheduler: it knows what the API has, and nothing of what was in flight."""
@@ -93,12 +98,14 @@ class Claims(RuleBasedStateMachine):
 
     # --- users and the watch ---------------------------------------------------------------------
 
-    @rule(name=st.sampled_from(CLAIMS), count=st.integers(1, 2))
-    def create(self, name, count):
+    @rule(name=st.sampled_from(CLAIMS), count=st.integers(1, 2), is_late=st.booleans())
+    def create(self, name, count, is_late):
         key = f"default/{name}"
         if key not in self.api.claims:
             self.uid += 1
             self.api.put(resource_claim(name, uid=f"uid-{name}-{self.uid}", count=count))
+        if not is_late:
+            self.show(name)
 
     @rule(name=st.sampled_from(CLAIMS))
     def delete(self, name):
@@ -151,17 +158,18 @@ class Claims(RuleBasedStateMachine):
     @precondition(lambda self: self.flights)
     @rule(
         data=st.data(),
-        fate=st.sampled_from(["answer", "answer", "lost", "written and lost"]),
+        fates=st.sampled_from(FATES),
         succeeds=st.booleans(),
     )
-    def bind(self, data, fate, succeeds):
+    def bind(self, data, fates, succeeds):
         """Run the binding; if PreBind or what follows it fails, all is undone."""
         name = data.draw(st.sampled_from(sorted(self.flights)))
         state, asking, node_name = self.flights.pop(name)
-        self.api.fate = fate
+        self.api.fates = list(fates)
         trial, trial.state = self.trial, state
-        if not trial.pre_bind(asking, node_name).ok or not succeeds:
-            self.api.fate = "answer"
+        is_done = trial.pre_bind(asking, node_name).ok and succeeds
+        self.api.fates = []
+        if not is_done:
             trial.unreserve(asking, node_name)
 
     @precondition(lambda self: self.flights)
