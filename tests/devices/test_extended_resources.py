@@ -3,6 +3,7 @@
 import pytest
 
 from podium.devices.extended_resources import ExtendedResources, NoExtendedResources
+from podium.testing.builders import pod
 from podium.testing.builders_devices import device_class
 
 GPU = "example.com/gpu"
@@ -91,5 +92,14 @@ def test_what_a_pod_requests():
     found = ExtendedResources()
     found.class_changed(None, provider("a"))
 
-    assert [*found.requested({"cpu": 1, GPU: 2, "example.com/x": 1})] == [GPU]
-    assert [*found.requested({GPU: 0})] == []
+    assert found.requested_by(pod(requests={"cpu": 1, GPU: 2, "example.com/x": 1})) == (GPU,)
+    assert found.requested_by(pod(requests={GPU: 0})) == ()
+
+
+def test_classes_that_change_for_the_same_pod():
+    found, asking = ExtendedResources(), pod(requests={GPU: 1})
+    assert found.requested_by(asking) == ()
+
+    found.class_changed(None, provider("a"))
+
+    assert found.requested_by(asking) == (GPU,)

@@ -6,11 +6,11 @@ for classes that name the same resource are those of kube-scheduler, with their 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Final
 
 from podium.api.devices import DeviceClass
-from podium.api.resources import is_extended
+from podium.api.objects import Pod
+from podium.api.resources import is_extended, spec_requests
 from podium.api.times import parse_time
 
 IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
@@ -23,18 +23,23 @@ class ExtendedResources:
 
     def __init__(self) -> None:
         self.classes: dict[str, DeviceClass] = {}  # by resource; always the same dict
+        self._last_pod: Pod | None = None
+        self._requested: tuple[str, ...] = ()
 
     def class_of(self, resource: str) -> DeviceClass | None:
         """Return the class that provides this resource, if any does."""
         return self.classes.get(resource)
 
-    def requested(self, requests: Mapping[str, int]) -> Iterator[str]:
-        """Yield the resources of which more than 0 is requested and that a class provides."""
-        for name, amount in requests.items():
-            if amount and name in self.classes and may_be_provided(name):
-                yield name
+    def requested_by(self, pod: Pod) -> tuple[str, ...]:
+        """Return the resources that the pod requests and that a class provides."""
+        if pod is not self._last_pod:  # each plugin of a profile asks for its pod
+            requests = spec_requests(pod)[0].items()
+            names = [name for name, amount in requests if amount and name in self.classes]
+            self._last_pod, self._requested = pod, tuple(filter(may_be_provided, names))
+        return self._requested
 
     def class_changed(self, old: DeviceClass | None, new: DeviceClass | None) -> None:
+        self._last_pod = None
         if new is None:
             self._remove(old)
         elif not self._is_beaten(new):

@@ -101,10 +101,12 @@ def test_signature_depends_on_classes():
     without, _ = fit(*CLUSTER)
     with_class, _ = fit(*CLUSTER, CLASS)
 
-    assert without.sign(ASKING) == without.sign(ASKING)
-    assert with_class.sign(pod("web")) is not None
-    with pytest.raises(fwk.NotSignable):
-        with_class.sign(ASKING)
+    assert without.sign(ASKING) != with_class.sign(ASKING)
+    assert without.sign(pod("web")) == with_class.sign(pod("web"))
+    scoring, _ = fit(*CLUSTER, CLASS, scoring_strategy=BY_GPU)
+    assert scoring.sign(pod("web")) == without.sign(pod("web"))
+    with pytest.raises(fwk.NotSignable):  # its scores change with what is taken
+        scoring.sign(ASKING)
 
 
 def test_node_that_joins():

@@ -18,7 +18,6 @@ from collections.abc import Coroutine, Hashable
 from typing import Any, ClassVar
 
 from podium import framework as fwk
-from podium.api import resources
 from podium.api.meta import ApiObject
 from podium.api.objects import (
     AllocationResult,
@@ -76,7 +75,8 @@ class DynamicResources(
     def __init__(self, args: DynamicResourcesArgs, handle: fwk.Handle) -> None:
         self._handle = handle
         self._devices = handle.devices
-        self._classes = handle.devices.extended_resources.classes  # by resource
+        self._provided = handle.devices.extended_resources
+        self._classes = self._provided.classes  # by resource
         self._claims = handle.cluster.objects(ResourceClaim)
         self._binder = Binder(handle)
         self._releases = Releases(handle)
@@ -85,19 +85,14 @@ class DynamicResources(
         self._hints = Hints(self._claims.get)
 
     def sign(self, pod: Pod) -> Hashable:
-        if pod.spec.resource_claims or (self._classes and self._extended_of(pod)):
+        if pod.spec.resource_claims or (self._classes and self._provided.requested_by(pod)):
             raise fwk.NotSignable
         return None
 
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
-        if self._classes and self._extended_of(pod):
+        if self._provided.requested_by(pod):
             return DEPENDENCIES_OF_EXTENDED
         return DEPENDENCIES if pod.spec.resource_claims else DEPENDS_ON_NOTHING
-
-    def _extended_of(self, pod: Pod) -> list[str]:
-        """Return the extended resources that the pod requests and that devices provide."""
-        requests = resources.spec_requests(pod)[0]
-        return [*self._devices.extended_resources.requested(requests)]
 
     # --- PreEnqueue, PreFilter, Filter, PostFilter -----------------------------------------------
 
@@ -115,7 +110,7 @@ class DynamicResources(
         except Unresolved as problem:
             return fwk.Status.unresolvable(str(problem))
         claims = PodClaims(named)
-        if self._classes and self._extended_of(pod):
+        if self._provided.requested_by(pod):
             claims.has_extended = True
             known = self._devices.extended_claim_of(pod)
             claims.claims.append(known or extended.new_claim(pod))

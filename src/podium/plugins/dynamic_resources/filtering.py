@@ -118,7 +118,7 @@ class Filtering:
         if claims.extended is None or claims.extended.status.allocation is not None:
             yield Variant(np.arange(len(nodes)), wanted)
             return
-        provided = [*self._devices.extended_resources.requested(resources.spec_requests(pod)[0])]
+        provided = self._devices.extended_resources.requested_by(pod)
         by_devices = fwk.packed([nodes.allocatable(name) == 0 for name in provided])
         for number, bits in enumerate(by_devices.values):
             if not bits and not claims.named:

@@ -76,7 +76,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
     def sign(self, pod: Pod) -> Hashable:
         if resources.is_held(pod):
             raise fwk.NotSignable  # its status counts, which a pending pod hardly ever has
-        if self.classes and self._asks_for_devices(pod):
+        if self.classes and self._scores_devices(pod):
             raise fwk.NotSignable  # what devices there are matters, too
         return resources.written_requests(pod)
 
@@ -113,10 +113,10 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         small: NDArray[np.int16] = points(balances_of_two(floats, nodes, asked.of), before)
         return small.astype(np.int64)
 
-    def _asks_for_devices(self, pod: Pod) -> bool:
-        """Return whether the pod requests a resource that a device class provides."""
-        provided = self.devices.extended_resources
-        return any(provided.requested(resources.spec_requests(pod)[0]))
+    def _scores_devices(self, pod: Pod) -> bool:
+        """Return whether the pod requests a listed resource that a device class provides."""
+        provided = self.devices.extended_resources.requested_by(pod)
+        return any(spec.name in provided for spec in self.resources)
 
     def demands_of(self, pod: Pod) -> Demands | None:
         # The pod's status counts here, unlike in NodeResourcesFit.

@@ -78,8 +78,10 @@ class NodeResourcesFit(
         self.classes = handle.devices.extended_resources.classes
 
     def sign(self, pod: Pod) -> Hashable:
-        if self.classes and self.provided(needs_of(pod)):
-            raise fwk.NotSignable  # what devices there are matters, too
+        if self.classes and (provided := self.devices.extended_resources.requested_by(pod)):
+            if any(spec.name in provided for spec in self.resources):
+                raise fwk.NotSignable  # the score depends on what devices there are
+            return resources.written_requests(pod), provided
         # As written, which is faster than summing up, and replicas are written the same.
         return resources.written_requests(pod)
 
@@ -88,7 +90,7 @@ class NodeResourcesFit(
 
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> None:
         needs = self.checked(pod)
-        provided = self.provided(needs) if self.classes else ()
+        provided = self.devices.extended_resources.requested_by(pod) if self.classes else ()
         state.put(CheckedNeeds(needs, tuple([name for name, _ in needs]), provided))
 
     def needs(self, state: fwk.CycleState, pod: Pod) -> Needs | None:
@@ -148,8 +150,8 @@ class NodeResourcesFit(
         return self._may_fit_now(pod, (new or old).node_name)
 
     def node_became_large_enough(self, pod: Pod, old: Node | None, new: Node) -> bool:
-        needs = needs_of(pod)
-        return hints.node_became_large_enough(needs, old, new, self.provided(needs))
+        provided = self.devices.extended_resources.requested_by(pod)
+        return hints.node_became_large_enough(needs_of(pod), old, new, provided)
 
     def _may_fit_now(self, pod: Pod, node_name: str) -> bool:
         """Return whether a pod may fit on a node that now has more room.
@@ -168,8 +170,8 @@ class NodeResourcesFit(
                 for name, amount in needs_of(other.pod):
                     if name in needed:
                         needed[name] += amount
-        needs = tuple(needed.items())
-        return not any(shortages(needs, node, self.provided(needs)))
+        provided = self.devices.extended_resources.requested_by(pod)
+        return not any(shortages(tuple(needed.items()), node, provided))
 
     def checked(self, pod: Pod) -> Needs:
         """Return the pod's needs without the resources that the arguments ignore."""
@@ -187,10 +189,6 @@ class NodeResourcesFit(
         """Return what PreScore stored, or compute it if the profile has this PreScore disabled."""
         kept = state.find(ScoredDemands)
         return self.demands_of(pod) if kept is None else kept.demands
-
-    def provided(self, needs: Needs) -> tuple[str, ...]:
-        """Return which of these resources a device class provides."""
-        return tuple(self.devices.extended_resources.requested(dict(needs)))
 
     def demands_of(self, pod: Pod) -> tuple[Demand, ...]:
         return scored_demands(self.resources, pod)
