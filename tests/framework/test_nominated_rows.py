@@ -17,7 +17,7 @@ nominations = st.tuples(
     st.sampled_from("uvwxyz"),
     st.sampled_from([*NODES, "gone", ""]),
     st.integers(-1, 2),  # the priority
-    st.sampled_from([{}, {"cpu": "100m"}, {"cpu": "2", GPU: 1}, {"example.com/late": 3}]),
+    st.sampled_from([{}, {"cpu": "2", GPU: 1}, {"example.com/late": 3}, {"pods": 2}]),
 )
 steps = st.lists(
     nominations
@@ -84,8 +84,8 @@ def check(found, expected, table):
     for name, index in table.resources.index.items():
         for position, row in enumerate(rows.tolist()):
             there = [info for info, where in expected if where == row]
-            own = len(there) if name == "pods" else sum(i.requests.get(name, 0) for i in there)
-            assert requested[index, position] == own, (name, row)
+            total = sum(info.requests.get(name, 0) + (name == "pods") for info in there)
+            assert requested[index, position] == total, (name, row)
 
 
 @examples(300)
@@ -96,6 +96,13 @@ def test_rows_agree_with_a_list_of_nominations(history):
         world.join(name)
     for what, *arguments in [*history, ("ask", "u", 0), ("ask", "new", -2)]:
         getattr(world, what)(*arguments)
+
+
+def test_a_pod_that_requests_pods_is_not_in_its_own_way():
+    world = World()
+    world.join("a")
+    world.nominate("greedy", "a", 5, {"pods": 2})
+    world.ask("greedy", 5)
 
 
 def test_a_nomination_outlives_its_node():

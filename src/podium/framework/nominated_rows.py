@@ -61,18 +61,28 @@ class NominatedPods:
     @property
     def rows(self) -> NDArray[np.intp]:
         """The rows that have such pods, in ascending order."""
-        rows = self.sums.rows
-        if self.own is None or self.sums.requested[PODS, self.own[0]] > 1:
+        rows, own_row = self.sums.rows, self._row_without_others
+        if own_row is None:
             return rows
-        others: NDArray[np.intp] = rows[rows != self.own[0]]
+        others: NDArray[np.intp] = rows[rows != own_row]
         return others
 
     def are_on(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return a mask of the rows that have such pods."""
         has_some: NDArray[np.bool_] = self.sums.requested[PODS].take(rows) != 0
-        if self.own is not None and self.sums.requested[PODS, self.own[0]] == 1:
-            has_some &= rows != self.own[0]
+        own_row = self._row_without_others
+        if own_row is not None:
+            has_some &= rows != own_row
         return has_some
+
+    @property
+    def _row_without_others(self) -> int | None:
+        """The row of the pod's own nomination, if no other pod is nominated to it."""
+        if self.own is None:
+            return None
+        row, amounts = self.own
+        # A pod that requests ``pods`` counts as more than one.
+        return row if self.sums.requested[PODS, row] == dict(amounts)[PODS] else None
 
     def requested(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return what these pods request, by resource and row."""
