@@ -42,29 +42,33 @@ class SteadyState:
         writer: Writer,
         watch: PodWatch,
         clock: Clock,
-        create_next: Callable[[], Awaitable[str]],
+        make_next: Callable[[], Awaitable[Manifest]],
     ) -> None:
         self._op = op
         self._writer = writer
         self._watch = watch
         self._clock = clock
-        self._create_next = create_next  # returns the key of the new pod
+        self._make_next = make_next
         self._bound: asyncio.Queue[str] = asyncio.Queue()
 
-    async def run(self, keys: Sequence[str], create: Awaitable[None]) -> list[str]:
+    async def run(
+        self, pods: Sequence[Manifest], create: Callable[[Sequence[Manifest]], Awaitable[None]]
+    ) -> list[str]:
         """Run until the time is over, beginning with these pods; return the keys of all pods."""
-        all_keys = dict.fromkeys(keys)
+        all_keys = dict.fromkeys(pod.key for pod in pods)
 
         async def replace(_: None) -> None:
             key = await self._bound.get()
             if key in all_keys:
                 await self._writer.delete(PODS, key)
-                all_keys[await self._create_next()] = None
+                pod = await self._make_next()
+                all_keys[pod.key] = None  # before it is created, as it may be bound meanwhile
+                await create([pod])
 
         self._watch.on_bound = self._bound.put_nowait
         try:
             async with Deadline(self._clock, self._op.duration):
-                await create
+                await create(pods)
                 await at_once(itertools.repeat(None), replace)
         except TimeoutError:
             pass

@@ -259,15 +259,14 @@ class Operations:
         pods = await self._make(maker, range(op.count))
         indexes = itertools.count(op.count)
 
-        async def create_next() -> str:
+        async def make_next() -> Manifest:
             (pod,) = await self._make(maker, [next(indexes)])
-            await self._create_all([pod])
-            return pod.key
+            return pod
 
-        steady = SteadyState(op, context.writer, context.watch, context.clock, create_next)
+        steady = SteadyState(op, context.writer, context.watch, context.clock, make_next)
         keys: list[str] = []
         with self._measured(keys) if op.collect_metrics else nullcontext():
-            keys += await steady.run([pod.key for pod in pods], self._create_all(pods))
+            keys += await steady.run(pods, self._create_all)
 
     def _measured(self, keys: Sequence[str]) -> AbstractContextManager[None]:
         """Measure the pods that are in the list at the end of the block."""
