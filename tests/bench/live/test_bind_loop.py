@@ -2,6 +2,7 @@
 
 from podium.bench.live.bind_loop import BindLoop
 from tests.support.client import with_world
+from tests.support.faulty_proxy import answering
 
 ALONE = {"leaderElect": False}
 HELD = {"leaderElect": True, "resourceNamespace": "default", "resourceName": "drain-1"}
@@ -78,6 +79,19 @@ async def test_lower_pods_are_deleted_for_higher_ones(world):
 
     await world.until(lambda: pods(world).get("high") == "a")
     assert len(pods(world)) == 3
+
+
+@with_world
+async def test_a_victim_that_is_gone_already_does_not_matter(world):
+    add_node(world, "a")
+    world.create("priorityclasses.scheduling.k8s.io", metadata={"name": "high"}, value=100)
+    add_pod(world, "low", cpu="4", nodeName="a")
+    world.proxy.instead("/pods/low", answering(404, "not found"))
+    add_pod(world, "high", cpu="4", priorityClassName="high")
+
+    world.start(BindLoop(world.connection).run(ALONE))
+
+    await world.until(lambda: pods(world)["high"] == "a")
 
 
 @with_world

@@ -7,6 +7,7 @@ run, it first deletes as many of them from the node as make room.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,7 +96,8 @@ class BindLoop:
             return
         node, victims = self._rooms.take(pod)
         for victim in victims:
-            await self._client.delete_pod(victim)
+            with suppress(NotFound):  # the workload has deleted it
+                await self._client.delete_pod(victim)
         await self._client.bind(pod, node)
 
 
