@@ -75,6 +75,12 @@ def test_a_drain_is_timed_from_when_the_scheduler_begins(file, side, capsys):
             "{opcode: createPods, count: 2, steadyState: true, duration: 1s, collectMetrics: true}",
             "--drain: createPods with steadyState has no backlog",
         ),
+        pytest.param(
+            "{opcode: createPodSets, count: 1, namespacePrefix: team, createPodsOp: {opcode:"
+            " createPods, count: 2, steadyState: true, duration: 1s, collectMetrics: true}}",
+            "--drain: createPods with steadyState has no backlog",
+            id="in-a-set",
+        ),
     ],
 )
 def test_a_workload_without_a_backlog_is_no_drain(op, said, tmp_path, capsys):

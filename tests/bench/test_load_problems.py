@@ -202,8 +202,14 @@ def problems(load, *args, **kwargs):
         pytest.param(
             "[{opcode: createPods, count: 1, steadyState: true}]",
             "{}",
-            "steadyState needs a duration above 0",
+            "steadyState needs a count and a duration above 0",
             id="steady-for-no-time",
+        ),
+        pytest.param(
+            "[{opcode: createPods, count: 0, steadyState: true, duration: 1s}]",
+            "{}",
+            "steadyState needs a count and a duration above 0",
+            id="steady-without-pods",
         ),
         pytest.param(
             "[{opcode: createPods, count: 1, steadyState: true, skipWaitToCompletion: true,"

@@ -61,8 +61,8 @@ def _contradiction(op: CreatePods) -> str:
         return "collectMetrics and skipWaitToCompletion exclude one another"
     if op.steady_state and op.skip_wait_to_completion:
         return "steadyState and skipWaitToCompletion exclude one another"
-    if op.steady_state and not op.duration:
-        return "steadyState needs a duration above 0"
+    if op.steady_state and not (op.duration and op.count):
+        return "steadyState needs a count and a duration above 0"
     if op.bind_in_turn and (op.collect_metrics or op.pin_in_turn or op.steady_state):
         others = {"collectMetrics": op.collect_metrics, "pinInTurn": op.pin_in_turn}
         other = next((name for name, is_given in others.items() if is_given), "steadyState")

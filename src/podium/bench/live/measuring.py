@@ -13,7 +13,7 @@ from podium.bench.live.timed_scheduler import StartedScheduler, TimedScheduler
 from podium.bench.live.timing import Times
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer
-from podium.bench.ops import CreatePods, Op, StartCollectingMetrics
+from podium.bench.ops import CreatePods, CreatePodSets, Op, StartCollectingMetrics
 from podium.client.http import Connection
 from podium.client.resources import LEASES
 from podium.errors import WorkloadFailed
@@ -69,6 +69,8 @@ class Drain(Measurement):
         for op in ops:
             if isinstance(op, StartCollectingMetrics):
                 raise WorkloadFailed(f"--drain is for pods with collectMetrics, not {op.opcode}")
+            if isinstance(op, CreatePodSets):
+                op = op.create_pods_op
             if isinstance(op, CreatePods) and op.steady_state and op.collect_metrics:
                 raise WorkloadFailed(f"--drain: {op.opcode} with steadyState has no backlog")
 
