@@ -20,7 +20,7 @@ from podium.state.rows import PodsOnRows, Rows, table_of
 def filter_with_nominated(
     profile: Profile, state: CycleState, pod: Pod, nodes: Rows, nominated: NominatedPods | None
 ) -> Statuses:
-    """``run_filters`` for nodes of which some have nominated pods."""
+    """Run the filters on nodes of which some have nominated pods."""
     if nominated is None:
         return profile.run_filters(state, pod, nodes)
     crowded = nominated.are_on(nodes.index)

@@ -52,8 +52,9 @@ class ResourceFilterPlugin(FilterPlugin):
 class FilterRule:
     """How the filters of a profile decide about one pod as other pods come to nodes and leave.
 
-    ``needs`` must be free on a node in any case. ``decided_by_needs`` says that no more can change
-    the answers: the filters that have no needs depend on no pods, and are the ``others``.
+    ``needs`` must be free on a node in any case. ``others`` are the filters without needs. If
+    ``decided_by_needs``, none of the others depends on pods: then the answers change only with
+    what is free.
     """
 
     def __init__(self, profile: Profile, state: CycleState, pod: Pod) -> None:
@@ -136,7 +137,7 @@ class Room:
         return enough.take(rows)
 
     def accepts(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return a mask of the rows that pass the filters that do not look at resources."""
+        """Return a mask of the rows that pass the filters without needs; only if ``decides``."""
         passed = np.ones(len(rows), np.bool_)
         nodes = Rows(self._cluster, rows)
         for plugin in self._rule.others:

@@ -27,8 +27,8 @@ class PodColumns:
     - The slot of a pod that left has no pod and the row ``UNPLACED``; its other columns mean
       nothing. Such slots are not used again; ``_make_room`` closes the gaps, and keeps the order.
     - Slots that are not used yet have priority 0, requests of 0 and an unread start.
-    - ``_starts`` has ``_UNREAD`` until somebody asks for the start, as most pods come and go
-      without that.
+    - ``_starts`` has ``_UNREAD`` until a start is first compared: most pods come and go without
+      that.
     """
 
     def __init__(self, resources: int) -> None:

@@ -55,7 +55,7 @@ class DryRun:
         self.errors: list[str] = []
 
     def promising(self, rows: RowNumbers) -> RowNumbers:
-        """Return those of these rows that may be candidates, in the same order."""
+        """Return the rows that may be candidates, in the same order."""
         is_promising = self._room.is_enough(rows) & self._has_victims(rows)
         self._unexplained.append(rows[~is_promising])
         return rows[is_promising]
@@ -96,7 +96,7 @@ class DryRun:
             found for at in range(len(rows)) for found in self._each(attempt, rows[at : at + 1])
         ]
 
-    # An attempt changes ``reasons``, ``errors`` and ``_unexplained`` at its end, when it succeeds.
+    # An attempt changes ``reasons``, ``errors`` and ``_unexplained`` only once it cannot fail.
 
     def _by_resources(self, rows: RowNumbers) -> CandidateColumns | None:
         """Find candidates where only resources can change what filters answer."""
@@ -109,10 +109,10 @@ class DryRun:
 
     def _by_filters(self, rows: RowNumbers) -> CandidateColumns | None:
         """Find candidates by asking all filters again and again."""
-        cluster, statuses = self._without_lower(rows)
+        trial, statuses = self._without_lower(rows)
         rows = rows[~refusals(statuses)]
         pool = self._pool(rows)
-        spared = spared_by_filters(cluster, pool)
+        spared = spared_by_filters(trial, pool)
         self._count(statuses)
         return self._candidates(rows, pool, spared)
 
@@ -148,7 +148,10 @@ class DryRun:
     def _candidates(
         self, rows: RowNumbers, pool: Pool, spared: NDArray[np.bool_]
     ) -> CandidateColumns | None:
-        """Return the nodes with victims. On another one the pod fits without evictions: why?"""
+        """Return the nodes with victims.
+
+        A node without victims is an error: filters refused it, yet the pod fits without evictions.
+        """
         lost = np.flatnonzero(~spared)
         found = CandidateColumns.of(pool.take(lost)) if len(lost) else None
         names = self._handle.cluster.names

@@ -19,6 +19,7 @@ from podium.plugins.preemption.ranked import CandidateColumns, Part, RankedCandi
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
+REASON = "PreemptionByScheduler"  # of the condition of a victim
 _LEAST_CHUNK = 64
 _GROWTH = 4
 
@@ -174,6 +175,3 @@ def _is_preempted(pod: Pod) -> bool:
         return False
     targets = [c for c in pod.status.conditions if c.type == "DisruptionTarget"]
     return bool(targets) and targets[0].status == "True" and targets[0].reason == REASON
-
-
-REASON = "PreemptionByScheduler"

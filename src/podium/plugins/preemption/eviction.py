@@ -16,7 +16,7 @@ from podium.plugins.preemption.evaluator import REASON
 
 IN_MEMORY = " (in kube-scheduler memory)."
 RETRY_SECONDS = 1.0
-# By then the watch has lost a deletion: the next attempt finds that out.
+# If the watch shows nothing for this long, it has lost the deletion: the next attempt shows that.
 UNSEEN_SECONDS = 10.0
 
 

@@ -29,7 +29,10 @@ class DryRunCluster:
 
 
 def spared_by_resources(room: fwk.Room, pool: Pool) -> NDArray[np.bool_]:
-    """Compare what is free with what is needed. Pods that stay are subtracted from ``room``."""
+    """Return a mask of the pods that stay: what is free is compared with what is needed.
+
+    Pods that stay are subtracted from ``room``.
+    """
     stays = np.zeros(len(pool.rows), np.bool_)
     free, requested = room.free, pool.pods.requested(room.resources)
     for turn in pool.turns():
@@ -42,7 +45,10 @@ def spared_by_resources(room: fwk.Room, pool: Pool) -> NDArray[np.bool_]:
 
 
 def spared_by_filters(trial: DryRunCluster, pool: Pool) -> NDArray[np.bool_]:
-    """Ask the filters about each step, with the overlay and the cycle state following it."""
+    """Return a mask of the pods that stay: the filters are asked about each step.
+
+    The overlay and the cycle state of the trial follow each step.
+    """
     infos = pool.pods.infos()
     amounts = trial.overlay.amounts_of(infos)
     stays = np.zeros(len(infos), np.bool_)
@@ -58,7 +64,10 @@ def _fit_with(
     rows: NDArray[np.intp],
     amounts: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Put each pod back on its row; remove it again if the incoming pod does not fit then."""
+    """Put each pod back on its row; remove it again if the incoming pod does not fit then.
+
+    Return a mask of the pods that stay.
+    """
     handle, pod, state, overlay = trial.handle, trial.pod, trial.state, trial.overlay
     nodes = handle.cluster.rows_at(rows, overlay)
     overlay.add(infos, rows, amounts)
