@@ -78,7 +78,7 @@ class Requeueing:
             for uid in self.held((profile, plugin)) or ()
         }
 
-    def held(self, gate: tuple[str, str]) -> Collection[str] | None:
+    def held(self, gate: Rejector) -> Collection[str] | None:
         """Return the pods that a plugin of a profile holds back; None if it cannot tell."""
         profile, plugin = gate
         held = self._profiles[profile].held.get(plugin)
@@ -121,15 +121,14 @@ class Requeueing:
             if found is Strategy.SKIP:
                 continue
             best = found
-            # Only a pending plugin can still turn "after backoff" into "immediately".
-            if found is Strategy.IMMEDIATELY or not queued.pending_plugins:
+            if not _can_improve(queued, best):
                 break
         return best
 
     def _ask(self, pods: Collection[QueuedPod], change: ClusterChange) -> dict[str, Strategy]:
         """Return, by key, where hints move these pods; one without rejectors needs none."""
         chosen: dict[str, Strategy] = {}
-        rejected: dict[tuple[str, str], list[QueuedPod]] = {}
+        rejected: dict[Rejector, list[QueuedPod]] = {}
         for queued in pods:
             profile = queued.info.pod.scheduler_name
             for plugin in queued.rejectors:
@@ -139,7 +138,7 @@ class Requeueing:
         for profile, plugins in self.listeners(change.event).items():
             for plugin, hints in plugins.items():
                 if own := rejected.get((profile, plugin)):
-                    left = [queued for queued in own if _is_open(queued, chosen)]
+                    left = [q for q in own if _can_improve(q, chosen.get(q.key))]
                     for queued in self._helped(plugin, hints, left, change):
                         chosen[queued.key] = _strategy(plugin, queued)
         return chosen
@@ -177,9 +176,8 @@ class Requeueing:
         return helped
 
 
-def _is_open(queued: QueuedPod, chosen: Mapping[str, Strategy]) -> bool:
-    """Whether another plugin can still change where the pod goes."""
-    strategy = chosen.get(queued.key)
+def _can_improve(queued: QueuedPod, strategy: Strategy | None) -> bool:
+    """Whether another answer can still move the pod sooner; None if no answer moves it yet."""
     # Only a pending plugin can still turn "after backoff" into "immediately".
     return strategy is None or (strategy is Strategy.AFTER_BACKOFF and bool(queued.pending_plugins))
 

@@ -207,9 +207,10 @@ class SchedulingQueue:
         self._in_flight.done(uid)
 
     def begin_report(self) -> None:
-        """A report of a failed attempt is being written: until ``end_report`` no backoff is cut.
+        """A report of a failed attempt is being written: no pod leaves backoff early.
 
-        Otherwise attempts would outrun a slow API server, and load it with more reports.
+        This lasts until ``end_report`` was called as often. Otherwise attempts would outrun a slow
+        API server, and load it with more reports.
         """
         self._reports += 1
 

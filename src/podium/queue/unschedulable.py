@@ -11,7 +11,7 @@ from podium.framework.queued_pod import QueuedPod
 
 Rejector = tuple[str, str]  # profile, plugin
 # The uids of the pods that a gating plugin holds back now; None if it cannot tell.
-Held = Callable[[Rejector], Collection[str] | None]
+HeldBy = Callable[[Rejector], Collection[str] | None]
 
 
 # What a change is about, for the plugins that ask about some pods only.
@@ -102,7 +102,7 @@ class UnschedulablePods:
         return entry.queued
 
     def rejected_by(
-        self, listeners: Mapping[str, Mapping[str, Any]], held: Held, topics: Topics = NO_TOPICS
+        self, listeners: Mapping[str, Mapping[str, Any]], held: HeldBy, topics: Topics = NO_TOPICS
     ) -> list[QueuedPod]:
         """Return the pods that one of these plugins rejected, in the order of their arrival.
 
