@@ -34,7 +34,7 @@ from podium.logs import get_logger
 
 MOST_WAITING: Final = MOST_REMEMBERED  # they are remembered anyway
 WRITERS: Final = 4
-# New events share a connection and a write to its socket: each by itself costs more than twice.
+# New events share a connection and a write to its socket: one by one they cost more than twice.
 TOGETHER: Final = 8
 TRIES: Final = 12
 RETRY_SECONDS: Final = 10.0
@@ -109,7 +109,7 @@ class EventSender:
                     self._done(occurrence)
 
     async def _deliver_all(self, batch: Sequence[Occurrence]) -> None:
-        """Create new events together; write one by one what is left, and what fails for now."""
+        """Create new events together; write the others, and those that fail for now, one by one."""
         new = [one for one in batch if not one.written and one.count == 1]
         left = [one for one in batch if one not in new]
         try:

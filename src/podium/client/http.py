@@ -131,7 +131,7 @@ class Connection:
         await self.close()
 
     def for_notes(self) -> Connection:
-        """Return another one to the same server, whose requests give way to those of this one.
+        """Return another connection to the same server; its requests give way to those of this one.
 
         It has its own rate limit and connections.
         """

@@ -53,7 +53,7 @@ class _Known(Generic[T]):
     uid: str
     version: str
     obj: T
-    listed_in: int  # the number of the last list that had it
+    listed_in: int
 
 
 @dataclass(slots=True)
@@ -66,9 +66,9 @@ class KnownObjects(Generic[T]):
     """The objects of one kind; handlers hear of each change before the next one is made.
 
     ``_unreadable`` holds the versions that could not be decoded: each is logged once, and the
-    object stays as it was known before, if it was. Lists are numbered, and every object has the
-    number of the latest list or watch event that had it: a set of all keys would be examined by the
-    garbage collector, which takes 14 ms for 300,000 of them.
+    object stays as it was known before, if it was. Lists are numbered, and ``listed_in`` of an
+    object is the number of the list that was the latest when the object was last seen: a set of all
+    keys would be examined by the garbage collector, which takes 14 ms for 300,000 of them.
     """
 
     def __init__(self, resource: Resource[T]) -> None:

@@ -35,7 +35,7 @@ _MANY: Final = 24  # from this many changed rows on, arrays are cheaper than a w
 
 _ToAsk = tuple[list[tuple[int, FilterPlugin]], bool]
 _NONE: Final[frozenset[int]] = frozenset()
-_NOBODY: Final[frozenset[str]] = frozenset()
+_NOTHING: Final[frozenset[str]] = frozenset()
 
 
 class Judgement:
@@ -64,7 +64,7 @@ class Judgement:
     )  # fmt: skip
 
     def __init__(
-        self, profile: Profile, cluster: ClusterState, pod: Pod, unsigned: frozenset[str] = _NOBODY
+        self, profile: Profile, cluster: ClusterState, pod: Pod, unsigned: frozenset[str] = _NOTHING
     ) -> None:
         self.profile = profile
         self.cluster = cluster
@@ -82,7 +82,7 @@ class Judgement:
             self._leave_out_unsigned()
         self._reader = Reader(cluster)
         self._missed: Changes | None = None
-        self._outdated = _NOBODY
+        self._outdated = _NOTHING
         self._kept_names: frozenset[str] | None = None
         self._skipped: frozenset[str] = frozenset()
         self._last_answers: dict[int, LastAnswer] = {}
@@ -141,7 +141,7 @@ class Judgement:
             pending = kept.pending() if kept.grows else NO_ROWS
             if len(pending) or asked_anew:
                 moved |= self._sweep(pod, pending, asked_anew)
-        self._skipped, self._outdated = self.state.skip_filter, _NOBODY
+        self._skipped, self._outdated = self.state.skip_filter, _NOTHING
         if moved:
             kept.settle()
         if self._combined is None:

@@ -27,8 +27,8 @@ class Share:
     Many plugins score all nodes alike. So ``normalized``, ``raw`` and ``known`` begin as arrays of
     one repeated value, which take no memory and cannot be written to; the first write copies them.
 
-    A share that ``is_shared`` belongs to several classes and must not change: who wants to change
-    it makes a copy.
+    A share that ``is_shared`` belongs to several classes and must not change: a class that has to
+    change it makes a copy first.
     """
 
     __slots__ = (
@@ -128,7 +128,7 @@ class Share:
         self.normalized[row] = score
 
     def begin(self, rows: RowNumbers, scores: Scores) -> NDArray[np.int64] | int:
-        """Take the first scores. Return what to add to the totals: of all rows if it is an int."""
+        """Take the first scores. Return what to add to the totals; an int is for all rows."""
         self.is_new = False
         value = uniform_value(scores)
         if value is not None:
@@ -176,12 +176,12 @@ def _writable(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _copied(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of an array that may be written to."""
+    """Return a copy of an array; itself if it cannot be written to."""
     return array.copy() if array.flags.writeable else array
 
 
 def _where(rows: RowNumbers, column: NDArray[Any]) -> RowNumbers | slice:
-    """Whole columns are written in place."""
+    """Return the rows as an index; a slice for the whole column, which is written faster."""
     return slice(None) if len(rows) == len(column) else rows
 
 

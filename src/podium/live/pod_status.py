@@ -23,7 +23,10 @@ class StatusClient(Protocol):
 
 
 class PodStatuses:
-    """Writes statuses. A write that fails is only logged: the next attempt writes again."""
+    """Writes statuses. A write that fails is only logged: the next attempt writes again.
+
+    ``_next`` has at most one patch per pod: the writes that wait for an earlier one are merged.
+    """
 
     def __init__(self, client: StatusClient) -> None:
         self._client = client
@@ -45,7 +48,7 @@ class PodStatuses:
                 await self._send(patch)
 
     def _merged(self, new: PodStatusPatch) -> PodStatusPatch:
-        """Return the patch with what one that waits for its turn would set."""
+        """Return the new patch, with what a waiting one sets and this one leaves alone."""
         waiting = self._next.get(new.pod.uid)
         if waiting is not None:
             new.take_over(waiting)

@@ -61,9 +61,9 @@ class Collector:
     garbage after that. Neither the state nor the queue nor the objects of the API form cycles.
     """
 
-    def __init__(self, clock: Clock, timer: Callable[[], float] = thread_time) -> None:
+    def __init__(self, clock: Clock, cpu_time: Callable[[], float] = thread_time) -> None:
         self._clock = clock
-        self._seconds = timer
+        self._cpu_time = cpu_time
         self._timer: Timer | None = None
         self._collected_at = 0.0
         self._spent = 0.0  # seconds of collections since objects were last frozen
@@ -85,9 +85,9 @@ class Collector:
             gc.collect()
             gc.freeze()
         else:
-            begun = self._seconds()
+            begun = self._cpu_time()
             gc.collect(0)
-            self._spent += self._seconds() - begun
+            self._spent += self._cpu_time() - begun
 
     def stop(self) -> None:
         if self._timer is not None:
