@@ -27,7 +27,11 @@ def run(command, plane, binaries):
     # podium is beside the Python that runs this, also if that environment is not activated.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     environment = {**os.environ, "KUBECONFIG": str(plane.admin), "PATH": path}
-    with subprocess.Popen(command, env=environment) as process:
+    try:
+        process = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        sys.exit(f"cannot run {command[0]}: {error.strerror}")
+    with process:
         while True:
             try:
                 return process.wait()

@@ -14,7 +14,6 @@ PHASES = {
     "relist_pause_ms": "relist while scheduling",
 }
 GOAL_MS = 50
-TITLE = "One scheduler process by number of nodes, with six pods each"
 
 
 def draw(found):
@@ -34,15 +33,23 @@ def draw(found):
         panel((60, 400), "CPU µs per scheduled pod", labelled("pod_cpu_us")),
         panel((470, 400), f"longest pause of the loop, ms of CPU ({list(by_label)[-1]})", phases),
     ]
+    title = heading(found)
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' role='img'"
         " font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif'"
         " font-size='12'>"
-        f"<title>{TITLE}</title><style>{style()}</style>"
+        f"<title>{title}</title><style>{style()}</style>"
         "<rect class='background' width='100%' height='100%'/>"
-        f"{text(16, 30, TITLE, 'text title')}"
+        f"{text(16, 30, title, 'text title')}"
         f"{''.join(panels)}</svg>\n"
     )
+
+
+def heading(found):
+    """Return the title, with the number of pods per node if it is the same for all sizes."""
+    ratios = {figures["pods"] / figures["nodes"] for figures in found}
+    pods = f", with {ratios.pop():g} pods each" if len(ratios) == 1 else ""
+    return f"One scheduler process by number of nodes{pods}"
 
 
 def curve(rungs, figure, unit=1):

@@ -62,7 +62,8 @@ class Heart:
 
 
 def memory_bytes():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 async def answer(heart):
