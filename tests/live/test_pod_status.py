@@ -1,4 +1,4 @@
-"""Statuses of pods are written in order, and what is told when they cannot be."""
+"""Statuses of pods are written in order; what is logged if one cannot be written."""
 
 import asyncio
 

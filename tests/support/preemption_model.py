@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from podium.api.objects import parse_time
 from podium.errors import InvalidTime
+from podium.framework import PodInfo
 
 RESOURCES = ("cpu", "memory", "example.com/gpu")
 
@@ -18,7 +19,7 @@ class Victims:
 
 
 class Model:
-    """``budgets`` maps a label value of ``app`` to what is allowed; ``stops_early`` as 1.37."""
+    """``budgets`` maps a label value of ``app`` to what is allowed. No pod has two budgets."""
 
     def __init__(self, pod, allocatable, nominated, budgets, now):
         self.pod = pod
@@ -83,7 +84,5 @@ class Model:
 
 
 def request_of(pod):
-    from podium.framework import PodInfo
-
     requests = PodInfo(pod).requests
     return {name: requests.get(name, 0) for name in RESOURCES}

@@ -109,7 +109,7 @@ def _collects(op: Op) -> bool:
 
 
 def completed(op: Op, index: int, pod_template: str) -> Op:
-    """Fill in the case's default template and the operation's namespace where not given."""
+    """Fill in the default template and namespace where not given, and multiply the count out."""
     match op:
         case CreatePods():
             return _completed(op, index, pod_template)

@@ -46,7 +46,7 @@ class Pending:
         self._rejected[queued.pod.uid] = queued, why
 
     def gate(self, pod: Pod, why: str) -> None:
-        """Keep the pod; nothing but its deletion changes that."""
+        """Keep the pod until it is deleted or replaced by a new version."""
         self._gated[pod.uid] = pod, why
 
     def wake(self) -> None:

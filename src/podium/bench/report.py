@@ -60,7 +60,7 @@ class Table(Generic[F]):
         return f"{name:<{self._width}}{''.join(padded)}"
 
 
-# What stands in the table of schedulers for each: cells of a median, and ratios.
+# A title, a width, and a function that formats the cell of a scheduler and its median.
 _OF_EACH: Sequence[tuple[str, int, Callable[[LiveResult, Contestant], str]]] = (
     ("pods/s", 9, lambda result, one: f"{result.pods_per_second:,.0f}"),
     ("ratio", 8, lambda result, one: _ratio(one.pods_per_second_ratio)),

@@ -26,12 +26,11 @@ from podium.state.pod_info import PodInfo
 
 SECONDS_PER_PLACED_POD = 0.001
 
-
 BuildCore = Callable[[Clock, Client], OfflineCore]
 
 
 class Scheduling:
-    """Places pods one at a time. Time moves only when a pod is placed."""
+    """Places pods one at a time. Each placed pod moves the clock; operations may advance it."""
 
     def __init__(self, build: BuildCore) -> None:
         self.clock = FakeClock()

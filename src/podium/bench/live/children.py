@@ -1,6 +1,7 @@
 """The processes that a benchmark starts: schedulers, load generators, an embedded API server.
 
-Each writes a log in the folder of the run, which error messages quote, and ends with the benchmark.
+Each writes a log in the folder of the run, which error messages quote, and is stopped when the run
+ends. The API server also ends when the benchmark is killed; a scheduler does not notice that.
 """
 
 from __future__ import annotations
