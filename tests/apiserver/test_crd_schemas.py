@@ -184,3 +184,17 @@ async def test_formats_that_have_a_type_in_rules_are_enforced(client, form, good
 
     assert status == 422
     assert f'spec.x in body must be of type {form}: "{bad}"' in answer["message"]
+
+
+@with_server
+async def test_an_update_may_leave_what_breaks_a_newer_limit(client):
+    await client.create(CRDS, with_field(type="string"))
+    await client.create(FOOS, foo(x="long"))
+    stricter = with_field(type="string", maxLength=3)
+    path = f"{CRDS}/foos.example.com"
+    await client.call("PATCH", path, {"spec": stricter["spec"]}, MERGE)
+
+    status, _ = await client.call("PATCH", f"{FOOS}/f", {"spec": {"colour": "blue"}}, MERGE)
+    assert status == 200
+    status, answer = await client.call("PATCH", f"{FOOS}/f", {"spec": {"x": "longer"}}, MERGE)
+    assert (status, answer["details"]["causes"][0]["field"]) == (422, "spec.x")

@@ -19,6 +19,8 @@ KINDS = (
     "/apis/storage.k8s.io/v1/csinodes",
     "/apis/scheduling.k8s.io/v1/priorityclasses",
     "/apis/coordination.k8s.io/v1/leases",
+    *(f"/apis/resource.k8s.io/v1/{plural}" for plural in ("deviceclasses", "resourceslices")),
+    *(f"/apis/resource.k8s.io/v1/resourceclaim{rest}" for rest in ("s", "templates")),
 )
 
 

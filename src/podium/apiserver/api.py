@@ -271,7 +271,7 @@ class Api:
         yield from metadata.update_causes(old["metadata"], new["metadata"])
         yield from metadata.metadata_causes(kind, new["metadata"])
         if kind.custom:
-            yield from custom_causes(new, kind.schema)
+            yield from custom_causes(new, kind.schema, old)
         elif call.subresource == "status":
             yield from kind.check_status(old, new)
         else:

@@ -14,6 +14,7 @@ from typing import Any
 import re2  # type: ignore[import-untyped]  # it brings no types
 
 from podium.apiserver import statuses
+from podium.apiserver.expressions.changes import by_key, identical, key_of
 from podium.apiserver.schemas import Schema
 from podium.apiserver.statuses import Cause, Json
 from podium.cel.schema_values import PARSERS
@@ -37,10 +38,11 @@ def fill_defaults(value: Any, schema: Schema) -> None:
                 fill_defaults(one, schema.element)
 
 
-def custom_causes(obj: Json, schema: Schema) -> Causes:
+def custom_causes(obj: Json, schema: Schema, old: Json | None = None) -> Causes:
+    """Check a new object, or one that replaces an old one: parts that stay are tolerated."""
     for name, value in obj.items():
         if name not in ("metadata", "apiVersion", "kind") and (below := schema.child(name)):
-            yield from _causes(value, below, name)
+            yield from _causes(value, below, name, _old_field(old, name))
     for name in schema.required:
         if name not in obj:
             yield statuses.required(name)
@@ -111,25 +113,48 @@ def _duplicates(value: list[Any], schema: Schema, path: str) -> Causes:
         seen.append(key)
 
 
-def _causes(value: Any, schema: Schema, path: str) -> Causes:
+class _New:
+    """Stands for the old value of something that had none."""
+
+
+_NEW = _New()
+
+
+def _old_field(old: Any, name: str) -> Any:
+    return old.get(name, _NEW) if isinstance(old, dict) else _NEW
+
+
+def _causes(value: Any, schema: Schema, path: str, old: Any) -> Causes:
+    if identical(value, old):
+        return
     if wrong := list(_type_causes(value, schema, path)):
         yield from wrong
         return
     yield from _format_causes(value, schema.format, path)
     yield from _limit_causes(value, schema.limits, path)
-    if isinstance(value, list):
-        yield from _duplicates(value, schema, path)
     match value:
         case dict():
-            for name in schema.required:
-                if name not in value:
-                    yield statuses.required(f"{path}.{name}")
-            for name, one in value.items():
-                if child := schema.child(name):
-                    yield from _causes(one, child, f"{path}.{name}")
+            yield from _field_causes(value, schema, path, old)
         case list():
-            for index, one in enumerate(value):
-                yield from _causes(one, schema.element, f"{path}[{index}]")
+            yield from _duplicates(value, schema, path)
+            yield from _item_causes(value, schema, path, old)
+
+
+def _field_causes(value: Json, schema: Schema, path: str, old: Any) -> Causes:
+    for name in schema.required:
+        if name not in value:
+            yield statuses.required(f"{path}.{name}")
+    for name, one in value.items():
+        if child := schema.child(name):
+            yield from _causes(one, child, f"{path}.{name}", _old_field(old, name))
+
+
+def _item_causes(value: list[Any], schema: Schema, path: str, old: Any) -> Causes:
+    names = schema.list_keys if schema.list_type == "map" else ()
+    before = by_key(names, old)
+    for index, one in enumerate(value):
+        known = before.get(key_of(names, one), _NEW)
+        yield from _causes(one, schema.element, f"{path}[{index}]", known)
 
 
 def _limit_causes(value: Any, limits: Json, path: str) -> Causes:

@@ -6,6 +6,7 @@ than the object. Elements of a list are compared with older ones only if they ha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from podium.apiserver.statuses import Json
@@ -13,20 +14,25 @@ from podium.apiserver.statuses import Json
 _SCALARS = (bool, float, int, str)
 
 
-def old_elements(schema: Json, old: Any) -> dict[Any, Any]:
+def keys_of(schema: Json) -> Sequence[str]:
+    """Return the names of the fields by which the elements of a list are told apart, if any."""
+    if schema.get("type") != "array" or schema.get("x-kubernetes-list-type") != "map":
+        return ()
+    return schema.get("x-kubernetes-list-map-keys") or ()
+
+
+def by_key(names: Sequence[str], elements: Any) -> dict[Any, Any]:
     """Return the elements of a list by their keys; none if the list has no keys."""
-    is_keyed = schema.get("type") == "array" and schema.get("x-kubernetes-list-type") == "map"
     found: dict[Any, Any] = {}
-    for element in old if is_keyed and isinstance(old, list) else ():
-        key = key_of(schema, element)
+    for element in elements if names and isinstance(elements, list) else ():
+        key = key_of(names, element)
         if key is not None:
             found.setdefault(key, element)
     return found
 
 
-def key_of(schema: Json, element: Any) -> tuple[Any, ...] | None:
+def key_of(names: Sequence[str], element: Any) -> tuple[Any, ...] | None:
     """Return the values of an element's keys; None if it lacks one."""
-    names = schema.get("x-kubernetes-list-map-keys") or ()
     if not isinstance(element, dict) or not names:
         return None
     values = [element.get(name) for name in names]
@@ -61,9 +67,10 @@ class Pair:
         schema = self.schema.get("items")
         if not isinstance(self.new, list) or not isinstance(schema, dict):
             return None
+        names = keys_of(self.schema)
         if self._elements is None:
-            self._elements = old_elements(self.schema, self.old)
-        old = self._elements.get(key_of(self.schema, self.new[index]))
+            self._elements = by_key(names, self.old)
+        old = self._elements.get(key_of(names, self.new[index]))
         return None if old is None else Pair(self.new[index], old, schema)
 
     def is_same(self) -> bool:

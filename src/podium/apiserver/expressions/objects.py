@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from podium.apiserver import statuses
-from podium.apiserver.expressions.changes import Change, Pair, key_of, old_elements
+from podium.apiserver.expressions.changes import Change, Pair, by_key, key_of, keys_of
 from podium.apiserver.expressions.rules import OLD, Compiler, Rule, rules_of
 from podium.apiserver.statuses import Cause, Json
 from podium.cel.schema_types import with_metadata
@@ -82,9 +82,10 @@ class Subject(NamedTuple):
         return Subject(path, self.value[name], old, self.change.below(name))
 
     def elements(self, schema: Json) -> Iterator[Subject]:
-        by_key = old_elements(schema, self.old)
+        names = keys_of(schema)
+        before = by_key(names, self.old)
         for index, value in enumerate(self.value):
-            old = by_key.get(key_of(schema, value))
+            old = before.get(key_of(names, value))
             yield Subject(f"{self.path}[{index}]", value, old, self.change.element(index))
 
 
@@ -171,28 +172,35 @@ class _Evaluation:
     def run(self) -> None:
         if self.findings.budget <= 0:
             self.findings.stop(self._invalid(f"validation {_OUT_OF_BUDGET}"))
+        try:
+            plain, optional = self._scopes()
+        except EvaluationError as error:
+            for rule in self._applicable():
+                self.findings.add(self._invalid(_failure(str(error), rule)))
+            return
+        for rule in self._applicable():
+            self._judge(rule, optional if rule.is_optional else plain)
+
+    def _applicable(self) -> Iterator[Rule]:
+        """Yield the rules to evaluate; one that compares needs something to compare with."""
+        is_new = self.subject.old is None
         for rule in self.validator.rules:
             if rule.problem:
                 self.findings.add(self._invalid(f"rule compile error: {rule.problem}"))
-            is_new = self.subject.old is None
-            if rule.expression is None or (rule.uses_old and is_new and not rule.is_optional):
-                continue
-            try:
-                scope = self._scope(rule)
-            except EvaluationError as error:
-                self.findings.add(self._invalid(_failure(str(error), rule)))
-                continue
-            self._judge(rule, scope)
+            elif rule.expression is not None:
+                if rule.is_optional or not (is_new and rule.uses_old):
+                    yield rule
 
-    def _scope(self, rule: Rule) -> dict[str, Value]:
-        """Return the values of the rule's variables."""
+    def _scopes(self) -> tuple[dict[str, Value], dict[str, Value]]:
+        """Return the values of variables, for rules with a plain and with an optional old value."""
         convert, old = self.validator.convert, self.subject.old
         found = {"self": convert(self.subject.value)}
-        if rule.is_optional:
-            found[OLD] = NONE if old is None else Optional(convert(old))
-        elif rule.uses_old:
-            found[OLD] = convert(old)
-        return found
+        if not any(rule.uses_old for rule in self.validator.rules):
+            return found, found
+        if old is None:
+            return found, {**found, OLD: NONE}
+        before = convert(old)
+        return {**found, OLD: before}, {**found, OLD: Optional(before)}
 
     def _invalid(self, detail: str, field: str = "") -> Cause:
         """Return a cause that is not about the value itself."""

@@ -11,6 +11,7 @@ from tests.support.control_plane.scripts import (
     misplacing,
     reading,
     refusing,
+    ruled_objects,
     sweeping,
     writing,
 )
@@ -26,6 +27,7 @@ MODULES = (
     claims,
     devices,
     expressions,
+    ruled_objects,
     changing,
     sweeping,
 )

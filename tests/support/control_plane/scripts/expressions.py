@@ -1,8 +1,5 @@
 """Scripts: expressions in CEL, in device classes, claims and custom resource definitions."""
 
-import json
-import time
-
 from tests.cel.test_answers import RULES, SELECTORS, SINCE_1_37, STOPS_EARLIER
 from tests.support.control_plane.comparison import MERGE
 from tests.support.control_plane.scripts.claims import choice, claim, exactly
@@ -13,8 +10,6 @@ from tests.support.control_plane.scripts.objects import definition
 _EVERY_TENTH = [one["selector"] for one in SELECTORS if one["selector"] not in STOPS_EARLIER][::10]
 # As 1.36, podium accepts what 1.37 does.
 _AS_IN_1_37 = {"device{}"}
-
-
 _MAP = '{"b":1,"a":2}.map'  # Go visits the keys of a map in random order
 
 
@@ -280,208 +275,10 @@ def changed_definitions(ask):
     ask.side.request("DELETE", at)
 
 
-_OBJECT = ruled(
-    fields(
-        low=NUMBER,
-        high=NUMBER,
-        either={"x-kubernetes-int-or-string": True},
-        text=ruled(
-            TEXT, "self != 'bad'", {"rule": "self != 'worse'", "reason": "FieldValueDuplicate"}
-        ),
-        size=ruled(
-            NUMBER,
-            {"rule": "self < 10", "message": " too large ", "reason": "FieldValueForbidden"},
-        ),
-        ratio=ruled({"type": "number"}, "self < 1.5"),
-        day={"type": "string", "format": "date"},
-        time={"type": "string", "format": "date-time"},
-        period={"type": "string", "format": "duration"},
-        data={"type": "string", "format": "byte"},
-        maybe={"type": "string", "nullable": True, "maxLength": 10},
-        many=ruled(
-            MANY, {"rule": "self.all(x, x != 'a')", "messageExpression": "'not ' + self[0]"}
-        ),
-        names={**MANY, "x-kubernetes-list-type": "set"},
-        ports={
-            **PORTS,
-            "items": ruled(PORTS["items"], "self.port > 0", "self.port >= oldSelf.port"),
-        },
-        labels={
-            "type": "object",
-            "maxProperties": 5,
-            "additionalProperties": ruled(TEXT, "self != ''"),
-        },
-        final=ruled(TEXT, {"rule": "self == oldSelf", "message": "final is final"}),
-        first=ruled(
-            TEXT,
-            {"rule": "oldSelf.hasValue() || self == 'first'", "optionalOldSelf": True},
-        ),
-        free={"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-    ),
-    {"rule": "!has(self.low) || self.low <= self.high", "fieldPath": ".low"},
-    {"rule": "!has(self.either) || self.either > 1", "message": "either is small"},
-    {"rule": "!has(self.day) || self.day > timestamp('2020-01-01T00:00:00Z')"},
-    {"rule": "!has(self.time) || self.time.getFullYear() > 2020", "reason": "FieldValueRequired"},
-    {"rule": "!has(self.period) || self.period < duration('25h')"},
-    {"rule": "!has(self.data) || self.data == b'abc'"},
-    {"rule": "!has(self.maybe) || self.maybe == 'x'"},
-    {"rule": "!has(self.names) || self.names == ['a', 'b']"},
-    {
-        "rule": "!has(self.text) || self.text != 'loud'",
-        "messageExpression": "self.text == 'loud' ? 'a\\nb' : ''",
-        "message": "too loud",
-    },
-)
-_SPECS = (
-    {},
-    {"low": 1, "high": 2},
-    {"low": 2, "high": 1},
-    {"low": 2},
-    {"either": 2},
-    {"either": 1},
-    {"either": "x"},
-    {"text": "bad"},
-    {"text": "worse"},
-    {"text": "loud"},
-    {"text": 'a"b'},
-    {"text": "much too long"},
-    {"text": 5},
-    {"size": 10},
-    {"ratio": 1},
-    {"ratio": 2.5},
-    {"day": "2021-01-01"},
-    {"day": "2019-01-01"},
-    {"day": "soon"},
-    {"time": "2021-01-01T00:00:00Z"},
-    {"time": "2019-01-01T00:00:00Z"},
-    {"time": "soon"},
-    {"period": "1h"},
-    {"period": "1 day"},
-    {"period": "2 days"},
-    {"period": "long"},
-    {"data": "YWJj"},
-    {"data": "YWJk"},
-    {"data": "+/+/"},
-    {"data": "?"},
-    {"maybe": None},
-    {"maybe": "x"},
-    {"maybe": "y"},
-    {"many": ["b", "a"]},
-    {"many": ["b"]},
-    {"names": ["b", "a"]},
-    {"names": ["a", "c"]},
-    {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 0}]},
-    {"ports": [{"name": "a"}]},
-    {"labels": {"a": "x", "b": ""}},
-    {"final": "a"},
-    {"first": "a"},
-    {"first": "first"},
-    {"free": {"a": {"b": [1]}}},
-)
-_CHANGES = (
-    {"final": "b"},
-    {"final": "a"},
-    {"final": None},
-    {"first": "second"},
-    {"ports": [{"name": "b", "port": 1}, {"name": "a", "port": 4}]},
-    {"ports": [{"name": "b", "port": 1}, {"name": "a", "port": 5}]},
-    {"ports": [{"name": "a", "port": 0}]},
-    {"names": ["b", "a"]},
-    {"low": 9},
-)
-
-
-def objects_under_rules(ask):
-    at = f"{DEFINITIONS}/ruled.example.com"
-    ask.create(DEFINITIONS, definition("ruled", "Ruled", fields(spec=_OBJECT)))
-    wait_until_established(ask, at)
-    path = ask.group("example.com/v1", "ruled")
-    kind = {"apiVersion": "example.com/v1", "kind": "Ruled"}
-    for spec in _SPECS:
-        ask.create(f"{path}?dryRun=All", {**kind, "metadata": {"name": "a"}, "spec": spec})
-    ports = [{"name": "a", "port": 5}]
-    spec = {"final": "a", "first": "first", "ports": ports, "high": 3}
-    ask.create(path, {**kind, "metadata": {"name": "kept"}, "spec": spec})
-    for change in _CHANGES:
-        ask.patch(f"{path}/kept", {"spec": change}, MERGE)
-    ask.side.request("DELETE", at)
-
-
-_OLD_PORTS = [{"name": "x", "port": 1}, {"name": "y", "port": 1}]
-# Objects with one part each that breaks a rule which comes later, and how they change.
-_OLD = {
-    "text": ({"a": "old"}, [{"b": "new"}, {"a": "older"}, {"a": "new"}]),
-    "ports": (
-        {"ports": _OLD_PORTS},
-        [
-            {"b": "new"},
-            {"ports": [_OLD_PORTS[1], {"name": "x", "port": 0}]},
-            {"ports": _OLD_PORTS[::-1]},
-        ],
-    ),
-    "many": ({"many": ["old", "older"]}, [{"b": "new"}, {"many": ["older", "old"]}]),
-    "whole": ({"b": "old"}, [{"c": "new"}, {"b": "old"}]),
-    "kept": ({}, [{"c": "new"}]),
-}
-
-
-def stricter_definitions(ask):
-    """Objects that break a rule which came later: parts that do not change are tolerated."""
-    at = f"{DEFINITIONS}/strict.example.com"
-    loose = fields(a=TEXT, b=TEXT, c=TEXT, ports=PORTS, many=MANY)
-    whole = {**fields(spec=loose, status=fields(phase=TEXT)), "required": ["spec"]}
-    ask.create(DEFINITIONS, definition("strict", "Strict", whole, subresources={"status": {}}))
-    wait_until_established(ask, at)
-    path = ask.group("example.com/v1", "strict")
-    kind = {"apiVersion": "example.com/v1", "kind": "Strict"}
-    for name, (spec, _) in _OLD.items():
-        ask.create(path, {**kind, "metadata": {"name": name}, "spec": spec})
-    strict = fields(
-        a=ruled(TEXT, "self == 'new'"),
-        b=TEXT,
-        c=TEXT,
-        ports={**PORTS, "items": ruled(PORTS["items"], "self.port > 1")},
-        many={**MANY, "items": ruled(TEXT, "self == 'new'")},
-    )
-    spec = ruled(strict, "!has(self.b) || self.b == 'new'")
-    after = fields(spec=spec, status=fields(phase=TEXT))
-    ask("PATCH", at, _versions(ruled(after, "self.metadata.name != 'kept'")), MERGE)
-    _wait_for_rules(ask, path, kind)
-    for name, (_, changes) in _OLD.items():
-        ask.patch(f"{path}/{name}", {"metadata": {"labels": {"a": "b"}}}, MERGE)
-        for change in changes:
-            ask.patch(f"{path}/{name}", {"spec": change}, MERGE)
-        ask.patch(f"{path}/{name}/status", {"status": {"phase": "x"}}, MERGE)
-    ask.side.request("DELETE", at)
-
-
-def _versions(schema):
-    version = definition("strict", "Strict", schema)["spec"]["versions"][0]
-    return {"spec": {"versions": [{**version, "subresources": {"status": {}}}]}}
-
-
-def _wait_for_rules(ask, path, kind):
-    """kube-apiserver serves a changed definition a moment later."""
-    broken = {**kind, "metadata": {"name": "probe"}, "spec": {"a": "old"}}
-    for _ in range(100):
-        code, *_ = ask.side.request(
-            "POST",
-            f"{path}?dryRun=All",
-            json.dumps(broken).encode(),
-            **{"Content-Type": "application/json"},
-        )
-        if code == 422:
-            return
-        time.sleep(0.1)
-    raise AssertionError("the rules are not in force after 10 seconds")
-
-
 ALL = (
     selectors_of_classes,
     selectors_of_claims,
     rules_of_definitions,
     evaluated_rules,
     changed_definitions,
-    objects_under_rules,
-    stricter_definitions,
 )
