@@ -74,6 +74,11 @@ def test_any_text_is_a_pattern_or_is_not(pattern, text):
             id="names-that-are-none",
         ),
         pytest.param(
+            {"type": "array", "items": {"type": "string", "allOf": 5}},
+            f"{AT}.items.allOf",
+            id="parts-that-are-no-list",
+        ),
+        pytest.param(
             {"type": "array", "items": {"type": "string", "enum": 5}},
             f"{AT}.items.enum",
             id="choice-of-nothing",

@@ -42,7 +42,8 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("minProperties", "maxProperties"), ("int64", (int,))),
     **dict.fromkeys(("minimum", "maximum"), ("float64", (int, float))),
     **dict.fromkeys(("enum", "required", "x-kubernetes-list-map-keys", RULES), ("array", (list,))),
-    **dict.fromkeys(("properties", "patternProperties", "definitions"), ("object", (dict,))),
+    **dict.fromkeys(_LISTS, ("array", (list,))),
+    **dict.fromkeys(_MAPS, ("object", (dict,))),
 }
 _TEXTS_OF_RULES = ("rule", "message", "messageExpression", "reason", "fieldPath")
 _SCHEMA = "schema.openAPIV3Schema"
