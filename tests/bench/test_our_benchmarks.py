@@ -28,6 +28,8 @@ CASES = (
     "CSIPV",
     "Gated",
     "Mixed",
+    "Devices",
+    "ExtendedDevices",
 )
 
 

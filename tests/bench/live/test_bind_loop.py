@@ -1,5 +1,6 @@
 """A loop that only binds, on an embedded server."""
 
+from podium.apiserver.api import Call
 from podium.bench.live.bind_loop import BindLoop
 from tests.support.client import with_world
 from tests.support.faulty_proxy import answering
@@ -102,3 +103,48 @@ async def test_the_lease_says_when_it_begins(world):
     (lease,) = world.api.store.objects("leases.coordination.k8s.io")
     assert lease["metadata"]["name"] == "drain-1"
     assert lease["spec"]["holderIdentity"] == "bind-loop"
+
+
+CLAIMS = "resourceclaims.resource.k8s.io"
+ASKED = [
+    {"name": "one", "exactly": {"deviceClassName": "gpu"}},
+    {"name": "any", "firstAvailable": [{"name": "best", "deviceClassName": "gpu"}]},
+]
+
+
+@with_world
+async def test_claims_are_written_as_by_a_scheduler(world):
+    add_node(world, "a")
+    meta = {"name": "shared", "namespace": "default"}
+    world.create(CLAIMS, metadata=meta, spec={"devices": {"requests": ASKED}})
+    for number in range(3):
+        entry = {"name": "gpu", "resourceClaimName": "shared"}
+        add_pod(world, f"p{number}", resourceClaims=[entry])
+
+    world.start(BindLoop(world.connection).run(ALONE))
+
+    await world.until(lambda: all(pods(world).values()))
+    (claim,) = world.api.store.objects(CLAIMS)
+    assert claim["metadata"]["finalizers"] == ["resource.kubernetes.io/delete-protection"]
+    results = claim["status"]["allocation"]["devices"]["results"]
+    assert [one["request"] for one in results] == ["one", "any/best"]
+    assert sorted(one["name"] for one in claim["status"]["reservedFor"]) == ["p0", "p1", "p2"]
+
+
+@with_world
+async def test_a_pod_waits_for_the_claim_from_its_template(world):
+    add_node(world, "a")
+    entry = {"name": "gpu", "resourceClaimTemplateName": "gpus"}
+    add_pod(world, "waiting", resourceClaims=[entry])
+    world.start(BindLoop(world.connection).run(ALONE))
+    await world.quiet()
+    assert pods(world) == {"waiting": ""}
+
+    meta = {"name": "made", "namespace": "default"}
+    world.create(CLAIMS, metadata=meta, spec={"devices": {"requests": ASKED}})
+    status = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "made"}]}
+    kind = world.api.kind("pods")
+    obj = {**world.api.get(kind, ("default", "waiting")), "status": status}
+    world.api.update(kind, ("default", "waiting"), obj, Call(subresource="status"))
+
+    await world.until(lambda: pods(world)["waiting"] == "a")

@@ -1,7 +1,8 @@
 """A loop that only binds, in the place of a scheduler: it shows what the API server can do.
 
 It binds every pending pod to the next node, whatever the pod requires. If pods of lower priority
-run, it first deletes as many of them from the node as make room.
+run, it first deletes as many of them from the node as make room. Claims to devices are written as a
+scheduler writes them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import msgspec
 
 from podium.api.meta import ObjectMeta
 from podium.api.objects import Condition, Lease, LeaseSpec, Pod
+from podium.bench.live.loop_claims import LoopClaims, is_ready
 from podium.bench.live.room import Rooms
 from podium.client.api_client import ApiClient
 from podium.client.endpoints import find_endpoint
@@ -46,6 +48,7 @@ class BindLoop:
 
     def __init__(self, connection: Connection) -> None:
         self._client = ApiClient(connection)
+        self._claims = LoopClaims(connection, self._client)
         self._rooms = Rooms()
         self._pending: asyncio.Queue[Pod] = asyncio.Queue()
         self._without_nodes: list[Pod] = []
@@ -59,7 +62,7 @@ class BindLoop:
     async def run(self, election: dict[str, Any]) -> None:
         """Read all objects, acquire the Lease if there is one, and bind pods until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            for informer in (self._nodes, self._pods):
+            for informer in (self._nodes, self._claims.informer, self._pods):
                 tasks.create_task(informer.run())
                 await informer.wait_synced()
             if election["leaderElect"]:
@@ -98,8 +101,9 @@ class BindLoop:
         for victim in victims:
             with suppress(NotFound):  # the workload has deleted it
                 await self._client.delete_pod(victim)
+        await self._claims.write(pod, node)
         await self._client.bind(pod, node)
 
 
 def _is_pending(pod: Pod) -> bool:
-    return not pod.node_name and not pod.spec.scheduling_gates
+    return not pod.node_name and not pod.spec.scheduling_gates and is_ready(pod)

@@ -1,0 +1,90 @@
+"""What a loop that only binds does about claims: it writes them as a scheduler has to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from podium.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from podium.api.objects import (
+    AllocationResult,
+    DeviceAllocationResult,
+    DeviceRequest,
+    DeviceRequestAllocationResult,
+    Pod,
+    ResourceClaim,
+    ResourceClaimConsumerReference,
+)
+from podium.api.resource_claims import FINALIZER
+from podium.client.api_client import ApiClient
+from podium.client.http import Connection
+from podium.client.informer import Informer
+from podium.client.resources import resource_of
+from podium.errors import Conflict
+
+_DRIVER: Final = "bind-loop.podium.dev"
+
+
+class LoopClaims:
+    """Gives claims devices that nobody has: the API server does not look for them."""
+
+    def __init__(self, connection: Connection, client: ApiClient) -> None:
+        self.informer = Informer(connection, resource_of(ResourceClaim))
+        self._client = client
+
+    async def write(self, pod: Pod, node_name: str) -> None:
+        """Write an allocation for each claim of a pod that has none, and that the pod uses it."""
+        for name in _names(pod):
+            key = f"{pod.namespace}/{name}"
+            claim = self.informer.get(key) or await self._client.read(ResourceClaim, key)
+            while not await self._has_written(claim, pod, node_name):
+                claim = await self._client.read(ResourceClaim, key)
+
+    async def _has_written(self, claim: ResourceClaim, pod: Pod, node_name: str) -> bool:
+        """Write one claim; return false if it has changed meanwhile."""
+        user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
+        status: dict[str, object] = {"reservedFor": [*claim.status.reserved_for, user]}
+        try:
+            if claim.status.allocation is None:
+                status["allocation"] = _allocation(claim, node_name)
+                finalizers = {*claim.metadata.finalizers, FINALIZER}
+                claim = await self._client.set_finalizers(claim, sorted(finalizers))
+            await self._client.patch_claim_status(claim, status)
+        except Conflict:
+            return False
+        return True
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether all claims that the pod has templates for exist."""
+    made = {status.name for status in pod.status.resource_claim_statuses}
+    return all(
+        entry.name in made
+        for entry in pod.spec.resource_claims
+        if entry.resource_claim_template_name
+    )
+
+
+def _names(pod: Pod) -> Iterator[str]:
+    entries = (*pod.spec.resource_claims, *pod.status.resource_claim_statuses)
+    return (entry.resource_claim_name for entry in entries if entry.resource_claim_name)
+
+
+def _allocation(claim: ResourceClaim, node_name: str) -> AllocationResult:
+    results = tuple(
+        DeviceRequestAllocationResult(
+            request=_request_name(request),
+            driver=_DRIVER,
+            pool=node_name,
+            device=f"device-{index}",
+        )
+        for index, request in enumerate(claim.spec.devices.requests)
+    )
+    field = NodeSelectorRequirement("metadata.name", "In", (node_name,))
+    selector = NodeSelector((NodeSelectorTerm(match_fields=(field,)),))
+    return AllocationResult(DeviceAllocationResult(results), selector)
+
+
+def _request_name(request: DeviceRequest) -> str:
+    first = request.first_available[:1]
+    return f"{request.name}/{first[0].name}" if first else request.name
