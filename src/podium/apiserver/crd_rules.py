@@ -180,9 +180,9 @@ def _number_causes(value: float, limits: Json, path: str) -> Causes:
 
 
 _SIZES = {
-    str: ("minLength", "maxLength", "chars long"),
-    list: ("minItems", "maxItems", "items"),
-    dict: ("minProperties", "maxProperties", "properties"),
+    str: ("minLength", "maxLength", "be at least {} chars long"),
+    list: ("minItems", "maxItems", "have at least {} items"),
+    dict: ("minProperties", "maxProperties", "have at least {} properties"),
 }
 
 
@@ -190,14 +190,13 @@ def _size_causes(value: str | list[Any] | Json, limits: Json, path: str) -> Caus
     low, high, what = _SIZES[type(value)]
     size = len(value)
     if size < limits.get(low, 0):
-        detail = f"{path} in body should be at least {limits[low]} {what}"
-        yield statuses.bad_value(path, value, detail)
+        detail = f"{path} in body should {what.format(limits[low])}"
+        yield statuses.bad_value(path, value if isinstance(value, str) else size, detail)
     if high in limits and size > limits[high]:
         if isinstance(value, str):
             yield statuses.too_long(path, limits[high])
         else:
-            message = f"Too many: {size}: must have at most {limits[high]} {what}"
-            yield Cause("FieldValueTooMany", path, message)
+            yield statuses.too_many(path, size, limits[high])
 
 
 def pattern_problem(pattern: str) -> str:

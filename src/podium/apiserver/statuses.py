@@ -239,7 +239,8 @@ def too_long(field: str, limit: int) -> Cause:
 
 
 def too_many(field: str, count: int, most: int) -> Cause:
-    message = f"Too many: {count}: must have at most {most} items"
+    items = "item" if most == 1 else "items"
+    message = f"Too many: {count}: must have at most {most} {items}"
     return Cause("FieldValueTooMany", field, message)
 
 

@@ -185,11 +185,11 @@ class _Evaluation:
         """Yield the rules to evaluate; one that compares needs something to compare with."""
         is_new = self.subject.old is None
         for rule in self.validator.rules:
+            lacks_old = is_new and rule.uses_old and not rule.is_optional
             if rule.problem:
                 self.findings.add(self._invalid(f"rule compile error: {rule.problem}"))
-            elif rule.expression is not None:
-                if rule.is_optional or not (is_new and rule.uses_old):
-                    yield rule
+            elif rule.expression is not None and not lacks_old:
+                yield rule
 
     def _scopes(self) -> tuple[dict[str, Value], dict[str, Value]]:
         """Return the values of variables, for rules with a plain and with an optional old value."""

@@ -66,8 +66,9 @@ def is_ready(pod: Pod) -> bool:
 
 
 def _names(pod: Pod) -> Iterator[str]:
-    entries = (*pod.spec.resource_claims, *pod.status.resource_claim_statuses)
-    return (entry.resource_claim_name for entry in entries if entry.resource_claim_name)
+    named = (entry.resource_claim_name for entry in pod.spec.resource_claims)
+    made = (status.resource_claim_name for status in pod.status.resource_claim_statuses)
+    return (name for name in (*named, *made) if name)
 
 
 def _allocation(claim: ResourceClaim, node_name: str) -> AllocationResult:

@@ -199,13 +199,21 @@ _LIMITS = {
     "day": {"format": "date"},
     "ports": {"items": {**PORTS["items"], "required": ["name", "port"]}},
     "part": {"required": ["a", "b"]},
+    "short": {"minLength": 3},
+    "few": {"minItems": 2},
+    "labels": {"maxProperties": 1},
+    "more": {"minProperties": 2},
 }
 _KINDS = {
-    **dict.fromkeys(("name", "color", "code", "day"), {"type": "string"}),
+    **{name: {"type": "string"} for name in ("name", "color", "code", "day")},
     "size": NUMBER,
     "many": {"type": "array", "items": {"type": "string"}},
     "ports": PORTS,
     "part": fields(a=TEXT, b=TEXT),
+    "short": {"type": "string"},
+    "few": {"type": "array", "items": {"type": "string"}},
+    "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+    "more": {"type": "object", "additionalProperties": {"type": "string"}},
 }
 # What is there before the limits, and another value that breaks them, too.
 _BEYOND = {
@@ -217,6 +225,10 @@ _BEYOND = {
     "day": ("soon", "later"),
     "ports": ([{"name": "x"}, {"name": "y"}], [{"name": "y"}, {"name": "x"}, {"name": "z"}]),
     "part": ({"a": "1"}, {"b": "1", "a": None}),
+    "short": ("a", "b"),
+    "few": (["a"], ["b"]),
+    "labels": ({"a": "1", "b": "2"}, {"a": "2"}),
+    "more": ({"a": "1"}, {"a": "2"}),
 }
 
 
