@@ -3,6 +3,7 @@
 import pytest
 
 from podium import framework as fwk
+from podium.framework.events import Topic
 from podium.queue.options import QueueOptions
 from podium.testing.builders import pod
 from tests.support.queue import (
@@ -17,6 +18,7 @@ from tests.support.queue import (
     Gate,
     Rejecting,
     World,
+    helps,
     waiting_for,
 )
 
@@ -91,6 +93,27 @@ def test_a_broken_hint_is_logged(world, caplog):
     (entry,) = [entry for entry in caplog.records if "queueing hint raised" in entry.getMessage()]
     assert entry.exc_info[1] is BROKEN
     assert ("F", "NodeAdd", "Error") in world.seen.hinted
+
+
+def is_broken(*_):
+    raise BROKEN
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        pytest.param(Topic(is_broken, lambda pod: ["b"]), id="of-a-change"),
+        pytest.param(Topic(lambda old, new: ["a"], is_broken), id="of-a-pod"),
+    ],
+)
+def test_a_broken_topic_leaves_nobody_out(topic, caplog):
+    waiting = waiting_for(Rejecting("T"), fwk.on("Node", "add", hint=helps, topic=topic))
+    world = World(waiting)
+    world.fail("a", "T")
+    world.happens(NODE_ADD, "a")
+
+    assert world.place("a") == "backoff"
+    assert "plugin cannot tell what" in caplog.text
 
 
 def test_only_those_who_rejected_the_pod_are_asked(world):

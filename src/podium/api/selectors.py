@@ -74,6 +74,14 @@ class Selector(HashedValue, frozen=True, gc=False):
         """Return the label keys that a match depends on."""
         return _keys(self)
 
+    @property
+    def pair(self) -> str | None:
+        """Return a label that all it matches have, as ``key=value``; ``None`` without one."""
+        for requirement in self.requirements:
+            if requirement.operator == IN and len(requirement.values) == 1:
+                return f"{requirement.key}={requirement.values[0]}"
+        return None
+
     def and_equals(self, pairs: Mapping[str, str]) -> "Selector":
         """Return this selector with ``key = value`` added for each pair."""
         return self.merge(from_map(pairs))

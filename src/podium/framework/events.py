@@ -139,10 +139,10 @@ class Topic(NamedTuple):
 
     ``of_change(old, new)`` names what the change is about, such as the key of an object; ``None``
     means that all pods are asked. ``of_pod(pod)`` returns the names that concern a pod. The hint
-    must answer no for all other pods.
+    must answer no for all pods that none of the names concerns.
     """
 
-    of_change: Callable[[Any, Any], str | None]
+    of_change: Callable[[Any, Any], Collection[str] | None]
     of_pod: Callable[[Pod], Collection[str]]
 
 

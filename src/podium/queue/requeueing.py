@@ -20,6 +20,8 @@ log = get_logger(__name__)
 
 Listeners = Mapping[str, Mapping[str, Hints]]  # by profile and plugin
 
+_ANYTHING = ""  # concerns a pod whose topics are unknown
+
 
 class Strategy(Enum):
     SKIP = "stay"
@@ -48,16 +50,38 @@ class Requeueing:
         """Return what concerns a pod that this plugin of a profile rejected."""
         profile, plugin = rejector
         rules = self._profiles.get(profile)
-        return () if rules is None else rules.topics_of(plugin, pod)
+        try:
+            return () if rules is None else rules.topics_of(plugin, pod)
+        except FAULTS:
+            log.error("plugin cannot tell what concerns a pod", plugin=plugin, pod=pod.key)
+            return (_ANYTHING,)
 
     def topics(self, change: ClusterChange) -> Topics:
         """Return what a change is about, for the plugins that ask about some pods only."""
         found: dict[Rejector, set[str]] = {}
         for rejector, topics in self._topics(change.event).items():
-            about = {topic.of_change(change.old, change.new) for topic in topics}
-            if None not in about:
-                found[rejector] = about  # type: ignore[assignment]  # there is no None in it
+            names = self._names(rejector, topics, change)
+            if names is not None:
+                found[rejector] = names
         return found
+
+    def _names(
+        self, rejector: Rejector, topics: tuple[Topic, ...], change: ClusterChange
+    ) -> set[str] | None:
+        names = {_ANYTHING}
+        try:
+            for topic in topics:
+                about = topic.of_change(change.old, change.new)
+                if about is None:
+                    return None
+                names.update(about)
+        except FAULTS:
+            plugin = rejector[1]
+            log.error(
+                "plugin cannot tell what a change is about", plugin=plugin, event=change.label
+            )
+            return None
+        return names
 
     def _topics(self, event: ClusterEvent) -> Mapping[Rejector, tuple[Topic, ...]]:
         found = self._known_topics.get(event)

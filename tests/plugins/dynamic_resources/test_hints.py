@@ -54,21 +54,21 @@ def test_claim_of_a_template_is_there():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "topic"),
+    ("old", "new", "names"),
     [
-        pytest.param(None, OWN, "default/gpu", id="added"),
-        pytest.param(OWN, HAS, "default/gpu", id="allocated"),
-        pytest.param(HAS, HAS, "default/gpu", id="reserved-for-another-pod"),
-        pytest.param(OWN, None, "default/gpu", id="deleted"),
+        pytest.param(None, OWN, ["default/gpu"], id="added"),
+        pytest.param(OWN, HAS, ["default/gpu"], id="allocated"),
+        pytest.param(HAS, HAS, ["default/gpu"], id="reserved-for-another-pod"),
+        pytest.param(OWN, None, ["default/gpu"], id="deleted"),
         pytest.param(HAS, OWN, None, id="deallocated"),
         pytest.param(HAS, None, None, id="deleted-with-devices"),
     ],
 )
-def test_whom_a_change_of_a_claim_concerns(old, new, topic):
+def test_whom_a_change_of_a_claim_concerns(old, new, names):
     """What frees devices may help every pod; anything else only those that use the claim."""
-    assert CLAIM.of_change(old, new) == topic
+    assert CLAIM.of_change(old, new) == names
     trial = Trial(*two_nodes(), OWN)
-    if topic is not None:
+    if names is not None:
         assert not hint(trial, "ResourceClaim")(claiming("other"), old, new)
 
 

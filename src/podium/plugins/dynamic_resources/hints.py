@@ -15,12 +15,12 @@ from podium.plugins.dynamic_resources.references import (
 )
 
 
-def _concerned_claim(old: ResourceClaim | None, new: ResourceClaim | None) -> str | None:
+def _concerned_claim(old: ResourceClaim | None, new: ResourceClaim | None) -> list[str] | None:
     """Return the key of the claim; ``None`` if devices become free, which may help all pods."""
     had = old is not None and old.status.allocation is not None
     has = new is not None and new.status.allocation is not None
     claim = new or old
-    return None if claim is None or (had and not has) else claim.key
+    return None if claim is None or (had and not has) else [claim.key]
 
 
 # Each change of a claim would otherwise be put to all pods that wait for claims.

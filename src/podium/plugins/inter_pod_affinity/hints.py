@@ -7,10 +7,12 @@ Events that are missed because of that do no lasting harm, as a later event wake
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from podium.api.affinity_terms import AffinityTerms, Terms, affinity_terms
 from podium.api.objects import Node, Pod
 from podium.errors import InvalidSelector
+from podium.framework.events import Topic
 
 Match = Callable[[Terms, Pod | None], bool]
 
@@ -44,6 +46,40 @@ def _may_help(pod: Pod, old: Pod | None, new: Pod | None, is_forbidden: Match) -
         return True
     anti = terms.required_anti
     return is_forbidden(anti, old) and not is_forbidden(anti, new)
+
+
+def _labels_of_change(old: Pod | None, new: Pod | None) -> set[str] | None:
+    """Return the labels of a pod that came or went; ``None`` if it may concern any pod."""
+    if old is None and new is not None:
+        return _labels(new)
+    if old is None or new is not None:
+        return None
+    left = affinity_terms(old)
+    return None if left.required_anti or left.problems else _labels(old)
+
+
+def _labels(pod: Pod) -> set[str]:
+    return {_ANY, *(f"{key}={value}" for key, value in pod.labels.items())}
+
+
+def _labels_that_concern(pod: Pod) -> set[str]:
+    """Return labels, of which each pod has one that the required terms of this pod match.
+
+    A required pod is matched by all terms of the affinity, so one label of one term is enough.
+    """
+    terms = affinity_terms(pod)
+    if terms.problems:
+        return {_ANY}
+    found = {term.selector.pair or _ANY for term in terms.required_anti}
+    if terms.required:
+        pairs = [term.selector.pair for term in terms.required]
+        found.add(next((pair for pair in pairs if pair), _ANY))
+    return found
+
+
+_ANY: Final = "*"  # of every pod, for terms that require no label
+# Pods come and go all the time, and pods that wait often select others by a label of their own.
+LABELS: Final = Topic(_labels_of_change, _labels_that_concern)
 
 
 def node_may_help(pod: Pod, old: Node | None, new: Node) -> bool:

@@ -112,7 +112,12 @@ class PodTopologySpread(
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("AssignedPod", "add|delete|label", self._hints.pods_shift_the_counts),
+            fwk.on(
+                "AssignedPod",
+                "add|delete|label",
+                self._hints.pods_shift_the_counts,
+                self._hints.labels,
+            ),
             fwk.on("TargetPod", "label|toleration", self._hints.pods_shift_the_counts),
             fwk.on("Node", "add|delete|label|taint", self._hints.nodes_shift_the_domains),
         ]
