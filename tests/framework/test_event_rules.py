@@ -13,7 +13,7 @@ from podium.framework.event_rules import (
     on_all_pods,
     with_first_taints,
 )
-from podium.framework.events import ACTIONS
+from podium.framework.events import ACTIONS, Topic
 from podium.plugins.node_ports import NodePorts
 from podium.release import V1_36, V1_37
 from podium.testing.builders import node, pod
@@ -186,6 +186,10 @@ def hint(pod, old, new):
     return True
 
 
+TOPIC = Topic(lambda old, new: (), lambda pod: ())
+ADDED = fwk.on("AssignedPod", "add", hint, TOPIC)
+
+
 @pytest.mark.parametrize(
     ("registered", "expected"),
     [
@@ -197,6 +201,12 @@ def hint(pod, old, new):
                      [fwk.on("Pod", "delete|label", hint)], id="one-hint-is-registered-once"),
         pytest.param([fwk.on("AssignedPod", "delete", hint), fwk.on("TargetPod", "label")],
                      [fwk.on("Pod", "delete", hint), fwk.on("Pod", "label")], id="two-hints"),
+        pytest.param([ADDED, fwk.on("AssignedPod", "delete", hint, TOPIC)],
+                     [fwk.on("Pod", "add|delete", hint, TOPIC)], id="one-topic-is-kept"),
+        pytest.param([fwk.on("TargetPod", "label", hint), ADDED],
+                     [fwk.on("Pod", "add|label", hint)], id="a-topic-of-the-second-only"),
+        pytest.param([ADDED, fwk.on("TargetPod", "label", hint)],
+                     [fwk.on("Pod", "add|label", hint)], id="a-topic-of-the-first-only"),
         pytest.param([fwk.on("resource.k8s.io/ResourceClaim", "add|update|delete")],
                      [fwk.on("resource.k8s.io/ResourceClaim", "add|update")], id="claims"),
         pytest.param([fwk.on("Node", "delete"), fwk.on("Service", "delete")],

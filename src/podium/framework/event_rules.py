@@ -154,15 +154,17 @@ def as_they_are(registrations: Registrations) -> Registrations:
 def on_all_pods(registrations: Registrations) -> Registrations:
     """Return the registrations as in 1.36: for all pods, and not for deleted resource claims.
 
-    Registrations of one kind with the same hint become one.
+    Registrations of one kind with the same hint become one. It has a topic if they share it.
     """
     merged: dict[tuple[str, object], Registration] = {}
     for each in registrations:
         event = _as_in_1_36(each.event)
         known = merged.get((event.resource, each.hint))
         actions = event.actions | (known.event.actions if known else 0)
+        # The topic of one registration must not hide what another one asks for.
+        topic = each.topic if known is None or known.topic == each.topic else None
         merged[event.resource, each.hint] = Registration(
-            ClusterEvent(event.resource, actions), each.hint, each.topic
+            ClusterEvent(event.resource, actions), each.hint, topic
         )
     return list(merged.values())
 
