@@ -7,7 +7,7 @@ PodiumError
 ├── InvalidTime         a text that is not an RFC 3339 time
 ├── InvalidExpression   a CEL expression that does not compile, with cel-go's report
 ├── EvaluationError     a CEL expression that failed while it was evaluated
-├── AllocationError     claims that can be allocated on no node, whatever is free: why
+├── AllocationError     claims that cannot be allocated, because they or the devices are wrong
 │   └── AllocationTimeout   a search for devices that took too long
 ├── CredentialsError    a kubeconfig, token or certificate that cannot be used: which, what to fix
 ├── ApiError            a request that failed; without an answer it may have been carried out
@@ -39,7 +39,9 @@ signature, and ``AttemptFailed`` ends the stages of a cycle, whose outcome then 
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+REQUEST_TIMEOUT: Final = 408
 
 
 class PodiumError(Exception):
@@ -122,6 +124,11 @@ class ApiError(PodiumError):
         self.code = code
         self.reason = reason
         super().__init__(message)
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the API has answered that it did nothing; else a write is in doubt."""
+        return 400 <= self.code < 500 and self.code != REQUEST_TIMEOUT
 
 
 class Unauthorized(ApiError):

@@ -155,7 +155,7 @@ class FaultyApi:
     def _attempt(self, obj: ApiObject, carry_out: Callable[[Any], T]) -> T | Exception:
         current = self.stored.get((type(obj), obj.key))
         if current is None:
-            return NotFound(f"{type(obj).__name__} {obj.key} is gone")
+            return NotFound(f"{type(obj).__name__} {obj.key} is gone", 404)
         try:
             return carry_out(current)
         except Conflict as conflict:
@@ -217,7 +217,7 @@ class FaultyClient:
             raise ApiError("the server is overloaded")
         found = self._api.find(kind, key)
         if found is None:
-            raise NotFound(f"{kind.__name__} {key} is gone")
+            raise NotFound(f"{kind.__name__} {key} is gone", 404)
         return found
 
     def _check_binding(self, volume: PersistentVolume, claim: ObjectReference) -> None:
@@ -233,7 +233,7 @@ class FaultyClient:
 
 def _require_version(current: ApiObject, base: ApiObject) -> None:
     if current.metadata.resource_version != base.metadata.resource_version:
-        raise Conflict(f"{current.key} has been modified")
+        raise Conflict(f"{current.key} has been modified", 409)
 
 
 class Time:

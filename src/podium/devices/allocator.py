@@ -90,7 +90,10 @@ class Allocator:
         return kept.outcomes(groups)
 
     def allocation_on(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult]:
-        """Return what each claim gets on the node of a row where they can be allocated."""
+        """Return what each claim gets on the node of a row.
+
+        Raises ``AllocationError`` where they cannot be allocated.
+        """
         kept = self._shape(claims)
         group = int(self._current_groups(kept, np.array([row]))[0])
         devices, node = self._inventory.devices_on(row), self._inventory.node(row)

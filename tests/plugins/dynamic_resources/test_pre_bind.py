@@ -10,7 +10,7 @@ from podium import framework as fwk
 from podium.api.objects import ResourceClaim
 from podium.api.resource_claims import FINALIZER
 from podium.devices import DeviceRules
-from podium.errors import Conflict, Forbidden, NotFound, Unreachable
+from podium.errors import ApiError, Conflict, Forbidden, NotFound, Unreachable
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.testing.builders_devices import resource_claim
 from podium.testing.handle import FakeClient
@@ -20,6 +20,7 @@ NOW = "2023-11-14T22:13:20Z"
 CONFLICT = Conflict("the object has been modified", 409)
 FORBIDDEN = Forbidden("not allowed", 403)
 NO_ANSWER = Unreachable("no answer", sent=True)
+TIMED_OUT = ApiError("the request took too long", 408)
 
 
 class FaultyClient(FakeClient):
@@ -222,8 +223,9 @@ class FailingSecond:
         pytest.param(None, [], id="claim-is-gone"),
     ],
 )
-def test_devices_stay_taken_until_it_is_clear_that_nothing_was_written(current, taken):
-    client = FaultyClient(current, status=[NO_ANSWER], read=[NO_ANSWER])
+@pytest.mark.parametrize("fault", [NO_ANSWER, TIMED_OUT], ids=["no-answer", "timed-out"])
+def test_devices_stay_taken_until_it_is_clear_that_nothing_was_written(current, taken, fault):
+    client = FaultyClient(current, status=[fault], read=[NO_ANSWER])
     trial = reserved(resource_claim("gpu"), client=client)
     asking = claiming("gpu")
 

@@ -7,7 +7,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim
-from podium.errors import ApiError, Conflict, NotFound
+from podium.errors import ApiError, Conflict, Forbidden, NotFound
 from podium.plugins.volume.binding.reservation import BOUND_BY_CONTROLLER
 from podium.testing.builders import pod
 from tests.support.storage import HOST, SELECTED, claim, storage_class, uses, volume
@@ -249,7 +249,7 @@ class Failing:
 @pytest.mark.parametrize("build", [static, dynamic])
 @pytest.mark.parametrize(
     "fault",
-    [Conflict("changed"), NotFound("gone"), ApiError("the server is on fire")],
+    [Conflict("changed", 409), NotFound("gone", 404), ApiError("the server is on fire")],
     ids=lambda fault: type(fault).__name__,
 )
 def test_a_write_that_fails_ends_the_attempt(build, fault):
@@ -258,9 +258,14 @@ def test_a_write_that_fails_ends_the_attempt(build, fault):
     assert binding.run() == fwk.Status.error(fault)
 
 
-def test_after_a_clear_answer_everything_is_given_back():
+@pytest.mark.parametrize(
+    "fault",
+    [Conflict("changed", 409), NotFound("gone", 404), Forbidden("no right", 403)],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_after_a_clear_answer_everything_is_given_back(fault):
     binding = static()
-    binding.handle.client = Failing(Conflict("changed"))
+    binding.handle.client = Failing(fault)
     binding.run()
     binding.plugin.unreserve(binding.state, binding.pod, "a")
     assert not len(binding.cluster.assumed(PersistentVolume))
@@ -272,7 +277,7 @@ def test_after_a_clear_answer_everything_is_given_back():
     [
         pytest.param(volume(), False, id="it-was-not-written"),
         pytest.param(volume(**TOOK), True, id="it-was-written"),
-        pytest.param(NotFound("gone"), False, id="it-is-gone"),
+        pytest.param(NotFound("gone", 404), False, id="it-is-gone"),
     ],
 )
 def test_what_is_in_doubt_is_found_out(stored, is_kept):

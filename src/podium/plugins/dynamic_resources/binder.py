@@ -147,7 +147,7 @@ class Binder:
         try:
             written = await self._handle.client.patch_claim_status(claim, status)
         except ApiError as fault:
-            if 400 <= fault.code < 500:
+            if fault.is_refusal:
                 claims.in_doubt.discard(index)
             text = f"add allocation and reservation to claim {claim.key}"
             raise ClaimNotWritten(text, fault) from fault

@@ -9,7 +9,7 @@ from podium import framework as fwk
 from podium.api.meta import ApiObject
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim, Pod
 from podium.clock import sleep
-from podium.errors import ApiError, Conflict, NotFound
+from podium.errors import ApiError, NotFound
 from podium.plugins.volume.binding.pod_claims import SELECTED_NODE
 from podium.plugins.volume.binding.progress import progress
 from podium.plugins.volume.binding.reservation import (
@@ -39,7 +39,7 @@ class Binder:
                 await self._write_volume(volume)
             for claim in reservation.claims:
                 await self._write_claim(claim, reservation.node_name)
-        except (Conflict, NotFound, ApiError) as fault:
+        except ApiError as fault:
             return fwk.Status.error(fault)
         status = await self._wait(reservation, pod)
         return status if status.ok else fwk.Status.error(f"binding volumes: {status.message}")
@@ -98,7 +98,7 @@ class Binder:
                 current = await self._handle.client.read(type(wanted), wanted.key)
             except NotFound:
                 assumed.restore(wanted)
-            except (ApiError, Conflict):
+            except ApiError:
                 await sleep(self._handle.clock, CHECK_SECONDS)
             else:
                 if current.metadata.resource_version == wanted.metadata.resource_version:
@@ -111,7 +111,7 @@ async def _send(change: Change[T], request: Awaitable[T]) -> None:
     change.is_in_doubt = True
     try:
         change.written = await request
-    except (Conflict, NotFound):
-        change.is_in_doubt = False
+    except ApiError as fault:
+        change.is_in_doubt = not fault.is_refusal
         raise
     change.is_in_doubt = False
