@@ -130,7 +130,7 @@ def test_topics(listeners, about, expected):
     assert "".join(queued.pod.name for queued in found) == expected
     for name in "abc":
         pods.remove(f"default/{name}")
-    assert pods._by_topic == {}
+    assert pods._by_subject == {}
 
 
 def test_topics_of_a_gated_pod_follow_its_changes():

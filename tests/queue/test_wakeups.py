@@ -113,7 +113,7 @@ def test_a_broken_topic_leaves_nobody_out(topic, caplog):
     world.happens(NODE_ADD, "a")
 
     assert world.place("a") == "backoff"
-    assert "plugin cannot tell what" in caplog.text
+    assert "plugin cannot name the subjects" in caplog.text
 
 
 def test_only_those_who_rejected_the_pod_are_asked(world):

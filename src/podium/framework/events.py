@@ -135,11 +135,11 @@ def _label(event: ClusterEvent) -> str:
 
 
 class Topic(NamedTuple):
-    """Which pods to ask about a change, where each change concerns few of many waiting pods.
+    """Finds the pods that a change concerns, where these are few of many waiting pods.
 
-    ``of_change(old, new)`` names what the change is about, such as the key of an object; ``None``
-    means that all pods are asked. ``of_pod(pod)`` returns the names that concern a pod. The hint
-    must answer no for all pods that none of the names concerns.
+    ``of_change(old, new)`` returns the subjects of a change, such as the key of an object; ``None``
+    means that the hint is asked about all pods. ``of_pod(pod)`` returns the subjects that concern a
+    pod. The hint must answer no for all pods that no subject of the change concerns.
     """
 
     of_change: Callable[[Any, Any], Collection[str] | None]
@@ -161,7 +161,7 @@ def on(
     """``on("Node", "add|taint", hint=…)``. Of pods, ``label`` means the pod's labels.
 
     ``resource`` is one of ``KINDS``, or a custom kind such as ``prices.v1.example.com``. A
-    ``topic`` is for speed: it narrows down whom the hint is asked about.
+    ``topic`` is for speed: it narrows down which pods the hint is asked about.
     """
     if resource in OLD_KINDS:
         warn(f'fwk.on("{resource}", …)', f'"{OLD_KINDS[resource]}"', depth=2)

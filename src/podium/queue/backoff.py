@@ -97,6 +97,18 @@ class Backoff:
             return 0.0
         return min(self._maximum, self._initial * (1 << min(count - 1, _MOST_DOUBLINGS)))
 
+    def count_failure(self, queued: QueuedPod) -> None:
+        """Count a failed attempt of a pod that is not here. Its backoff begins now."""
+        if queued.rejectors:
+            queued.unschedulable_count += 1
+            queued.consecutive_errors = 0
+        else:
+            queued.consecutive_errors += 1
+        queued.timestamp = self._now()
+        queued.backoff_expiry = None
+        queued.was_flushed = False
+        queued.flushed_at = 0.0
+
     def check_invariants(self) -> None:
         for heap, is_rejected in ((self._rejected, True), (self._failed, False)):
             heap.check_invariants()

@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from podium.api.objects import Pod
 from podium.framework.queued_pod import QueuedPod
+from podium.queue import labels
 from podium.queue.backoff import Backoff
 from podium.queue.heap import Order
-from podium.queue.scheduling_queue import BACKOFF_COMPLETE, FORCE_ACTIVATE, SchedulingQueue
+from podium.queue.scheduling_queue import SchedulingQueue
 
 
 class PatientBackoff(Backoff):
@@ -46,13 +47,13 @@ class PatientQueue(SchedulingQueue):
         for pod in pods:
             queued = self._backoff.remove(pod.key)
             if queued is not None:
-                self._to_active(queued, FORCE_ACTIVATE)
+                self._to_active(queued, labels.FORCE_ACTIVATE)
             else:
                 super().activate([pod])
 
     def _flush_backoff(self) -> None:
         for queued in self._backoff.pop_expired():
-            self._to_active(queued, BACKOFF_COMPLETE)
+            self._to_active(queued, labels.BACKOFF_COMPLETE)
 
     def _to_backoff(self, queued: QueuedPod, label: str) -> None:
         self._unschedulable.remove(queued.key)

@@ -14,13 +14,13 @@ from podium.logs import get_logger
 from podium.queue.in_flight import ClusterChange
 from podium.queue.observation import QueueObserver
 from podium.queue.rules import Hints, ProfileRules
-from podium.queue.unschedulable import Rejector, Topics
+from podium.queue.unschedulable import Rejector, Subjects
 
 log = get_logger(__name__)
 
 Listeners = Mapping[str, Mapping[str, Hints]]  # by profile and plugin
 
-_ANYTHING = ""  # concerns a pod whose topics are unknown
+_UNKNOWN_SUBJECT = ""  # a pod is listed under it if the plugin failed to name its subjects
 
 
 class Strategy(Enum):
@@ -46,42 +46,51 @@ class Requeueing:
             found = self._known[event] = {name: plugins for name, plugins in by_profile if plugins}
         return found
 
-    def topics_of(self, rejector: Rejector, pod: Pod) -> Collection[str]:
-        """Return what concerns a pod that this plugin of a profile rejected."""
+    def subjects_of(self, rejector: Rejector, pod: Pod) -> Collection[str]:
+        """Return the subjects that concern a pod that this plugin rejected."""
         profile, plugin = rejector
         rules = self._profiles.get(profile)
         try:
-            return () if rules is None else rules.topics_of(plugin, pod)
+            return () if rules is None else rules.subjects_of(plugin, pod)
         except FAULTS:
-            log.error("plugin cannot tell what concerns a pod", plugin=plugin, pod=pod.key)
-            return (_ANYTHING,)
+            log.error(
+                "plugin cannot name the subjects of a pod; it is asked about every change",
+                plugin=plugin,
+                pod=pod.key,
+            )
+            return (_UNKNOWN_SUBJECT,)
 
-    def topics(self, change: ClusterChange) -> Topics:
-        """Return what a change is about, for the plugins that ask about some pods only."""
+    def subjects(self, change: ClusterChange) -> Subjects:
+        """Return the subjects of a change, by plugin.
+
+        A plugin that is not in it is asked about all its pods.
+        """
         found: dict[Rejector, set[str]] = {}
         for rejector, topics in self._topics(change.event).items():
-            names = self._names(rejector, topics, change)
-            if names is not None:
-                found[rejector] = names
+            subjects = self._subjects(rejector, topics, change)
+            if subjects is not None:
+                found[rejector] = subjects
         return found
 
-    def _names(
+    def _subjects(
         self, rejector: Rejector, topics: tuple[Topic, ...], change: ClusterChange
     ) -> set[str] | None:
-        names = {_ANYTHING}
+        """Return the subjects of a change; ``None`` if all pods of the plugin are asked about."""
+        found = {_UNKNOWN_SUBJECT}
         try:
             for topic in topics:
                 about = topic.of_change(change.old, change.new)
                 if about is None:
                     return None
-                names.update(about)
+                found.update(about)
         except FAULTS:
-            plugin = rejector[1]
             log.error(
-                "plugin cannot tell what a change is about", plugin=plugin, event=change.label
+                "plugin cannot name the subjects of a change; it is asked about all its pods",
+                plugin=rejector[1],
+                event=change.label,
             )
             return None
-        return names
+        return found
 
     def _topics(self, event: ClusterEvent) -> Mapping[Rejector, tuple[Topic, ...]]:
         found = self._known_topics.get(event)
@@ -129,7 +138,9 @@ class Requeueing:
         """
         if change.event.is_wildcard:
             chosen = {
-                q.key: Strategy.AFTER_BACKOFF for q in pods if not q.rejectors or _is_for(change, q)
+                queued.key: Strategy.AFTER_BACKOFF
+                for queued in pods
+                if not queued.rejectors or _is_for(change, queued)
             }
         else:
             chosen = self._ask(pods, change)

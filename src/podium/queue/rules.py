@@ -59,8 +59,8 @@ class ProfileRules:
         """Yield every registered event; ``app`` decides by them what to watch."""
         return (each.event for own in self.registrations.values() for each in own)
 
-    def topics_of(self, plugin: str, pod: Pod) -> set[str]:
-        """Return what concerns a pod that the plugin rejected, by its registrations' topics."""
+    def subjects_of(self, plugin: str, pod: Pod) -> set[str]:
+        """Return the subjects that concern a pod, by the topics that the plugin registered."""
         found: set[str] = set()
         for each in self.registrations.get(plugin, ()):
             if each.topic is not None:
@@ -68,7 +68,10 @@ class ProfileRules:
         return found
 
     def topics(self, event: ClusterEvent) -> dict[str, tuple[Topic, ...]]:
-        """Return the topics of the plugins all of whose registrations of this event have one."""
+        """Return the topics of an event, by plugin.
+
+        A plugin is left out if one of its registrations of this event has no topic.
+        """
         found: dict[str, tuple[Topic, ...]] = {}
         for plugin, own in self.registrations.items():
             topics = [each.topic for each in own if each.event.covers(event)]

@@ -19,6 +19,7 @@ from podium.framework.nominator import Nominator
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Code
 from podium.logs import get_logger
+from podium.queue import labels
 from podium.queue.backoff import Backoff
 from podium.queue.heap import PodHeap
 from podium.queue.in_flight import ClusterChange, InFlight, own_changes
@@ -30,13 +31,6 @@ from podium.queue.ticker import Ticker
 from podium.queue.unschedulable import UnschedulablePods
 
 log = get_logger(__name__)
-
-ATTEMPT_FAILED = "ScheduleAttemptFailure"
-BACKOFF_COMPLETE = "BackoffComplete"
-POPPED_EARLY = "PopFromBackoffQ"
-FORCE_ACTIVATE = "ForceActivate"
-TIMEOUT = "UnschedulableTimeout"
-OTHER_PLUGINS = "PluginsExchanged"
 _WILDCARD = ClusterEvent("*", ACTIONS["All"])
 
 BACKOFF_FLUSH = 1.0
@@ -70,7 +64,8 @@ class SchedulingQueue:
         self._active = PodHeap(order)
         self._backoff = self.backoff(options.initial_backoff, options.max_backoff, order, clock.now)
         self._unschedulable = UnschedulablePods(
-            lambda rejector, pod: self._requeueing.topics_of(rejector, pod)
+            # ``use`` replaces ``_requeueing``.
+            lambda rejector, pod: self._requeueing.subjects_of(rejector, pod)
         )
         self._in_flight = InFlight()
         self._requeueing = Requeueing(profiles, observer)
@@ -79,7 +74,7 @@ class SchedulingQueue:
             clock, LEFTOVER_FLUSH, self._flush_leftovers, self._unschedulable.__len__
         )
         self._something_to_pop = asyncio.Event()
-        self._reports = 0  # of failed attempts, being written
+        self._open_reports = 0  # reports of failed attempts that are being written
         self._is_closed = False
 
     # --- start and stop ---------------------------------------------------------------------------
@@ -97,13 +92,16 @@ class SchedulingQueue:
         self._something_to_pop.set()
 
     def use(self, profiles: Mapping[str, ProfileRules]) -> None:
-        """Use other plugins. Pods that the old ones rejected or gated are tried again."""
+        """Use other plugins. Pods that the old ones rejected or gated are tried again.
+
+        So each of them is indexed anew if it has to stay.
+        """
         self._profiles = profiles
         self._requeueing = Requeueing(profiles, self._observer)
         order = next(iter(profiles.values())).queue_sort.sort_key
         self._active.sort_by(order)
         self._backoff.sort_by(order)
-        change = ClusterChange(_WILDCARD, OTHER_PLUGINS)
+        change = ClusterChange(_WILDCARD, labels.OTHER_PLUGINS)
         self._reconsider(list(self._unschedulable), change)
         self._in_flight.record(change)
 
@@ -197,9 +195,9 @@ class SchedulingQueue:
         if queue:
             log.warning("a failed pod is in the queue already", pod=queued.key, queue=queue)
         else:
-            self._count_failure(queued)
+            self._backoff.count_failure(queued)
             changes = self._in_flight.since(queued.uid)
-            self._requeue(queued, self._requeueing.replay(queued, changes), ATTEMPT_FAILED)
+            self._requeue(queued, self._requeueing.replay(queued, changes), labels.ATTEMPT_FAILED)
         self.done(queued.uid)
 
     def done(self, uid: str) -> None:
@@ -212,32 +210,22 @@ class SchedulingQueue:
         This lasts until ``end_report`` was called as often. Otherwise attempts would outrun a slow
         API server, and load it with more reports.
         """
-        self._reports += 1
+        self._open_reports += 1
 
     def end_report(self) -> None:
-        self._reports -= 1
-        if not self._reports and self._backoff.can_pop_early:
+        """A report was written. After the last one a pod may leave backoff early."""
+        self._open_reports -= 1
+        if not self._open_reports and self._backoff.can_pop_early:
             self._something_to_pop.set()
 
     def _take(self) -> QueuedPod | None:
         queued = self._active.pop()
-        if queued is None and not self._reports:
+        if queued is None and not self._open_reports:
             # There is nothing else to do, so a rejected pod need not wait.
             queued = self._backoff.pop_early()
             if queued is not None:
-                self._observer.incoming("active", POPPED_EARLY)
+                self._observer.incoming("active", labels.POPPED_EARLY)
         return queued
-
-    def _count_failure(self, queued: QueuedPod) -> None:
-        if queued.rejectors:
-            queued.unschedulable_count += 1
-            queued.consecutive_errors = 0
-        else:
-            queued.consecutive_errors += 1
-        queued.timestamp = self._clock.now()
-        queued.backoff_expiry = None
-        queued.was_flushed = False
-        queued.flushed_at = 0.0
 
     # --- events that wake pods --------------------------------------------------------------------
 
@@ -263,9 +251,9 @@ class SchedulingQueue:
         if event.is_wildcard:
             reached = list(self._unschedulable)
         else:
-            topics = requeueing.topics(change)
-            reached = self._unschedulable.rejected_by(listeners, requeueing.held, topics)
-        gates = self._requeueing.gates() if reached else {}
+            subjects = requeueing.subjects(change)
+            reached = self._unschedulable.rejected_by(listeners, requeueing.held, subjects)
+        gates = requeueing.gates() if reached else {}
         asked = []
         for queued in reached:
             too_high = max_priority is not None and queued.info.priority > max_priority
@@ -282,11 +270,11 @@ class SchedulingQueue:
         """Try these pods as soon as possible; those in flight, when they come back."""
         for pod in pods:
             if (queued := self._unschedulable.get(pod.key)) is not None:
-                self._to_active(queued, FORCE_ACTIVATE)
+                self._to_active(queued, labels.FORCE_ACTIVATE)
             elif (queued := self._backoff.remove(pod.key)) is not None:
-                self._enter_active(queued, FORCE_ACTIVATE)
+                self._enter_active(queued, labels.FORCE_ACTIVATE)
             elif pod.uid in self._in_flight:
-                self._in_flight.record(ClusterChange(_WILDCARD, FORCE_ACTIVATE, None, pod))
+                self._in_flight.record(ClusterChange(_WILDCARD, labels.FORCE_ACTIVATE, None, pod))
 
     def _reconsider(self, pods: Collection[QueuedPod], change: ClusterChange) -> None:
         for queued, strategy in self._requeueing.moves(pods, change):
@@ -294,17 +282,14 @@ class SchedulingQueue:
 
     def _flush_backoff(self) -> None:
         for queued in self._backoff.pop_expired():
-            self._enter_active(queued, BACKOFF_COMPLETE)
+            self._enter_active(queued, labels.BACKOFF_COMPLETE)
 
     def _flush_leftovers(self) -> None:
         """Retry pods for which no event came for a long time: one may have been missed."""
-        now, limit = self._clock.now(), self._options.max_in_unschedulable
-        stale = [q for q in self._unschedulable if now - max(q.timestamp, q.flushed_at) > limit]
-        change = ClusterChange(_WILDCARD, TIMEOUT)
-        for queued in stale:
-            queued.was_flushed, queued.flushed_at = True, now
-        self._reconsider(stale, change)
+        stale = self._unschedulable.flush(self._clock.now(), self._options.max_in_unschedulable)
         if stale:
+            change = ClusterChange(_WILDCARD, labels.TIMEOUT)
+            self._reconsider(stale, change)
             self._in_flight.record(change)
 
     # --- moves ------------------------------------------------------------------------------------
@@ -401,12 +386,7 @@ class SchedulingQueue:
         """Return ``active``, ``backoff``, ``unschedulable``, ``gated`` or an empty string."""
         if key in self._active:
             return "active"
-        if key in self._backoff:
-            return "backoff"
-        queued = self._unschedulable.get(key)
-        if queued is None:
-            return ""
-        return "gated" if queued.is_gated else "unschedulable"
+        return "backoff" if key in self._backoff else self._unschedulable.queue_of(key)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if a pod is in two sub-queues, or an index is wrong."""

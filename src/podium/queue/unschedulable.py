@@ -10,13 +10,14 @@ from podium.api.objects import Pod
 from podium.framework.queued_pod import QueuedPod
 
 Rejector = tuple[str, str]  # profile, plugin
-# The uids of the pods that a gating plugin holds back now; None if it cannot tell.
 HeldBy = Callable[[Rejector], Collection[str] | None]
+"""Returns the uids of the pods that a gating plugin holds back now; None if it cannot tell."""
 
+Subjects = Mapping[Rejector, Collection[str]]
+"""What a change is about, by plugin. A plugin that is not in it is asked about all its pods."""
 
-# What a change is about, for the plugins that ask about some pods only.
-Topics = Mapping[Rejector, Collection[str]]
-TopicsOf = Callable[[Rejector, Pod], Collection[str]]
+SubjectsOf = Callable[[Rejector, Pod], Collection[str]]
+"""Returns the subjects that concern a pod that a plugin rejected."""
 
 
 class _Entry(NamedTuple):
@@ -26,13 +27,13 @@ class _Entry(NamedTuple):
     queued: QueuedPod
     rejectors: frozenset[Rejector]
     is_gated: bool
-    topics: frozenset[tuple[Rejector, str]]
+    subjects: frozenset[tuple[Rejector, str]]
 
 
-NO_TOPICS: Topics = {}
+NO_SUBJECTS: Subjects = {}
 
 
-def _no_topics(rejector: Rejector, pod: Pod) -> Collection[str]:
+def _no_subjects(rejector: Rejector, pod: Pod) -> Collection[str]:
     return ()
 
 
@@ -41,14 +42,14 @@ class UnschedulablePods:
 
     Invariants: every entry has at least one rejector. It is listed in ``_by_rejector`` under each
     of them; a gated one is listed in ``_by_gate`` instead, under its gate, because no other event
-    reaches it. It is also listed in ``_by_topic`` under what concerns it. ``gated`` is the number
-    of gated entries. Only ``put`` and ``remove`` write; call ``put`` again whenever the pod, its
-    rejectors or its gate changed.
+    reaches it. It is also listed in ``_by_subject``, gated or not, under the subjects that concern
+    it. ``gated`` is the number of gated entries. Only ``put`` and ``remove`` write; call ``put``
+    again whenever the pod, its rejectors or its gate changed.
     """
 
-    def __init__(self, topics_of: TopicsOf = _no_topics) -> None:
-        self._topics_of = topics_of
-        self._by_topic: dict[tuple[Rejector, str], dict[str, _Entry]] = {}
+    def __init__(self, subjects_of: SubjectsOf = _no_subjects) -> None:
+        self._subjects_of = subjects_of
+        self._by_subject: dict[tuple[Rejector, str], dict[str, _Entry]] = {}
         self._entries: dict[str, _Entry] = {}
         self._by_rejector: dict[Rejector, dict[str, _Entry]] = {}
         self._by_gate: dict[Rejector, dict[str, _Entry]] = {}
@@ -68,20 +69,27 @@ class UnschedulablePods:
         entry = self._entries.get(key)
         return entry.queued if entry else None
 
+    def queue_of(self, key: str) -> str:
+        """Return ``gated`` or ``unschedulable``; empty if the pod is not here."""
+        queued = self.get(key)
+        if queued is None:
+            return ""
+        return "gated" if queued.is_gated else "unschedulable"
+
     def put(self, queued: QueuedPod) -> bool:
         """Add the pod, or index it again after a change. Return whether it is new here."""
         before = self._unlist(queued.key)
         arrival = next(self._arrivals) if before is None else before.arrival
         rejectors = _rejectors(queued)
-        topics = frozenset(
-            (rejector, topic)
+        subjects = frozenset(
+            (rejector, subject)
             for rejector in rejectors
-            for topic in self._topics_of(rejector, queued.pod)
+            for subject in self._subjects_of(rejector, queued.pod)
         )
-        entry = _Entry(arrival, queued, rejectors, queued.is_gated, topics)
+        entry = _Entry(arrival, queued, rejectors, queued.is_gated, subjects)
         self._entries[queued.key] = entry
-        for each in topics:
-            self._by_topic.setdefault(each, {})[queued.key] = entry
+        for each in subjects:
+            self._by_subject.setdefault(each, {})[queued.key] = entry
         index, key = self._place(entry)
         for rejector in entry.rejectors:
             index.setdefault(rejector, {})[key] = entry
@@ -101,21 +109,32 @@ class UnschedulablePods:
         del self._entries[key]
         return entry.queued
 
+    def flush(self, now: float, limit: float) -> list[QueuedPod]:
+        """Mark and return the pods for which no event came for longer than the limit."""
+        stale = [q for q in self if now - max(q.timestamp, q.flushed_at) > limit]
+        for queued in stale:
+            queued.was_flushed, queued.flushed_at = True, now
+        return stale
+
     def rejected_by(
-        self, listeners: Mapping[str, Mapping[str, Any]], held: HeldBy, topics: Topics = NO_TOPICS
+        self,
+        listeners: Mapping[str, Mapping[str, Any]],
+        held: HeldBy,
+        subjects: Subjects = NO_SUBJECTS,
     ) -> list[QueuedPod]:
         """Return the pods that one of these plugins rejected, in the order of their arrival.
 
-        Gated ones are those that one of these plugins gates and, as far as it can tell, no longer
-        holds back. Of plugins in ``topics``, those that the topics concern.
+        Of the pods that one of these plugins gates, those are returned that it, as far as it can
+        tell, no longer holds back. For a plugin in ``subjects``, only the pods that one of its
+        subjects concerns are returned, gated ones included.
         """
         found: dict[str, _Entry] = {}
         for profile, plugins in listeners.items():
             for plugin in plugins:
-                about = topics.get((profile, plugin))
+                about = subjects.get((profile, plugin))
                 if about is not None:
-                    for topic in about:
-                        found.update(self._by_topic.get(((profile, plugin), topic), ()))
+                    for subject in about:
+                        found.update(self._by_subject.get(((profile, plugin), subject), ()))
                     continue
                 found.update(self._by_rejector.get((profile, plugin), ()))
                 if gated := self._by_gate.get((profile, plugin)):
@@ -132,11 +151,11 @@ class UnschedulablePods:
             del pods[its_key]
             if not pods:
                 del index[rejector]
-        for topic in entry.topics:
-            pods = self._by_topic[topic]
+        for subject in entry.subjects:
+            pods = self._by_subject[subject]
             del pods[key]
             if not pods:
-                del self._by_topic[topic]
+                del self._by_subject[subject]
         self.gated -= entry.is_gated
         return entry
 
@@ -157,9 +176,9 @@ class UnschedulablePods:
             for rejector in entry.rejectors:
                 assert listed.pop((rejector, its_key), None) is entry, f"{key} is not indexed"
         assert not listed, f"indexed, but not stored: {sorted(listed)}"
-        topics = {(topic, key) for topic, pods in self._by_topic.items() for key in pods}
-        stored = {(t, key) for key, entry in self._entries.items() for t in entry.topics}
-        assert topics == stored, "the index by topic is wrong"
+        found = {(subject, key) for subject, pods in self._by_subject.items() for key in pods}
+        stored = {(each, key) for key, entry in self._entries.items() for each in entry.subjects}
+        assert found == stored, "the index by subject is wrong"
         assert self.gated == sum(queued.is_gated for queued in self), "wrong count of gated pods"
 
 
