@@ -3,7 +3,7 @@
 All are hashable with a cached hash, so that caches elsewhere can be keyed by them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from podium.api.affinity import (
@@ -75,8 +75,8 @@ class Selector(HashedValue, frozen=True, gc=False):
         return _keys(self)
 
     @property
-    def pair(self) -> str | None:
-        """Return a label that all it matches have, as ``key=value``; ``None`` without one."""
+    def required_label(self) -> str | None:
+        """A label that every matched object has, as ``key=value``; ``None`` if there is none."""
         for requirement in self.requirements:
             if requirement.operator == IN and len(requirement.values) == 1:
                 return f"{requirement.key}={requirement.values[0]}"
@@ -105,6 +105,11 @@ def label_selector(selector: LabelSelector | None) -> Selector:
         return NOTHING
     pairs = tuple(sorted(selector.match_labels.items()))
     return _compile_labels(pairs, selector.match_expressions)
+
+
+def label_names(labels: Mapping[str, str]) -> Iterator[str]:
+    """Yield ``key=value`` for each label, as ``Selector.required_label`` does."""
+    return (f"{key}={value}" for key, value in labels.items())
 
 
 def from_map(pairs: Mapping[str, str]) -> Selector:
@@ -202,6 +207,12 @@ def node_selector(selector: NodeSelector) -> NodeSelectorMatcher:
 
 
 @lru_cache(maxsize=4096)
+def only_node(name: str) -> NodeSelector:
+    """Return a selector that only the node with this name matches."""
+    named = NodeSelectorRequirement(NAME_FIELD, IN, (name,))
+    return NodeSelector((NodeSelectorTerm(match_fields=(named,)),))
+
+
 def preferred_terms(terms: tuple[PreferredSchedulingTerm, ...]) -> tuple[WeightedNodeTerm, ...]:
     """Compile preferences; raise if any of them is invalid."""
     compiled = _weighted(terms)

@@ -134,6 +134,10 @@ def _label(event: ClusterEvent) -> str:
     return event.resource + "|".join(action_names(event))
 
 
+# A subject that every pod has, for topics about labels: for what requires no label.
+ANY_LABEL: Final = "*"
+
+
 class Topic(NamedTuple):
     """Finds the pods that a change concerns, where these are few of many waiting pods.
 

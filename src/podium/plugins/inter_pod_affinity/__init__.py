@@ -35,7 +35,7 @@ from podium.framework.cluster_view import (
     REQUIRED_ANTI,
 )
 from podium.plugins.inter_pod_affinity.hints import (
-    LABELS,
+    LABELS_TOPIC,
     node_may_help,
     pod_may_help,
     pod_may_help_all_terms,
@@ -173,7 +173,7 @@ class InterPodAffinity(
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("AssignedPod", "add|label|delete", hint=self.pod_hint, topic=LABELS),
+            fwk.on("AssignedPod", "add|label|delete", hint=self.pod_hint, topic=LABELS_TOPIC),
             fwk.on("TargetPod", "label", hint=self.pod_hint),
             fwk.on("Node", "add|label", hint=node_may_help),
         ]

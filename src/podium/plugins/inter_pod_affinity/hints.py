@@ -11,8 +11,9 @@ from typing import Final
 
 from podium.api.affinity_terms import AffinityTerms, Terms, affinity_terms
 from podium.api.objects import Node, Pod
+from podium.api.selectors import label_names
 from podium.errors import InvalidSelector
-from podium.framework.events import Topic
+from podium.framework.events import ANY_LABEL, Topic
 
 Match = Callable[[Terms, Pod | None], bool]
 
@@ -51,35 +52,32 @@ def _may_help(pod: Pod, old: Pod | None, new: Pod | None, is_forbidden: Match) -
 def _labels_of_change(old: Pod | None, new: Pod | None) -> set[str] | None:
     """Return the labels of a pod that came or went; ``None`` if it may concern any pod."""
     if old is None and new is not None:
-        return _labels(new)
+        return {ANY_LABEL, *label_names(new.labels)}
     if old is None or new is not None:
         return None
     left = affinity_terms(old)
-    return None if left.required_anti or left.problems else _labels(old)
-
-
-def _labels(pod: Pod) -> set[str]:
-    return {_ANY, *(f"{key}={value}" for key, value in pod.labels.items())}
+    if left.required_anti or left.problems:
+        return None
+    return {ANY_LABEL, *label_names(old.labels)}
 
 
 def _labels_that_concern(pod: Pod) -> set[str]:
-    """Return labels, of which each pod has one that the required terms of this pod match.
+    """Return a label for each required term. A pod that a term matches has that label.
 
-    A required pod is matched by all terms of the affinity, so one label of one term is enough.
+    Required terms of the affinity must all match, so one label of one of them is enough.
     """
     terms = affinity_terms(pod)
     if terms.problems:
-        return {_ANY}
-    found = {term.selector.pair or _ANY for term in terms.required_anti}
+        return {ANY_LABEL}
+    found = {term.selector.required_label or ANY_LABEL for term in terms.required_anti}
     if terms.required:
-        pairs = [term.selector.pair for term in terms.required]
-        found.add(next((pair for pair in pairs if pair), _ANY))
+        labels = [term.selector.required_label for term in terms.required]
+        found.add(next(filter(None, labels), ANY_LABEL))
     return found
 
 
-_ANY: Final = "*"  # of every pod, for terms that require no label
 # Pods come and go all the time, and pods that wait often select others by a label of their own.
-LABELS: Final = Topic(_labels_of_change, _labels_that_concern)
+LABELS_TOPIC: Final = Topic(_labels_of_change, _labels_that_concern)
 
 
 def node_may_help(pod: Pod, old: Node | None, new: Node) -> bool:

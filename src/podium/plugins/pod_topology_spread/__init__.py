@@ -116,7 +116,7 @@ class PodTopologySpread(
                 "AssignedPod",
                 "add|delete|label",
                 self._hints.pods_shift_the_counts,
-                self._hints.labels,
+                self._hints.labels_topic,
             ),
             fwk.on("TargetPod", "label|toleration", self._hints.pods_shift_the_counts),
             fwk.on("Node", "add|delete|label|taint", self._hints.nodes_shift_the_domains),

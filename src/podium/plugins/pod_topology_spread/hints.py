@@ -1,10 +1,9 @@
 """Which events may help a pod that its hard constraints rejected."""
 
-from typing import Final
-
 from podium.api.objects import Node, Pod
+from podium.api.selectors import label_names
 from podium.errors import InvalidSelector
-from podium.framework.events import Topic
+from podium.framework.events import ANY_LABEL, Topic
 from podium.plugins.pod_topology_spread.constraints import Constraints, Spreading
 
 
@@ -14,7 +13,7 @@ class Hints:
     def __init__(self, spreading: Spreading) -> None:
         self._spreading = spreading
         # Pods come and go all the time; each counts for few constraints.
-        self.labels = Topic(_labels_of_change, self._labels_that_concern)
+        self.labels_topic = Topic(_labels_of_change, self._labels_that_concern)
 
     def pods_shift_the_counts(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
         """Return whether the counts change, or this pod tolerates other taints."""
@@ -28,14 +27,14 @@ class Hints:
 
     def _labels_that_concern(self, pod: Pod) -> set[str]:
         """Return, for each constraint, a label of all pods that it counts."""
-        any_label = f"{pod.namespace}/{_ANY}"
+        any_label = f"{pod.namespace}/{ANY_LABEL}"
         if not pod.spec.topology_spread_constraints:
             return {any_label}  # they come from services and owners, which change
         try:
-            pairs = [constraint.selector.pair for constraint in self._spreading.hard(pod)]
+            labels = [each.selector.required_label for each in self._spreading.hard(pod)]
         except InvalidSelector:
             return {any_label}
-        return {f"{pod.namespace}/{pair or _ANY}" for pair in pairs}
+        return {f"{pod.namespace}/{label or ANY_LABEL}" for label in labels}
 
     def nodes_shift_the_domains(self, pod: Pod, old: Node | None, new: Node | None) -> bool:
         """Return whether a node with all keys appeared, disappeared or changed keys or taints."""
@@ -49,15 +48,11 @@ class Hints:
 
 
 def _labels_of_change(old: Pod | None, new: Pod | None) -> set[str] | None:
-    """Return the labels of a pod that came or went, with its namespace; ``None`` of an update."""
+    """Return the labels of a pod that came or went, with its namespace; ``None`` for an update."""
     other = new or old
     if other is None or (old is not None and new is not None):
         return None
-    pairs = [f"{key}={value}" for key, value in other.labels.items()]
-    return {f"{other.namespace}/{pair}" for pair in (_ANY, *pairs)}
-
-
-_ANY: Final = "*"  # of every pod, for constraints that require no label
+    return {f"{other.namespace}/{label}" for label in (ANY_LABEL, *label_names(other.labels))}
 
 
 def _is_involved(pod: Pod, other: Pod) -> bool:
