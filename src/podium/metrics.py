@@ -67,7 +67,7 @@ class Metrics:
         self.preemption_seconds = Histogram(declared.PREEMPTION_SECONDS, release)
         self.binding_conditions = Counter(declared.BINDING_CONDITIONS, release)
         self.binding_conditions_seconds = Histogram(declared.BINDING_CONDITIONS_SECONDS, release)
-        self.claims_created_before = Counter(declared.CLAIMS_CREATED_BEFORE_1_37, release)
+        self.claims_created_until_1_36 = Counter(declared.CLAIMS_CREATED_BEFORE_1_37, release)
         self.claims_created = Counter(declared.CLAIMS_CREATED, release)
         self.batch_attempts = Counter(declared.BATCH_ATTEMPTS, release)
         self.batch_flushes = Counter(declared.BATCH_FLUSHES, release)
@@ -127,14 +127,14 @@ class Metrics:
         self.preemptions.inc(result)
         self.preemption_seconds.observe(seconds, result)
 
-    def prepared(self, profile: str, driver: str, status: str) -> None:
+    def device_wait_ended(self, profile: str, driver: str, status: str) -> None:
         self.binding_conditions.inc(profile, driver, status)
 
     def waited_for_devices(self, profile: str, driver: str, status: str, seconds: float) -> None:
         self.binding_conditions_seconds.observe(seconds, profile, driver, status)
 
     def claim_created(self, status: str) -> None:
-        self.claims_created_before.inc(status)
+        self.claims_created_until_1_36.inc(status)
         self.claims_created.inc(status, "false", "", "Pod")
 
     def point(self, profile: str, point: str, status: str, seconds: float) -> None:

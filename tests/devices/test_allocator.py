@@ -41,7 +41,7 @@ def test_equal_nodes_are_searched_once(searches):
 
     outcomes = devices.allocator.allocate_each([claim()], devices.rows)
 
-    assert (outcomes.kinds == FOUND).all()
+    assert (outcomes.endings == FOUND).all()
     assert len(searches) == 1
     for row in (0, 7, COUNT - 1):
         (found,) = devices.allocator.allocation_on([claim()], row)
@@ -77,7 +77,7 @@ def test_attributes_of_their_own_make_nodes_different(searches):
 
     outcomes = devices.allocator.allocate_each([claim(exactly(selectors=[second]))], devices.rows)
 
-    assert outcomes.kinds.tolist() == [REFUSED, FOUND, REFUSED]
+    assert outcomes.endings.tolist() == [REFUSED, FOUND, REFUSED]
     assert len(searches) == 3
 
 
@@ -88,7 +88,7 @@ def test_a_changed_class_counts_at_once(searches):
     devices.classes["gpu"] = device_class(selectors=["false"])
     outcomes = devices.allocator.allocate_each([claim()], devices.rows)
 
-    assert (outcomes.kinds == REFUSED).all()
+    assert (outcomes.endings == REFUSED).all()
     assert len(searches) == 2
 
 
@@ -98,8 +98,8 @@ def test_some_rows():
 
     outcomes = devices.allocator.allocate_each([claim()], np.array([1, 2]))
 
-    assert outcomes.kinds.tolist() == [FOUND, REFUSED]
-    assert devices.allocator.allocate_each([claim()], np.array([], np.intp)).kinds.tolist() == []
+    assert outcomes.endings.tolist() == [FOUND, REFUSED]
+    assert devices.allocator.allocate_each([claim()], np.array([], np.intp)).endings.tolist() == []
     with pytest.raises(AllocationError, match="cannot allocate all claims"):
         devices.allocator.allocation_on([claim()], 2)
 
@@ -110,12 +110,12 @@ def test_a_pool_for_all_nodes_is_searched_once(searches):
     )
 
     for expected in ("r=gpu-0", "r=gpu-1", "r=gpu-2"):
-        assert (devices.allocator.allocate_each([claim()], devices.rows).kinds == FOUND).all()
+        assert (devices.allocator.allocate_each([claim()], devices.rows).endings == FOUND).all()
         (found,) = devices.allocator.allocation_on([claim()], 5)
         assert names(found) == expected
         devices.taken.add(found)
 
-    assert (devices.allocator.allocate_each([claim()], devices.rows).kinds == REFUSED).all()
+    assert (devices.allocator.allocate_each([claim()], devices.rows).endings == REFUSED).all()
     assert len(searches) == 4
 
 
@@ -125,7 +125,7 @@ def test_errors_are_those_of_each_node():
 
     outcomes = devices.allocator.allocate_each(asked, devices.rows)
 
-    assert outcomes.kinds.tolist() == [FAILED, FAILED]
+    assert outcomes.endings.tolist() == [FAILED, FAILED]
     for row in (0, 1):
         with pytest.raises(AllocationError, match=f"on device gpu.example.com/n{row}/gpu-0: "):
             devices.allocate(*asked, on=row)
@@ -136,7 +136,7 @@ def test_the_message_names_the_claim_that_asks():
     wrong = exactly(selectors=["device.driver.foo"])
     for name in ("a", "b"):
         asked = [claim(wrong, name=name)]
-        assert devices.allocator.allocate_each(asked, devices.rows).kinds[0] == FAILED
+        assert devices.allocator.allocate_each(asked, devices.rows).endings[0] == FAILED
         with pytest.raises(AllocationError, match=f"claim default/{name}: selector #0"):
             devices.allocate(*asked)
 
@@ -152,16 +152,17 @@ def test_after_a_timeout_the_search_is_tried_again():
     devices.take("gpu-0", pool="n1")
 
     assert (
-        devices.allocator.allocate_each([claim()], devices.rows, 0.5).kinds.tolist()
+        devices.allocator.allocate_each([claim()], devices.rows, 0.5).endings.tolist()
         == [TIMED_OUT] * 3
     )
     assert (
-        devices.allocator.allocate_each([claim()], devices.rows, 1e9).kinds.tolist() == [FOUND] * 3
+        devices.allocator.allocate_each([claim()], devices.rows, 1e9).endings.tolist()
+        == [FOUND] * 3
     )
 
 
 def test_many_shapes_and_many_groups_take_no_more_memory(monkeypatch):
-    monkeypatch.setattr(groups_module, "_SPARE", 10)
+    monkeypatch.setattr(groups_module, "_MAX_UNUSED_GROUPS", 10)
     devices = cluster(2, devices=6)
     for number in range(200):
         asked = [claim(exactly(f"r{number}"))]

@@ -62,7 +62,7 @@ def test_update_that_keeps_the_name_is_ignored():
 
     found.class_changed(old, new)
 
-    assert found.class_of(GPU) is old
+    assert found.classes.get(GPU) is old
 
 
 def test_renaming_and_removing():
@@ -71,8 +71,8 @@ def test_renaming_and_removing():
     found.class_changed(None, old)
 
     found.class_changed(old, new)
-    assert found.class_of(GPU) is None
-    assert found.class_of("example.com/tpu") is new
+    assert found.classes.get(GPU) is None
+    assert found.classes.get("example.com/tpu") is new
     found.class_changed(new, None)
     assert found.classes == {}
 
@@ -85,7 +85,7 @@ def test_removing_takes_the_resource_from_its_new_owner():
 
     found.class_changed(old, None)
 
-    assert found.class_of(GPU) is None
+    assert found.classes.get(GPU) is None
 
 
 def test_what_a_pod_requests():

@@ -153,8 +153,7 @@ def test_invalid_pools(slices, reason):
     outcomes = devices.allocator.allocate_each([claim()], devices.rows)
 
     assert pool.invalid_reason == reason
-    assert outcomes.kinds[0] == INVALID_POOLS
-    assert devices.allocator.has_invalid_pools(NODES[0])
+    assert outcomes.endings[0] == INVALID_POOLS
     with pytest.raises(AllocationError) as raised:
         devices.allocate(claim(exactly(count=None)))
     why = "asks for all devices, but resource pool gpu.example.com/n1 is currently invalid"

@@ -180,7 +180,7 @@ class Kept(RuleBasedStateMachine):
             row = data.draw(st.sampled_from(sorted(self.nodes)))
             asked = [data.draw(st.sampled_from(self.claims))]
             outcome = self.devices.allocator.allocate_each(asked, np.array([row]))
-            if outcome.kinds[0] == FOUND:
+            if outcome.endings[0] == FOUND:
                 for each in self.devices.allocator.allocation_on(asked, row):
                     self.held.append(each)
                     self.devices.taken.add(each)
@@ -204,15 +204,15 @@ class Kept(RuleBasedStateMachine):
     def no_kept_count_is_wrong(self):
         rows, fresh = sorted(self.nodes), self.totals_of(self.fresh())
         for each in CLASSES:
-            found = np.transpose(self.totals.on(each, np.array(rows, np.intp))).tolist()
-            assert found == [list(fresh.of(each, self.nodes[row])) for row in rows]
+            found = np.transpose(self.totals.on_rows(each, np.array(rows, np.intp))).tolist()
+            assert found == [list(fresh.on_node(each, self.nodes[row])) for row in rows]
 
     @invariant()
     def nothing_kept_is_wrong(self):
         rows, fresh = sorted(self.nodes), self.fresh()
         for claim in self.claims:
             outcomes = self.devices.allocator.allocate_each([claim], np.array(rows, np.intp))
-            for row, kind in zip(rows, outcomes.kinds.tolist(), strict=True):
+            for row, kind in zip(rows, outcomes.endings.tolist(), strict=True):
                 try:
                     expected = fresh.allocator.allocate([claim], self.nodes[row])
                 except AllocationError:
@@ -233,11 +233,11 @@ class KeptTogether(Kept):
     """As above, with all users of a pool moved together, as if there were many."""
 
     def __init__(self):
-        self.wide, groups._WIDE = groups._WIDE, 1
+        self.wide, groups._MANY_USERS = groups._MANY_USERS, 1
         super().__init__()
 
     def teardown(self):
-        groups._WIDE = self.wide
+        groups._MANY_USERS = self.wide
 
 
 TestKept = Kept.TestCase

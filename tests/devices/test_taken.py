@@ -30,8 +30,8 @@ def test_shares_add_up():
     for number, amount in enumerate(("1Gi", "2Gi")):
         taken.add(allocation("a", shareID=str(number), consumedCapacity={"memory": amount}))
 
-    assert taken.of(POOL).amounts("a") == {"memory": 3 * 2**30 * 10**9}
-    assert "a" not in taken.of(POOL).exclusive
+    assert taken.use_of(POOL).amounts("a") == {"memory": 3 * 2**30 * 10**9}
+    assert "a" not in taken.use_of(POOL).exclusive
 
 
 def test_admin_access_takes_nothing():
@@ -58,7 +58,7 @@ def test_an_amount_that_cannot_be_read_does_not_count():
 
     taken.add(allocation("a", shareID="s", consumedCapacity={"memory": "much", "cores": "1"}))
 
-    assert taken.of(POOL).amounts("a") == {"cores": 10**9}
+    assert taken.use_of(POOL).amounts("a") == {"cores": 10**9}
 
 
 holdings = st.lists(
@@ -98,4 +98,4 @@ def test_remove_undoes_add(before, between, has_shares):
     for held in before:
         fresh.add(held)
     for pool in pools:
-        assert taken.of(pool).key() == fresh.of(pool).key()
+        assert taken.use_of(pool).key() == fresh.use_of(pool).key()

@@ -19,8 +19,8 @@ IN_A = {
 def totals(devices, selectors=("true",)):
     counted = DeviceTotals(devices.inventory, devices.taken, devices.rules)
     chosen = device_class(selectors=selectors)
-    found = [counted.of(chosen, each) for each in NODES]
-    assert columns(counted.on(chosen, devices.rows)) == found
+    found = [counted.on_node(chosen, each) for each in NODES]
+    assert columns(counted.on_rows(chosen, devices.rows)) == found
     return found
 
 
@@ -82,7 +82,7 @@ def test_kept_counts_follow_every_change():
     chosen = device_class()
 
     def counts():
-        return columns(counted.on(chosen, devices.rows))
+        return columns(counted.on_rows(chosen, devices.rows))
 
     assert counts() == [(0, 0), (0, 0)]
     devices.inventory.set_slice(resource_slice("s", node="n1", devices=3))
@@ -96,8 +96,8 @@ def test_kept_counts_follow_every_change():
     assert counts() == [(5, 2), (2, 2)]
     devices.inventory.set_node(0, None)
     devices.inventory.set_node(5, node("n1"))
-    assert columns(counted.on(chosen, np.array([1, 5]))) == [(2, 2), (5, 2)]
+    assert columns(counted.on_rows(chosen, np.array([1, 5]))) == [(2, 2), (5, 2)]
     devices.inventory.remove_slice("s")
-    assert columns(counted.on(chosen, np.array([1, 5]))) == [(2, 2), (2, 2)]
+    assert columns(counted.on_rows(chosen, np.array([1, 5]))) == [(2, 2), (2, 2)]
     chosen = device_class(selectors=["false"])
     assert counts() == [(0, 0), (0, 0)]

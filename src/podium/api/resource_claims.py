@@ -1,8 +1,9 @@
-"""Claims to devices: what a pod asks for, what it got, and who may use it.
+"""Resource claims: what a pod asks for, what it got, and who may use it.
 
 ``pods.py`` has how a pod refers to its claims, ``devices.py`` what there is to claim.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec import field
@@ -18,11 +19,14 @@ from podium.api.meta import (
     ResourceList,
     Value,
 )
+from podium.api.pods import Pod
 
 EXACT_COUNT: Final = "ExactCount"
 ALL: Final = "All"
 # Keeps an allocated claim until its devices are free.
 FINALIZER: Final = "resource.kubernetes.io/delete-protection"
+# Names the entry of a pod's spec that a claim was made for from a template.
+POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"
 # How many pods and other objects may use one claim at the same time.
 MAX_RESERVED_FOR: Final = 256
 
@@ -153,6 +157,23 @@ class ResourceClaim(ApiObject, frozen=True, gc=False):
     def is_reserved_for(self, uid: str) -> bool:
         """Whether the pod or other object with this uid may use the claim."""
         return any(consumer.uid == uid for consumer in self.status.reserved_for)
+
+    def is_made_for(self, uid: str) -> bool:
+        """Whether the pod with this uid is its controller."""
+        controller = self.controller
+        return controller is not None and controller.uid == uid
+
+
+def claim_keys(pod: Pod) -> Iterator[str]:
+    """Yield the keys of the claims that the pod names, or that were made for it."""
+    named = [entry.resource_claim_name for entry in pod.spec.resource_claims]
+    made = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
+    return (f"{pod.namespace}/{name}" for name in (*named, *made) if name)
+
+
+def consumer(pod: Pod) -> ResourceClaimConsumerReference:
+    """Return how a claim says that it is reserved for the pod."""
+    return ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
 
 
 class ResourceClaimTemplateSpec(Value, frozen=True, gc=False):

@@ -3,8 +3,11 @@
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Final
 
 from podium.errors import InvalidTime
+
+NANOSECONDS: Final = 10**9  # in a second
 
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
@@ -25,7 +28,7 @@ def parse_time(text: str) -> int:
     if sign:
         offset = int(hours) * 3600 + int(minutes) * 60
         seconds -= offset if sign == "+" else -offset
-    return seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0"))
+    return seconds * NANOSECONDS + int((fraction or "0")[:9].ljust(9, "0"))
 
 
 def time_text(seconds: float) -> str:

@@ -53,7 +53,7 @@ class NoMetrics:
     def evicted(self, result: str, seconds: float) -> None:
         """Count nothing."""
 
-    def prepared(self, profile: str, driver: str, status: str) -> None:
+    def device_wait_ended(self, profile: str, driver: str, status: str) -> None:
         """Count nothing."""
 
     def waited_for_devices(self, profile: str, driver: str, status: str, seconds: float) -> None:

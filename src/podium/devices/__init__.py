@@ -1,7 +1,7 @@
 """Devices: which there are, which are taken, and which ones claims get.
 
-The allocation of resource claims as kube-scheduler does it, with the same devices. It knows
-neither plugins nor the API server: the plugin DynamicResources feeds it.
+It allocates resource claims as kube-scheduler does, with the same devices, and does no I/O.
+``framework.cluster_devices`` keeps it up to date.
 """
 
 from podium.devices.allocator import Allocator

@@ -1,7 +1,7 @@
 """The allocator: which devices claims get on each node.
 
 What claims of one shape get is kept for each group of nodes, so that a pod costs a search only
-where devices have changed since the last pod of its kind.
+where devices have changed since the last pod with claims of the same shape.
 """
 
 from __future__ import annotations
@@ -18,12 +18,20 @@ from podium.api.objects import Node
 from podium.api.resource_claims import AllocationResult, ResourceClaim
 from podium.devices.groups import Groups
 from podium.devices.inventory import DeviceInventory, NodeDevices
-from podium.devices.outcomes import FAILED, FOUND, INVALID_POOLS, REFUSED, KeptOutcomes, Outcomes
+from podium.devices.outcomes import (
+    FAILED,
+    FOUND,
+    INVALID_POOLS,
+    REFUSED,
+    TIMED_OUT,
+    KeptOutcomes,
+    Outcomes,
+)
 from podium.devices.requests import Classes, Shape, shape_of
-from podium.devices.results import Writer, check_node_selectors
+from podium.devices.results import ResultWriter, check_node_selectors
 from podium.devices.rules import DeviceRules
 from podium.devices.score import score_of
-from podium.devices.search import Search, Solution, Surroundings
+from podium.devices.search import Search, SearchContext, Solution
 from podium.devices.selectors import Selectors
 from podium.devices.taken import TakenDevices
 from podium.errors import AllocationError, AllocationTimeout
@@ -50,8 +58,8 @@ class Allocator:
         self._classes = classes
         self._rules = rules
         self._timer = timer
-        self._around = Surroundings(taken, Selectors(rules), rules)
-        self._writer = Writer(rules)
+        self._context = SearchContext(taken, Selectors(rules), rules)
+        self._writer = ResultWriter(rules)
         self._groups = Groups(inventory, taken)
         self._kept: dict[bytes, KeptOutcomes] = {}
 
@@ -63,15 +71,11 @@ class Allocator:
         Raises ``AllocationError`` if something is wrong with the claims or the devices, and
         ``AllocationTimeout`` if the search takes too long.
         """
-        shape, devices = self._shape(claims).shape, self._inventory.devices_of(node)
+        shape, devices = self._kept_for(claims).shape, self._inventory.devices_of(node)
         solution = self._search(shape, claims, devices, timeout)
         if solution is None:
             return None
         return self._write(shape, solution, devices, node.name)
-
-    def has_invalid_pools(self, node: Node) -> bool:
-        """Whether a pool that the node could use is invalid: a reason to find no devices."""
-        return self._inventory.devices_of(node).has_invalid_pool
 
     def allocate_each(
         self, claims: Sequence[ResourceClaim], rows: NDArray[np.intp], timeout: float = 0.0
@@ -80,9 +84,9 @@ class Allocator:
 
         The inventory must know the nodes of these rows. ``allocation_on`` returns the devices.
         """
-        kept = self._shape(claims)
+        kept = self._kept_for(claims)
         groups = self._current_groups(kept, rows)
-        unknown = kept.kinds[groups] < 0
+        unknown = kept.endings[groups] == TIMED_OUT
         if unknown.any():
             distinct, first = np.unique(groups[unknown], return_index=True)
             asked = dict(zip(distinct.tolist(), rows[unknown][first].tolist(), strict=True))
@@ -94,7 +98,7 @@ class Allocator:
 
         Raises ``AllocationError`` where they cannot be allocated.
         """
-        kept = self._shape(claims)
+        kept = self._kept_for(claims)
         group = int(self._current_groups(kept, np.array([row]))[0])
         devices, node = self._inventory.devices_on(row), self._inventory.node(row)
         assert node is not None, f"row {row} has no node"
@@ -107,8 +111,8 @@ class Allocator:
 
     # --- inside ----------------------------------------------------------------------------------
 
-    def _shape(self, claims: Sequence[ResourceClaim]) -> KeptOutcomes:
-        """Return what is kept for claims of this shape, the most recently used one last."""
+    def _kept_for(self, claims: Sequence[ResourceClaim]) -> KeptOutcomes:
+        """Return what is kept for claims of this shape. The least recently used one is dropped."""
         key = msgspec.json.encode([claim.spec for claim in claims])
         kept = self._kept.pop(key, None)
         if kept is None or not kept.shape.is_current(self._classes):
@@ -121,8 +125,8 @@ class Allocator:
     def _current_groups(self, kept: KeptOutcomes, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the group of each of these rows, and make room for all groups in what is kept."""
         numbers = self._groups.refresh()
-        kept.adjust(self._groups.generation, len(self._groups))
-        groups: NDArray[np.intp] = self._groups.of[numbers[rows]]
+        kept.fit_to(self._groups.generation, len(self._groups))
+        groups: NDArray[np.intp] = self._groups.group_by_number[numbers[rows]]
         return groups
 
     def _search_groups(
@@ -155,7 +159,7 @@ class Allocator:
         timeout: float = 0.0,
     ) -> Solution | None:
         keys = [claim.key for claim in claims]
-        found = Search(shape, keys, devices, self._around, self._watch(timeout)).run()
+        found = Search(shape, keys, devices, self._context, self._watch(timeout)).run()
         if found is not None:
             check_node_selectors(found, claims, devices)
         return found
@@ -177,8 +181,8 @@ class Allocator:
         self, shape: Shape, solution: Solution, devices: NodeDevices, node_name: str
     ) -> list[AllocationResult]:
         return [
-            self._writer.allocation(claim, number, solution, devices, node_name)
-            for number, claim in enumerate(shape.claims)
+            self._writer.allocation(claim, index, solution, devices, node_name)
+            for index, claim in enumerate(shape.claims)
         ]
 
 

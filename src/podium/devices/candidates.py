@@ -6,18 +6,23 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from podium.api.affinity import NodeSelector
+from podium.api.devices import Device, ResourceSliceSpec
 from podium.devices.contents import KnownDevice, SliceContent
 from podium.devices.pools import Pool
 
 
 class Candidate(NamedTuple):
-    """A device in a usable pool. ``position`` is its place in its slice."""
+    """A device in a usable pool. ``position`` is its index in its slice.
+
+    ``chooser`` says which nodes can use the device: the device itself, or its slice.
+    """
 
     pool: Pool
     content: SliceContent
     position: int
     known: KnownDevice
     is_for_node: bool
+    chooser: Device | ResourceSliceSpec
 
     @property
     def id(self) -> str:
@@ -26,21 +31,24 @@ class Candidate(NamedTuple):
     @property
     def has_node_name(self) -> bool:
         """Whether the device can be used on one node only."""
-        spec = self.content.spec
-        chooser = self.known.device if spec.per_device_node_selection else spec
-        return chooser.node_name is not None
+        return self.chooser.node_name is not None
 
     @property
     def node_selector(self) -> NodeSelector | None:
-        spec = self.content.spec
-        chooser = self.known.device if spec.per_device_node_selection else spec
-        return chooser.node_selector
+        return self.chooser.node_selector
 
 
 def candidates_in(pools: Iterable[Pool]) -> tuple[Candidate, ...]:
     """Return the devices of all usable pools; the order decides which ones are allocated."""
     return tuple(
-        Candidate(pool, content, position, known, target.mask is None or target.mask[position])
+        Candidate(
+            pool,
+            content,
+            position,
+            known,
+            target.mask is None or target.mask[position],
+            known.device if content.spec.per_device_node_selection else content.spec,
+        )
         for pool in pools
         for target in pool.targets
         for content in (target.slice.content,)

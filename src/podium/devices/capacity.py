@@ -15,7 +15,7 @@ from podium.errors import AllocationError
 
 Amounts = Mapping[str, int]  # nano units by the name of the capacity
 
-NOTHING: Final[Amounts] = {}
+NO_AMOUNTS: Final[Amounts] = {}
 
 _NOT_REPRESENTABLE: Final = (
     "capacity request cannot be represented in the device's range arithmetic"
@@ -31,7 +31,7 @@ class Consumption:
     amounts: dict[str, int]
     limits: dict[str, int]
 
-    def fits(self, held: Amounts = NOTHING, chosen: Amounts = NOTHING) -> bool:
+    def fits(self, held: Amounts = NO_AMOUNTS, chosen: Amounts = NO_AMOUNTS) -> bool:
         """Whether there is room beside what is held by others and chosen in this attempt."""
         limits = self.limits
         return all(
@@ -69,7 +69,7 @@ def _consumed(
 ) -> Quantity:
     try:
         amount = _rounded(request, capacity, rules)
-        if rules.checks_capacity_requests and quantity.parse(amount) < 0:
+        if rules.rejects_bad_capacity_requests and quantity.parse(amount) < 0:
             raise AllocationError(_NEGATIVE)
     except AllocationError as error:
         raise AllocationError(f'capacity "{name}": {error}') from None
@@ -99,7 +99,7 @@ def _to_range(
     if step is None:
         return request
     unit = _unit(allowed, rules)
-    if rules.checks_capacity_requests:
+    if rules.rejects_bad_capacity_requests:
         _check_range(request, allowed, unit)
     start, width = _in_units(least, unit), _width(step, unit)
     steps = -((start - _in_units(request, unit)) // width)

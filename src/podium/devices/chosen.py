@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podium.devices.candidates import Candidate
-from podium.devices.capacity import NOTHING, Consumption
+from podium.devices.capacity import NO_AMOUNTS, Consumption
 from podium.devices.contents import Counters
 from podium.devices.pools import Pool
 from podium.devices.rules import DeviceRules
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Chosen:
     """The devices, shares and counters that the search would take.
 
-    Devices are known by their location among the node's candidates. ``charge`` comes before
-    ``add``, ``remove`` before ``refund``; they are undone in the reverse order.
+    Devices are known by their location among the node's candidates. Taking a device is ``charge``
+    and then ``add``; giving it back is ``remove`` and then ``refund``.
     """
 
     def __init__(self, taken: TakenDevices, rules: DeviceRules) -> None:
@@ -28,19 +28,23 @@ class Chosen:
         self._claims: dict[int, list[int]] = {}  # by location: the claims that hold the device
         self._shares: dict[int, int] = {}
         self._amounts: dict[int, dict[str, int]] = {}
-        self._left: dict[Pool, Counters] = {}
-        self._charged: dict[int, int] = {}  # by location: how often, as admins do not share
+        self._counters_left: dict[Pool, Counters] = {}
+        # By location: how often its counters were consumed; more than once only with admin access.
+        self._charged: dict[int, int] = {}
 
     def is_in_use(self, candidate: Candidate, location: int, claim: int, is_admin: bool) -> bool:
         """Whether the device is taken; with admin access, only by the claim itself."""
         holders = self._claims.get(location)
         if is_admin:
             return bool(holders) and claim in holders  # type: ignore[operator]  # not None here
-        return bool(holders) or candidate.known.name in self._taken.of(candidate.pool.key).exclusive
+        return (
+            bool(holders)
+            or candidate.known.name in self._taken.use_of(candidate.pool.key).exclusive
+        )
 
     def has_room(self, candidate: Candidate, location: int, consumption: Consumption) -> bool:
-        held = self._taken.of(candidate.pool.key).amounts(candidate.known.name)
-        return consumption.fits(held, self._amounts.get(location, NOTHING))
+        held = self._taken.use_of(candidate.pool.key).amounts(candidate.known.name)
+        return consumption.fits(held, self._amounts.get(location, NO_AMOUNTS))
 
     def add(self, candidate: Candidate, pick: Pick, claim: int) -> None:
         location = pick.location
@@ -75,8 +79,10 @@ class Chosen:
         if self._is_charged(candidate, location):
             return True
         left = self._counters(candidate.pool)
-        # A pool of which too much is taken serves nobody, whatever the device consumes.
-        if min(left.values()) < 0 or any(left[key] < amount for key, amount in consumed.items()):
+        # If too much of a pool is taken, none of its devices can be used, whatever it consumes.
+        if min(left.values(), default=0) < 0:
+            return False
+        if any(left[key] < amount for key, amount in consumed.items()):
             return False
         for counter, amount in consumed.items():
             left[counter] -= amount
@@ -84,7 +90,7 @@ class Chosen:
         return True
 
     def refund(self, candidate: Candidate, location: int) -> None:
-        """Undo ``charge``."""
+        """Undo ``charge``, unless other shares of the device still need its counters."""
         if not self._charged.get(location) or self._shares.get(location):
             return
         self._charged[location] -= 1
@@ -96,14 +102,14 @@ class Chosen:
         """Whether a share of the device has consumed its counters already."""
         if not candidate.known.is_shareable:
             return False
-        use = self._taken.of(candidate.pool.key)
+        use = self._taken.use_of(candidate.pool.key)
         needs_amount = self._rules.charges_bare_shares_again
         if use.is_shared(candidate.known.name, needs_amount=needs_amount):
             return True
         return bool(self._shares.get(location))
 
     def _counters(self, pool: Pool) -> Counters:
-        left = self._left.get(pool)
+        left = self._counters_left.get(pool)
         if left is None:
-            left = self._left[pool] = pool.available(self._taken.of(pool.key))
+            left = self._counters_left[pool] = pool.available(self._taken.use_of(pool.key))
         return left

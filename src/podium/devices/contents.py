@@ -40,13 +40,21 @@ class KnownDevice:
     ``is_malformed`` is true if a quantity cannot be read. Such a device is never allocated.
     """
 
-    __slots__ = ("_view", "blocking", "counters", "device", "is_malformed", "is_shareable", "name")
+    __slots__ = (
+        "_view",
+        "blocking_taints",
+        "counters",
+        "device",
+        "is_malformed",
+        "is_shareable",
+        "name",
+    )
 
     def __init__(self, device: Device, rules: DeviceRules) -> None:
         self.device = device
         self.name = device.name
         self.is_shareable = device.allow_multiple_allocations and rules.consumable_capacity
-        self.blocking = (
+        self.blocking_taints = (
             tuple(taint for taint in device.taints if taint.effect in DO_NOT_SCHEDULE)
             if rules.device_taints
             else ()
@@ -103,7 +111,7 @@ def _amounts(device: Device) -> Iterator[Quantity]:
 class SliceContent:
     """The devices or counter sets of slices with equal content.
 
-    ``number`` is never used again, so it can stand for the content in keys.
+    ``number`` is never reused, so it can stand for the content in keys.
     """
 
     __slots__ = ("__weakref__", "_answers", "devices", "driver", "number", "spec")
@@ -116,7 +124,8 @@ class SliceContent:
         self._answers: dict[str, Answers] = {}
 
     @property
-    def is_counters(self) -> bool:
+    def has_only_counters(self) -> bool:
+        """Whether these are counter sets; a slice has either them or devices."""
         return bool(self.spec.shared_counters)
 
     @property

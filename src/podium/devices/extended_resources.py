@@ -6,6 +6,7 @@ for classes that name the same resource are those of kube-scheduler, with their 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from podium.api.devices import DeviceClass
@@ -13,22 +14,23 @@ from podium.api.objects import Pod
 from podium.api.resources import is_extended, spec_requests
 from podium.api.times import parse_time
 
-IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
+IMPLICIT_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 # Marks a claim that the scheduler made for a pod that requests extended resources.
-ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
+EXTENDED_CLAIM_ANNOTATION: Final = "resource.kubernetes.io/extended-resource-claim"
 
 
 class ExtendedResources:
-    """The class behind each extended resource, kept up to date with the device classes."""
+    """The class behind each extended resource, kept up to date with the device classes.
+
+    ``classes`` is by resource, and stays the same object. ``_requested`` is the answer for
+    ``_last_pod``; a change of classes drops it.
+    """
 
     def __init__(self) -> None:
-        self.classes: dict[str, DeviceClass] = {}  # by resource; always the same dict
+        self._classes: dict[str, DeviceClass] = {}
+        self.classes: Mapping[str, DeviceClass] = self._classes
         self._last_pod: Pod | None = None
         self._requested: tuple[str, ...] = ()
-
-    def class_of(self, resource: str) -> DeviceClass | None:
-        """Return the class that provides this resource, if any does."""
-        return self.classes.get(resource)
 
     def requested_by(self, pod: Pod) -> tuple[str, ...]:
         """Return the resources that the pod requests and that a class provides."""
@@ -45,14 +47,14 @@ class ExtendedResources:
         elif not self._is_beaten(new):
             self._remove(old)
             if new.spec.extended_resource_name:
-                self.classes[new.spec.extended_resource_name] = new
-            self.classes[IMPLICIT + new.name] = new
+                self._classes[new.spec.extended_resource_name] = new
+            self._classes[IMPLICIT_PREFIX + new.name] = new
 
     def _is_beaten(self, new: DeviceClass) -> bool:
-        """Return whether the class that has the resource keeps it: the newest one does.
+        """Return whether another class provides the resource already, and keeps it.
 
-        The class that has it is not told from others. So, as in kube-scheduler, an update of a
-        class that keeps the name of its resource is ignored.
+        The newest class wins, then the first by name. The class itself counts as another one, as in
+        kube-scheduler: an update of a class that keeps its resource name is ignored.
         """
         owner = self.classes.get(new.spec.extended_resource_name)
         if owner is None:
@@ -62,8 +64,8 @@ class ExtendedResources:
     def _remove(self, gone: DeviceClass | None) -> None:
         """Remove what the class provided, even if another class provides it by now."""
         if gone is not None:
-            self.classes.pop(IMPLICIT + gone.name, None)
-            self.classes.pop(gone.spec.extended_resource_name, None)
+            self._classes.pop(IMPLICIT_PREFIX + gone.name, None)
+            self._classes.pop(gone.spec.extended_resource_name, None)
 
 
 class NoExtendedResources(ExtendedResources):
@@ -75,7 +77,7 @@ class NoExtendedResources(ExtendedResources):
 
 def may_be_provided(resource: str) -> bool:
     """Return whether a resource of this name can be provided by a class."""
-    return is_extended(resource) or resource.startswith(IMPLICIT)
+    return is_extended(resource) or resource.startswith(IMPLICIT_PREFIX)
 
 
 def _order(one: DeviceClass) -> tuple[int, str]:

@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 from podium.devices.inventory import DeviceInventory, NodeDevices
 from podium.devices.taken import PoolKey, TakenDevices
 
-_SPARE: Final = 50_000
-# From how many users on the groups of a pool's users are moved together.
-_WIDE: Final = 64
+# A group stays known when no node is in it any more: it may come back. At most about this many
+# such groups are kept; then all groups are numbered anew.
+_MAX_UNUSED_GROUPS: Final = 50_000
+# From this many users of a pool on, they are moved together.
+_MANY_USERS: Final = 64
 
 
 class Groups:
     """Numbers the groups.
 
-    Invariant: after ``refresh``, ``of[number]`` is the group of the devices with this number in the
-    inventory. A group keeps its number until ``generation`` grows: then all have new numbers.
+    Invariant: after ``refresh``, ``group_by_number[number]`` is the group of the devices with this
+    number in the inventory. A group keeps its number until ``generation`` grows: then all have new
+    numbers.
     """
 
     def __init__(self, inventory: DeviceInventory, taken: TakenDevices) -> None:
@@ -30,7 +33,7 @@ class Groups:
         self._taken = taken
         self._changed_pools = taken.changes()
         self._numbers: dict[object, int] = {}
-        self.of: NDArray[np.intp] = np.empty(0, np.intp)
+        self.group_by_number: NDArray[np.intp] = np.empty(0, np.intp)
         self.generation = 0
 
     def __len__(self) -> int:
@@ -43,42 +46,48 @@ class Groups:
         wide: list[PoolKey] = []
         for pool in self._changed_pools:
             users = self._inventory.numbers_by_pool.get(pool, _NONE)
-            if len(users) < _WIDE:
+            if len(users) < _MANY_USERS:
                 changed |= users
             else:
                 wide.append(pool)
         self._changed_pools.clear()
         if changed or wide:
-            self._follow(changed, wide)
+            self._regroup(changed, wide)
         return numbers
 
-    def _follow(self, changed: set[int], wide: list[PoolKey]) -> None:
+    def _regroup(self, changed: set[int], wide: list[PoolKey]) -> None:
+        """Find the groups of changed devices, and of the users of these pools with many users."""
         known = self._inventory.devices_by_number
-        if len(known) > len(self.of):
-            self.of = np.concatenate([self.of, np.zeros(len(known) - len(self.of), np.intp)])
-        if len(self._numbers) > _SPARE + 4 * len(known):
+        if len(known) > len(self.group_by_number):
+            self.group_by_number = np.concatenate(
+                [self.group_by_number, np.zeros(len(known) - len(self.group_by_number), np.intp)]
+            )
+        if len(self._numbers) > _MAX_UNUSED_GROUPS + 4 * len(known):
             self._numbers.clear()
             self._taken.forget_states()
             self.generation += 1
             changed, wide = set(range(len(known))), []
         users = [self._inventory.numbers_by_pool[pool] for pool in wide]
+        # ``_move_together`` is right only for devices of which a single pool has changed.
         if len(wide) == 1:
-            changed |= self._move(wide[0], users[0] - changed)
+            changed |= self._move_together(wide[0], users[0] - changed)
         else:
             changed = changed.union(*users)
         for number in changed:
             devices = known[number]
             if devices is not None:
-                self.of[number] = self._group(devices)
+                self.group_by_number[number] = self._group(devices)
 
-    def _move(self, pool: PoolKey, users: set[int]) -> set[int]:
+    def _move_together(self, pool: PoolKey, users: set[int]) -> set[int]:
         """Move devices of which only this pool changed, group by group.
 
         All of a group have the pool in the same place, so they come into one group again. Return
         the others: where another pool is like it, the pool may be in either place.
         """
         numbers = np.fromiter(users, np.intp, len(users))
-        old, first, inverse = np.unique(self.of[numbers], return_index=True, return_inverse=True)
+        old, first, inverse = np.unique(
+            self.group_by_number[numbers], return_index=True, return_inverse=True
+        )
         new = np.empty(len(old), np.intp)
         others: set[int] = set()
         for index, number in enumerate(numbers[first].tolist()):
@@ -87,7 +96,7 @@ class Groups:
             new[index] = self._group(devices)
             if not _has_one_place(pool, devices):
                 others.update(numbers[inverse == index].tolist())
-        self.of[numbers] = new[inverse]
+        self.group_by_number[numbers] = new[inverse]
         return others
 
     def _group(self, devices: NodeDevices) -> int:
@@ -96,9 +105,9 @@ class Groups:
 
 
 def _has_one_place(key: PoolKey, devices: NodeDevices) -> bool:
-    likenesses = [pool.likeness for pool in devices.pools]
+    content_keys = [pool.content_key for pool in devices.pools]
     (pool,) = (pool for pool in devices.pools if pool.key == key)
-    return likenesses.count(pool.likeness) == 1
+    return content_keys.count(pool.content_key) == 1
 
 
 _NONE: Final[frozenset[int]] = frozenset()

@@ -18,7 +18,7 @@ from podium.api.devices import ResourceSlice
 from podium.api.objects import Node
 from podium.devices.candidates import Candidate, candidates_in
 from podium.devices.contents import Contents
-from podium.devices.pools import KnownSlice, Pool, build, members_of, targets_of
+from podium.devices.pools import KnownSlice, Pool, build_pool, members_of, targets_of
 from podium.devices.rules import DeviceRules
 from podium.devices.taken import PoolKey
 from podium.errors import AllocationError
@@ -30,7 +30,7 @@ NO_NODE: Final = -1
 
 
 class Pattern:
-    """Stands for all devices that differ only in names; compared by identity."""
+    """Stands for the devices of nodes that differ only in names; compared by identity."""
 
     __slots__ = ("__weakref__",)
 
@@ -53,6 +53,19 @@ class NodeDevices:
         self._candidates: tuple[Candidate, ...] | None = None
 
     @property
+    def identity(self) -> object:
+        """Equal for devices with the same pools.
+
+        Pools are compared by identity; this object keeps them alive.
+        """
+        return self.error or tuple(map(id, self.pools))
+
+    @property
+    def content_key(self) -> object:
+        """Equal for devices that differ only in names."""
+        return self.error or tuple(pool.content_key for pool in self.pools)
+
+    @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The devices of all usable pools, in the order of the search."""
         if self._candidates is None:
@@ -68,7 +81,10 @@ _NO_PATTERN: Final = Pattern()
 
 
 class _Slices:
-    """The slices, by name, by pool, and by the node that they name."""
+    """The slices, by name, by pool, and by the node that they name.
+
+    Each slice is in ``by_name`` and ``by_pool``, and either in ``of_node`` or in ``of_many``.
+    """
 
     def __init__(self) -> None:
         self.by_name: dict[str, KnownSlice] = {}
@@ -90,7 +106,7 @@ class _Slices:
         else:
             del self.of_many[given.name]
 
-    def near(self, node_name: str) -> Iterator[KnownSlice]:
+    def possible_for(self, node_name: str) -> Iterator[KnownSlice]:
         """Yield the slices that could be for a node."""
         yield from self.of_node.get(node_name, {}).values()
         yield from self.of_many.values()
@@ -109,7 +125,7 @@ class DeviceInventory:
     Invariants: after ``refresh``, ``numbers[row]`` is the number of the devices of the node on that
     row, NO_NODE without a node; ``devices_by_number`` has an object exactly for the numbers that
     rows have; ``numbers_by_pool`` has these numbers for each pool. ``changed`` collects the
-    numbers that were given to other devices; the allocator empties it. ``version`` grows when
+    numbers that were given to other devices; ``Groups.refresh`` empties it. ``version`` grows when
     rows are determined anew, and ``versions[row]`` is the one at which that row last was.
     """
 
@@ -191,9 +207,9 @@ class DeviceInventory:
             return NodeDevices((), str(error))
         return NodeDevices(pools)
 
-    def slices_near(self, node_name: str) -> Iterable[KnownSlice]:
-        """Return the slices that could be for a node: which are must be checked."""
-        return self._slices.near(node_name)
+    def slices_possible_for(self, node_name: str) -> Iterable[KnownSlice]:
+        """Return the slices that may be for a node; the caller checks each."""
+        return self._slices.possible_for(node_name)
 
     def rows_of(self, pool: PoolKey) -> Iterable[int]:
         """Return the rows of the nodes that could use a pool: all rows if it is for many."""
@@ -247,14 +263,16 @@ class DeviceInventory:
                 self._outdated.add(row)
 
     def _pools_of(self, node: Node) -> Iterator[Pool]:
-        for key, targets in targets_of(node, self._slices.near(node.name), self.rules).items():
+        for key, targets in targets_of(
+            node, self._slices.possible_for(node.name), self.rules
+        ).items():
             members = members_of(targets, self._slices.by_pool[key].values(), self.rules)
             if members is None:
                 continue
             identity = key, members.key
             pool = self._pools.get(identity)
             if pool is None:
-                pool = self._pools[identity] = build(key, members, self.rules)
+                pool = self._pools[identity] = build_pool(key, members, self.rules)
             yield pool
 
     def _assign(self, row: int) -> None:
@@ -266,15 +284,13 @@ class DeviceInventory:
             self._release(old)
 
     def _number(self, devices: NodeDevices) -> int:
-        identity = devices.error or tuple(map(id, devices.pools))
-        known = self._known.setdefault(identity, devices)
+        known = self._known.setdefault(devices.identity, devices)
         if not known.rows:
             if not self._free_numbers:
                 self._free_numbers.append(len(self.devices_by_number))
                 self.devices_by_number.append(None)
             known.number = self._free_numbers.pop()
-            likeness = known.error or tuple(pool.likeness for pool in known.pools)
-            known.pattern = self._patterns.setdefault(likeness, Pattern())
+            known.pattern = self._patterns.setdefault(known.content_key, Pattern())
             self.devices_by_number[known.number] = known
             self.changed.add(known.number)
             for pool in known.pools:
@@ -288,7 +304,7 @@ class DeviceInventory:
         known.rows -= 1
         if known.rows:
             return
-        del self._known[known.error or tuple(map(id, known.pools))]
+        del self._known[known.identity]
         self.devices_by_number[number] = None
         self._free_numbers.append(number)
         for pool in known.pools:

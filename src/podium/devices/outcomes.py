@@ -23,41 +23,44 @@ FAILED: Final = 3  # with an error, which ``Allocator.allocate`` raises
 class Outcomes:
     """For each row that was asked about, how its search ended and how much it is preferred."""
 
-    kinds: NDArray[np.int8]
+    endings: NDArray[np.int8]
     scores: NDArray[np.int64]
 
 
 class KeptOutcomes:
     """The outcomes for claims of one shape, by group of nodes.
 
-    ``kinds`` is TIMED_OUT for groups that were not searched. ``solutions`` has what was found.
+    A group that was not searched yet has the ending TIMED_OUT, too: both are searched when they are
+    next asked about. ``solutions`` has an entry exactly for the groups that are FOUND.
     """
 
-    __slots__ = ("_generation", "kinds", "scores", "shape", "solutions")
+    __slots__ = ("_generation", "endings", "scores", "shape", "solutions")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.kinds = np.empty(0, np.int8)
+        self.endings = np.empty(0, np.int8)
         self.scores = np.empty(0, np.int64)
         self.solutions: dict[int, Solution] = {}
         self._generation = -1
 
-    def adjust(self, generation: int, groups: int) -> None:
+    def fit_to(self, generation: int, groups: int) -> None:
         """Make room for this many groups; forget everything if they are numbered anew."""
         if generation != self._generation:
             self._generation = generation
-            self.kinds, self.scores = np.empty(0, np.int8), np.empty(0, np.int64)
+            self.endings, self.scores = np.empty(0, np.int8), np.empty(0, np.int64)
             self.solutions.clear()
-        if groups > len(self.kinds):
-            more = max(groups, 2 * len(self.kinds), 64) - len(self.kinds)
-            self.kinds = np.concatenate([self.kinds, np.full(more, TIMED_OUT, np.int8)])
+        if groups > len(self.endings):
+            more = max(groups, 2 * len(self.endings), 64) - len(self.endings)
+            self.endings = np.concatenate([self.endings, np.full(more, TIMED_OUT, np.int8)])
             self.scores = np.concatenate([self.scores, np.zeros(more, np.int64)])
 
-    def put(self, group: int, kind: int, solution: Solution | None = None, score: int = 0) -> None:
-        self.kinds[group] = kind
+    def put(
+        self, group: int, ending: int, solution: Solution | None = None, score: int = 0
+    ) -> None:
+        self.endings[group] = ending
         self.scores[group] = score
         if solution is not None:
             self.solutions[group] = solution
 
     def outcomes(self, groups: NDArray[np.intp]) -> Outcomes:
-        return Outcomes(self.kinds[groups], self.scores[groups])
+        return Outcomes(self.endings[groups], self.scores[groups])

@@ -18,7 +18,10 @@ Mask = tuple[bool, ...]
 
 
 class KnownSlice:
-    """A slice with its content; ``number`` is its own, and never used again."""
+    """A slice with its content.
+
+    ``number`` identifies this version of the slice; it is never reused.
+    """
 
     __slots__ = ("content", "generation", "name", "number", "pool", "slice_count", "spec")
 
@@ -38,16 +41,16 @@ class KnownSlice:
         uses_partitions = self.spec.per_device_node_selection or self.spec.shared_counters
         return bool(uses_partitions) and not rules.partitionable_devices
 
-    def target(self, node: Node, rules: DeviceRules) -> Target | None:
+    def target_for(self, node: Node, rules: DeviceRules) -> Target | None:
         """Return the slice with the devices that the node can use; None if it cannot use any."""
         spec = self.spec
         if rules.counters_are_everywhere and spec.shared_counters:
             return Target(self, None)
         if spec.node_name or spec.all_nodes or spec.node_selector is not None:
-            is_near = node_matches(node, spec.node_name, spec.all_nodes, spec.node_selector)
+            is_for_node = node_matches(node, spec.node_name, spec.all_nodes, spec.node_selector)
             # Devices may restrict the nodes of their slice only where the slice says so.
-            mask = self._mask(node) if is_near and spec.per_device_node_selection else None
-            return Target(self, mask) if is_near else None
+            mask = self._mask(node) if is_for_node and spec.per_device_node_selection else None
+            return Target(self, mask) if is_for_node else None
         if not spec.per_device_node_selection:
             return None  # a field of a later release selects the nodes
         mask = self._mask(node)
@@ -75,13 +78,13 @@ class Target(NamedTuple):
 class Pool:
     """A pool as a node sees it.
 
-    A pool that is incomplete or invalid has no targets. ``likeness`` is equal for pools that differ
-    only in names; ``counters`` are those of the pool's counter sets, ``users`` what devices of
-    the pool consume of them, also devices that the node cannot use.
+    A pool that is incomplete or invalid has no targets. ``content_key`` is equal for pools that
+    differ only in names; ``counters`` are those of the pool's counter sets, ``users`` what devices
+    of the pool consume of them, also devices that the node cannot use.
     """
 
     key: PoolKey
-    likeness: object
+    content_key: object
     is_incomplete: bool = False
     invalid_reason: str = ""
     targets: tuple[Target, ...] = ()
@@ -115,7 +118,7 @@ def targets_of(
         if each.is_ignored(rules):
             continue
         try:
-            target = each.target(node, rules)
+            target = each.target_for(node, rules)
         except AllocationError as error:
             text = f"failed to perform node selection for slice {each.name}: {error}"
             raise AllocationError(f"gather pool information: {text}") from None
@@ -130,7 +133,10 @@ def targets_of(
 
 
 class Members(NamedTuple):
-    """The slices of one pool that count for a node. ``others`` are for other nodes."""
+    """The slices of one pool that count for a node.
+
+    ``others`` are slices of the pool that the node cannot use; their devices consume counters, too.
+    """
 
     targets: tuple[Target, ...]
     others: tuple[KnownSlice, ...] = ()
@@ -167,7 +173,7 @@ def members_of(
     return Members(targets, tuple(others))
 
 
-def build(key: PoolKey, members: Members, rules: DeviceRules) -> Pool:
+def build_pool(key: PoolKey, members: Members, rules: DeviceRules) -> Pool:
     """Return the pool with these members, or an invalid pool."""
     if members.is_incomplete:
         return Pool(key, "incomplete", is_incomplete=True)
@@ -179,27 +185,27 @@ def build(key: PoolKey, members: Members, rules: DeviceRules) -> Pool:
     try:
         _check_names(contents)
         if not rules.partitionable_devices:
-            return Pool(key, _likeness(targets, [], []), targets=targets)
-        counters = _counters(counting)
-        users = _users(contents, counters)
-        for device, consumed in _users([each.content for each in others], counters).items():
+            return Pool(key, _content_key(targets, [], []), targets=targets)
+        sets = _counter_sets(counting)
+        users = _users(contents, sets)
+        for device, consumed in _users([each.content for each in others], sets).items():
             users.setdefault(device, []).extend(consumed)
     except AllocationError as error:
         return Pool(key, "invalid", invalid_reason=str(error))
     return Pool(
         key,
-        _likeness(targets, others if users else [], counting),
+        _content_key(targets, others if users else [], counting),
         targets=targets,
-        counters=counters,
+        counters=sets.counters,
         users=users,
     )
 
 
 def _holds_counters(given: KnownSlice, rules: DeviceRules) -> bool:
-    return rules.partitionable_devices and given.content.is_counters
+    return rules.partitionable_devices and given.content.has_only_counters
 
 
-def _likeness(
+def _content_key(
     targets: Sequence[Target], others: Sequence[KnownSlice], counting: Sequence[KnownSlice]
 ) -> object:
     return (
@@ -218,7 +224,14 @@ def _check_names(contents: Iterable[SliceContent]) -> None:
             names.add(device.name)
 
 
-def _counters(slices: Iterable[KnownSlice]) -> Counters:
+class CounterSets(NamedTuple):
+    """The counter sets of a pool, and their counters; a set may have none."""
+
+    names: set[str]
+    counters: Counters
+
+
+def _counter_sets(slices: Iterable[KnownSlice]) -> CounterSets:
     found: Counters = {}
     names: set[str] = set()
     try:
@@ -227,23 +240,23 @@ def _counters(slices: Iterable[KnownSlice]) -> Counters:
                 if name in names:
                     raise AllocationError(f"duplicate counter set name {name}")
                 names.add(name)
-                found[name, ""] = 0  # the set exists, even if it has no counters
                 found.update(counters)
     except InvalidQuantity as error:
         raise AllocationError(str(error)) from None
-    return found
+    return CounterSets(names, found)
 
 
-def _users(contents: Iterable[SliceContent], counters: Counters) -> dict[str, list[Counters]]:
+def _users(contents: Iterable[SliceContent], sets: CounterSets) -> dict[str, list[Counters]]:
+    """Return what each device consumes; raise if it consumes a counter that does not exist."""
     users: dict[str, list[Counters]] = {}
     for content in contents:
         for known in content.devices:
             for consumption in known.device.consumes_counters:
                 name = consumption.counter_set
-                if (name, "") not in counters:
+                if name not in sets.names:
                     raise AllocationError(f"counter set {name} not found")
                 for counter in consumption.counters:
-                    if (name, counter) not in counters:
+                    if (name, counter) not in sets.counters:
                         text = f"counter {counter} not found in counter set {name}"
                         raise AllocationError(text)
             if known.counters:

@@ -22,7 +22,7 @@ from podium.devices.contents import KnownDevice, SliceContent
 from podium.devices.rules import DeviceRules
 from podium.errors import AllocationError, InvalidQuantity
 
-Spec = ExactDeviceRequest | DeviceSubRequest
+RequestSpec = ExactDeviceRequest | DeviceSubRequest
 
 _DISABLED: Final = "but the DRA{} feature is disabled"
 
@@ -33,7 +33,7 @@ class Classes(Protocol):
     def get(self, name: str, /) -> DeviceClass | None: ...
 
 
-class Condition(NamedTuple):
+class SelectorText(NamedTuple):
     """A selector: its expression, its position, and the class if it is not the request's own."""
 
     text: str
@@ -54,10 +54,10 @@ class Request:
     name: str
     own_name: str
     base_name: str
-    spec: Spec
+    spec: RequestSpec
     device_class: DeviceClass | None
     error: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[SelectorText, ...]
     _selected: WeakKeyDictionary[SliceContent, list[bool | None]] = field(
         default_factory=WeakKeyDictionary
     )
@@ -91,7 +91,10 @@ class Request:
     def consumption(
         self, content: SliceContent, index: int, rules: DeviceRules
     ) -> Consumption | None:
-        """Return what the request consumes of a device, as ``capacity.consumption`` does."""
+        """Return what the request consumes of a device; ``None`` if it cannot use it.
+
+        The answer or error is kept.
+        """
         kept = self._consumptions.get(content)
         if kept is None:
             kept = self._consumptions[content] = [_UNKNOWN] * len(content.devices)
@@ -167,15 +170,17 @@ def _claim(spec: DeviceClaim, classes: Classes, rules: DeviceRules) -> Claim:
 
 
 def _alternatives(given: DeviceRequest, classes: Classes, rules: DeviceRules) -> Alternatives:
-    off = _feature_error(given, rules)
+    feature_error = _feature_error(given, rules)
     if not given.first_available:
         only = _request(given.name, "", given.exactly or ExactDeviceRequest(), classes)
-        return Alternatives((_checked(only, off, rules),), has_choice=False)
+        return Alternatives((_checked(only, feature_error, rules),), has_choice=False)
     found = (_request(given.name, sub.name, sub, classes) for sub in given.first_available)
-    return Alternatives(tuple(_checked(each, off, rules) for each in found), has_choice=True)
+    return Alternatives(
+        tuple(_checked(each, feature_error, rules) for each in found), has_choice=True
+    )
 
 
-def _request(base: str, sub: str, spec: Spec, classes: Classes) -> Request:
+def _request(base: str, sub: str, spec: RequestSpec, classes: Classes) -> Request:
     device_class = classes.get(spec.device_class_name)
     conditions = [*_conditions(spec.selectors)]
     if device_class is not None:
@@ -184,13 +189,16 @@ def _request(base: str, sub: str, spec: Spec, classes: Classes) -> Request:
     return Request(name, sub or base, base, spec, device_class, "", tuple(conditions))
 
 
-def _conditions(selectors: Sequence[DeviceSelector], class_name: str = "") -> Iterator[Condition]:
+def _conditions(
+    selectors: Sequence[DeviceSelector], class_name: str = ""
+) -> Iterator[SelectorText]:
     for position, selector in enumerate(selectors):
-        yield Condition(selector.cel.expression if selector.cel else "", position, class_name)
+        yield SelectorText(selector.cel.expression if selector.cel else "", position, class_name)
 
 
-def _checked(request: Request, off: str, rules: DeviceRules) -> Request:
-    return replace(request, error=off or _error(request, rules))
+def _checked(request: Request, feature_error: str, rules: DeviceRules) -> Request:
+    """Return the request with why it cannot be allocated anywhere, if so."""
+    return replace(request, error=feature_error or _error(request, rules))
 
 
 def _feature_error(request: DeviceRequest, rules: DeviceRules) -> str:

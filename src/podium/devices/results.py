@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator, Sequence
 
 from podium.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from podium.api.requirements import IN
 from podium.api.resource_claims import (
     AllocationResult,
     DeviceAllocationConfiguration,
@@ -14,7 +13,7 @@ from podium.api.resource_claims import (
     DeviceRequestAllocationResult,
     ResourceClaim,
 )
-from podium.api.selectors import NAME_FIELD
+from podium.api.selectors import only_node
 from podium.devices.candidates import Candidate
 from podium.devices.inventory import NodeDevices
 from podium.devices.requests import Claim, Request
@@ -26,27 +25,27 @@ FROM_CLASS = "FromClass"
 FROM_CLAIM = "FromClaim"
 
 
-class Writer:
+class ResultWriter:
     """Writes solutions for nodes: the names are those of each node's own devices."""
 
     def __init__(self, rules: DeviceRules) -> None:
         self._rules = rules
 
     def allocation(
-        self, claim: Claim, number: int, solution: Solution, devices: NodeDevices, node_name: str
+        self, claim: Claim, index: int, solution: Solution, devices: NodeDevices, node_name: str
     ) -> AllocationResult:
-        """Return what a claim gets on a node; ``number`` is its place in the solution."""
-        picks = [(pick, devices.candidates[pick.location]) for pick in solution.picks[number]]
+        """Return what a claim gets on a node; ``index`` is that of the claim in the solution."""
+        picks = [(pick, devices.candidates[pick.location]) for pick in solution.picks[index]]
         results = tuple(self._result(pick, candidate) for pick, candidate in picks)
         chosen = [
             alternatives.requests[choice]
             for alternatives, choice in zip(
-                claim.requests, solution.alternatives[number], strict=True
+                claim.requests, solution.alternatives[index], strict=True
             )
         ]
         configs = [*_class_configs(chosen), *self._claim_configs(claim, chosen)]
         if self._rules.merges_configs:
-            configs = [_without_all(config, chosen) for config in configs]
+            configs = [_shortened(config, chosen) for config in configs]
         selector = self._node_selector([candidate for _, candidate in picks], node_name)
         return AllocationResult(DeviceAllocationResult(results, tuple(configs)), selector)
 
@@ -86,7 +85,7 @@ class Writer:
         for candidate in devices:
             binds = candidate.known.device.binds_to_node and not self._rules.is_plain
             if candidate.has_node_name or binds:
-                return _only(node_name)
+                return only_node(node_name)
             terms = _terms(candidate)
             for term in terms:
                 _add_new(fields, term.match_fields)
@@ -112,10 +111,10 @@ def _mentions(names: tuple[str, ...], request: Request) -> bool:
     return any(name in names for name in request.names)
 
 
-def _without_all(
+def _shortened(
     config: DeviceAllocationConfiguration, chosen: list[Request]
 ) -> DeviceAllocationConfiguration:
-    """Return a config that is for all requests without their names."""
+    """Return a config that is for all requests without listing them."""
     if all(_mentions(config.requests, request) for request in chosen):
         return DeviceAllocationConfiguration(config.source, (), config.opaque)
     return config
@@ -127,11 +126,6 @@ def _terms(candidate: Candidate) -> tuple[NodeSelectorTerm, ...]:
     if len(terms) > 1:
         raise AllocationError(f"unsupported ResourceSlice.NodeSelector with {len(terms)} terms")
     return terms
-
-
-def _only(node_name: str) -> NodeSelector:
-    named = NodeSelectorRequirement(NAME_FIELD, IN, (node_name,))
-    return NodeSelector((NodeSelectorTerm(match_fields=(named,)),))
 
 
 def _add_new(

@@ -75,8 +75,13 @@ class DeviceRules:
         return self.release >= V1_37
 
     @property
-    def checks_capacity_requests(self) -> bool:
-        """Whether a bad request for capacity is an error, and All ignores what is in use."""
+    def rejects_bad_capacity_requests(self) -> bool:
+        """Whether a bad request for capacity is an error, instead of one that no device fits."""
+        return self.release >= V1_37
+
+    @property
+    def all_ignores_use(self) -> bool:
+        """Whether All includes devices of which too much capacity is in use."""
         return self.release >= V1_37
 
     @property

@@ -1,4 +1,4 @@
-"""How much a node's devices are preferred: the earlier an alternative stands, the more."""
+"""How much a node's devices are preferred: earlier alternatives are worth more."""
 
 from __future__ import annotations
 

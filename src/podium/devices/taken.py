@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from podium.api import quantity
 from podium.api.meta import ResourceList
 from podium.api.resource_claims import AllocationResult, DeviceRequestAllocationResult
-from podium.devices.capacity import NOTHING, Amounts
+from podium.devices.capacity import NO_AMOUNTS, Amounts
 from podium.devices.rules import DeviceRules
 from podium.errors import CacheError, InvalidQuantity
 
@@ -32,6 +32,7 @@ class Shares:
         self.amounts: dict[str, int] = {}
 
     def change(self, consumed: ResourceList, sign: int) -> None:
+        """Count a share (``sign`` 1), or stop counting it (-1)."""
         self.count += sign
         if consumed:
             self.with_amounts += sign
@@ -71,7 +72,7 @@ class PoolUse:
 
     def amounts(self, device: str) -> Amounts:
         shares = self.shares.get(device)
-        return NOTHING if shares is None else shares.amounts
+        return NO_AMOUNTS if shares is None else shares.amounts
 
     def is_shared(self, device: str, *, needs_amount: bool) -> bool:
         """Whether a share of the device is held; in 1.36 only one with an amount counts."""
@@ -79,6 +80,7 @@ class PoolUse:
         return shares is not None and bool(shares.with_amounts or not needs_amount)
 
     def change(self, result: DeviceRequestAllocationResult, sign: int, *, is_share: bool) -> None:
+        """Count a result (``sign`` 1), or stop counting it (-1)."""
         self.state = None
         if is_share:
             shares = self.shares.setdefault(result.device, Shares())
@@ -101,7 +103,7 @@ class PoolUse:
         return frozenset(self.exclusive), shares
 
 
-UNUSED: Final = PoolUse()
+UNUSED: Final = PoolUse()  # never changed: ``TakenDevices.remove`` raises before
 
 
 class TakenDevices:
@@ -139,7 +141,7 @@ class TakenDevices:
         self._followers.append(set())
         return self._followers[-1]
 
-    def of(self, pool: PoolKey) -> PoolUse:
+    def use_of(self, pool: PoolKey) -> PoolUse:
         return self._pools.get(pool, UNUSED)
 
     def state(self, pool: PoolKey) -> int:

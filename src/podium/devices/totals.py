@@ -33,10 +33,13 @@ class DeviceTotals:
         self._changed_pools = taken.changes()
         self._kept: dict[str, _Counts] = {}
 
-    def on(
+    def on_rows(
         self, device_class: DeviceClass, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what ``of`` returns, for the nodes on these rows."""
+        """Return for each of these rows what ``on_node`` returns for its node.
+
+        That is how many devices of the class it has, and how many of them are taken.
+        """
         self._follow()
         counts = self._kept.get(device_class.name)
         if counts is None or counts.device_class is not device_class:
@@ -45,19 +48,19 @@ class DeviceTotals:
         outdated = rows[counts.versions[rows] != self._inventory.versions[rows]]
         for row in outdated.tolist():
             node = self._inventory.node(row)
-            found = (0, 0) if node is None else self.of(device_class, node)
+            found = (0, 0) if node is None else self.on_node(device_class, node)
             counts.total[row], counts.taken[row] = found
         counts.versions[outdated] = self._inventory.versions[outdated]
         return counts.total[rows], counts.taken[rows]
 
-    def of(self, device_class: DeviceClass, node: Node) -> tuple[int, int]:
+    def on_node(self, device_class: DeviceClass, node: Node) -> tuple[int, int]:
         """Return how many devices of the class the node has, and how many of them are taken.
 
         Both are 0 if a selector fails.
         """
         total = taken = 0
         try:
-            for given in self._inventory.slices_near(node.name):
+            for given in self._inventory.slices_possible_for(node.name):
                 for index, known in _devices_for(given, node):
                     if self._matches(device_class, given, index):
                         total += 1
@@ -89,7 +92,11 @@ class DeviceTotals:
 
 
 class _Counts:
-    """The counts of one class by row. They are valid where the version is the inventory's."""
+    """The counts of one class by row.
+
+    Invariant: ``versions[row]`` is the inventory's version at which the row was counted, -1 if
+    something was taken of one of its pools, or given back, since then.
+    """
 
     __slots__ = ("device_class", "taken", "total", "versions")
 
@@ -117,11 +124,11 @@ def _devices_for(given: KnownSlice, node: Node) -> Iterator[tuple[int, KnownDevi
                 node, device.node_name, device.all_nodes, device.node_selector
             ):
                 yield index, known
-    elif _is_near(given, node):
+    elif _is_for_node(given, node):
         yield from devices
 
 
-def _is_near(given: KnownSlice, node: Node) -> bool:
+def _is_for_node(given: KnownSlice, node: Node) -> bool:
     """Whether the slice is for a node; one that names no nodes at all is for every node."""
     spec = given.spec
     is_open = not spec.node_name and not spec.all_nodes and spec.node_selector is None

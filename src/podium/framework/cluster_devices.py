@@ -22,7 +22,7 @@ from podium.api.objects import (
 )
 from podium.devices.allocator import Allocator
 from podium.devices.extended_resources import (
-    ANNOTATION,
+    EXTENDED_CLAIM_ANNOTATION,
     ExtendedResources,
     NoExtendedResources,
 )
@@ -35,8 +35,10 @@ from podium.devices.totals import DeviceTotals
 from podium.state.aspects import Aspect, Reader
 from podium.state.cluster import ClusterState
 
+# What a plugin must watch to use ``handle.devices``.
+DEVICE_KINDS: Final = (DeviceClass, ResourceClaim, ResourceSlice)
 # What the allocator reads of a node: its name and labels.
-_READ: Final = Aspect.LABELS
+_READ_OF_NODES: Final = Aspect.LABELS
 
 
 class ClusterDevices:
@@ -63,7 +65,7 @@ class ClusterDevices:
         self._in_flight: dict[str, AllocationResult] = {}
         self._counted: dict[str, AllocationResult] = {}
         self._extended_claims: dict[str, str] = {}  # their keys by the uid of the pod
-        self._tainted: list[tuple[ResourceSlice, ResourceSlice]] = []
+        self._newly_tainted: list[tuple[ResourceSlice, ResourceSlice]] = []
         cluster.follow(ResourceSlice, self._slice_changed)
         if rules.device_taint_rules:
             cluster.follow(DeviceTaintRule, self._taint_rule_changed)
@@ -80,16 +82,19 @@ class ClusterDevices:
         return self.allocator.allocate_each(claims, rows, timeout)
 
     def allocation_on(self, claims: Sequence[ResourceClaim], row: int) -> list[AllocationResult]:
-        """Return what each claim gets on the node of a row where they can be allocated."""
+        """Return what each claim gets on the node of a row.
+
+        Raises ``AllocationError`` where they cannot be allocated.
+        """
         self._follow_nodes()
         return self.allocator.allocation_on(claims, row)
 
-    def counted(
+    def class_totals(
         self, device_class: DeviceClass, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how many devices of a class each row has, and how many of them are taken."""
         self._follow_nodes()
-        return self._totals.on(device_class, rows)
+        return self._totals.on_rows(device_class, rows)
 
     def _follow_nodes(self) -> None:
         changes = self._nodes.catch_up()
@@ -97,9 +102,9 @@ class ClusterDevices:
         if changes.fresh:
             for row in range(self._cluster.table.size):
                 self._inventory.set_node(row, nodes[row])
-        elif changes.aspects & _READ:
+        elif changes.aspects & _READ_OF_NODES:
             for row, aspects in changes.rows.items():
-                if aspects & _READ:
+                if aspects & _READ_OF_NODES:
                     self._inventory.set_node(row, nodes[row])
 
     # --- allocations in flight -------------------------------------------------------------------
@@ -119,13 +124,14 @@ class ClusterDevices:
             return  # the pod names the claim twice, and only the first one will be written
         self._in_flight[claim.uid] = allocation
         if claim.uid not in self._counted:
-            self._count(claim.uid, allocation)
+            self._set_counted(claim.uid, allocation)
 
     def settle(self, uid: str) -> None:
         """End the flight of a claim's allocation; the devices are free unless it was written."""
         allocation = self._in_flight.pop(uid, None)
+        # Identity, not equality: an equal allocation that the API has shown stays counted.
         if allocation is not None and self._counted.get(uid) is allocation:
-            self._count(uid, None)
+            self._set_counted(uid, None)
 
     # --- claims for extended resources -----------------------------------------------------------
 
@@ -136,24 +142,24 @@ class ClusterDevices:
 
     # --- slices that taint rules change ----------------------------------------------------------
 
-    def newly_tainted(self) -> list[tuple[ResourceSlice, ResourceSlice]]:
+    def take_newly_tainted(self) -> list[tuple[ResourceSlice, ResourceSlice]]:
         """Return the slices that taint rules changed since the last call: before and after."""
-        tainted, self._tainted = self._tainted, []
+        tainted, self._newly_tainted = self._newly_tainted, []
         return tainted
 
     # --- what changes ----------------------------------------------------------------------------
 
     def _claim_changed(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
         if old is not None and (new is None or new.uid != old.uid):
-            self._count(old.uid, self._in_flight.get(old.uid))
+            self._set_counted(old.uid, self._in_flight.get(old.uid))
             if self._extended_claims.get(owner := _extended_owner(old)) == old.key:
                 del self._extended_claims[owner]
         if new is not None:
-            self._count(new.uid, new.status.allocation or self._in_flight.get(new.uid))
+            self._set_counted(new.uid, new.status.allocation or self._in_flight.get(new.uid))
             if owner := _extended_owner(new):
                 self._extended_claims[owner] = new.key
 
-    def _count(self, uid: str, allocation: AllocationResult | None) -> None:
+    def _set_counted(self, uid: str, allocation: AllocationResult | None) -> None:
         """Let this be the allocation of the claim that counts."""
         before = self._counted.pop(uid, None)
         if allocation is not None:
@@ -180,13 +186,13 @@ class ClusterDevices:
 
     def _taint_rule_changed(self, old: DeviceTaintRule | None, new: DeviceTaintRule | None) -> None:
         if new is not None:
-            self._tainted += self._slices.set_rule(new)
+            self._newly_tainted += self._slices.set_rule(new)
         elif old is not None:
-            self._tainted += self._slices.remove_rule(old.name)
+            self._newly_tainted += self._slices.remove_rule(old.name)
 
 
 def _extended_owner(claim: ResourceClaim) -> str:
     """Return the uid of the pod for whose extended resources the claim was made, or nothing."""
-    if claim.annotations.get(ANNOTATION) != "true" or claim.controller is None:
+    if claim.annotations.get(EXTENDED_CLAIM_ANNOTATION) != "true" or claim.controller is None:
         return ""
     return claim.controller.uid

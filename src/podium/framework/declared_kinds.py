@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from podium.api.meta import ApiObject
-from podium.api.objects import DeviceClass, ResourceClaim, ResourceSlice
 from podium.errors import PluginError
+from podium.framework.cluster_devices import DEVICE_KINDS, ClusterDevices
 from podium.framework.event_rules import EventRules
 from podium.framework.events import Registration, on
 from podium.framework.plugin import (
@@ -29,7 +29,6 @@ from podium.framework.plugin import (
 from podium.framework.status import text_of
 
 if TYPE_CHECKING:
-    from podium.framework.cluster_devices import ClusterDevices
     from podium.framework.handle import Handle
 
 T = TypeVar("T", bound=ApiObject)
@@ -86,7 +85,7 @@ class PluginHandle:
 
     @property
     def devices(self) -> ClusterDevices:
-        self.cluster.require(DeviceClass, ResourceClaim, ResourceSlice)
+        self.cluster.require(*DEVICE_KINDS)
         return self._shared.devices
 
     def __getattr__(self, name: str) -> Any:

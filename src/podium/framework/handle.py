@@ -126,11 +126,11 @@ class PluginMetrics(Protocol):
     def evicted(self, result: str, seconds: float) -> None:
         """Its evictions ended, with ``success`` or ``error``."""
 
-    def prepared(self, profile: str, driver: str, status: str) -> None:
-        """A pod waited for a device with binding conditions; ``status`` is how that ended."""
+    def device_wait_ended(self, profile: str, driver: str, status: str) -> None:
+        """A pod has waited for a device with binding conditions; ``status`` is how that ended."""
 
     def waited_for_devices(self, profile: str, driver: str, status: str, seconds: float) -> None:
-        """A pod waited so long for its devices, of which this is the driver of one."""
+        """A pod waited this long for its devices; called once for each device, with its driver."""
 
     def claim_created(self, status: str) -> None:
         """A claim for extended resources was created, with ``success`` or ``failure``."""

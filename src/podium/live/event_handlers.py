@@ -227,7 +227,7 @@ class EventHandlers:
     def _taint_rule(self, resource: str, old: ApiObject | None, new: ApiObject | None) -> None:
         """A rule changes devices as if their slices had changed."""
         self._object(resource, old, new)
-        for before, after in self.services.devices.newly_tainted():
+        for before, after in self.services.devices.take_newly_tainted():
             self._happened(self.timer(), [SLICE_UPDATE], before, after)
 
     def _wake(self, resource: str, old: object | None, new: object | None) -> None:

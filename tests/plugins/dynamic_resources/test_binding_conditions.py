@@ -122,8 +122,8 @@ class Counting:
     def __init__(self) -> None:
         self.seen = []
 
-    def prepared(self, profile, driver, status):
-        self.seen.append(("prepared", driver, status))
+    def device_wait_ended(self, profile, driver, status):
+        self.seen.append(("ended", driver, status))
 
     def waited_for_devices(self, profile, driver, status, seconds):
         self.seen.append(("waited", driver, status, seconds))
@@ -145,4 +145,4 @@ def test_waits_are_counted(conditions, label, seconds):
         claiming("gpu"), then=lambda: trial.cluster.set_object(prepared(trial, **conditions))
     )
 
-    assert counting.seen == [("waited", DRIVER, label, seconds), ("prepared", DRIVER, label)]
+    assert counting.seen == [("waited", DRIVER, label, seconds), ("ended", DRIVER, label)]

@@ -5,7 +5,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.api.objects import Pod, ResourceClaim
-from podium.devices.extended_resources import ANNOTATION, ExtendedResources
+from podium.devices.extended_resources import EXTENDED_CLAIM_ANNOTATION, ExtendedResources
 from podium.plugins.dynamic_resources.extended import IN_MEMORY, needs_of
 from podium.testing.builders import node, pod
 from podium.testing.builders_devices import device_class, resource_claim, resource_slice
@@ -110,7 +110,7 @@ def test_claim_of_an_earlier_attempt_is_deleted():
     """Whether it is still right would be hard to tell."""
     old = resource_claim(
         "web-extended-resources-x",
-        annotations={ANNOTATION: "true"},
+        annotations={EXTENDED_CLAIM_ANNOTATION: "true"},
         owner_references=[OWNER],
         finalizers=["resource.kubernetes.io/delete-protection"],
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from podium.plugins.dynamic_resources.hints import CLAIM
+from podium.plugins.dynamic_resources.hints import CLAIM_TOPIC
 from podium.testing.builders import pod
 from podium.testing.builders_devices import resource_claim
 from tests.support.dynamic_resources import Trial, claiming, device, templated, two_nodes
@@ -66,13 +66,13 @@ def test_claim_of_a_template_is_there():
 )
 def test_whom_a_change_of_a_claim_concerns(old, new, names):
     """What frees devices may help every pod; anything else only those that use the claim."""
-    assert CLAIM.of_change(old, new) == names
+    assert CLAIM_TOPIC.of_change(old, new) == names
     trial = Trial(*two_nodes(), OWN)
     if names is not None:
         assert not hint(trial, "ResourceClaim")(claiming("other"), old, new)
 
 
 def test_topics_of_a_pod():
-    assert set(CLAIM.of_pod(claiming("gpu", "nic"))) == {"default/gpu", "default/nic"}
-    assert set(CLAIM.of_pod(templated("gpu-x"))) == {"default/gpu-x"}
-    assert set(CLAIM.of_pod(templated())) == set()
+    assert set(CLAIM_TOPIC.of_pod(claiming("gpu", "nic"))) == {"default/gpu", "default/nic"}
+    assert set(CLAIM_TOPIC.of_pod(templated("gpu-x"))) == {"default/gpu-x"}
+    assert set(CLAIM_TOPIC.of_pod(templated())) == set()

@@ -46,9 +46,9 @@ def test_slices_that_a_rule_changes_are_reported_once():
 
     trial.cluster.set_object(rule(pool="a"))
 
-    [(before, after)] = trial.devices.newly_tainted()
+    [(before, after)] = trial.devices.take_newly_tainted()
     assert (before.name, len(after.spec.devices[0].taints)) == ("a-gpus", 1)
-    assert trial.devices.newly_tainted() == []
+    assert trial.devices.take_newly_tainted() == []
 
 
 def test_without_the_feature():

@@ -19,36 +19,27 @@ from typing import Any, ClassVar
 
 from podium import framework as fwk
 from podium.api.meta import ApiObject
-from podium.api.objects import (
-    AllocationResult,
-    DeviceClass,
-    DeviceTaintRule,
-    Pod,
-    ResourceClaim,
-    ResourceSlice,
-)
-from podium.errors import AllocationError, InvalidSelector
+from podium.api.objects import AllocationResult, DeviceTaintRule, Pod, ResourceClaim
+from podium.errors import AllocationError
+from podium.framework.cluster_devices import DEVICE_KINDS
 from podium.framework.scores import scale, zeros
 from podium.plugins.dynamic_resources import extended
 from podium.plugins.dynamic_resources.args import DynamicResourcesArgs
 from podium.plugins.dynamic_resources.binder import Binder, ClaimNotWritten
 from podium.plugins.dynamic_resources.filtering import Filtering
-from podium.plugins.dynamic_resources.hints import CLAIM, Hints
-from podium.plugins.dynamic_resources.pod_claims import PodClaims, problem_of, reach_of
+from podium.plugins.dynamic_resources.hints import CLAIM_TOPIC, Hints
+from podium.plugins.dynamic_resources.pod_claims import NO_CLAIMS, PodClaims, check
 from podium.plugins.dynamic_resources.references import Unresolved, claims_of
 from podium.plugins.dynamic_resources.release import Releases
-from podium.plugins.dynamic_resources.waiting import Preparation
+from podium.plugins.dynamic_resources.waiting import PreparationWait
 
 NO_STATE = fwk.Status.error("not found")
-DEALLOCATED = fwk.Status.unschedulable("deallocation of ResourceClaim completed")
-DELETED = fwk.Status.unschedulable("deletion of ResourceClaim completed")
 NO_ALLOCATION = fwk.Status.error("claim allocation not found for node")
 DEPENDS_ON_NOTHING = fwk.Dependencies()
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.DEVICES)
 DEPENDENCIES_OF_EXTENDED = fwk.Dependencies(
     node=fwk.Aspect.LABELS | fwk.Aspect.RESOURCES, cluster=fwk.Aspect.DEVICES
 )
-NO_CLAIMS = PodClaims()
 
 
 class DynamicResources(
@@ -63,14 +54,10 @@ class DynamicResources(
 ):
     name = "DynamicResources"
     Args = DynamicResourcesArgs
-    watches: ClassVar[tuple[type[ApiObject], ...]] = (
-        ResourceClaim,
-        DeviceClass,
-        ResourceSlice,
-        DeviceTaintRule,
-    )
-    no_claims: ClassVar[fwk.Status] = fwk.Status.unschedulable()
-    no_help: ClassVar[fwk.Status] = fwk.Status.unschedulable()
+    watches: ClassVar[tuple[type[ApiObject], ...]] = (*DEVICE_KINDS, DeviceTaintRule)
+    # What PostFilter returns if the pod has no claims, and if no claim can be given back.
+    status_without_claims: ClassVar[fwk.Status] = fwk.Status.unschedulable()
+    status_without_help: ClassVar[fwk.Status] = fwk.Status.unschedulable()
 
     def __init__(self, args: DynamicResourcesArgs, handle: fwk.Handle) -> None:
         self._handle = handle
@@ -80,7 +67,7 @@ class DynamicResources(
         self._claims = handle.cluster.objects(ResourceClaim)
         self._binder = Binder(handle)
         self._releases = Releases(handle)
-        self._preparation = Preparation(handle, args.binding_timeout)
+        self._preparation = PreparationWait(handle, args.binding_timeout)
         self._filtering = Filtering(handle, args.filter_timeout, args.binding_timeout)
         self._hints = Hints(self._claims.get)
 
@@ -116,34 +103,10 @@ class DynamicResources(
             claims.claims.append(known or extended.new_claim(pod))
         if not claims.claims:
             return fwk.skip()
-        status = self._check(claims)
+        status = check(claims, self._devices)
         if status.ok:
             state.put(claims)
         return status
-
-    def _check(self, claims: PodClaims) -> fwk.Status:
-        """Return why the claims can be used on no node; success if nothing speaks against it."""
-        for index, claim in enumerate(claims.claims):
-            if claim.status.allocation is not None:
-                try:
-                    reach = reach_of(claim)
-                except InvalidSelector as problem:
-                    return fwk.Status.error(problem)
-                if reach is not None:
-                    claims.on_nodes[index] = reach
-                continue
-            if self._devices.is_in_flight(claim):
-                text = f"resource claim {claim.key} is in the process of being allocated"
-                return fwk.Status.unresolvable(text)
-            if claim is not claims.extended:
-                status = problem_of(
-                    claim,
-                    self._devices.classes.get,
-                    prioritized_list=self._devices.rules.prioritized_list,
-                )
-                if not status.ok:
-                    return status
-        return fwk.SUCCESS
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         claims = state.get(PodClaims)
@@ -159,20 +122,9 @@ class DynamicResources(
             # An earlier PreFilter rejected the pod. As upstream, this error then ends PostFilter.
             # It is not a fault, so nothing is raised or logged.
             return None, NO_STATE
-        return None, self._give_back(claims, pod) if claims.claims else self.no_claims
-
-    def _give_back(self, claims: PodClaims, pod: Pod) -> fwk.Status:
-        """Start to deallocate or delete one claim, if that may help."""
-        for claim in claims.deallocatable:
-            if all(consumer.uid == pod.uid for consumer in claim.status.reserved_for):
-                work = self._releases.deallocate(claim)
-                self._handle.spawn(f"deallocation of claim {claim.key}", work)
-                return DEALLOCATED
-        made = claims.extended
-        if made is not None and not extended.is_in_memory(made):
-            self._handle.spawn(f"deletion of claim {made.key}", self._releases.delete(made))
-            return DELETED
-        return self.no_help
+        if not claims.claims:
+            return None, self.status_without_claims
+        return None, self._releases.give_back(claims, pod) or self.status_without_help
 
     # --- Score -----------------------------------------------------------------------------------
 
@@ -213,7 +165,10 @@ class DynamicResources(
     def allocation(
         self, claims: PodClaims, pod: Pod, node_name: str
     ) -> tuple[list[AllocationResult], extended.Needs | None] | None:
-        """Return what each claim without an allocation gets on a node; ``None`` for nothing."""
+        """Return what each claim without an allocation gets on a node.
+
+        ``None`` if nothing is to be allocated there.
+        """
         node = self._handle.cluster.node(node_name)
         return None if node is None else self._filtering.allocation(claims, pod, node)
 
@@ -253,7 +208,7 @@ class DynamicResources(
                 "resource.k8s.io/ResourceClaim",
                 "add|update|delete",
                 hint=self._hints.claim_helps,
-                topic=CLAIM,
+                topic=CLAIM_TOPIC,
             ),
             fwk.on("TargetPod", "generated-claim", hint=self._hints.claims_were_made),
             fwk.on("resource.k8s.io/DeviceClass", "add|update"),
@@ -264,11 +219,11 @@ class DynamicResources(
 class ReportingDynamicResources(DynamicResources):
     """DynamicResources as of 1.36, which adds a text to the message of every rejected pod."""
 
-    no_claims = fwk.Status.unschedulable("no new claims to deallocate")
-    no_help = fwk.Status.unschedulable("still not schedulable")
+    status_without_claims = fwk.Status.unschedulable("no new claims to deallocate")
+    status_without_help = fwk.Status.unschedulable("still not schedulable")
 
 
 class DynamicResourcesWithoutTaintRules(DynamicResources):
     """DynamicResources without the feature DRADeviceTaintRules."""
 
-    watches = (ResourceClaim, DeviceClass, ResourceSlice)
+    watches = DEVICE_KINDS

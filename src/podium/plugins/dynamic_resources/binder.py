@@ -13,9 +13,8 @@ from podium.api.objects import (
     Pod,
     PodExtendedResourceClaimStatus,
     ResourceClaim,
-    ResourceClaimConsumerReference,
 )
-from podium.api.resource_claims import FINALIZER
+from podium.api.resource_claims import FINALIZER, consumer
 from podium.api.times import time_text
 from podium.clock import sleep
 from podium.errors import ApiError, Conflict
@@ -158,8 +157,8 @@ class Binder:
         self, claim: ResourceClaim, allocation: AllocationResult | None, pod: Pod
     ) -> dict[str, object]:
         """Return the fields of the claim's status that change."""
-        consumer = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-        status: dict[str, object] = {"reservedFor": [*claim.status.reserved_for, consumer]}
+        reserved_for = [*claim.status.reserved_for, consumer(pod)]
+        status: dict[str, object] = {"reservedFor": reserved_for}
         wanted = allocation or claim.status.allocation
         if self._has_conditions:
             if wanted is None:

@@ -1,4 +1,4 @@
-"""Devices that must be prepared before a pod can use them: are the claims of a pod ready?
+"""Devices that must be prepared before a pod can use them, and whether they are.
 
 A driver reports it in the status of the claim.
 """
@@ -13,9 +13,7 @@ from podium.api.objects import (
     DeviceRequestAllocationResult,
     ResourceClaim,
 )
-from podium.api.times import parse_time
-
-NANO = 10**9
+from podium.api.times import NANOSECONDS, parse_time
 
 
 class BindingFailed(Exception):
@@ -59,10 +57,10 @@ def is_late(claim: ResourceClaim, timeout: float, now: float) -> bool:
     if allocation is None or not allocation.allocation_timestamp or not must_be_prepared(claim):
         return False
     allocated = parse_time(allocation.allocation_timestamp)
-    return allocated + int(timeout * NANO) < int(now * NANO)
+    return allocated + int(timeout * NANOSECONDS) < int(now * NANOSECONDS)
 
 
-def is_hopeless(claim: ResourceClaim, timeout: float, now: float) -> bool:
+def cannot_become_ready(claim: ResourceClaim, timeout: float, now: float) -> bool:
     """Return whether a device of the claim cannot be prepared, or was not prepared in time."""
     try:
         return not is_ready(claim) and is_late(claim, timeout, now)

@@ -23,9 +23,9 @@ from podium.api.objects import (
     ResourceClaim,
     ResourceClaimSpec,
 )
-from podium.api.quantity import parse
+from podium.api.quantity import NANO, parse
 from podium.api.resource_claims import EXACT_COUNT
-from podium.devices.extended_resources import ANNOTATION, ExtendedResources
+from podium.devices.extended_resources import EXTENDED_CLAIM_ANNOTATION, ExtendedResources
 
 # Not a valid name, so that no claim in the API can have it.
 IN_MEMORY: Final = "<extended-resources>"
@@ -48,7 +48,7 @@ def new_claim(pod: Pod) -> ResourceClaim:
         generate_name=f"{pod.name}-extended-resources-",
         namespace=pod.namespace,
         uid=str(uuid4()),
-        annotations={ANNOTATION: "true"},
+        annotations={EXTENDED_CLAIM_ANNOTATION: "true"},
         owner_references=(owner,),
     )
     return ResourceClaim(metadata=metadata)
@@ -64,12 +64,12 @@ def is_in_memory(claim: ResourceClaim) -> bool:
     return claim.name == IN_MEMORY
 
 
-def needs_of(pod: Pod, resources: Collection[str], classes: ExtendedResources) -> Needs:
+def needs_of(pod: Pod, resources: Collection[str], provided: ExtendedResources) -> Needs:
     """Return what the pod asks for if devices serve these resources."""
     requests: list[DeviceRequest] = []
     mappings: list[Mapping] = []
     for resource in sorted(resources):
-        provider = classes.class_of(resource)
+        provider = provided.classes.get(resource)
         if provider is not None:
             found = _needs_of_one(pod, resource, provider.name)
             requests += found.requests
@@ -132,11 +132,8 @@ def _uses(containers: Sequence[Container], resource: str) -> Iterator[_Use]:
 
 def _whole(amount: str | int | float) -> int:
     """Return a whole amount; 0 for one that is not whole."""
-    units, rest = divmod(parse(amount), _NANO)
+    units, rest = divmod(parse(amount), NANO)
     return 0 if rest else units
-
-
-_NANO: Final = 10**9
 
 
 def _mapping(use: _Use, resource: str, request: str) -> Mapping:

@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from podium import framework as fwk
 from podium.api import resources
 from podium.api.objects import AllocationResult, Pod, ResourceClaim
-from podium.devices import FAILED, TIMED_OUT, allocated_score
+from podium.devices import FAILED, FOUND, INVALID_POOLS, REFUSED, TIMED_OUT, allocated_score
 from podium.devices.extended_resources import may_be_provided
 from podium.errors import AllocationError
 from podium.framework.scores import zeros
-from podium.plugins.dynamic_resources.binding_conditions import is_hopeless
+from podium.plugins.dynamic_resources.binding_conditions import cannot_become_ready
 from podium.plugins.dynamic_resources.extended import Needs, needs_of, with_requests
 from podium.plugins.dynamic_resources.pod_claims import PodClaims
 
-STALE: Final = fwk.Status.unresolvable("cannot schedule extended resource claim")
-# The statuses of nodes, by their number in columns. The last one stands for an error.
+LEFTOVER_CLAIM: Final = fwk.Status.unresolvable("cannot schedule extended resource claim")
+# The statuses of nodes, by their number in columns. The last number stands for an error.
 _OK, _NOT_OFFERED, _NOT_FREE, _BAD_POOLS, _UNAVAILABLE, _ERROR = range(6)
 _STATUSES: Final = (
     fwk.SUCCESS,
@@ -29,16 +29,18 @@ _STATUSES: Final = (
     fwk.Status.unresolvable("invalid resource pools were encountered"),
     fwk.Status.unresolvable("resourceclaim not available on the node"),
 )
-# By how a search ended, beginning with TIMED_OUT, which is -1.
-_OF_KIND: Final = np.array([_ERROR, _OK, _NOT_FREE, _BAD_POOLS, _ERROR], np.intp)
+# TIMED_OUT is -1, which is the last element.
+_STATUS_BY_ENDING: Final = np.empty(5, np.intp)
+_STATUS_BY_ENDING[[FOUND, REFUSED, INVALID_POOLS]] = _OK, _NOT_FREE, _BAD_POOLS
+_STATUS_BY_ENDING[[FAILED, TIMED_OUT]] = _ERROR
 
 Mask = NDArray[np.bool_]
 
 
 class Variant(NamedTuple):
-    """The claims to allocate on some nodes; ``positions`` are those of the nodes in a view.
+    """Claims to allocate on some of the nodes.
 
-    ``needs`` are what the claim for extended resources asks for there.
+    ``positions`` index the view; ``needs`` is what the claim for extended resources asks for there.
     """
 
     positions: NDArray[np.intp]
@@ -59,22 +61,24 @@ class Filtering:
         """Return a status for each node; note the allocated claims that some nodes cannot use."""
         claims.is_filtered = True
         if claims.extended is not None and claims.extended.spec.devices.requests:
-            return fwk.Column.uniform(STALE, len(nodes))  # PostFilter deletes this claim
-        statuses, index = list(_STATUSES), np.zeros(len(nodes), np.intp)
+            return fwk.Column.uniform(LEFTOVER_CLAIM, len(nodes))  # PostFilter deletes this claim
+        index = np.zeros(len(nodes), np.intp)
+        error: fwk.Status | None = None
         for variant in self._variants(claims, pod, nodes):
-            kinds = self._kinds(variant, nodes)
-            index[variant.positions] = _OF_KIND[kinds + 1]
-            failed = (kinds == FAILED) | (kinds == TIMED_OUT)
-            if failed.any():
+            endings = self._endings(variant, nodes)
+            index[variant.positions] = _STATUS_BY_ENDING[endings]
+            failed = (endings == FAILED) | (endings == TIMED_OUT)
+            # The first error ends the attempt for all nodes, as upstream.
+            if error is None and failed.any():
                 position = int(variant.positions[failed.argmax()])
-                is_late = bool(kinds[failed.argmax()] == TIMED_OUT)
-                statuses.append(self._error(variant, nodes.at(position), is_late))
+                is_late = bool(endings[failed.argmax()] == TIMED_OUT)
+                error = self._error(variant, nodes.at(position), is_late)
         if claims.has_extended:
-            index[self._lacking(pod, nodes)] = _NOT_OFFERED
+            index[self._without_resource(pod, nodes)] = _NOT_OFFERED
         index[self._unavailable(claims, nodes, index == _OK)] = _UNAVAILABLE
         if not index.any():
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
-        return fwk.Column(statuses, index)
+        return fwk.Column([*_STATUSES, *((error,) if error else ())], index)
 
     def scores(self, claims: PodClaims, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         """Return how much each node's devices are wanted; only alternatives make a difference."""
@@ -106,9 +110,9 @@ class Filtering:
 
     # --- claims to allocate ----------------------------------------------------------------------
 
-    def _kinds(self, variant: Variant, nodes: fwk.Rows) -> NDArray[np.int8]:
+    def _endings(self, variant: Variant, nodes: fwk.Rows) -> NDArray[np.int8]:
         rows = nodes.index[variant.positions]
-        return self._devices.allocate_each(variant.claims, rows, self._timeout).kinds
+        return self._devices.allocate_each(variant.claims, rows, self._timeout).endings
 
     def _variants(self, claims: PodClaims, pod: Pod, nodes: fwk.Rows) -> Iterator[Variant]:
         """Yield the claims to allocate; they differ between nodes for extended resources."""
@@ -129,7 +133,7 @@ class Filtering:
             yield Variant(np.flatnonzero(by_devices.index == number), asking, needs)
 
     def _error(self, variant: Variant, node: fwk.NodeInfo, is_late: bool) -> fwk.Status:
-        """Return the error of the first node on which the search failed; it ends the attempt."""
+        """Return the error of a node on which the search failed."""
         if is_late:
             text = f"node {node.name}: timed out trying to allocate devices"
             return fwk.Status.error(text)
@@ -137,28 +141,28 @@ class Filtering:
             self._devices.allocator.allocate(variant.claims, node.node)
         except AllocationError as fault:
             return fwk.Status.error(fault)
-        return _STATUSES[_NOT_FREE]  # it depends on nothing that has changed since
+        raise AssertionError("the search failed before, and nothing has changed since")
 
-    # --- nodes that do not do --------------------------------------------------------------------
+    # --- nodes that cannot be used ---------------------------------------------------------------
 
-    def _lacking(self, pod: Pod, nodes: fwk.Rows) -> Mask:
-        """Return the nodes that lack an extended resource that devices do not provide either."""
+    def _without_resource(self, pod: Pod, nodes: fwk.Rows) -> Mask:
+        """Mark the nodes that lack an extended resource which no device class provides."""
         lacking = np.zeros(len(nodes), np.bool_)
         for name, amount in resources.spec_requests(pod)[0].items():
             if not amount or not may_be_provided(name):
                 continue
-            if self._devices.extended_resources.class_of(name) is not None:
+            if name in self._devices.extended_resources.classes:
                 continue
             for position in np.flatnonzero(nodes.allocatable(name) == 0).tolist():
                 lacking[position] |= name not in nodes.at(position).node.status.allocatable
         return lacking
 
     def _unavailable(self, claims: PodClaims, nodes: fwk.Rows, fitting: Mask) -> Mask:
-        """Return the nodes, of the fitting ones, that cannot use an allocated claim."""
+        """Mark the nodes, of the fitting ones, that cannot use an allocated claim."""
         unavailable = np.zeros(len(nodes), np.bool_)
         for index, claim in enumerate(claims.claims):
             reach = claims.on_nodes.get(index)
-            if self._is_hopeless(claim):
+            if self._cannot_become_ready(claim):
                 missing = fitting
             elif reach is None:
                 continue
@@ -171,11 +175,11 @@ class Filtering:
                 unavailable |= missing
         return unavailable
 
-    def _is_hopeless(self, claim: ResourceClaim) -> bool:
+    def _cannot_become_ready(self, claim: ResourceClaim) -> bool:
         """Return whether the devices of an allocated claim will never be prepared."""
         if claim.status.allocation is None or not self._devices.rules.binding_conditions:
             return False
-        return is_hopeless(claim, self._binding_timeout, self._handle.clock.now())
+        return cannot_become_ready(claim, self._binding_timeout, self._handle.clock.now())
 
 
 def _has_alternatives(claim: ResourceClaim) -> bool:

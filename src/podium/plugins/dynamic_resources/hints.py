@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from podium.api.objects import Pod, ResourceClaim
+from podium.api.resource_claims import claim_keys
 from podium.framework.events import Topic
 from podium.plugins.dynamic_resources.references import (
     FindClaim,
     Unresolved,
     can_be_resolved,
     claims_of,
-    keys_of,
 )
 
 
@@ -23,8 +23,12 @@ def _concerned_claim(old: ResourceClaim | None, new: ResourceClaim | None) -> li
     return None if claim is None or (had and not has) else [claim.key]
 
 
-# Each change of a claim would otherwise be put to all pods that wait for claims.
-CLAIM: Final = Topic(_concerned_claim, keys_of)
+def _claims_that_concern(pod: Pod) -> set[str]:
+    return set(claim_keys(pod))
+
+
+# Without it the hint would be asked about each pod that waits for claims, at each change of one.
+CLAIM_TOPIC: Final = Topic(_concerned_claim, _claims_that_concern)
 
 
 class Hints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from podium import framework as fwk
 from podium.api.objects import (
@@ -13,6 +14,8 @@ from podium.api.objects import (
     ResourceClaim,
 )
 from podium.api.selectors import NodeSelectorMatcher, node_selector
+from podium.errors import InvalidSelector
+from podium.framework.cluster_devices import ClusterDevices
 from podium.plugins.dynamic_resources.extended import Needs
 
 FindClass = Callable[[str], DeviceClass | None]
@@ -21,12 +24,16 @@ PRIORITIZED_LIST = "has subrequests, but the DRAPrioritizedList feature is disab
 
 @dataclass(slots=True, eq=False)
 class PodClaims:
-    """PreFilter's state. It is never shared between pods.
+    """PreFilter's state.
+
+    Each pod has its own, except ``NO_CLAIMS``, which pods without claims share: nothing may change
+    it.
 
     ``claims`` has the claims that the pod names, followed by the one for its extended resources if
     ``has_extended``. PreBind replaces claims by what it has written. ``on_nodes`` has the node
-    selectors of allocated claims. Filter fills in ``unavailable``, the indexes of allocated claims
-    that cannot be used on some node. Reserve fills in ``reserved``, by the index of the claim, and
+    selectors of allocated claims. ``is_filtered`` says that Filter has run: without it Reserve has
+    nothing to allocate. Filter fills in ``unavailable``, the indexes of allocated claims that
+    cannot be used on some node. Reserve fills in ``reserved``, by the index of the claim, and
     ``needs``, what the claim for extended resources asks for on the node. ``in_doubt`` has the
     indexes of claims whose allocation may have been written: the API gave no clear answer.
     """
@@ -61,8 +68,36 @@ class PodClaims:
         return (self.claims[at] for at in sorted(self.unavailable) if at < len(self.named))
 
 
+NO_CLAIMS: Final = PodClaims()
+
+
+def check(claims: PodClaims, devices: ClusterDevices) -> fwk.Status:
+    """Return why the claims cannot be used on any node; success if they may be.
+
+    It notes on which nodes the allocated ones can be used.
+    """
+    for index, claim in enumerate(claims.claims):
+        if claim.status.allocation is not None:
+            try:
+                reach = reach_of(claim)
+            except InvalidSelector as problem:
+                return fwk.Status.error(problem)
+            if reach is not None:
+                claims.on_nodes[index] = reach
+            continue
+        if devices.is_in_flight(claim):
+            text = f"resource claim {claim.key} is in the process of being allocated"
+            return fwk.Status.unresolvable(text)
+        if claim is not claims.extended:
+            has_alternatives = devices.rules.prioritized_list
+            status = problem_of(claim, devices.classes.get, prioritized_list=has_alternatives)
+            if not status.ok:
+                return status
+    return fwk.SUCCESS
+
+
 def problem_of(claim: ResourceClaim, find: FindClass, *, prioritized_list: bool) -> fwk.Status:
-    """Return why a claim can be allocated on no node; success if nothing is wrong with it."""
+    """Return why a claim cannot be allocated on any node; success if nothing is wrong with it."""
     for request in claim.spec.devices.requests:
         if request.exactly is None and not request.first_available:
             return _refused(claim, request, "unknown request type")

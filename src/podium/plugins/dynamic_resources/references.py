@@ -55,21 +55,8 @@ def _usable(pod: Pod, reference: PodResourceClaim, name: str, find: FindClaim) -
         raise Unresolved(f'could not find ResourceClaim "{key}"')
     if claim.is_terminating:
         raise Unresolved(f'resourceclaim "{claim.name}" is being deleted')
-    if reference.resource_claim_name is None and not is_for_pod(claim, pod):
+    if reference.resource_claim_name is None and not claim.is_made_for(pod.uid):
         raise Unresolved(
             f"ResourceClaim {key} was not created for Pod {pod.key} (Pod is not owner)"
         )
     return claim
-
-
-def keys_of(pod: Pod) -> set[str]:
-    """Return the keys of the claims that the pod names, or that were made for it."""
-    named = [each.resource_claim_name for each in pod.spec.resource_claims]
-    made = [each.resource_claim_name for each in pod.status.resource_claim_statuses]
-    return {f"{pod.namespace}/{name}" for name in (*named, *made) if name is not None}
-
-
-def is_for_pod(claim: ResourceClaim, pod: Pod) -> bool:
-    """Return whether the claim was made for this pod."""
-    controller = claim.controller
-    return controller is not None and controller.uid == pod.uid

@@ -16,6 +16,16 @@ from podium.plugins.dynamic_resources.pod_claims import PodClaims
 
 CHECK_SECONDS: Final = 5.0
 NOTHING_LEFT: Final = {"reservedFor": None, "allocation": None, "devices": None}
+DEALLOCATED: Final = fwk.Status.unschedulable("deallocation of ResourceClaim completed")
+DELETED: Final = fwk.Status.unschedulable("deletion of ResourceClaim completed")
+
+NOT_UNRESERVED: Final = (
+    "cannot remove the reservation of a pod from a claim; the next attempt of the pod uses it"
+)
+NOT_DEALLOCATED: Final = "cannot deallocate a claim; the pod is tried again when the claim changes"
+NOT_DELETED: Final = (
+    "cannot delete a claim for extended resources; the pod is tried again when the claim changes"
+)
 
 
 class Releases:
@@ -46,7 +56,7 @@ class Releases:
             try:
                 left = await self._handle.client.remove_consumer(claim, pod.uid)
             except ApiError as fault:
-                self._report("unreserve", claim, fault)
+                self._report(NOT_UNRESERVED, claim, fault)
             else:
                 self._handle.cluster.learn(left)
         for claim in _made_for(claims):
@@ -70,12 +80,24 @@ class Releases:
 
     # --- PostFilter ------------------------------------------------------------------------------
 
+    def give_back(self, claims: PodClaims, pod: Pod) -> fwk.Status | None:
+        """Start to deallocate or delete one claim; ``None`` if that cannot help."""
+        for claim in claims.deallocatable:
+            if all(consumer.uid == pod.uid for consumer in claim.status.reserved_for):
+                work = self.deallocate(claim)
+                self._handle.spawn(f"deallocation of claim {claim.key}", work)
+                return DEALLOCATED
+        for made in _made_for(claims):
+            self._handle.spawn(f"deletion of claim {made.key}", self.delete(made))
+            return DELETED
+        return None
+
     async def deallocate(self, claim: ResourceClaim) -> None:
         """Free the devices of an allocated claim."""
         try:
             left = await self._handle.client.patch_claim_status(claim, NOTHING_LEFT)
         except ApiError as fault:
-            self._report("deallocation", claim, fault)
+            self._report(NOT_DEALLOCATED, claim, fault)
         else:
             self._handle.cluster.learn(left)
 
@@ -87,7 +109,7 @@ class Releases:
         except NotFound:
             return
         except ApiError as fault:
-            self._report("deletion", claim, fault)
+            self._report(NOT_DELETED, claim, fault)
 
     async def _without_finalizer(self, claim: ResourceClaim) -> None:
         for left in reversed(range(TRIES)):
@@ -102,12 +124,8 @@ class Releases:
             await sleep(self._handle.clock, RETRY_SECONDS)
             claim = await self._handle.client.read(ResourceClaim, claim.key)
 
-    def _report(self, what: str, claim: ResourceClaim, fault: ApiError) -> None:
-        self._handle.log.warning(
-            f"{what} of a claim failed; the pod is tried again when the claim changes",
-            claim=claim.key,
-            err=str(fault),
-        )
+    def _report(self, event: str, claim: ResourceClaim, fault: ApiError) -> None:
+        self._handle.log.warning(event, claim=claim.key, err=str(fault))
 
 
 def _reserved_for(claims: PodClaims, pod: Pod) -> Iterator[ResourceClaim]:

@@ -21,14 +21,14 @@ from podium.plugins.dynamic_resources.pod_claims import PodClaims
 POLL_SECONDS: Final = 5.0
 
 
-class End(NamedTuple):
+class WaitResult(NamedTuple):
     """How a wait ended; ``label`` is its name in metrics."""
 
     label: str
     status: fwk.Status
 
 
-class Preparation:
+class PreparationWait:
     """Waits for the devices of pods whose claims are written."""
 
     def __init__(self, handle: fwk.Handle, timeout: float) -> None:
@@ -44,16 +44,16 @@ class Preparation:
         event = EventNote("Normal", "BindingConditionsPending", "Scheduling", note)
         self._handle.events.record(pod, None, event)
         start = self._handle.clock.now()
-        end = await self._end(claims)
-        self._count(claims, end.label, self._handle.clock.now() - start)
-        return end.status
+        result = await self._wait_for_end(claims)
+        self._count(claims, result.label, self._handle.clock.now() - start)
+        return result.status
 
-    async def _end(self, claims: PodClaims) -> End:
+    async def _wait_for_end(self, claims: PodClaims) -> WaitResult:
         left = self._timeout
         while True:
-            end = self._progress(claims)
-            if end is not None:
-                return end
+            result = self._result(claims)
+            if result is not None:
+                return result
             if left <= 0:
                 return _timed_out("context deadline exceeded")
             await sleep(self._handle.clock, min(POLL_SECONDS, left))
@@ -64,28 +64,28 @@ class Preparation:
         for result in (each for claim in claims.claims for each in results_of(claim)):
             metrics.waited_for_devices(profile, result.driver, label, seconds)
             if result.binding_conditions:
-                metrics.prepared(profile, result.driver, label)
+                metrics.device_wait_ended(profile, result.driver, label)
 
-    def _progress(self, claims: PodClaims) -> End | None:
-        """Return how the wait ends, or ``None`` while it is worth waiting."""
+    def _result(self, claims: PodClaims) -> WaitResult | None:
+        """Return how the wait has ended, or ``None`` while it is worth waiting."""
         for index, claim in enumerate(claims.claims):
             if is_in_memory(claim):
                 continue
             known = self._find(claim.key)
             if known is None:
                 missing = f'could not find ResourceClaim "{claim.key}"'
-                return End("error", fwk.Status.error(missing))
+                return WaitResult("error", fwk.Status.error(missing))
             claims.claims[index] = known
             try:
                 if is_ready(known):
                     continue
             except BindingFailed as failure:
-                return End("failure", fwk.Status.error(str(failure)))
+                return WaitResult("failure", fwk.Status.error(str(failure)))
             if is_late(known, self._timeout, self._handle.clock.now()):
                 return _timed_out(f"claim={known.name}")
             return None
-        return End("success", fwk.SUCCESS)
+        return WaitResult("success", fwk.SUCCESS)
 
 
-def _timed_out(what: str) -> End:
-    return End("timeout", fwk.Status.error(f"device binding timeout: {what}"))
+def _timed_out(what: str) -> WaitResult:
+    return WaitResult("timeout", fwk.Status.error(f"device binding timeout: {what}"))

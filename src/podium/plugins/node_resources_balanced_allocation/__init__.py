@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api import resources
-from podium.api.objects import DeviceClass, Pod, ResourceClaim, ResourceSlice
+from podium.api.objects import Pod
 from podium.framework.args import invalid
-from podium.framework.device_amounts import WithDevices
+from podium.framework.cluster_devices import DEVICE_KINDS
+from podium.framework.device_amounts import NodesWithDevices, scores_devices
 from podium.framework.resource_scoring import (
     CPU_AND_MEMORY,
     Demand,
@@ -52,7 +53,7 @@ class Demands:
 
 class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
     name = "NodeResourcesBalancedAllocation"
-    watches = (DeviceClass, ResourceClaim, ResourceSlice)
+    watches = DEVICE_KINDS
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         resources: tuple[ResourceSpec, ...] = CPU_AND_MEMORY
@@ -76,7 +77,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
     def sign(self, pod: Pod) -> Hashable:
         if resources.is_held(pod):
             raise fwk.NotSignable  # its status counts, which a pending pod hardly ever has
-        if self.classes and self._scores_devices(pod):
+        if self.classes and scores_devices(self.devices, pod, self.resources):
             raise fwk.NotSignable  # what devices there are matters, too
         return resources.written_requests(pod)
 
@@ -94,7 +95,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         asked = state.find(Demands) or self.demands_of(pod)
         if asked is None:
             return 0  # the profile has Score of this plugin enabled, but not PreScore
-        with_devices = WithDevices.of(self.devices, asked.of, node) if self.classes else None
+        with_devices = NodesWithDevices.of(self.devices, asked.of, node) if self.classes else None
         there = [share for share in shares(asked.of, with_devices or node) if share.capacity]
         return int(points(balance_with(there), balance_of(there)))
 
@@ -102,7 +103,7 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
         asked = state.find(Demands) or self.demands_of(pod)
         if asked is None:
             return np.zeros(len(nodes), np.int64)
-        if self.classes and (more := WithDevices.of(self.devices, asked.of, nodes)):
+        if self.classes and (more := NodesWithDevices.of(self.devices, asked.of, nodes)):
             after = balances(asked.of, more, balance_with)
             return cast("fwk.Scores", points(after, balances(asked.of, more, balance_of)))
         before = self.current.on(nodes, asked.of)
@@ -112,11 +113,6 @@ class NodeResourcesBalancedAllocation(fwk.PreScorePlugin, fwk.ScorePlugin):
             return scores
         small: NDArray[np.int16] = points(balances_of_two(floats, nodes, asked.of), before)
         return small.astype(np.int64)
-
-    def _scores_devices(self, pod: Pod) -> bool:
-        """Return whether the pod requests a listed resource that a device class provides."""
-        provided = self.devices.extended_resources.requested_by(pod)
-        return any(spec.name in provided for spec in self.resources)
 
     def demands_of(self, pod: Pod) -> Demands | None:
         # The pod's status counts here, unlike in NodeResourcesFit.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium import framework as fwk
-from podium.framework.device_amounts import WithDevices
+from podium.framework.device_amounts import NodesWithDevices
 from podium.framework.resource_scoring import Demand, FloatColumns, scratch, wrapped
 
 
@@ -28,7 +28,7 @@ class Share(NamedTuple):
         return Share(self.capacity[mask], self.used[mask], self.demand)
 
 
-Nodes = fwk.NodeInfo | fwk.Rows | WithDevices
+Nodes = fwk.NodeInfo | fwk.Rows | NodesWithDevices
 
 
 def shares(asked: Iterable[Demand], nodes: Nodes) -> list[Share]:
@@ -39,7 +39,7 @@ def shares(asked: Iterable[Demand], nodes: Nodes) -> list[Share]:
 
 
 def by_resources_present(
-    asked: Sequence[Demand], nodes: fwk.Rows | WithDevices
+    asked: Sequence[Demand], nodes: fwk.Rows | NodesWithDevices
 ) -> Iterable[tuple[Any, list[Share]]]:
     """Yield a mask of the nodes with the same resources, and their shares of these resources."""
     there = shares(asked, nodes)
@@ -51,7 +51,7 @@ def by_resources_present(
 
 def balances(
     asked: Sequence[Demand],
-    nodes: fwk.Rows | WithDevices,
+    nodes: fwk.Rows | NodesWithDevices,
     rule: Callable[[Sequence[Share]], Any],
 ) -> NDArray[np.int64]:
     """Return each node's balance; ``rule`` is ``balance_of`` or ``balance_with``."""

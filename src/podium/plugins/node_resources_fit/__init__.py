@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from podium import framework as fwk
 from podium.api import resources
-from podium.api.objects import DeviceClass, Node, Pod, ResourceClaim, ResourceSlice
-from podium.framework.device_amounts import WithDevices
+from podium.api.objects import Node, Pod
+from podium.framework.cluster_devices import DEVICE_KINDS
+from podium.framework.device_amounts import NodesWithDevices, scores_devices
 from podium.framework.resource_scoring import CPU_AND_MEMORY, Demand
 from podium.plugins.node_resources_fit import hints
 from podium.plugins.node_resources_fit.args import FitArgs
@@ -65,7 +66,7 @@ class NodeResourcesFit(
 ):
     name = "NodeResourcesFit"
     Args = FitArgs
-    watches = (DeviceClass, ResourceClaim, ResourceSlice)
+    watches = DEVICE_KINDS
 
     def __init__(self, args: FitArgs, handle: fwk.Handle) -> None:
         self.args = args
@@ -79,7 +80,7 @@ class NodeResourcesFit(
 
     def sign(self, pod: Pod) -> Hashable:
         if self.classes and (provided := self.devices.extended_resources.requested_by(pod)):
-            if any(spec.name in provided for spec in self.resources):
+            if scores_devices(self.devices, pod, self.resources):
                 raise fwk.NotSignable  # the score depends on what devices there are
             return resources.written_requests(pod), provided
         # As written, which is faster than summing up, and replicas are written the same.
@@ -124,13 +125,13 @@ class NodeResourcesFit(
 
     def score(self, state: fwk.CycleState, pod: Pod, node: fwk.NodeInfo) -> int:
         demands = self.scored(state, pod)
-        with_devices = WithDevices.of(self.devices, demands, node) if self.classes else None
+        with_devices = NodesWithDevices.of(self.devices, demands, node) if self.classes else None
         score: int = self.strategy.score(demands, with_devices or node)
         return score
 
     def score_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         demands = self.scored(state, pod)
-        if self.classes and (with_devices := WithDevices.of(self.devices, demands, nodes)):
+        if self.classes and (with_devices := NodesWithDevices.of(self.devices, demands, nodes)):
             scores: fwk.Scores = self.strategy.score(demands, with_devices)
             return scores
         return self.strategy.score_all(demands, nodes)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from podium.api import resources
 from podium.api.objects import DeviceClass, Node, Pod
-from podium.devices.extended_resources import IMPLICIT
+from podium.devices.extended_resources import IMPLICIT_PREFIX
 from podium.plugins.node_resources_fit.needs import Needs, needs_of
 
 
@@ -46,7 +46,7 @@ def node_became_large_enough(
 def class_offers_resource(pod: Pod, old: DeviceClass | None, new: DeviceClass) -> bool:
     """Return whether the class now provides a resource that the pod requests."""
     requests = resources.pod_requests(pod, resources.WRITTEN)
-    if old is None and f"{IMPLICIT}{new.name}" in requests:
+    if old is None and f"{IMPLICIT_PREFIX}{new.name}" in requests:
         return True
     changed = old is None or old.spec.extended_resource_name != new.spec.extended_resource_name
     return changed and new.spec.extended_resource_name in requests
