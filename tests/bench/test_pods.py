@@ -3,7 +3,7 @@
 import pytest
 
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim, decode
-from podium.bench.objects import Around, PodMaker, bound_pair, in_turn
+from podium.bench.objects import PodContext, PodMaker, bound_pair, in_turn
 from podium.bench.ops import CreatePods
 from podium.bench.templates import Template, Templates
 
@@ -46,7 +46,7 @@ def maker(tmp_path):
         def take(kind, data):
             put.append(decode(kind, data))
 
-        return PodMaker(op, templates, take, Around(["a", "b"], first_claim)), put
+        return PodMaker(op, templates, take, PodContext(["a", "b"], first_claim)), put
 
     return make
 

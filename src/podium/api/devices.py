@@ -1,6 +1,6 @@
 """Devices: the classes that pods ask for, the slices that drivers publish, rules that taint them.
 
-``resource_claims.py`` has the claims to devices.
+``resource_claims.py`` has the claims.
 """
 
 from msgspec import field

@@ -19,7 +19,7 @@ _CONDITIONS = (
     "PodScheduled",
 )
 
-# What a status says about claims to devices: whoever cleans them up needs it to the end.
+# What a status says about resource claims: whoever cleans them up needs it to the end.
 _CLAIMS = ("resourceClaimStatuses", "extendedResourceClaimStatus")
 
 

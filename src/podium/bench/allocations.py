@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,40 +24,44 @@ _SEED: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Devices:
+class DeviceObjects:
     """The objects of a cluster that decide which devices a claim can get."""
 
     nodes: Iterable[Node]
     slices: Iterable[ResourceSlice]
     classes: Iterable[DeviceClass]
     taint_rules: Iterable[DeviceTaintRule]
-    claims: Iterable[ResourceClaim]
+    claims: Sequence[ResourceClaim]
 
 
 def allocations(
-    claims: Iterable[ResourceClaim], devices: Devices, rules: DeviceRules
+    namespace: str, devices: DeviceObjects, rules: DeviceRules
 ) -> Iterator[tuple[ResourceClaim, AllocationResult]]:
-    """Yield claims that have no allocation yet with one, on nodes in random order."""
+    """Yield claims that have no allocation yet with one, on nodes in random order.
+
+    Without a namespace, they are those of all namespaces.
+    """
     taken, allocator = _allocator(devices, rules)
-    chance, nodes = random.Random(_SEED), list(devices.nodes)
-    # Devices are only ever taken here, so a node without room for a claim stays so.
+    generator, nodes = random.Random(_SEED), list(devices.nodes)
+    # DeviceObjects are only ever taken here, so a node without room for a claim stays so.
     left: dict[bytes, list[Node]] = {}
-    for claim in claims:
-        if claim.status.allocation is not None:
+    for claim in devices.claims:
+        is_wanted = namespace in ("", claim.namespace)
+        if claim.status.allocation is not None or not is_wanted:
             continue
         spec = msgspec.json.encode(claim.spec)
         if spec not in left:
             left[spec] = nodes.copy()
-        allocation = _allocation(claim, left[spec], allocator, chance)
+        allocation = _allocation(claim, left[spec], allocator, generator)
         taken.add(allocation)
         yield claim, allocation
 
 
 def _allocation(
-    claim: ResourceClaim, nodes: list[Node], allocator: Allocator, chance: random.Random
+    claim: ResourceClaim, nodes: list[Node], allocator: Allocator, generator: random.Random
 ) -> AllocationResult:
     while nodes:
-        index = chance.randrange(len(nodes))
+        index = generator.randrange(len(nodes))
         nodes[index], nodes[-1] = nodes[-1], nodes[index]
         found = allocator.allocate([claim], nodes[-1])
         if found is not None:
@@ -66,7 +70,7 @@ def _allocation(
     raise WorkloadFailed(f"allocResourceClaims: no node has devices for claim {claim.key}")
 
 
-def _allocator(devices: Devices, rules: DeviceRules) -> tuple[TakenDevices, Allocator]:
+def _allocator(devices: DeviceObjects, rules: DeviceRules) -> tuple[TakenDevices, Allocator]:
     inventory, taken = DeviceInventory(rules), TakenDevices(rules)
     slices = TaintedSlices(inventory)
     for each in devices.slices:

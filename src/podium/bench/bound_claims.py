@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from podium.api.objects import Pod, ResourceClaim, ResourceClaimStatus
+from podium.api.resource_claims import claim_keys
 from podium.cycle.services import Services
 from podium.errors import WorkloadFailed
 from podium.framework.binding import Target, run_pre_flight
@@ -51,7 +52,7 @@ class BoundClaims:
         for plugin in target.profile.pre_binds if flight.ok else ():
             if plugin.name not in target.state.skip_pre_bind:
                 work = plugin.pre_bind(target.state, target.pod, target.node_name)
-                status = as_status(_finished(work))
+                status = as_status(_run_to_end(work))
             if not status.ok:
                 break
         if not (status.ok or status.is_skip):
@@ -60,18 +61,15 @@ class BoundClaims:
     def release(self, pod: Pod) -> None:
         """Free the claims of a pod that is deleted; those that were made for it go with it."""
         for claim in list(self._claims_of(pod)):
-            owner = claim.controller
-            if owner is not None and owner.uid == pod.uid:
+            if claim.is_made_for(pod.uid):
                 self._cluster.remove_object(ResourceClaim, claim.key)
             elif claim.is_reserved_for(pod.uid):
                 self._cluster.set_object(_without(claim, pod.uid))
 
     def _claims_of(self, pod: Pod) -> Iterator[ResourceClaim]:
-        names = [one.resource_claim_name for one in pod.spec.resource_claims]
-        names += [one.resource_claim_name for one in pod.status.resource_claim_statuses]
         known = self._cluster.objects(ResourceClaim)
-        for name in filter(None, names):
-            claim = known.get(f"{pod.namespace}/{name}")
+        for key in claim_keys(pod):
+            claim = known.get(key)
             if claim is not None:
                 yield claim
         extended = self._services.devices.extended_claim_of(pod)
@@ -88,7 +86,7 @@ def _without(claim: ResourceClaim, uid: str) -> ResourceClaim:
     return msgspec.structs.replace(claim, status=status)
 
 
-def _finished(work: Coroutine[Any, Any, Status | None]) -> Status | None:
+def _run_to_end(work: Coroutine[Any, Any, Status | None]) -> Status | None:
     """Return the result of a coroutine that has nothing to wait for."""
     try:
         work.send(None)

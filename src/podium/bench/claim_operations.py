@@ -17,7 +17,7 @@ from podium.api.objects import (
     decode,
     encode,
 )
-from podium.bench.allocations import Devices, allocations
+from podium.bench.allocations import DeviceObjects, allocations
 from podium.bench.claims import driver_slices
 from podium.bench.ops import AllocResourceClaims, CreateResourceDriver
 from podium.bench.scheduling import Scheduling
@@ -46,15 +46,14 @@ class ClaimOperations:
 
     def allocate(self, op: AllocResourceClaims) -> None:
         cluster = self._scheduling.cluster
-        claims = list(cluster.objects(ResourceClaim))
-        devices = Devices(
+        devices = DeviceObjects(
             nodes=[node for node in cluster.table.nodes if node is not None],
             slices=cluster.objects(ResourceSlice),
             classes=cluster.objects(DeviceClass),
             taint_rules=cluster.objects(DeviceTaintRule),
-            claims=claims,
+            claims=list(cluster.objects(ResourceClaim)),
         )
-        wanted = [claim for claim in claims if op.namespace in ("", claim.namespace)]
-        for claim, allocation in allocations(wanted, devices, self._scheduling.device_rules):
+        rules = self._scheduling.device_rules
+        for claim, allocation in allocations(op.namespace, devices, rules):
             status = msgspec.structs.replace(claim.status, allocation=allocation)
             cluster.set_object(msgspec.structs.replace(claim, status=status))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any
 
-from podium.api.resource_claims import EXACT_COUNT
+from podium.api.resource_claims import EXACT_COUNT, POD_CLAIM
 from podium.bench.ops import CreateResourceDriver
 
 Json = dict[str, Any]
-
-# Names the entry of a pod's spec that a claim was made for.
-POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"
 
 
 def claim_for(pod: Json, entry: str, template: Mapping[str, Any]) -> Json:
@@ -58,13 +55,13 @@ def with_claim_defaults(spec: Mapping[str, Any]) -> Json:
 def _request(request: Mapping[str, Any]) -> Json:
     found = dict(request)
     if found.get("exactly") is not None:
-        found["exactly"] = _counted(found["exactly"])
+        found["exactly"] = _with_count(found["exactly"])
     if found.get("firstAvailable"):
-        found["firstAvailable"] = [_counted(one) for one in found["firstAvailable"]]
+        found["firstAvailable"] = [_with_count(one) for one in found["firstAvailable"]]
     return found
 
 
-def _counted(asked: Mapping[str, Any]) -> Json:
+def _with_count(asked: Mapping[str, Any]) -> Json:
     found = {"allocationMode": EXACT_COUNT, **asked}
     if found["allocationMode"] == EXACT_COUNT:
         found.setdefault("count", 1)
@@ -76,12 +73,12 @@ def driver_slices(op: CreateResourceDriver, nodes: Iterable[str]) -> Iterator[Js
     for node in nodes:
         if fnmatchcase(node, op.nodes):
             pool = {"name": node, "generation": 0, "resourceSliceCount": 1}
-            devices = [_instance(number) for number in range(op.max_claims_per_node)]
+            devices = [_device(number) for number in range(op.max_claims_per_node)]
             spec = {"driver": op.driver_name, "nodeName": node, "pool": pool, "devices": devices}
             yield {"metadata": {"name": node}, "spec": spec}
 
 
-def _instance(number: int) -> Json:
+def _device(number: int) -> Json:
     """Return a device as scheduler_perf's driver has it."""
     attributes = {
         "model": {"string": "A100"},

@@ -30,11 +30,11 @@ class Scope:
     is_loop: bool = False
     variables: dict[str, Value] = field(default_factory=dict)
 
-    def inside(self, dot: Value) -> Scope:
+    def for_element(self, dot: Value) -> Scope:
         """Return the scope of a loop's body for one element."""
         return replace(self, dot=dot, is_loop=True, variables=dict(self.variables))
 
-    def at(self, index: int) -> Scope:
+    def for_object(self, index: int) -> Scope:
         """Return the scope for one object."""
         return replace(self, parameters={**self.parameters, INDEX: index})
 
@@ -58,7 +58,7 @@ class Expression:
     evaluate: Evaluate
     uses_index: bool
 
-    def now(self, scope: Scope, what: str) -> Value:
+    def constant_value(self, scope: Scope, what: str) -> Value:
         """Return the value of an expression that must be the same for all objects."""
         if self.uses_index:
             raise PodiumError(f"{{{{{what} {self.source}}}}}: {what} cannot depend on .{INDEX}")
@@ -85,13 +85,13 @@ def _pipeline(tokens: Iterator[str], source: str) -> Evaluate:
             calls[-1].append(inner)
     if not all(calls):
         raise PodiumError(f"{{{{{source}}}}} is not an expression")
-    evaluate = _called(calls[0], source)
+    evaluate = _call(calls[0], source)
     for function, *arguments in calls[1:]:
-        evaluate = _called([function, *arguments, evaluate], source)
+        evaluate = _call([function, *arguments, evaluate], source)
     return evaluate
 
 
-def _called(parts: list[Evaluate], source: str) -> Evaluate:
+def _call(parts: list[Evaluate], source: str) -> Evaluate:
     function, *arguments = parts
     if not arguments:
         return function

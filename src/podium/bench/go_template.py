@@ -27,7 +27,7 @@ class Deferred:
     scope: Scope
 
     def text(self, index: int) -> str:
-        return _text(self.expression.evaluate(self.scope.at(index)))
+        return _text(self.expression.evaluate(self.scope.for_object(index)))
 
 
 Piece = str | Deferred
@@ -56,7 +56,7 @@ class _Assignment:
 def render(text: str, values: Values) -> Iterator[Piece]:
     """Yield the pieces of a template in order; ``PodiumError`` if it cannot be filled in."""
     nodes, _ = _block(_pieces(text), "")
-    yield from _rendered(nodes, Scope(values))
+    yield from _render(nodes, Scope(values))
 
 
 def _pieces(text: str) -> Iterator[str | tuple[str]]:
@@ -119,42 +119,42 @@ def _action(source: str) -> _Assignment | Expression:
     return _Assignment(assigned[1], parse(assigned[2])) if assigned else parse(source)
 
 
-def _rendered(nodes: list[Any], scope: Scope) -> Iterator[Piece]:
+def _render(nodes: list[Any], scope: Scope) -> Iterator[Piece]:
     for node in nodes:
         match node:
             case str():
                 yield node
             case Expression():
-                yield _filled(node, scope)
+                yield _fill_in(node, scope)
             case _Assignment():
-                scope.variables[node.variable] = node.expression.now(scope, "a variable")
+                scope.variables[node.variable] = node.expression.constant_value(scope, "a variable")
             case _If():
-                yield from _rendered(_chosen(node, scope), scope)
+                yield from _render(_choose_branch(node, scope), scope)
             case _Range():
-                yield from _repeated(node, scope)
+                yield from _repeat(node, scope)
 
 
-def _chosen(node: _If, scope: Scope) -> list[Any]:
+def _choose_branch(node: _If, scope: Scope) -> list[Any]:
     for condition, body in node.branches:
-        if condition is None or condition.now(scope, "a condition"):
+        if condition is None or condition.constant_value(scope, "a condition"):
             return body
     return []
 
 
-def _repeated(node: _Range, scope: Scope) -> Iterator[Piece]:
-    looped = node.looped.now(scope, "a loop")
+def _repeat(node: _Range, scope: Scope) -> Iterator[Piece]:
+    looped = node.looped.constant_value(scope, "a loop")
     if isinstance(looped, int) and 0 <= looped <= _MOST_LOOPS:
         looped = range(looped)
     if not isinstance(looped, (list, range)):
         raise PodiumError(f"{{{{range {node.looped.source}}}}}: cannot loop over {looped!r}")
     for element in looped:
-        inner = scope.inside(element)
+        inner = scope.for_element(element)
         if node.variable:
             inner.variables[node.variable] = element
-        yield from _rendered(node.body, inner)
+        yield from _render(node.body, inner)
 
 
-def _filled(expression: Expression, scope: Scope) -> Piece:
+def _fill_in(expression: Expression, scope: Scope) -> Piece:
     if expression.uses_index:
         return Deferred(expression, scope)
     value = expression.evaluate(scope)

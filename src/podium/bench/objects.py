@@ -1,7 +1,7 @@
 """The nodes and pods that an operation creates, and the objects that belong to them.
 
-A node may have a CSINode. A pod may have its own claim, bound to its own volume, and claims to
-devices that are made from templates. It may be pinned to a node.
+A node may have a CSINode. A pod may have its own volume claim, bound to its own volume, and
+resource claims that are made from templates. It may be pinned to a node.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ _IDENTITY_BY_SOURCE = {  # the field that identifies a volume of this kind
     "cinder": "volumeID",
     "gcePersistentDisk": "pdName",
 }
-
-
 _MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 
 
@@ -82,7 +80,7 @@ def csi_node(node_name: str, op: CreateNodes) -> CSINode | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class PodContext:
     """What exists when pods are made.
 
     Volume claims of a namespace are numbered on from ``first_claim``. Resource claims are made from
@@ -98,19 +96,19 @@ class PodMaker:
     """Makes the pods of one operation; objects that belong to a pod are created before it."""
 
     def __init__(
-        self, op: CreatePods, templates: Templates, put: Put, around: Around | None = None
+        self, op: CreatePods, templates: Templates, put: Put, context: PodContext | None = None
     ) -> None:
-        around = around or Around()
+        context = context or PodContext()
         self.template = templates.get(op.pod_template_path, Pod, op.template_params, op.count)
         self.namespace = op.namespace
         self._put = put
-        self._pins = itertools.cycle(around.node_names) if op.pin_in_turn else None
+        self._pins = itertools.cycle(context.node_names) if op.pin_in_turn else None
         self._storage = _storage_templates(op, templates)
-        self._first_claim = around.first_claim
+        self._first_claim = context.first_claim
         self._batch_size = op.signature_batch_size
         entries = template_entries(self.template.part("spec"))
         keys = ((entry, f"{op.namespace}/{name}") for entry, name in entries)
-        known = around.claim_templates
+        known = context.claim_templates
         self._claims = [(entry, known[key]) for entry, key in keys if key in known]
 
     def build(self, serial: int, index: int) -> Pod:

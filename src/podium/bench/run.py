@@ -20,7 +20,7 @@ from podium.bench.background import Churning, Deletions
 from podium.bench.claim_operations import ClaimOperations
 from podium.bench.load import Workload
 from podium.bench.measure import Reference
-from podium.bench.objects import Around, PodMaker, csi_node, in_turn, prepared
+from podium.bench.objects import PodContext, PodMaker, csi_node, in_turn, prepared
 from podium.bench.ops import (
     AllocResourceClaims,
     Barrier,
@@ -103,14 +103,17 @@ class _Run:
         template = self.templates.get(op.template_path, ApiObject, op.template_params, op.count)
         if template.is_namespaced:
             self.create_namespace(op.namespace)
-        for index, serial in enumerate(self.next_serials(op.count)):
-            self.claims.put(template.build(serial, op.namespace, index=index))
+        self.create_made(template, op.namespace, op.count)
 
     def create_claims(self, op: CreateResourceClaims) -> None:
         template = self.templates.get(op.template_path, ResourceClaim, None, op.count)
         self.create_namespace(op.namespace)
-        for index, serial in enumerate(self.next_serials(op.count)):
-            self.claims.put(template.build(serial, op.namespace, index=index))
+        self.create_made(template, op.namespace, op.count)
+
+    def create_made(self, template: Template, namespace: str, count: int) -> None:
+        """Create this many objects of a template."""
+        for index, serial in enumerate(self.next_serials(count)):
+            self.claims.put(template.build(serial, namespace, index=index))
 
     def update_any(self, op: UpdateAny) -> None:
         template = self.templates.get(op.template_path, ApiObject, None, op.count)
@@ -219,8 +222,8 @@ class _Run:
         first_claim = self.volume_claims[op.namespace]
         if op.persistent_volume_claim_template_path:
             self.volume_claims[op.namespace] += op.count
-        around = Around(names, first_claim, self.claims.templates)
-        return PodMaker(op, self.templates, self.put_json, around)
+        context = PodContext(names, first_claim, self.claims.templates)
+        return PodMaker(op, self.templates, self.put_json, context)
 
     def put_json(self, kind: type[ApiObject], data: bytes) -> None:
         self.scheduling.put(decode(kind, data))

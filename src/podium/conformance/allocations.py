@@ -32,18 +32,20 @@ def compare(trial: Trial, cycle: Cycle, found: Found) -> None:
     for name in trial.feasible(found).names:
         answer = plugin.allocation(claims, trial.pod, name)
         if answer is not None:
-            _note(allocations, claims, name, answer[0])
+            _add(allocations, claims, name, answer[0])
             if answer[1] is not None and answer[1].requests:
-                extended[name] = _form(answer[1])
+                extended[name] = _as_json(answer[1])
     expected = _recorded(trial.expect.allocations)
-    trial.compare.equal("allocations", _served(expected), _served(allocations))
+    trial.compare.equal(
+        "allocations", _without_device_plugins(expected), _without_device_plugins(allocations)
+    )
     needs = msgspec.json.decode(trial.expect.extended_resources or b"{}")
     asked = {name: need for name, need in needs.items() if need.get("requests")}
     trial.compare.equal("extendedResources", asked, extended)
 
 
 def compare_given_back(trial: Trial) -> bool:
-    """Compare the claims that PostFilter deallocated and deleted; true if there are any."""
+    """Compare the claims that PostFilter gave back. Return whether it gave any back."""
     client = trial.core.services.client
     if not isinstance(client, OfflineClient):
         return False
@@ -56,9 +58,7 @@ def compare_given_back(trial: Trial) -> bool:
     return bool(client.deallocated or client.deleted_claims)
 
 
-def _note(
-    into: _Allocations, claims: PodClaims, node: str, results: list[AllocationResult]
-) -> None:
+def _add(into: _Allocations, claims: PodClaims, node: str, results: list[AllocationResult]) -> None:
     seen: dict[str, int] = {}
     for index, allocation in zip(claims.to_allocate, results, strict=True):
         key = claims.claims[index].key
@@ -84,17 +84,17 @@ def _plain(allocation: AllocationResult) -> dict[str, Any]:
     return plain
 
 
-def _served(allocations: _Allocations) -> _Allocations:
+def _without_device_plugins(allocations: _Allocations) -> _Allocations:
     """Leave out nodes where device plugins serve the pod: the claim has no devices there."""
-    served: _Allocations = {}
+    left: _Allocations = {}
     for claim, by_node in allocations.items():
         for node, allocation in by_node.items():
             if allocation.get("devices") or not claim.endswith(IN_MEMORY):
-                served.setdefault(claim, {})[node] = allocation
-    return served
+                left.setdefault(claim, {})[node] = allocation
+    return left
 
 
-def _form(needs: Needs) -> dict[str, Any]:
+def _as_json(needs: Needs) -> dict[str, Any]:
     return {
         "requests": [msgspec.to_builtins(request) for request in needs.requests],
         "mappings": [msgspec.to_builtins(mapping) for mapping in needs.mappings],

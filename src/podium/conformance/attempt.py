@@ -28,7 +28,8 @@ def replay_attempt(case: AttemptCase, builder: CoreBuilder, compare: Comparison)
     finally:
         trial.core.background.run()  # finish evictions before the next attempt of the pod
     if allocations.compare_given_back(trial):
-        trial = _trial(case, builder, compare)  # the cluster has changed
+        # PostFilter has changed the claims: start from the recorded cluster.
+        trial = _trial(case, builder, compare)
     if compare.outcome.passed:
         _compare_whole(trial)
         trial.core.background.run()

@@ -140,7 +140,7 @@ async def test_a_backlog_is_complete_when_its_claims_are_made(world):
     world.start(maker.run())
     world.start(played.writer.create_all(pods))
 
-    await played.in_time(maker.made(pods))
+    await played.in_time(maker.wait_for_claims(pods))
 
     assert played.names(CLAIMS, "shop") == ["a-gpu", "b-gpu"]
     assert all(pod["status"]["resourceClaimStatuses"] for pod in objects(world, "pods"))

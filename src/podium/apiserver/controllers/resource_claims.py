@@ -1,4 +1,4 @@
-"""Claims to devices: made from templates for pods, released and deleted when no pod uses them.
+"""Resource claims: made from templates for pods, released and deleted when no pod uses them.
 
 As in kube-controller-manager there are two sides. `PodClaimsController` looks at a pod: it creates
 the claims that the pod lacks, and reserves allocated claims for a pod that was bound without a
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from podium.api.resource_claims import FINALIZER, MAX_RESERVED_FOR
+from podium.api.resource_claims import FINALIZER, MAX_RESERVED_FOR, POD_CLAIM
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.owners import controller_of
 from podium.apiserver.controllers.pods import PodClaim, PodView
@@ -20,8 +20,6 @@ from podium.apiserver.store import Key
 
 CLAIMS = "resourceclaims.resource.k8s.io"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
-# Names the entry of a pod's spec that a generated claim is for.
-POD_CLAIM = "resource.kubernetes.io/pod-claim-name"
 _LONGEST_PREFIX = 57  # a name of 63 characters with a hyphen and 5 random ones
 
 

@@ -1,7 +1,7 @@
 """A loop that only binds, in the place of a scheduler: it shows what the API server can do.
 
 It binds every pending pod to the next node, whatever the pod requires. If pods of lower priority
-run, it first deletes as many of them from the node as make room. Claims to devices are written as a
+run, it first deletes as many of them from the node as make room. Resource claims are written as a
 scheduler writes them.
 """
 

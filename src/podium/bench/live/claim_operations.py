@@ -17,7 +17,7 @@ from podium.api.objects import (
     ResourceClaimTemplate,
     ResourceSlice,
 )
-from podium.bench.allocations import Devices, allocations
+from podium.bench.allocations import DeviceObjects, allocations
 from podium.bench.claims import driver_slices
 from podium.bench.live.claims import ClaimMaker, has_claim_controller
 from podium.bench.live.manifests import Json, Manifest, Marking
@@ -55,10 +55,10 @@ class ClaimOperations:
             self._maker.add_template(template)
         return started
 
-    async def made(self, pods: Iterable[Manifest]) -> None:
+    async def wait_for_claims(self, pods: Iterable[Manifest]) -> None:
         """Wait until these pods have their claims, if this process makes them."""
         if self._maker is not None:
-            await self._maker.made(pods)
+            await self._maker.wait_for_claims(pods)
 
     async def create_driver(self, op: CreateResourceDriver, nodes: Sequence[str]) -> None:
         bodies = (msgspec.json.encode(body) for body in driver_slices(op, nodes))
@@ -66,16 +66,14 @@ class ClaimOperations:
         await at_once(manifests, self._writer.create)
 
     async def allocate(self, op: AllocResourceClaims) -> None:
-        claims = await self._listed(ResourceClaim)
-        devices = Devices(
+        devices = DeviceObjects(
             nodes=await self._listed(Node),
             slices=await self._listed(ResourceSlice),
             classes=await self._listed(DeviceClass),
             taint_rules=await self._listed(DeviceTaintRule),
-            claims=claims,
+            claims=await self._listed(ResourceClaim),
         )
-        wanted = [claim for claim in claims if op.namespace in ("", claim.namespace)]
-        await at_once(allocations(wanted, devices, self._rules), self._write)
+        await at_once(allocations(op.namespace, devices, self._rules), self._write)
 
     async def _write(self, allocated: tuple[ResourceClaim, object]) -> None:
         claim, allocation = allocated

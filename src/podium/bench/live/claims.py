@@ -18,19 +18,17 @@ from podium.bench.claims import claim_for, template_entries
 from podium.bench.live.manifests import Json, Manifest, Marking
 from podium.bench.live.measuring import NAMESPACE
 from podium.bench.live.writer import IN_FLIGHT, Writer
+from podium.client.api_client import STRATEGIC
 from podium.client.http import Request
 from podium.client.informer import Informer
-from podium.client.resources import PODS, Resource, resource_of
+from podium.client.resources import PODS, Resource, decode_plain, resource_of
 from podium.clock import sleep
 from podium.errors import NotFound
 
 _PROBES: Final = 30
 _PROBE_PAUSE: Final = 0.1
-_STRATEGIC: Final = "application/strategic-merge-patch+json"
 _CLAIMS: Final = resource_of(ResourceClaim)
-_SEEN: Final[Resource[Json]] = Resource(
-    "Pod", "pods", lambda raw, known: msgspec.json.decode(raw), needed=True
-)
+_PLAIN_PODS: Final[Resource[Json]] = Resource("Pod", "pods", decode_plain, needed=True)
 _PROBE_POD: Final[Json] = {
     "schedulerName": "podium-bench-nobody",
     "containers": [{"name": "probe", "image": "registry.k8s.io/pause:3.10"}],
@@ -62,14 +60,14 @@ class ClaimMaker:
 
     async def run(self) -> None:
         """Work until it is cancelled."""
-        informer = Informer(self._writer.connection, _SEEN)
+        informer = Informer(self._writer.connection, _PLAIN_PODS)
         informer.subscribe(self._see)
         async with asyncio.TaskGroup() as group:
             group.create_task(informer.run())
             for queue in self._queues:
                 group.create_task(self._serve(queue))
 
-    async def made(self, pods: Iterable[Manifest]) -> None:
+    async def wait_for_claims(self, pods: Iterable[Manifest]) -> None:
         """Wait until these pods have the claims that they need."""
         for pod in pods:
             while self._wanted(pod.body) and pod.key not in self._complete:
@@ -112,7 +110,7 @@ class ClaimMaker:
         status = {"resourceClaimStatuses": statuses}
         patch = msgspec.json.encode({"metadata": {"uid": metadata["uid"]}, "status": status})
         with contextlib.suppress(NotFound):  # if it is deleted already, its claims go next
-            await self._writer.connection.send(Request("PATCH", path, patch, _STRATEGIC))
+            await self._writer.connection.send(Request("PATCH", path, patch, STRATEGIC))
         self._complete.add(f"{metadata['namespace']}/{metadata['name']}")
         self._progress.set()
 
@@ -122,7 +120,10 @@ class ClaimMaker:
 
 
 async def has_claim_controller(writer: Writer, marking: Marking) -> bool:
-    """Whether the cluster makes the claim of a pod that no scheduler is to place."""
+    """Whether the cluster makes claims from templates: tried with a pod that no scheduler places.
+
+    The template that it creates is left to the clean-up.
+    """
     template = _probe("template", {"spec": {"devices": {"requests": [_PROBE_CLAIM]}}})
     pod = marking.pod(_probe("claiming", _PROBE_POD))
     await writer.create(marking.of_json(ResourceClaimTemplate, template))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from podium.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from podium.api.objects import (
     AllocationResult,
     DeviceAllocationResult,
@@ -13,9 +11,9 @@ from podium.api.objects import (
     DeviceRequestAllocationResult,
     Pod,
     ResourceClaim,
-    ResourceClaimConsumerReference,
 )
-from podium.api.resource_claims import FINALIZER
+from podium.api.resource_claims import FINALIZER, claim_keys, consumer
+from podium.api.selectors import only_node
 from podium.client.api_client import ApiClient
 from podium.client.http import Connection
 from podium.client.informer import Informer
@@ -26,7 +24,7 @@ _DRIVER: Final = "bind-loop.podium.dev"
 
 
 class LoopClaims:
-    """Gives claims devices that nobody has: the API server does not look for them."""
+    """Writes allocations of devices that do not exist; the API server does not check them."""
 
     def __init__(self, connection: Connection, client: ApiClient) -> None:
         self.informer = Informer(connection, resource_of(ResourceClaim))
@@ -34,16 +32,15 @@ class LoopClaims:
 
     async def write(self, pod: Pod, node_name: str) -> None:
         """Write an allocation for each claim of a pod that has none, and that the pod uses it."""
-        for name in _names(pod):
-            key = f"{pod.namespace}/{name}"
+        for key in claim_keys(pod):
             claim = self.informer.get(key) or await self._client.read(ResourceClaim, key)
             while not await self._has_written(claim, pod, node_name):
                 claim = await self._client.read(ResourceClaim, key)
 
     async def _has_written(self, claim: ResourceClaim, pod: Pod, node_name: str) -> bool:
         """Write one claim; return false if it has changed meanwhile."""
-        user = ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
-        status: dict[str, object] = {"reservedFor": [*claim.status.reserved_for, user]}
+        reserved_for = [*claim.status.reserved_for, consumer(pod)]
+        status: dict[str, object] = {"reservedFor": reserved_for}
         try:
             if claim.status.allocation is None:
                 status["allocation"] = _allocation(claim, node_name)
@@ -65,12 +62,6 @@ def is_ready(pod: Pod) -> bool:
     )
 
 
-def _names(pod: Pod) -> Iterator[str]:
-    named = (entry.resource_claim_name for entry in pod.spec.resource_claims)
-    made = (status.resource_claim_name for status in pod.status.resource_claim_statuses)
-    return (name for name in (*named, *made) if name)
-
-
 def _allocation(claim: ResourceClaim, node_name: str) -> AllocationResult:
     results = tuple(
         DeviceRequestAllocationResult(
@@ -81,9 +72,7 @@ def _allocation(claim: ResourceClaim, node_name: str) -> AllocationResult:
         )
         for index, request in enumerate(claim.spec.devices.requests)
     )
-    field = NodeSelectorRequirement("metadata.name", "In", (node_name,))
-    selector = NodeSelector((NodeSelectorTerm(match_fields=(field,)),))
-    return AllocationResult(DeviceAllocationResult(results), selector)
+    return AllocationResult(DeviceAllocationResult(results), only_node(node_name))
 
 
 def _request_name(request: DeviceRequest) -> str:

@@ -20,7 +20,7 @@ from podium.bench.live.measuring import NAMESPACE, Measurement
 from podium.bench.live.ongoing import SteadyState, churn
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer, at_once
-from podium.bench.objects import Around, PodMaker, csi_node, in_turn
+from podium.bench.objects import PodContext, PodMaker, csi_node, in_turn
 from podium.bench.ops import (
     AllocResourceClaims,
     Barrier,
@@ -155,16 +155,20 @@ class Operations:
         )
         if template.is_namespaced:
             await self._create_namespace(op.namespace)
-        made = [self._made(template, op.namespace, index) for index in range(op.count)]
-        await at_once(made, self._create)
+        made = await self._create_made(template, op.namespace, op.count)
         if (making := await self._context.claims.use_templates(made)) is not None:
             self._background.append(making)
 
     async def _create_claims(self, op: CreateResourceClaims) -> None:
         template = self._context.templates.get(op.template_path, ResourceClaim, None, op.count)
         await self._create_namespace(op.namespace)
-        made = [self._made(template, op.namespace, index) for index in range(op.count)]
+        await self._create_made(template, op.namespace, op.count)
+
+    async def _create_made(self, template: Template, namespace: str, count: int) -> list[Manifest]:
+        """Create this many objects of a template, and return them."""
+        made = [self._made(template, namespace, index) for index in range(count)]
         await at_once(made, self._create)
+        return made
 
     async def _update_any(self, op: UpdateAny) -> None:
         await self._changes.update_any(op, self._context.templates)
@@ -338,8 +342,8 @@ class _Maker:
     ) -> None:
         self._marking = context.marking
         self._others: list[Manifest] = []
-        around = Around(node_names, first_claim)
-        self._pods = PodMaker(op, context.templates, self._put, around)
+        pod_context = PodContext(node_names, first_claim)
+        self._pods = PodMaker(op, context.templates, self._put, pod_context)
 
     def _put(self, kind: type[ApiObject], data: bytes) -> None:
         self._others.append(self._marking.of_json(kind, data))

@@ -132,7 +132,7 @@ def _measurement(
 
         async def create_with_claims(pods: Sequence[Manifest]) -> None:
             await create(pods)
-            await context.claims.made(pods)
+            await context.claims.wait_for_claims(pods)
 
         return Drain(*rest, scheduler, create_with_claims, writer, place.connection)
     return Measurement(*rest, scheduler, create)

@@ -91,7 +91,7 @@ class Writer:
     async def patch(
         self, resource: Resource[Any], key: str, patch: Json, subresource: str = ""
     ) -> None:
-        path = resource.path_of(key, subresource) if subresource else resource.path_of(key)
+        path = resource.path_of(key, subresource)
         body = msgspec.json.encode(patch)
         await self.connection.send(Request("PATCH", path, body, _MERGE))
 
@@ -115,7 +115,7 @@ class Writer:
         self, resource: Resource[Any], key: str, body: Json, subresource: str = ""
     ) -> None:
         """Store a new version of an object, or of a subresource such as its status."""
-        path = resource.path_of(key, subresource) if subresource else resource.path_of(key)
+        path = resource.path_of(key, subresource)
         await self.connection.send(Request("PUT", path, msgspec.json.encode(body)))
 
     async def delete(

@@ -1,4 +1,4 @@
-"""Checks of what a pod says about claims to devices, in its spec and in its status."""
+"""Checks of what a pod says about resource claims, in its spec and in its status."""
 
 from __future__ import annotations
 

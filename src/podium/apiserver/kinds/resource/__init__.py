@@ -1,4 +1,4 @@
-"""The group resource.k8s.io: device classes, claims to devices, and what drivers offer."""
+"""The group resource.k8s.io: device classes, resource claims, and what drivers offer."""
 
 from podium.apiserver.kinds.resource.kinds import KINDS
 
