@@ -1,4 +1,6 @@
-"""Custom objects against the schema of their definition: defaults and limits.
+"""Custom objects against the schema of their definition: defaults, formats and limits.
+
+CEL rules are in ``expressions``.
 
 Patterns are regular expressions in Go's syntax, matched in linear time: Python's `re` knows other
 syntax, and a pattern of a client could keep it busy for ever.
@@ -113,15 +115,15 @@ def _duplicates(value: list[Any], schema: Schema, path: str) -> Causes:
         seen.append(key)
 
 
-class _New:
-    """Stands for the old value of something that had none."""
+class _Absent:
+    """Stands for the old value of a field that the old object lacks."""
 
 
-_NEW = _New()
+_ABSENT = _Absent()
 
 
 def _old_field(old: Any, name: str) -> Any:
-    return old.get(name, _NEW) if isinstance(old, dict) else _NEW
+    return old.get(name, _ABSENT) if isinstance(old, dict) else _ABSENT
 
 
 def _causes(value: Any, schema: Schema, path: str, old: Any) -> Causes:
@@ -153,7 +155,7 @@ def _item_causes(value: list[Any], schema: Schema, path: str, old: Any) -> Cause
     names = schema.list_keys if schema.list_type == "map" else ()
     before = by_key(names, old)
     for index, one in enumerate(value):
-        known = before.get(key_of(names, one), _NEW)
+        known = before.get(key_of(names, one), _ABSENT)
         yield from _causes(one, schema.element, f"{path}[{index}]", known)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from podium.api.times import time_text
 from podium.apiserver.expressions.objects import Validator
+from podium.apiserver.expressions.rules import schema_of
 from podium.apiserver.kinds.api_kind import ApiKind, KindTable
 from podium.apiserver.kinds.apiextensions import CRDS
 from podium.apiserver.ownership import UPDATE, Manager, Writer, track
@@ -124,13 +125,13 @@ def kinds_of(crd: Json, release: Release) -> Iterator[ApiKind]:
 
 
 def _rules(version: Json, release: Release) -> Validator | None:
-    raw = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    raw = schema_of(version)
     found = Validator(raw, release)
     return None if found.is_empty else found
 
 
 def _schema(version: Json, published: Schemas) -> Schema:
-    raw = (version.get("schema") or {}).get("openAPIV3Schema")
+    raw = schema_of(version)
     if not raw:
         return ANYTHING
     schema = published.of_custom_kind(raw)

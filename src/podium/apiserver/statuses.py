@@ -224,7 +224,7 @@ OMITTED = Omitted()
 
 
 def bad_value(field: str, value: Any, detail: str) -> Cause:
-    return Cause("FieldValueInvalid", field, f"{_about('Invalid value', value)}: {detail}")
+    return Cause("FieldValueInvalid", field, f"{_with_value('Invalid value', value)}: {detail}")
 
 
 def unsupported(field: str, value: Any, supported: Sequence[str]) -> Cause:
@@ -245,7 +245,7 @@ def too_many(field: str, count: int, most: int) -> Cause:
 
 
 def duplicate(field: str, value: Any) -> Cause:
-    return Cause("FieldValueDuplicate", field, _about("Duplicate value", value))
+    return Cause("FieldValueDuplicate", field, _with_value("Duplicate value", value))
 
 
 def not_listed(field: str, value: Any, detail: str) -> Cause:
@@ -260,7 +260,7 @@ def internal(field: str, detail: str) -> Cause:
     return Cause("InternalError", field, f"Internal error: {detail}")
 
 
-def _about(what: str, value: Any) -> str:
+def _with_value(what: str, value: Any) -> str:
     return what if isinstance(value, Omitted) else f"{what}: {_shown(value)}"
 
 

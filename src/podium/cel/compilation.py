@@ -45,9 +45,12 @@ def compile_expression(source: str, environment: Environment, limit: int) -> Com
 
 
 def compile_metered(source: str, environment: Environment, limit: int) -> Compiled[MeteredProgram]:
-    """Compile an expression whose evaluations are counted; raise ``InvalidExpression``."""
+    """Compile an expression that reports the cost of each evaluation.
+
+    Raises ``InvalidExpression`` with cel-go's report.
+    """
     try:
-        # The program that does not count finds the constants that can only fail.
+        # Building the plain program reports constant parts that always fail.
         checked, cost, _ = _build(source, environment)
         return _compiled(checked, cost, build_metered(checked, environment, limit))
     except RecursionError:

@@ -7,7 +7,7 @@ from typing import Final
 
 from podium.cel.values import MAX_INT, MAX_UINT, MIN_INT, UInt
 
-_SIMPLE: Final = {
+CONTROL_ESCAPES: Final = {
     "a": "\a",
     "b": "\b",
     "f": "\f",
@@ -15,12 +15,8 @@ _SIMPLE: Final = {
     "r": "\r",
     "t": "\t",
     "v": "\v",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "`": "`",
-    "?": "?",
 }
+_SIMPLE: Final = {**CONTROL_ESCAPES, **{char: char for char in "\\'\"`?"}}
 _ESCAPE: Final = re.compile(r"\\(x..|X..|u.{4}|U.{8}|[0-3]..|.)", re.DOTALL)
 
 

@@ -76,8 +76,7 @@ class Declarations:
     def _child(self, schema: Any, name: str) -> Declared | None:
         if not isinstance(schema, dict):
             return None
-        is_resource = bool(schema.get("x-kubernetes-embedded-resource"))
-        return self.declare(schema, name, is_resource)
+        return self.declare(schema, name, is_embedded(schema))
 
     def _list(self, schema: Schema, name: str) -> Declared | None:
         item = self._child(schema.get("items"), f"{name}.@idx")
@@ -136,6 +135,11 @@ def _text(schema: Schema) -> Declared:
         texts = (choice for choice in choices if isinstance(choice, str))
         longest = max((len(text.encode()) for text in texts), default=0)
     return Declared(types.STRING, Shape(longest), 2)
+
+
+def is_embedded(schema: Schema) -> bool:
+    """Whether values of a schema are whole objects, with a kind and metadata."""
+    return bool(schema.get("x-kubernetes-embedded-resource"))
 
 
 def with_metadata(schema: Schema, release: Release) -> Schema:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from podium.cel.escaping import KEYWORDS, escape
-from podium.cel.schema_types import Schema, with_metadata
+from podium.cel.schema_types import Schema, is_embedded, with_metadata
 from podium.cel.times import parse_duration, parse_timestamp
 from podium.cel.values import NANOS, Duration, KeyedList, Timestamp, Value
 from podium.errors import EvaluationError
@@ -36,7 +36,7 @@ _UNITS: Final = (
 class ObjectValue(dict[str, Value]):
     """Fields by escaped name; a field that is called like a keyword has its own name, too.
 
-    What cannot be converted is an error for those who look at it, and only for them.
+    A field that cannot be converted raises its error when a rule reads it.
     """
 
     __slots__ = ("errors",)
@@ -75,7 +75,7 @@ def to_value(value: Any, schema: Schema, release: Release) -> Value:
 
 
 def _object(value: Mapping[str, Any], schema: Schema, release: Release) -> Value:
-    if schema.get("x-kubernetes-embedded-resource"):
+    if is_embedded(schema):
         schema = with_metadata(schema, release)
     below, more = schema.get("properties"), schema.get("additionalProperties")
     if below is None and isinstance(more, dict):

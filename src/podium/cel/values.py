@@ -43,8 +43,8 @@ class UInt(int):
 class KeyedList(list[Value]):
     """A list in which order does not matter, since elements are told apart by keys.
 
-    Lists of custom resources are so with the list type ``set``, in which an element is its own key,
-    or ``map``, in which some fields are.
+    Custom resources have them with the list type ``set``, where an element is its own key, and
+    ``map``, where some fields are.
     """
 
     __slots__ = ("_fields",)
@@ -61,6 +61,7 @@ class KeyedList(list[Value]):
         return tuple((type(part), part) for part in parts)
 
     def equals(self, other: list[Value]) -> bool:
+        """Whether both have equal elements, in any order."""
         if len(self) != len(other):
             return False
         mine = {self._key(item): item for item in self}

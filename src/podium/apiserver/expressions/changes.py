@@ -22,7 +22,7 @@ def keys_of(schema: Json) -> Sequence[str]:
 
 
 def by_key(names: Sequence[str], elements: Any) -> dict[Any, Any]:
-    """Return the elements of a list by their keys; none if the list has no keys."""
+    """Return the elements of a list by their keys; empty if the list has no keys."""
     found: dict[Any, Any] = {}
     for element in elements if names and isinstance(elements, list) else ():
         key = key_of(names, element)
@@ -52,7 +52,7 @@ class Pair:
         self._elements: dict[Any, Any] | None = None
 
     def below(self, name: str) -> Pair | None:
-        """Return the pair below a name; None if one side lacks it or the schema is silent."""
+        """Return the pair below a name; None if one side lacks it or no schema describes it."""
         if not isinstance(self.new, dict) or not isinstance(self.old, dict):
             return None
         schema = (self.schema.get("properties") or {}).get(name)
@@ -74,6 +74,7 @@ class Pair:
         return None if old is None else Pair(self.new[index], old, schema)
 
     def is_same(self) -> bool:
+        """Whether the update leaves the value as it was; elements with keys may change order."""
         if self._is_same is None:
             self._is_same = self._compare()
         return self._is_same
@@ -103,7 +104,11 @@ def identical(left: Any, right: Any) -> bool:
 
 
 class Change(NamedTuple):
-    """The pair of a value, and that of the innermost object around it that has one."""
+    """Whether an update changes a value.
+
+    ``current`` pairs the value with the old one; ``nearest`` is the pair of the closest parent that
+    has one.
+    """
 
     current: Pair | None = None
     nearest: Pair | None = None
@@ -111,6 +116,7 @@ class Change(NamedTuple):
     def below(self, name: str) -> Change:
         if self.current is None:
             return self
+        # kube-apiserver does not compare these two fields of the object itself.
         if self.nearest is None and name in ("apiVersion", "kind"):
             return Change()
         return Change(self.current.below(name), self.current)

@@ -20,8 +20,10 @@ from podium.apiserver.expressions.rules import (
     Stored,
     most_values,
     rules_of,
+    schema_of,
 )
 from podium.apiserver.statuses import Cause, Json
+from podium.cel.schema_types import is_embedded
 from podium.cel.values import MAX_UINT
 from podium.release import Release
 
@@ -33,8 +35,8 @@ REASONS = (
     "FieldValueInvalid",
     "FieldValueRequired",
 )
-_MOST_NAMED = 4  # of the rules that make a definition too expensive
-_NESTED = ("allOf", "anyOf", "oneOf")
+_SHOWN_RULES = 4  # of the rules that make a definition too expensive
+COMBINED = ("allOf", "anyOf", "oneOf")
 _LINE_BREAKS = re.compile("[\n\r]")
 _ADVICE = (
     "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, "
@@ -43,19 +45,19 @@ _ADVICE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A schema in a definition, with what its ancestors say about its rules."""
+class SchemaPart:
+    """A part of a schema, and what the parts around it mean for its rules."""
 
     schema: Json
     path: str
     is_resource: bool = False
-    most: int | None = 1  # how many values there can be in an object; None if nothing limits them
+    max_values: int | None = 1  # in one object; None if nothing limits their number
     uncorrelated: str = ""  # the list above whose items cannot be compared with older ones
 
-    def below(self) -> Iterator[Place]:
+    def below(self) -> Iterator[SchemaPart]:
         """Yield the schemas of which this one is made."""
-        schema, most = self.schema, _product(self.most, _most_children(self.schema))
-        child = replace(self, most=most)
+        schema, max_values = self.schema, _product(self.max_values, _max_children(self.schema))
+        child = replace(self, max_values=max_values)
         more = schema.get("additionalProperties")
         if isinstance(more, dict):
             yield child._at(more, f"{self.path}.additionalProperties")
@@ -67,12 +69,11 @@ class Place:
                 child = replace(child, uncorrelated=self.uncorrelated or self.path)
             yield child._at(schema["items"], f"{self.path}.items")
 
-    def _at(self, schema: Json, path: str) -> Place:
-        is_resource = bool(schema.get("x-kubernetes-embedded-resource"))
-        return replace(self, schema=schema, path=path, is_resource=is_resource)
+    def _at(self, schema: Json, path: str) -> SchemaPart:
+        return replace(self, schema=schema, path=path, is_resource=is_embedded(schema))
 
 
-def _most_children(schema: Json) -> int | None:
+def _max_children(schema: Json) -> int | None:
     match schema.get("type"):
         case "object" if schema.get("additionalProperties") is not None:
             limit = schema.get("maxProperties")
@@ -87,11 +88,11 @@ def _product(left: int | None, right: int | None) -> int | None:
     return None if left is None or right is None else min(left * right, MAX_UINT)
 
 
-def _places(place: Place) -> Iterator[Place]:
+def _parts_of(part: SchemaPart) -> Iterator[SchemaPart]:
     """Yield a schema and all below it, the innermost first."""
-    for below in place.below():
-        yield from _places(below)
-    yield place
+    for below in part.below():
+        yield from _parts_of(below)
+    yield part
 
 
 @dataclass(slots=True)
@@ -110,7 +111,7 @@ class _Costs:
         if self.total <= COST_OF_A_DEFINITION:
             return
         self.largest.sort(key=lambda one: -one[0])
-        for _, where in self.largest[:_MOST_NAMED]:
+        for _, where in self.largest[:_SHOWN_RULES]:
             detail = (
                 "contributed to estimated rule cost total exceeding cost limit for entire "
                 "OpenAPIv3 schema"
@@ -130,27 +131,27 @@ class Version(NamedTuple):
 
 def nested_causes(version: Version) -> Iterator[Cause]:
     """Yield the rules that stand where kube-apiserver evaluates none."""
-    for place in _places(Place(version.schema, version.path)):
-        for name in _NESTED:
-            for index, one in enumerate(place.schema.get(name) or ()):
-                yield from _forbidden(one, f"{place.path}.{name}[{index}]")
-        yield from _forbidden(place.schema.get("not"), f"{place.path}.not")
+    for part in _parts_of(SchemaPart(version.schema, version.path)):
+        for name in COMBINED:
+            for index, one in enumerate(part.schema.get(name) or ()):
+                yield from _forbidden(one, f"{part.path}.{name}[{index}]")
+        yield from _forbidden(part.schema.get("not"), f"{part.path}.not")
 
 
 def _forbidden(schema: Any, path: str) -> Iterator[Cause]:
     if not isinstance(schema, dict):
         return
-    for place in _places(Place(schema, path)):
-        if rules_of(place.schema):
+    for part in _parts_of(SchemaPart(schema, path)):
+        if rules_of(part.schema):
             detail = "must be empty to be structural"
-            yield statuses.not_allowed(f"{place.path}.{RULES}", detail)
+            yield statuses.not_allowed(f"{part.path}.{RULES}", detail)
 
 
 def form_causes(version: Version) -> Iterator[Cause]:
     """Yield what is wrong with the rules before their expressions are looked at."""
-    for place in _places(Place(version.schema, version.path)):
-        for index, raw in enumerate(rules_of(place.schema)):
-            yield from _form(raw, place.schema, f"{place.path}.{RULES}[{index}]")
+    for part in _parts_of(SchemaPart(version.schema, version.path)):
+        for index, raw in enumerate(rules_of(part.schema)):
+            yield from _form(raw, part.schema, f"{part.path}.{RULES}[{index}]")
 
 
 def _form(raw: Json, schema: Json, path: str) -> Iterator[Cause]:
@@ -195,9 +196,9 @@ def expression_causes(
     """
     check = _Check(Compiler(release, stored), version.is_unchanged)
     wrong = [cause.field for cause in known]
-    for place in _places(Place(version.schema, version.path, is_resource=True)):
-        if rules_of(place.schema) and not any(one.startswith(place.path) for one in wrong):
-            yield from check.place_causes(place)
+    for part in _parts_of(SchemaPart(version.schema, version.path, is_resource=True)):
+        if rules_of(part.schema) and not any(one.startswith(part.path) for one in wrong):
+            yield from check.part_causes(part)
     yield from check.costs.causes(version.path)
 
 
@@ -209,32 +210,32 @@ class _Check:
     is_unchanged: bool
     costs: _Costs = field(default_factory=_Costs)
 
-    def place_causes(self, place: Place) -> Iterator[Cause]:
-        path = f"{place.path}.{RULES}"
-        declared = self.compiler.declare(place.schema, place.is_resource)
+    def part_causes(self, part: SchemaPart) -> Iterator[Cause]:
+        path = f"{part.path}.{RULES}"
+        declared = self.compiler.declare(part.schema, part.is_resource)
         if declared is None:
             why = "unable to convert structural schema to CEL declarations"
             detail = f"failed to construct type information for {RULES} rules: {why}"
             yield statuses.internal(path, f"internal error: {detail}")
             return
-        most = most_values(declared) if place.most is None else place.most
-        for index, rule in enumerate(self.compiler.compile(place.schema, place.is_resource)):
+        max_values = most_values(declared) if part.max_values is None else part.max_values
+        for index, rule in enumerate(self.compiler.compile(part.schema, part.is_resource)):
             where = f"{path}[{index}]"
-            yield from self._rule_causes(rule, where, most)
+            yield from self._rule_causes(rule, where, max_values)
             yield from self._message_causes(rule, where)
-            yield from _old_causes(rule, where, place.uncorrelated)
+            yield from _old_causes(rule, where, part.uncorrelated)
 
-    def _rule_causes(self, rule: Rule, path: str, most: int) -> Iterator[Cause]:
+    def _rule_causes(self, rule: Rule, path: str, max_values: int) -> Iterator[Cause]:
         if rule.problem:
-            yield _quoting(f"{path}.rule", rule.raw, rule.problem)
+            yield _rule_cause(f"{path}.rule", rule.raw, rule.problem)
         if rule.expression is not None:
-            cost = min(rule.expression.cost * most, MAX_UINT)
+            cost = min(rule.expression.cost * max_values, MAX_UINT)
             yield from self._cost_causes("rule", f"{path}.rule", cost)
 
     def _message_causes(self, rule: Rule, path: str) -> Iterator[Cause]:
         path = f"{path}.messageExpression"
         if rule.message_problem:
-            yield _quoting(path, rule.raw, rule.message_problem)
+            yield _rule_cause(path, rule.raw, rule.message_problem)
         if rule.message is not None:
             yield from self._cost_causes("messageExpression", path, rule.message.cost)
 
@@ -257,7 +258,7 @@ def _old_causes(rule: Rule, path: str, uncorrelated: str) -> Iterator[Cause]:
         yield statuses.bad_value(f"{path}.optionalOldSelf", rule.raw["optionalOldSelf"], detail)
 
 
-def _quoting(path: str, raw: Json, detail: str) -> Cause:
+def _rule_cause(path: str, raw: Json, detail: str) -> Cause:
     """Return a cause that shows the rule as Go writes its struct."""
     shown = {
         "Rule": raw.get("rule") or "",
@@ -284,13 +285,13 @@ def _exceeded(what: str, cost: int, limit: int) -> str:
 
 def default_causes(version: Version, release: Release) -> Iterator[Cause]:
     """Yield the rules that a default breaks, for new objects or for those that have it already."""
-    for place in _places(Place(version.schema, version.path, is_resource=True)):
-        default = place.schema.get("default")
+    for part in _parts_of(SchemaPart(version.schema, version.path, is_resource=True)):
+        default = part.schema.get("default")
         if default is None:
             continue
-        validator = Validator(place.schema, release, place.is_resource)
+        validator = Validator(part.schema, release, part.is_resource)
         for old in (default, None):
-            subject = Subject(f"{place.path}.default", default, old, Change())
+            subject = Subject(f"{part.path}.default", default, old, Change())
             found = validator.check_value(subject).causes
             yield from found
             if found:
@@ -302,9 +303,8 @@ def expressions_of(definition: Json) -> Stored:
     rules: set[str] = set()
     messages: set[str] = set()
     for version in (definition.get("spec") or {}).get("versions") or []:
-        schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        for place in _places(Place(schema, "")):
-            for raw in rules_of(place.schema):
+        for part in _parts_of(SchemaPart(schema_of(version), "")):
+            for raw in rules_of(part.schema):
                 rules.add(raw.get("rule") or "")
                 messages.add(raw.get("messageExpression") or "")
     return Stored(rules, messages)

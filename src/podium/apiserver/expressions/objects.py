@@ -11,7 +11,7 @@ from podium.apiserver import statuses
 from podium.apiserver.expressions.changes import Change, Pair, by_key, key_of, keys_of
 from podium.apiserver.expressions.rules import OLD, Compiler, Rule, rules_of
 from podium.apiserver.statuses import Cause, Json
-from podium.cel.schema_types import with_metadata
+from podium.cel.schema_types import is_embedded, with_metadata
 from podium.cel.schema_values import to_value
 from podium.cel.values import NONE, TOO_EXPENSIVE, Optional, Value
 from podium.errors import EvaluationError
@@ -23,8 +23,6 @@ ROOT = "<nil>"  # the path of an object itself, as Go writes it
 _NOT_RUN = "no further validation rules will be run"
 _OUT_OF_BUDGET = f"failed due to running out of cost budget, {_NOT_RUN}"
 _NO_OVERLOAD = "call arguments did not match a supported operator, function or macro signature"
-
-
 # An object with such a cause must be mended before any rule is evaluated.
 _BLOCKING = frozenset(
     (
@@ -63,12 +61,16 @@ class Findings:
             self.causes.append(cause)
 
     def stop(self, cause: Cause, is_tolerated: bool = False) -> None:
+        """Add a cause and end the evaluation of the object."""
         self.add(cause, is_tolerated)
         raise _Stopped
 
 
 class Subject(NamedTuple):
-    """A value in an object, the value that it replaces, and whether that is a change."""
+    """A value in an object with the value that it replaces.
+
+    ``change`` tells whether it is as before.
+    """
 
     path: str
     value: Any
@@ -95,7 +97,7 @@ class Validator:
     def __init__(self, schema: Json, release: Release, is_resource: bool = True) -> None:
         self.schema = schema
         self.rules = Compiler(release).compile(schema, is_resource) if rules_of(schema) else []
-        self._typed = with_metadata(schema, release) if is_resource else schema
+        self._schema_with_metadata = with_metadata(schema, release) if is_resource else schema
         self._release = release
         self._items = validator_of(schema.get("items"), release)
         self._values = validator_of(schema.get("additionalProperties"), release)
@@ -112,7 +114,7 @@ class Validator:
         return str(self.schema.get("type") or "")
 
     def convert(self, value: Any) -> Value:
-        return to_value(value, self._typed, self._release)
+        return to_value(value, self._schema_with_metadata, self._release)
 
     def check(self, new: Json, old: Json | None) -> Findings:
         """Evaluate the rules for an object that is new, or that replaces an old one."""
@@ -156,8 +158,7 @@ def validator_of(schema: Any, release: Release) -> Validator | None:
     """Compile the rules of a schema below another one; None if it has none."""
     if not isinstance(schema, dict):
         return None
-    is_resource = bool(schema.get("x-kubernetes-embedded-resource"))
-    found = Validator(schema, release, is_resource)
+    found = Validator(schema, release, is_embedded(schema))
     return None if found.is_empty else found
 
 
@@ -170,6 +171,7 @@ class _Evaluation:
     findings: Findings
 
     def run(self) -> None:
+        """Evaluate the rules in order, within the budget that is left."""
         if self.findings.budget <= 0:
             self.findings.stop(self._invalid(f"validation {_OUT_OF_BUDGET}"))
         try:
@@ -225,6 +227,7 @@ class _Evaluation:
             self._report(rule, scope)
 
     def _report(self, rule: Rule, scope: dict[str, Value]) -> None:
+        """Add a violation, with the reason and the message that the rule asks for."""
         is_tolerated = not rule.uses_old and self.subject.change.is_unchanged()
         detail = self._message(rule, scope, is_tolerated)
         path, reason = self._path(rule.field), rule.raw.get("reason")

@@ -6,20 +6,11 @@ import re
 from typing import Any
 
 from podium.apiserver.statuses import Json
+from podium.cel.literals import CONTROL_ESCAPES
 
 _STEP = re.compile(r"\.(?P<name>[^.\[\]]+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]")
 _ESCAPE = re.compile(r"\\(.)")
-_ESCAPES = {
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "'": "'",
-    "\\": "\\",
-}
+_ESCAPES = {**CONTROL_ESCAPES, "'": "'", "\\": "\\"}
 
 
 def normal_path(path: str, schema: Json) -> str | None:

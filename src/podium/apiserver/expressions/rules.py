@@ -43,7 +43,7 @@ EVERYTHING = Stored(_Everything(), _Everything())
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A compiled rule; without a program it is empty, or has a problem."""
+    """A compiled rule. ``expression`` is ``None`` if the rule is empty or has a ``problem``."""
 
     raw: Json
     problem: str = ""
@@ -94,7 +94,7 @@ class Compiler:
         try:
             rule = self._compiled(text, scope, text in self._stored.rules)
         except InvalidExpression as error:
-            return Rule(raw, problem=_worded(error))
+            return Rule(raw, problem=_message_of(error))
         if rule.output != types.BOOL:
             return Rule(raw, problem="cel expression must evaluate to a bool")
         path = normal_path(raw.get("fieldPath") or "", schema) or ""
@@ -107,7 +107,7 @@ class Compiler:
         try:
             message = self._compiled(text, scope, text in self._stored.messages)
         except InvalidExpression as error:
-            problem = _worded(error, "instantiation")
+            problem = _message_of(error, "instantiation")
             return replace(rule, message_problem=f"messageExpression {problem}")
         if message.output != types.STRING:
             return replace(rule, message_problem="messageExpression must evaluate to a string")
@@ -128,7 +128,7 @@ def _variables(raw: Json, kind: Type) -> dict[str, Type]:
     return {"self": kind, OLD: old}
 
 
-def _worded(error: InvalidExpression, instantiation: str = "program instantiation") -> str:
+def _message_of(error: InvalidExpression, instantiation: str = "program instantiation") -> str:
     prefix, message = "program instantiation", str(error)
     if message.startswith(prefix):
         return instantiation + message.removeprefix(prefix)
@@ -140,6 +140,11 @@ def _base(release: Release, is_stored: bool) -> Environment:
     is_newer = release > V1_36
     base = replace(BASE, has_quoted_names=is_newer)
     return base.with_libraries(INCLUDES) if is_newer and is_stored else base
+
+
+def schema_of(version: Json) -> Json:
+    """Return the schema of a version of a definition; empty if it has none."""
+    return (version.get("schema") or {}).get("openAPIV3Schema") or {}
 
 
 def rules_of(schema: Any) -> list[Json]:

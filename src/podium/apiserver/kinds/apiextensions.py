@@ -9,6 +9,7 @@ from typing import Any
 from podium.apiserver import statuses
 from podium.apiserver.crd_rules import pattern_problem
 from podium.apiserver.expressions.definitions import (
+    COMBINED,
     Version,
     default_causes,
     expression_causes,
@@ -16,7 +17,7 @@ from podium.apiserver.expressions.definitions import (
     form_causes,
     nested_causes,
 )
-from podium.apiserver.expressions.rules import RULES, Stored
+from podium.apiserver.expressions.rules import RULES, Stored, schema_of
 from podium.apiserver.json_path import at
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.kinds.columns import CREATED_AT, NAME, column
@@ -33,7 +34,6 @@ _DNS_LABEL_RULE = (
     "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
     f"regex used for validation is '{_NAME.pattern}')"
 )
-_LISTS = ("allOf", "anyOf", "oneOf")
 _MAPS = ("properties", "patternProperties", "definitions")
 # Below `items` and similar fields the published schema does not describe types.
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
@@ -42,7 +42,7 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("minProperties", "maxProperties"), ("int64", (int,))),
     **dict.fromkeys(("minimum", "maximum"), ("float64", (int, float))),
     **dict.fromkeys(("enum", "required", "x-kubernetes-list-map-keys", RULES), ("array", (list,))),
-    **dict.fromkeys(_LISTS, ("array", (list,))),
+    **dict.fromkeys(COMBINED, ("array", (list,))),
     **dict.fromkeys(_MAPS, ("object", (dict,))),
 }
 _TEXTS_OF_RULES = ("rule", "message", "messageExpression", "reason", "fieldPath")
@@ -117,7 +117,7 @@ def _version_causes(versions: list[Json]) -> Iterator[Cause]:
         yield from _dns_label(version.get("name") or "", f"spec.versions[{index}].name")
         if index == 0:  # an older field of the definition that follows the first version
             yield from _dns_label(version.get("name") or "", "spec.version")
-        if not (version.get("schema") or {}).get("openAPIV3Schema"):
+        if not schema_of(version):
             yield statuses.required(f"spec.versions[{index}].{_SCHEMA}")
 
 
@@ -140,7 +140,7 @@ def _versions(old: Json, crd: Json) -> list[Version]:
 
 def _schemas(crd: Json) -> Iterator[tuple[str, Json]]:
     for version in (crd.get("spec") or {}).get("versions") or []:
-        yield version.get("name") or "", (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        yield version.get("name") or "", schema_of(version)
 
 
 def _schema_causes(version: Version, stored: Stored, release: Release) -> Iterator[Cause]:
@@ -200,7 +200,7 @@ def _nodes(raw: Any, path: str) -> Iterator[tuple[str, Json]]:
         below = raw.get(name)
         for key, one in below.items() if isinstance(below, dict) else ():
             yield from _nodes(one, f"{path}.{name}[{key}]")
-    for name in _LISTS:
+    for name in COMBINED:
         listed = raw.get(name)
         for index, one in enumerate(listed) if isinstance(listed, list) else ():
             yield from _nodes(one, f"{path}.{name}[{index}]")

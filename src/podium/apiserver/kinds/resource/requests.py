@@ -134,7 +134,7 @@ def _request(release: Release, request: Json, path: str) -> Found:
         yield from distinct(alternatives, where, MOST_ALTERNATIVES, partial(_alternative, release))
     elif exact is not None:
         yield from _class_name(exact.get("deviceClassName"), f"{path}.exactly.deviceClassName")
-        yield from _asked(release, exact, f"{path}.exactly")
+        yield from _common_causes(release, exact, f"{path}.exactly")
     else:
         yield statuses.required(path, _ONE_OF)
 
@@ -143,7 +143,7 @@ def _alternative(release: Release, request: Json, path: str) -> Found:
     yield from label(request.get("name"), f"{path}.name")
     causes = _class_name(request.get("deviceClassName"), f"{path}.deviceClassName")
     yield from declared(causes)
-    yield from _asked(release, request, path)
+    yield from _common_causes(release, request, path)
 
 
 def _class_name(name: str | None, path: str) -> Any:
@@ -153,7 +153,7 @@ def _class_name(name: str | None, path: str) -> Any:
         yield from subdomain(name, path)
 
 
-def _asked(release: Release, request: Json, path: str) -> Found:
+def _common_causes(release: Release, request: Json, path: str) -> Found:
     """Check what both forms of a request have."""
     selectors = request.get("selectors")
     yield from listed(selectors, f"{path}.selectors", MOST, partial(selector, release))
