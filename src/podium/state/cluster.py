@@ -13,7 +13,6 @@ import numpy as np
 from msgspec.structs import force_setattr
 from numpy.typing import NDArray
 
-from podium.api import resources
 from podium.api.meta import ApiObject
 from podium.api.objects import (
     Namespace,
@@ -21,11 +20,10 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
-    validate,
 )
 from podium.api.read_only import make_node_read_only
 from podium.api.resources import HELD_IN_SUM, RequestRule
-from podium.errors import CacheError, InvalidQuantity
+from podium.errors import CacheError
 from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
 from podium.state.assumed import Assumed
@@ -33,7 +31,7 @@ from podium.state.cluster_view import ClusterView
 from podium.state.invariants import check_invariants
 from podium.state.kinds import ASPECTS
 from podium.state.label_columns import LabelColumn
-from podium.state.node_table import NodeTable
+from podium.state.node_table import NodeTable, check_allocatable
 from podium.state.objects import ObjectStore, VolumeStore, differ_only_in_version
 from podium.state.overlay import Overlay
 from podium.state.pod_groups import PodGroups, PodQuery
@@ -148,7 +146,7 @@ class ClusterState:
 
     def set_node(self, node: Node) -> None:
         """Add a node, or store its new version."""
-        _check_allocatable(node)
+        check_allocatable(node)
         if self._protects_nodes:
             make_node_read_only(node)
         row = self.table.ensure_row(node.name)
@@ -272,7 +270,11 @@ class ClusterState:
         return True
 
     def follow(self, kind: type[T], follower: Callable[[T | None, T | None], None]) -> None:
-        """Call the follower for each object of a kind, and from now on for each that changes."""
+        """Call ``follower(old, new)`` for each object of a kind now, and for each later change.
+
+        ``old`` is ``None`` now. A later call comes after the store and the journal have the change,
+        so a follower may read the state.
+        """
         for obj in self._store(kind):
             follower(None, obj)  # type: ignore[arg-type]  # keyed by what it holds
         self._followers.setdefault(kind, []).append(follower)
@@ -375,17 +377,6 @@ class ClusterState:
         self._known_capacity = self.table.capacity
         self.groups.grow(self._known_capacity)
         self.storage.grow(self._known_capacity)
-
-
-def _check_allocatable(node: Node) -> None:
-    """Raise, before anything is written, if the node's allocatable amounts are invalid."""
-    try:
-        allocatable = resources.allocatable(node)
-    except InvalidQuantity:
-        validate(node)  # its error names the field and all other problems
-        raise
-    if min(allocatable.values(), default=0) < 0:
-        validate(node)
 
 
 def _uid(pod: Pod) -> str:

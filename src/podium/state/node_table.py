@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from podium.api import resources
 from podium.api.nodes import HOSTNAME, ZONE
-from podium.api.objects import Node, Taints
-from podium.errors import StaleRow
+from podium.api.objects import Node, Taints, validate
+from podium.errors import InvalidQuantity, StaleRow
 from podium.state.aspects import Aspect
 from podium.state.column import Interned, grown
 from podium.state.image_columns import ImageColumns, Images
@@ -248,6 +248,17 @@ def stable_hash(text: str) -> int:
     """Return a 64-bit hash that is the same in every process."""
     data = text.encode(errors="surrogatepass")  # JSON strings may hold lone surrogates
     return int.from_bytes(blake2b(data, digest_size=8).digest())
+
+
+def check_allocatable(node: Node) -> None:
+    """Raise if the node's allocatable amounts are invalid; call it before anything is written."""
+    try:
+        allocatable = resources.allocatable(node)
+    except InvalidQuantity:
+        validate(node)  # its error names the field and all other problems
+        raise
+    if min(allocatable.values(), default=0) < 0:
+        validate(node)
 
 
 def _difference(old: Node | None, new: Node) -> int:
