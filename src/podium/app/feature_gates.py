@@ -44,7 +44,7 @@ class LiveOptions:
         return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
 
     @property
-    def other_resources(self) -> Mapping[type[ApiObject], Resource[Any]]:
+    def resources_by_kind(self) -> Mapping[type[ApiObject], Resource[Any]]:
         """The kinds that the release serves in another version than the latest one does."""
         if self.gates.release >= V1_37:
             return {}

@@ -157,7 +157,7 @@ class _Live:
         handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics, events)
         names = (*watched(profiles, rules), *self.services.listed)
         watching = self.watching = Watching(
-            self.connection, handlers, names, self._nodes_and_pods(), self.options.other_resources
+            self.connection, handlers, names, self._nodes_and_pods(), self.options.resources_by_kind
         )
         if self.dispatcher is not None:
             watching.follow_pods(self.dispatcher.on_pod)

@@ -158,7 +158,7 @@ _TAINT_RULES: Final = _served(
     DeviceTaintRule,
     "devicetaintrules",
     "resource.k8s.io",
-    without="respect for rules that taint devices",
+    without="taints that DeviceTaintRules give to devices",
 )
 # Kubernetes 1.36 serves them in this version, and only if it is enabled.
 BETA_TAINT_RULES: Final = replace(_TAINT_RULES, version="v1beta2")

@@ -96,7 +96,7 @@ class Services:
 
     def __post_init__(self) -> None:
         devices = ClusterDevices(self.cluster, self.device_rules)
-        object.__setattr__(self, "devices", devices)
+        object.__setattr__(self, "devices", devices)  # the dataclass is frozen
 
 
 class CustomLister:

@@ -44,8 +44,8 @@ class ResourceFilterPlugin(FilterPlugin):
     def needs(self, state: CycleState, pod: Pod) -> Iterable[tuple[str, int]] | None:
         """Return the resources and amounts that must be free on a node, such as ``("cpu", 500)``.
 
-        Filter must reject exactly those nodes that have less of one of them. ``None`` means that
-        this does not hold for the pod: then the filter is asked as any other.
+        Filter must reject exactly those nodes that have less of one of them. Return ``None`` if
+        that is not so for this pod: then the filter is asked like any other one.
         """
 
 

@@ -54,10 +54,10 @@ class EventHandlers:
     def on_object(self, resource: str) -> Callable[[ApiObject | None, ApiObject | None], None]:
         """Return a handler for another kind; ``resource`` is the name of its events."""
 
-        take_in = self._taint_rule if resource == TAINT_RULE else self._object
+        handler = self._taint_rule if resource == TAINT_RULE else self._object
 
         def handle(old: ApiObject | None, new: ApiObject | None) -> None:
-            self.gate.pass_through(take_in, resource, old, new)
+            self.gate.pass_through(handler, resource, old, new)
 
         return handle
 

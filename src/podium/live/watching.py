@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 # The kinds that the state keeps, by the name that plugins use for their events.
 IN_STATE: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
-NO_OTHERS: Final[Mapping[type[ApiObject], Resource[Any]]] = {}
+USUAL_RESOURCES: Final[Mapping[type[ApiObject], Resource[Any]]] = {}
 # A healthy watch receives something every minute and a half.
 STALE_SECONDS: Final = 180.0
 _ALWAYS: Final = (*POD_KINDS, *OLD_KINDS, "Node", "*")
@@ -34,9 +34,9 @@ _ALWAYS: Final = (*POD_KINDS, *OLD_KINDS, "Node", "*")
 class Watching:
     """The informers of one scheduler; they call its event handlers.
 
-    ``others`` says how to read kinds that a release serves in another version than usual.
-    ``_watched`` has every name that ``watch`` was given, with its informer if it is a kind that the
-    state does not keep.
+    ``resources_by_kind`` says how to read kinds that a release serves in another version than
+    usual. ``_watched`` has every name that ``watch`` was given, with its informer if it is a kind
+    that the state does not keep.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Watching:
         handlers: EventHandlers,
         names: Iterable[str],
         nodes_and_pods: tuple[Resource[Node], Resource[Pod]] = (NODES, PODS),
-        others: Mapping[type[ApiObject], Resource[Any]] = NO_OTHERS,
+        resources_by_kind: Mapping[type[ApiObject], Resource[Any]] = USUAL_RESOURCES,
     ) -> None:
         self._connection = connection
         self._handlers = handlers
-        self._others = others
+        self._resources_by_kind = resources_by_kind
         nodes, pods = nodes_and_pods
         self.informers: list[Informer[Any]] = []
         self._metrics = InformerMetrics(handlers.metrics, self.informers)
@@ -73,7 +73,7 @@ class Watching:
     def _watch(self, name: str) -> None:
         if name in IN_STATE:
             kind = IN_STATE[name]
-            resource = self._others.get(kind) or resource_of(kind)
+            resource = self._resources_by_kind.get(kind) or resource_of(kind)
             self._informer(resource, self._handlers.on_object(name))
         elif _is_custom(name):
             handler = self._handlers.on_events_only(name)

@@ -72,6 +72,6 @@ def test_they_are_watched_since_1_37():
     ids=str,
 )
 def test_version_in_which_they_are_read(release, path):
-    others = LiveOptions(FeatureGates(release)).other_resources
+    others = LiveOptions(FeatureGates(release)).resources_by_kind
 
     assert (others.get(DeviceTaintRule) or resource_of(DeviceTaintRule)).path == path

@@ -66,14 +66,14 @@ class Evictions:
     def holds(self, pod: Pod) -> bool:
         """Return whether the pod must wait for its victims to leave."""
         hold = self._holds.get(pod.uid)
-        return hold is not None and self._lasts(hold)
+        return hold is not None and self._must_wait(hold)
 
     def held(self) -> Collection[str]:
         """Return the uids of all pods that must wait."""
-        self._holds = {uid: hold for uid, hold in self._holds.items() if self._lasts(hold)}
+        self._holds = {uid: hold for uid, hold in self._holds.items() if self._must_wait(hold)}
         return self._holds.keys()
 
-    def _lasts(self, hold: _Hold) -> bool:
+    def _must_wait(self, hold: _Hold) -> bool:
         if hold.last is None:
             return True
         victim = self._handle.cluster.pods.get(hold.last.uid)
