@@ -141,7 +141,7 @@ class Filtering:
             self._devices.allocator.allocate(variant.claims, node.node)
         except AllocationError as fault:
             return fwk.Status.error(fault)
-        raise AssertionError("the search failed before, and nothing has changed since")
+        raise AssertionError("unreachable")  # it failed before, and nothing has changed since
 
     # --- nodes that cannot be used ---------------------------------------------------------------
 

@@ -19,14 +19,6 @@ NOTHING_LEFT: Final = {"reservedFor": None, "allocation": None, "devices": None}
 DEALLOCATED: Final = fwk.Status.unschedulable("deallocation of ResourceClaim completed")
 DELETED: Final = fwk.Status.unschedulable("deletion of ResourceClaim completed")
 
-NOT_UNRESERVED: Final = (
-    "cannot remove the reservation of a pod from a claim; the next attempt of the pod uses it"
-)
-NOT_DEALLOCATED: Final = "cannot deallocate a claim; the pod is tried again when the claim changes"
-NOT_DELETED: Final = (
-    "cannot delete a claim for extended resources; the pod is tried again when the claim changes"
-)
-
 
 class Releases:
     """Gives claims back, in memory at once and in the API in the background."""
@@ -56,7 +48,12 @@ class Releases:
             try:
                 left = await self._handle.client.remove_consumer(claim, pod.uid)
             except ApiError as fault:
-                self._report(NOT_UNRESERVED, claim, fault)
+                self._handle.log.warning(
+                    "cannot remove the reservation of a pod from a claim; its next attempt uses it",
+                    pod=pod.key,
+                    claim=claim.key,
+                    err=str(fault),
+                )
             else:
                 self._handle.cluster.learn(left)
         for claim in _made_for(claims):
@@ -97,7 +94,11 @@ class Releases:
         try:
             left = await self._handle.client.patch_claim_status(claim, NOTHING_LEFT)
         except ApiError as fault:
-            self._report(NOT_DEALLOCATED, claim, fault)
+            self._handle.log.warning(
+                "cannot deallocate a claim; the pod is tried again when the claim changes",
+                claim=claim.key,
+                err=str(fault),
+            )
         else:
             self._handle.cluster.learn(left)
 
@@ -109,7 +110,11 @@ class Releases:
         except NotFound:
             return
         except ApiError as fault:
-            self._report(NOT_DELETED, claim, fault)
+            self._handle.log.warning(
+                "cannot delete a claim for extended resources; a later attempt of the pod does",
+                claim=claim.key,
+                err=str(fault),
+            )
 
     async def _without_finalizer(self, claim: ResourceClaim) -> None:
         for left in reversed(range(TRIES)):
@@ -123,9 +128,6 @@ class Releases:
                 return
             await sleep(self._handle.clock, RETRY_SECONDS)
             claim = await self._handle.client.read(ResourceClaim, claim.key)
-
-    def _report(self, event: str, claim: ResourceClaim, fault: ApiError) -> None:
-        self._handle.log.warning(event, claim=claim.key, err=str(fault))
 
 
 def _reserved_for(claims: PodClaims, pod: Pod) -> Iterator[ResourceClaim]:
