@@ -36,7 +36,7 @@ from podium.framework.cluster_view import (
 from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.dependencies import Dependencies
 from podium.framework.diagnosis import NodeStatuses, fit_message
-from podium.framework.events import ClusterEvent, Hint, Registration, on
+from podium.framework.events import ClusterEvent, Hint, Registration, Topic, on
 from podium.framework.extender import Extender, Filtered
 from podium.framework.field_signatures import pod_fields
 from podium.framework.handle import Client, EventNote, EventRecorder, Handle, Lister
@@ -179,6 +179,7 @@ __all__ = [
     "Taint",
     "Taints",
     "Toleration",
+    "Topic",
     "Volume",
     "Wait",
     "WaitingPod",
