@@ -17,10 +17,13 @@ SAMPLE = (str(Path(__file__).parent / "cluster.json"), "default/training")
 KINDS = {
     kind.__name__: kind
     for kind in (
+        objects.DeviceClass,
         objects.Namespace,
         objects.PersistentVolume,
         objects.PersistentVolumeClaim,
         objects.ReplicaSet,
+        objects.ResourceClaim,
+        objects.ResourceSlice,
         objects.Service,
         objects.StatefulSet,
         objects.StorageClass,

@@ -3,7 +3,7 @@
 PreScore   skips a pod that requests none of the listed resources.
 Score      compares how much the used fractions of a node's resources differ with the pod and
            without it: 75 if that stays the same, up to 100 if they get closer, down to 50 if they
-           do not.
+           do not. Where devices provide an extended resource, devices are counted.
 
 Arguments  resources (cpu, memory): the resources to compare. Their weights are ignored and must be
            1.

@@ -4,6 +4,8 @@ Filter   rejects a node that has too many pods or too little left of a requested
 Score    prefers empty nodes (LeastAllocated), full ones (MostAllocated), or as a shape says.
 Requeue  when pods leave or shrink, a node that would be large enough joins or grows, or a
          device class begins to offer a requested resource.
+
+Where devices provide an extended resource, DynamicResources filters, and the score counts devices.
 """
 
 from __future__ import annotations
