@@ -7,7 +7,16 @@ from podium.api.resource_claims import AllocationResult
 from podium.devices import Allocator, DeviceInventory, DeviceRules, TakenDevices
 from podium.release import LATEST, V1_37
 from podium.testing.builders import node
-from podium.testing.builders_devices import DRIVER, device_class, resource_claim
+from podium.testing.builders_devices import (
+    DRIVER,
+    device,
+    device_class,
+    resource_claim,
+    resource_slice,
+)
+
+MATCH = {"matchAttribute": "gpu.example.com/numa"}
+DISTINCT = {"distinctAttribute": "gpu.example.com/numa"}
 
 
 def rules(release=LATEST, **features):
@@ -98,3 +107,43 @@ def _request(cls, count, selectors=(), fields=None, **more):
 
 def claim(*requests, name="c", **fields):
     return resource_claim(name, requests=requests or (exactly(),), **fields)
+
+
+def gpus(*devices, node="n1", **fields):
+    """Return a slice with these devices of one node."""
+    return resource_slice(f"{node}-gpus", node=node, devices=devices, **fields)
+
+
+def numbered(count, **fields):
+    """Return a slice of devices with the attribute ``index``."""
+    return gpus(*(device(f"gpu-{n}", attributes={"index": n}) for n in range(count)), **fields)
+
+
+def on_numa(*values):
+    """Return a slice of devices with these values of the attribute ``numa``."""
+    return gpus(
+        *(
+            device(f"gpu-{n}", attributes={} if value is None else {"numa": value})
+            for n, value in enumerate(values)
+        )
+    )
+
+
+def shareable(*amounts, **policy):
+    """Return a slice of devices with so much memory each, of which claims can have shares."""
+    fields = {"requestPolicy": policy} if policy else {}
+    return gpus(
+        *(
+            device(
+                f"gpu-{n}",
+                allow_multiple_allocations=True,
+                capacity={"memory": {"value": amount, **fields}},
+            )
+            for n, amount in enumerate(amounts)
+        )
+    )
+
+
+def memory(amount):
+    """Return the part of a request that asks for so much memory of a device."""
+    return {"capacity": {"requests": {"memory": amount}}}
