@@ -48,6 +48,11 @@ def implicit(name):
             {GPU: "a", implicit("a"): "a", implicit("b"): "b"},
             id="first-name-wins-a-tie",
         ),
+        pytest.param(
+            [provider("a", "yesterday"), provider("b", EARLY)],
+            {GPU: "b", implicit("a"): "a", implicit("b"): "b"},
+            id="no-time",
+        ),
     ],
 )
 def test_classes_that_name_one_resource(classes, expected):

@@ -13,6 +13,7 @@ from podium.api.devices import DeviceClass
 from podium.api.objects import Pod
 from podium.api.resources import is_extended, spec_requests
 from podium.api.times import parse_time
+from podium.errors import InvalidTime
 
 IMPLICIT_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 # Marks a claim that the scheduler made for a pod that requests extended resources.
@@ -83,4 +84,7 @@ def may_be_provided(resource: str) -> bool:
 def _order(one: DeviceClass) -> tuple[int, str]:
     """Return a key that is smallest for the class that wins: the newest, then the first by name."""
     created = one.metadata.creation_timestamp
-    return -parse_time(created) if created else 0, one.name
+    try:
+        return -parse_time(created) if created else 0, one.name
+    except InvalidTime:  # no API server writes one; the class must not harm others
+        return 0, one.name
