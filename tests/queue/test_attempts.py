@@ -215,7 +215,7 @@ def test_an_empty_active_queue_lets_rejected_pods_out_early(world):
     assert world.seen.entered["active", "PopFromBackoffQ"] == 1
 
 
-def test_nobody_gets_out_early_while_failures_are_reported(world):
+def test_no_pod_leaves_backoff_early_while_failures_are_reported(world):
     world.fail("a", "F")
     world.happens(NODE_ADD, "a")
     world.queue.begin_report()
