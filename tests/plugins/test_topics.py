@@ -7,11 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium.errors import InvalidSelector
-from podium.release import V1_36, V1_37
+from podium.framework.event_rules import event_rules
+from podium.release import RELEASES, V1_36, V1_37
 from podium.testing.builders import pod
+from podium.testing.builders_devices import resource_claim
+from podium.testing.handle import FakeHandle
+from tests.support.dynamic_resources import claiming, device, templated
 from tests.support.releases import plugin_of
 from tests.support.search import examples
 
+LABELS_AS_TOPICS = ("InterPodAffinity", "PodTopologySpread")
 KEYS, VALUES = st.sampled_from(["app", "tier"]), st.sampled_from(["web", "db"])
 LABELS = st.just({"app": "web"}) | st.dictionaries(KEYS, VALUES)
 EXPRESSIONS = st.one_of(
@@ -83,23 +88,64 @@ CHANGES = st.one_of(
 )
 
 
-@pytest.mark.parametrize("release", [V1_36, V1_37], ids=str)
-@pytest.mark.parametrize("name", ["InterPodAffinity", "PodTopologySpread"])
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+@pytest.mark.parametrize("name", LABELS_AS_TOPICS)
 @examples(2000)
-@given(waiting=pods("waiting"), change=CHANGES)
-def test_no_pod_that_a_hint_wakes_is_left_out(release, name, waiting, change):
+@given(waiting=pods("waiting"), change=CHANGES, own=pods("waiting"))
+def test_no_pod_that_a_change_of_pods_wakes_is_left_out(release, name, waiting, change, own):
     for registration in registrations(name, release):
-        if registration.topic is None:
-            continue
-        about = registration.topic.of_change(*change)
-        concerning = registration.topic.of_pod(waiting)
-        if about is not None and not set(about) & set(concerning):
-            assert not wakes(registration.hint, waiting, *change)
+        assert not is_left_out(registration, waiting, change)
+        if registration.event.resource == "Pod":  # in 1.36 it may be the waiting pod itself
+            assert not is_left_out(registration, waiting, (own, waiting))
+
+
+@st.composite
+def claims(draw, name):
+    held = draw(st.sampled_from(["", "", "a/gpu-0"]))
+    users = draw(st.sampled_from(["", "web"])) if held else ""
+    return resource_claim(name, allocated=held and device(held), reserved_for=users)
+
+
+CLAIM_NAMES = ("gpu", "nic", "other")
+WAITING_FOR_CLAIMS = st.one_of(
+    st.lists(st.sampled_from(CLAIM_NAMES), min_size=1, max_size=2).map(lambda n: claiming(*n)),
+    st.sampled_from([None, *CLAIM_NAMES]).map(templated),
+)
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+@examples(1000)
+@given(waiting=WAITING_FOR_CLAIMS, changed=st.sampled_from(CLAIM_NAMES), data=st.data())
+def test_no_pod_that_a_change_of_a_claim_wakes_is_left_out(release, waiting, changed, data):
+    versions = st.none() | claims(changed)
+    old, new = data.draw(versions), data.draw(versions)
+    others = [data.draw(claims(name)) for name in CLAIM_NAMES if name != changed]
+    known = others if new is None else [*others, new]
+    plugin = plugin_of("DynamicResources", release, FakeHandle(*known))
+
+    for registration in as_in(release, plugin):
+        if registration.event.resource.endswith("ResourceClaim") and (old or new):
+            assert not is_left_out(registration, waiting, (old, new))
+
+
+def is_left_out(registration, waiting, change):
+    """Return whether the hint would wake a pod that it is not asked about."""
+    if registration.topic is None:
+        return False
+    of_change, of_pod = registration.topic
+    about = of_change(*change)
+    is_asked = about is None or bool(set(about) & set(of_pod(waiting)))
+    return not is_asked and wakes(registration.hint, waiting, *change)
 
 
 @cache
 def registrations(name, release):
-    return plugin_of(name, release).events_to_register()
+    return as_in(release, plugin_of(name, release))
+
+
+def as_in(release, plugin):
+    """Return what a plugin of ours registers in a release."""
+    return event_rules(release).own_plugins(plugin.events_to_register())
 
 
 def wakes(hint, waiting, old, new):
@@ -109,7 +155,15 @@ def wakes(hint, waiting, old, new):
         return True
 
 
-@pytest.mark.parametrize("name", ["InterPodAffinity", "PodTopologySpread"])
+@pytest.mark.parametrize("name", LABELS_AS_TOPICS)
+def test_in_1_36_changes_of_pods_have_no_topic(name):
+    """One registration is for all pods, and must not hide changes of the waiting pod itself."""
+    (topic,) = [r.topic for r in registrations(name, V1_36) if r.event.resource == "Pod"]
+
+    assert topic is None
+
+
+@pytest.mark.parametrize("name", LABELS_AS_TOPICS)
 def test_a_pod_without_the_label_concerns_nobody_else(name):
     (topic,) = [r.topic for r in registrations(name, V1_37) if r.topic is not None]
     term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
@@ -118,7 +172,8 @@ def test_a_pod_without_the_label_concerns_nobody_else(name):
         topology_spread_constraints=[term | {"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}],
     )
 
-    concerning = set(topic.of_pod(waiting))
-    assert concerning & set(topic.of_change(None, pod("web", node="a", labels="app=web")))
-    assert not concerning & set(topic.of_change(None, pod("db", node="a", labels="app=db")))
-    assert not concerning & set(topic.of_change(pod("db", node="a", labels="app=db"), None))
+    of_change, of_pod = topic
+    concerning = set(of_pod(waiting))
+    assert concerning & set(of_change(None, pod("web", node="a", labels="app=web")))
+    assert not concerning & set(of_change(None, pod("db", node="a", labels="app=db")))
+    assert not concerning & set(of_change(pod("db", node="a", labels="app=db"), None))
