@@ -1,4 +1,4 @@
-"""Slices and claims that no API server would accept: they harm nobody but themselves."""
+"""Slices and claims that no API server would accept: no other pod or device is affected."""
 
 import random
 
@@ -146,5 +146,5 @@ def test_very_many_devices_are_refused_and_do_no_harm():
     assert devices.names(claim()) == ["r=gpu-0"]
 
 
-def test_claims_without_nodes():
+def test_a_node_without_slices():
     assert Devices(nodes=[node("n1")]).names(claim()) is None

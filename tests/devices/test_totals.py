@@ -34,7 +34,9 @@ def columns(arrays):
         pytest.param({"node": "n1"}, [(2, 1), (0, 0)], id="of-one-node"),
         pytest.param({"all_nodes": True}, [(2, 1), (2, 1)], id="for-all-nodes"),
         pytest.param({"node_selector": IN_A}, [(2, 1), (0, 0)], id="for-selected-nodes"),
-        pytest.param({"all_nodes": False}, [(2, 1), (2, 1)], id="for-nobody-knows-whom"),
+        pytest.param(
+            {"all_nodes": False}, [(2, 1), (2, 1)], id="selects-no-nodes-counts-everywhere"
+        ),
         pytest.param(
             {
                 "per_device_node_selection": True,

@@ -67,7 +67,7 @@ def test_claim_of_a_template_is_there():
 def test_whom_a_change_of_a_claim_concerns(old, new, names):
     """What frees devices may help every pod; anything else only those that use the claim."""
     assert CLAIM_TOPIC.of_change(old, new) == names
-    trial = Trial(*two_nodes(), OWN)
+    trial = Trial(*two_nodes(), OWN, OTHER)
     if names is not None:
         assert not hint(trial, "ResourceClaim")(claiming("other"), old, new)
 
