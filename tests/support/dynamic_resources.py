@@ -12,8 +12,12 @@ from podium.devices import DeviceRules
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.pod_claims import PodClaims
 from podium.testing.builders import node, pod
-from podium.testing.builders_devices import DRIVER, device_class, resource_slice
+from podium.testing.builders_devices import DRIVER, device_class, resource_claim, resource_slice
 from podium.testing.handle import FakeHandle
+
+ON_A = {"nodeSelectorTerms": [{"matchFields": [
+    {"key": "metadata.name", "operator": "In", "values": ["a"]}
+]}]}  # fmt: skip
 
 
 def claiming(*claims: str, name: str = "web", **fields: Any) -> Pod:
@@ -41,6 +45,28 @@ def two_nodes(devices: int = 2) -> list[Any]:
 def with_status(claim: ResourceClaim, status: dict[str, Any]) -> ResourceClaim:
     """The claim with this status, as in a manifest."""
     return msgspec.structs.replace(claim, status=msgspec.convert(status, ResourceClaimStatus))
+
+
+def allocated(
+    name: str = "gpu",
+    *,
+    selector: dict[str, Any] | None = None,
+    since: str = "",
+    result: Any = (),
+    conditions: Iterable[Any] = (),
+) -> ResourceClaim:
+    """A claim that has gpu-0 of node a."""
+    first = {"request": "request-0", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}
+    named = {key: first[key] for key in ("driver", "pool", "device")}
+    status: dict[str, Any] = {
+        "allocation": {
+            "devices": {"results": [{**first, **dict(result)}]},
+            **({"nodeSelector": selector} if selector else {}),
+            **({"allocationTimestamp": since} if since else {}),
+        },
+        "devices": [{**named, "conditions": list(conditions)}] if conditions else [],
+    }
+    return with_status(resource_claim(name), status)
 
 
 def device(name: str) -> str:

@@ -6,29 +6,18 @@ from podium import framework as fwk
 from podium.devices import DeviceRules
 from podium.testing.builders import node
 from podium.testing.builders_devices import device_class, resource_claim, resource_slice
-from tests.support.dynamic_resources import Trial, claiming, device, two_nodes, with_status
+from tests.support.dynamic_resources import (
+    ON_A,
+    Trial,
+    allocated,
+    claiming,
+    device,
+    two_nodes,
+)
 
 NOT_FREE = ("cannot allocate all claims",)
 UNAVAILABLE = ("resourceclaim not available on the node",)
-ON_A = {"nodeSelectorTerms": [{"matchFields": [
-    {"key": "metadata.name", "operator": "In", "values": ["a"]}
-]}]}  # fmt: skip
 CONDITIONS = {"bindingConditions": ["Ready"], "bindingFailureConditions": ["Broken"]}
-
-
-def allocated(name="gpu", *, selector=None, since="", result=(), conditions=()):
-    """A claim that has gpu-0 of node a."""
-    first = {"request": "request-0", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}
-    named = {key: first[key] for key in ("driver", "pool", "device")}
-    status = {
-        "allocation": {
-            "devices": {"results": [{**first, **dict(result)}]},
-            **({"nodeSelector": selector} if selector else {}),
-            **({"allocationTimestamp": since} if since else {}),
-        },
-        "devices": [{**named, "conditions": list(conditions)}] if conditions else [],
-    }
-    return with_status(resource_claim(name), status)
 
 
 def condition(name, value="True"):

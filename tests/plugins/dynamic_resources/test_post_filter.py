@@ -1,5 +1,6 @@
 """Which claims PostFilter gives back so that the pod may find a node next time."""
 
+import msgspec
 import pytest
 
 from podium import framework as fwk
@@ -7,16 +8,13 @@ from podium.errors import Conflict
 from podium.release import V1_36, V1_37
 from podium.testing.builders import pod
 from podium.testing.builders_devices import resource_claim
-from tests.plugins.dynamic_resources.test_filter import ON_A, allocated
-from tests.support.dynamic_resources import Trial, claiming, device, two_nodes
+from tests.support.dynamic_resources import ON_A, Trial, allocated, claiming, device, two_nodes
 from tests.support.releases import kind_of
 
 DEALLOCATED = fwk.Status.unschedulable("deallocation of ResourceClaim completed")
 
 
 def reserved_for(*names):
-    import msgspec
-
     claim = allocated(selector=ON_A)
     consumers = resource_claim("x", reserved_for=" ".join(names)).status.reserved_for
     return msgspec.structs.replace(
@@ -48,7 +46,7 @@ def test_deallocation(users, status, is_freed):
 
 
 def test_deallocation_that_fails():
-    """The pod was told already; it is tried again when the claim changes."""
+    """PostFilter has reported success already; the pod is tried again when the claim changes."""
     trial = Trial(*two_nodes(), allocated(selector=ON_A))
     trial.verdicts(claiming("gpu"))
 
