@@ -26,6 +26,7 @@ class Bench:
         (workload,) = load_file(path)
         result = run(workload, self.build)
         self.core.cluster.check_invariants()
+        self.core.services.devices.check_invariants()
         return result
 
     def pods(self, prefix=""):

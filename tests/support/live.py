@@ -129,6 +129,7 @@ class Desk:
             await give_way()
             self.clock.advance(0)
         self.cluster.check_invariants()
+        self.services.devices.check_invariants()
         self.queue.check_invariants()
 
     async def wait(self, seconds: float) -> None:

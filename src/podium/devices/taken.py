@@ -102,6 +102,14 @@ class PoolUse:
         )
         return frozenset(self.exclusive), shares
 
+    def counts(self) -> object:
+        """Return all counts, to be compared with those of another use."""
+        shares = {
+            device: (held.count, held.with_amounts, held.amounts)
+            for device, held in self.shares.items()
+        }
+        return self.exclusive, shares
+
 
 UNUSED: Final = PoolUse()  # never changed: ``TakenDevices.remove`` raises before
 
@@ -110,6 +118,7 @@ class TakenDevices:
     """Counts what allocations hold, pool by pool. Devices with admin access are not taken."""
 
     def __init__(self, rules: DeviceRules) -> None:
+        self._rules = rules
         self._has_shares = rules.consumable_capacity
         self._pools: dict[PoolKey, PoolUse] = {}
         self._states: dict[object, int] = {}
@@ -172,3 +181,16 @@ class TakenDevices:
         use.change(result, sign, is_share=self._is_share(result))
         for changed in self._followers:
             changed.add(key)
+
+    def check_invariants(self, allocations: Iterable[AllocationResult]) -> None:
+        """Raise ``AssertionError`` unless exactly these allocations are counted."""
+        rebuilt = TakenDevices(self._rules)
+        for allocation in allocations:
+            rebuilt.add(allocation)
+        assert self._counts() == rebuilt._counts(), "other devices are taken than claims hold"
+        for key, use in self._pools.items():
+            known = use.state is None or use.state == self._states.get(use.key())
+            assert known, f"the state of pool {key} is outdated"
+
+    def _counts(self) -> dict[PoolKey, object]:
+        return {key: use.counts() for key, use in self._pools.items()}

@@ -190,6 +190,20 @@ class ClusterDevices:
         elif old is not None:
             self._newly_tainted += self._slices.remove_rule(old.name)
 
+    # --- checks ----------------------------------------------------------------------------------
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if devices are counted that no claim has, or the reverse."""
+        claims = list(self._cluster.objects(ResourceClaim))
+        shown = {each.uid: each.status.allocation for each in claims if each.status.allocation}
+        assert self._counted == self._in_flight | shown, "allocations are not those of the claims"
+        self.taken.check_invariants(self._counted.values())
+        keys_by_owner = {(_extended_owner(each), each.key) for each in claims}
+        wrong = self._extended_claims.items() - keys_by_owner
+        assert not wrong, f"these are not claims for extended resources: {wrong}"
+        classes = {each.name: each for each in self._cluster.objects(DeviceClass)}
+        assert self.classes == classes, "the device classes are not those of the cluster"
+
 
 def _extended_owner(claim: ResourceClaim) -> str:
     """Return the uid of the pod for whose extended resources the claim was made, or nothing."""

@@ -204,6 +204,7 @@ class SimulatedCluster:
 
     def _check(self) -> None:
         self.scheduler.scheduler.services.cluster.check_invariants()
+        self.scheduler.scheduler.services.devices.check_invariants()
         self.scheduler.scheduler.queue.check_invariants()
         self.api.store.check_invariants()
 

@@ -7,6 +7,7 @@ import gzip
 import json
 import logging
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -101,9 +102,30 @@ def test_only_the_pod_itself_is_affected(release, number, seed):
         attempt(core, subject)
 
     assert core.services.devices.in_flight == 0
-    plain = core.cycle(QueuedPod.of(pod("plain"))).run()
-    assert isinstance(plain, Placed) or plain.status.is_rejection
+    assert seen(core, pod("plain")) == without_bad_input(release, number)
     core.cluster.check_invariants()
+    if has_distinct_uids(core):
+        core.services.devices.check_invariants()
+
+
+@cache
+def without_bad_input(release, number):
+    """What becomes of a pod without claims where nothing is wrong with the objects."""
+    core = BUILDERS[release].core(CASES[number].get("config"))
+    fed(core, CASES[number]["cluster"])
+    return seen(core, pod("plain"))
+
+
+def seen(core, subject):
+    outcome = core.cycle(QueuedPod.of(subject)).run()
+    assert isinstance(outcome, Placed | Rejected)
+    return type(outcome), outcome.record.feasible, outcome.record.message
+
+
+def has_distinct_uids(core):
+    """Claims are known by their uids; a mutation can take one away, or repeat it."""
+    uids = [claim.uid for claim in core.cluster.objects(ResourceClaim)]
+    return len(set(uids)) == len(uids)
 
 
 def attempt(core, subject):

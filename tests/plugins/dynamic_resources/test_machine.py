@@ -14,6 +14,7 @@ from podium import framework as fwk
 from podium.api.objects import ResourceClaim, ResourceClaimStatus
 from podium.errors import Conflict, NotFound, Unreachable
 from podium.framework.offline import patched
+from podium.plugins.dynamic_resources.pod_claims import PodClaims
 from podium.testing.builders_devices import resource_claim
 from tests.support.dynamic_resources import Trial, claiming, devices_of, two_nodes
 from tests.support.search import examples
@@ -80,7 +81,11 @@ def _version(claim):
 
 
 class Claims(RuleBasedStateMachine):
-    """Pods use one or two claims, which several pods may share. ``flights`` are by pod."""
+    """Pods use one or two claims, which several pods may share.
+
+    ``flights`` are by pod. ``in_doubt`` are the uids of claims of which a write got no answer,
+    until the plugin has asked the API about them in the background.
+    """
 
     @initialize()
     def begin(self) -> None:
@@ -95,6 +100,7 @@ class Claims(RuleBasedStateMachine):
         self.trial = Trial(*two_nodes(DEVICES), *self.api.claims.values())
         self.trial.handle.client = self.api
         self.flights: dict[str, tuple[fwk.CycleState, object, str]] = {}
+        self.in_doubt: set[str] = set()
 
     # --- users and the watch ---------------------------------------------------------------------
 
@@ -170,6 +176,8 @@ class Claims(RuleBasedStateMachine):
         is_done = trial.pre_bind(asking, node_name).ok and succeeds
         self.api.fates = []
         if not is_done:
+            claims = state.get(PodClaims)
+            self.in_doubt |= {claims.claims[index].uid for index in claims.in_doubt}
             trial.unreserve(asking, node_name)
 
     @precondition(lambda self: self.flights)
@@ -184,6 +192,7 @@ class Claims(RuleBasedStateMachine):
     @rule()
     def background(self):
         self.trial.run_spawned()
+        self.in_doubt.clear()
 
     @rule()
     def crash(self):
@@ -204,8 +213,14 @@ class Claims(RuleBasedStateMachine):
     @invariant()
     def what_is_in_flight_belongs_to_an_attempt(self):
         if hasattr(self, "api"):
-            open_writes = len(self.trial.handle.spawned)
-            assert self.trial.devices.in_flight <= 2 * len(self.flights) + open_writes
+            reserved = [state.get(PodClaims) for state, _, _ in self.flights.values()]
+            uids = {claims.claims[index].uid for claims in reserved for index in claims.reserved}
+            assert set(self.trial.devices._in_flight) <= uids | self.in_doubt
+
+    @invariant()
+    def what_is_taken_is_what_claims_have(self):
+        if hasattr(self, "api"):
+            self.trial.devices.check_invariants()
 
     def teardown(self):
         """Once nothing is under way and all was shown, exactly what the API has counts."""
