@@ -11,8 +11,8 @@ from podium.config import default
 from podium.cycle.outcome import Placed
 from podium.framework.queued_pod import QueuedPod
 from podium.testing.builders import node, pod
-from tests.cycle.test_reuse_equals_scratch import CONFIGURATIONS, EVENTS, Pair
 from tests.support.clusters import Cluster, clusters, pods
+from tests.support.reuse import CONFIGURATIONS, EVENTS, Pair
 from tests.support.search import examples
 
 FIELDS = (

@@ -8,7 +8,9 @@ from podium import app
 from podium.config import default
 from podium.testing.builders import node
 from podium.testing.cases import replica
-from tests.cycle.test_reuse_equals_scratch import (
+from tests.support.clusters import IMAGES, NODE_NAMES
+from tests.support.configurations import with_legacy
+from tests.support.reuse import (
     CHANGED,
     Pair,
     change_pod,
@@ -16,8 +18,6 @@ from tests.cycle.test_reuse_equals_scratch import (
     delete,
     remove_node,
 )
-from tests.support.clusters import IMAGES, NODE_NAMES
-from tests.support.configurations import with_legacy
 from tests.support.roomy_clusters import clusters, nodes, pods
 from tests.support.search import examples
 

@@ -7,9 +7,9 @@ from podium import app, config
 from podium.api.objects import DeviceClass, ResourceClaim, ResourceSlice
 from podium.testing.builders import node, pod
 from podium.testing.builders_devices import device_class, resource_claim, resource_slice
-from tests.cycle.test_reuse_equals_scratch import Pair, delete
 from tests.support.clusters import Cluster
 from tests.support.dynamic_resources import claiming, device
+from tests.support.reuse import Pair, delete
 from tests.support.search import examples
 
 GPU = "example.com/gpu"
@@ -109,3 +109,4 @@ def test_reuse_equals_scratch(configuration, data):
         else:
             data.draw(st.sampled_from(EVENTS))(pair, number, data.draw)
     pair.each(lambda core: core.cluster.check_invariants())
+    pair.each(lambda core: core.services.devices.check_invariants())
