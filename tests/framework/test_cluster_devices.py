@@ -3,6 +3,7 @@
 import pytest
 
 from podium.api.objects import ResourceClaim
+from podium.devices.extended_resources import EXTENDED_CLAIM_ANNOTATION
 from podium.testing.builders_devices import resource_claim
 from tests.support.dynamic_resources import Trial, allocated, claiming, two_nodes
 
@@ -22,7 +23,7 @@ def damage_classes(devices):
 
 
 def damage_extended_claims(devices):
-    devices._extended_claims["uid-of-nobody"] = WITH_DEVICE.key
+    devices._extended_claims["uid-of-nobody"] = {WITH_DEVICE.key: None}
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,17 @@ def test_a_claim_that_goes_while_its_allocation_is_in_flight():
     trial.unreserve(asking)
     assert trial.taken == []
     trial.devices.check_invariants()
+
+
+def test_a_pod_with_two_claims_for_extended_resources():
+    """It should have one; the one that is left is found when the other is deleted."""
+    owner = {"kind": "Pod", "name": "web", "uid": "uid-web", "controller": True}
+    fields = {"annotations": {EXTENDED_CLAIM_ANNOTATION: "true"}, "owner_references": [owner]}
+    trial = Trial(*two_nodes(), *(resource_claim(name, **fields) for name in ("one", "two")))
+    web = claiming("gpu")
+
+    for key in ("default/one", "default/two"):
+        assert trial.devices.extended_claim_of(web).key == key
+        trial.cluster.remove_object(ResourceClaim, key)
+        trial.devices.check_invariants()
+    assert trial.devices.extended_claim_of(web) is None

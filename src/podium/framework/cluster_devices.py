@@ -64,7 +64,8 @@ class ClusterDevices:
         self._nodes = Reader(cluster)
         self._in_flight: dict[str, AllocationResult] = {}
         self._counted: dict[str, AllocationResult] = {}
-        self._extended_claims: dict[str, str] = {}  # their keys by the uid of the pod
+        # Their keys, in order, by the uid of the pod. A pod should have one, and may have more.
+        self._extended_claims: dict[str, dict[str, None]] = {}
         self._newly_tainted: list[tuple[ResourceSlice, ResourceSlice]] = []
         cluster.follow(ResourceSlice, self._slice_changed)
         if rules.device_taint_rules:
@@ -137,8 +138,8 @@ class ClusterDevices:
 
     def extended_claim_of(self, pod: Pod) -> ResourceClaim | None:
         """Return the claim that was made for the pod's extended resources, if there is one."""
-        key = self._extended_claims.get(pod.uid)
-        return None if key is None else self._cluster.objects(ResourceClaim).get(key)
+        keys = self._extended_claims.get(pod.uid)
+        return None if keys is None else self._cluster.objects(ResourceClaim).get(next(iter(keys)))
 
     # --- slices that taint rules change ----------------------------------------------------------
 
@@ -152,12 +153,16 @@ class ClusterDevices:
     def _claim_changed(self, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
         if old is not None and (new is None or new.uid != old.uid):
             self._set_counted(old.uid, self._in_flight.get(old.uid))
-            if self._extended_claims.get(owner := _extended_owner(old)) == old.key:
-                del self._extended_claims[owner]
         if new is not None:
             self._set_counted(new.uid, new.status.allocation or self._in_flight.get(new.uid))
-            if owner := _extended_owner(new):
-                self._extended_claims[owner] = new.key
+        before = "" if old is None else _extended_owner(old)
+        after = "" if new is None else _extended_owner(new)
+        if old is not None and before and before != after:
+            self._extended_claims[before].pop(old.key)
+            if not self._extended_claims[before]:
+                del self._extended_claims[before]
+        if new is not None and after:
+            self._extended_claims.setdefault(after, {})[new.key] = None
 
     def _set_counted(self, uid: str, allocation: AllocationResult | None) -> None:
         """Let this be the allocation of the claim that counts."""
@@ -198,9 +203,9 @@ class ClusterDevices:
         shown = {each.uid: each.status.allocation for each in claims if each.status.allocation}
         assert self._counted == self._in_flight | shown, "allocations are not those of the claims"
         self.taken.check_invariants(self._counted.values())
-        keys_by_owner = {(_extended_owner(each), each.key) for each in claims}
-        wrong = self._extended_claims.items() - keys_by_owner
-        assert not wrong, f"these are not claims for extended resources: {wrong}"
+        extended = {(owner, each.key) for each in claims if (owner := _extended_owner(each))}
+        known = {(owner, key) for owner, keys in self._extended_claims.items() for key in keys}
+        assert known == extended, f"claims for extended resources: {known ^ extended}"
         classes = {each.name: each for each in self._cluster.objects(DeviceClass)}
         assert self.classes == classes, "the device classes are not those of the cluster"
 
