@@ -72,6 +72,17 @@ def test_waits_for_the_driver(conditions, status):
     assert event.note == "waiting for binding conditions for device on node a"
 
 
+def test_no_look_after_the_timeout():
+    """The claims are looked at every five seconds, and not once more at the end."""
+    trial = waiting(binding_timeout=3.0)
+
+    def report():
+        trial.cluster.set_object(prepared(trial, Ready="True"))
+
+    late = fwk.Status.error("device binding timeout: context deadline exceeded")
+    assert trial.pre_bind(claiming("gpu"), then=report) == late
+
+
 def test_claim_that_another_pod_has_waited_for():
     """The time of a claim begins with its allocation."""
     trial = waiting(binding_timeout=30.0)

@@ -50,14 +50,12 @@ class PreparationWait:
 
     async def _wait_for_end(self, claims: PodClaims) -> WaitResult:
         left = self._timeout
-        while True:
-            result = self._result(claims)
-            if result is not None:
-                return result
-            if left <= 0:
-                return _timed_out("context deadline exceeded")
+        while (result := self._result(claims)) is None:
             await sleep(self._handle.clock, min(POLL_SECONDS, left))
             left -= POLL_SECONDS
+            if left <= 0:  # as upstream, without another look
+                return _timed_out("context deadline exceeded")
+        return result
 
     def _count(self, claims: PodClaims, label: str, seconds: float) -> None:
         metrics, profile = self._handle.metrics, self._handle.profile_name
