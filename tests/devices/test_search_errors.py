@@ -4,7 +4,7 @@ import pytest
 
 from podium.errors import AllocationError
 from podium.release import V1_36, V1_37
-from podium.testing.builders_devices import device, device_class
+from podium.testing.builders_devices import device, device_class, resource_slice
 from tests.support.devices import (
     MATCH,
     Devices,
@@ -170,6 +170,14 @@ OTHER = {
             "feature is disabled",
             id="capacity-of-an-alternative",
         ),
+        pytest.param(
+            [first_available("x", one={"derivedAttributes": [{"name": "a"}]})],
+            {},
+            {},
+            "claim default/c, request one: cannot handle request with derived attributes, the "
+            "feature is disabled",
+            id="derived-attributes",
+        ),
     ],
 )
 def test_claims_that_cannot_be_allocated_anywhere(requests, fields, features, expected):
@@ -209,3 +217,29 @@ def test_a_broken_constraint_of_an_alternative_for_all():
 
     with pytest.raises(AllocationError, match="claim default/c, request all: cannot add device "):
         devices.allocate(asked)
+
+
+def test_derived_attributes_are_unknown_in_1_36():
+    devices = Devices(numbered(1), rules=rules(V1_36))
+
+    assert devices.names(claim(exactly(derivedAttributes=[{"name": "a"}]))) == ["r=gpu-0"]
+
+
+def test_the_first_pool_with_a_problem_is_reported():
+    """A request for all devices looks at one pool after the other."""
+    complete = gpus(device("gpu-0"))
+    pool = {"name": "z", "generation": 1, "resourceSliceCount": 2}
+    incomplete = resource_slice("z", node="n1", devices=[device("x")], pool=pool)
+    devices = Devices(complete, incomplete)
+
+    for selectors, expected in ((["true"], "resource pool"), ([MISSING], "no such key: missing")):
+        with pytest.raises(AllocationError, match=expected):
+            devices.allocate(claim(exactly(count=None, selectors=selectors)))
+
+
+def test_the_stable_allocator_does_not_show_what_can_be_shared():
+    asking = claim(exactly(selectors=["device.allowMultipleAllocations"]))
+    plain = rules(consumable_capacity=False, binding_conditions=False)
+
+    assert Devices(shareable("1")).allocate(asking) is not None
+    assert Devices(shareable("1"), rules=plain).allocate(asking) is None

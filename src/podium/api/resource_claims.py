@@ -46,6 +46,7 @@ class ExactDeviceRequest(Value, frozen=True, gc=False):
     admin_access: bool | None = None
     tolerations: tuple[DeviceToleration, ...] = ()
     capacity: CapacityRequirements | None = None
+    derived_attributes: tuple[object, ...] = ()  # alpha in 1.37: only to refuse them
 
 
 class DeviceSubRequest(Value, frozen=True, gc=False):
@@ -58,6 +59,7 @@ class DeviceSubRequest(Value, frozen=True, gc=False):
     count: Int64 = 0
     tolerations: tuple[DeviceToleration, ...] = ()
     capacity: CapacityRequirements | None = None
+    derived_attributes: tuple[object, ...] = ()
 
 
 class DeviceRequest(Value, frozen=True, gc=False):
@@ -104,6 +106,7 @@ class DeviceRequestAllocationResult(Value, frozen=True, gc=False):
     binding_failure_conditions: tuple[str, ...] = ()
     share_id: str | None = field(default=None, name="shareID")
     consumed_capacity: ResourceList = field(default_factory=dict)
+    skip_node_operations: tuple[str, ...] = ()
 
 
 class DeviceAllocationConfiguration(Value, frozen=True, gc=False):
@@ -142,6 +145,8 @@ class AllocatedDeviceStatus(Value, frozen=True, gc=False):
     device: str = ""
     share_id: str | None = field(default=None, name="shareID")
     conditions: tuple[Condition, ...] = ()
+    data: object = None
+    network_data: object = None
 
 
 class ResourceClaimStatus(Value, frozen=True, gc=False):

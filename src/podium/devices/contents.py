@@ -73,6 +73,8 @@ class KnownDevice:
         """Return the device as CEL selectors see it."""
         if self._view is None:
             written = msgspec.to_builtins(self.device)
+            if rules.is_plain:  # that allocator does not tell selectors what can be shared
+                written.pop("allowMultipleAllocations", None)
             lists = rules.list_type_attributes
             self._view = device_view(driver, written, rules.release, has_lists=lists)
         return self._view

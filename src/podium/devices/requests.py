@@ -219,6 +219,8 @@ def _feature_error(request: DeviceRequest, rules: DeviceRules) -> str:
 def _error(request: Request, rules: DeviceRules) -> str:
     """Return why a request cannot be allocated, as upstream checks it; empty if it can."""
     spec, where = request.spec, f"request {request.own_name}"
+    if spec.derived_attributes and rules.refuses_derived_attributes:
+        return f"{where}: cannot handle request with derived attributes, the feature is disabled"
     for index, selector in enumerate(spec.selectors):
         if selector.cel is None:
             why = "CEL expression empty (unsupported selector type?)"

@@ -24,7 +24,7 @@ class DeviceRules:
     device_taints: bool = True
     binding_conditions: bool = True  # needs ResourceClaimDeviceStatus as well
     consumable_capacity: bool = True
-    fractional_capacity_range: bool = True  # since 1.37
+    fractional_capacity_range: bool = False  # since 1.37
     list_type_attributes: bool = False
     extended_resource: bool = True
     device_taint_rules: bool = True  # in 1.36 off by default
@@ -92,11 +92,21 @@ class DeviceRules:
     @property
     def counters_are_everywhere(self) -> bool:
         """Whether slices with shared counters belong to the pools of all nodes."""
-        return self.release < V1_37
+        return self.release < V1_37 or self.is_plain
 
     @property
     def ignores_compatibility_groups(self) -> bool:
         """Whether slices whose devices have compatibility groups are left out."""
+        return self.release >= V1_37
+
+    @property
+    def knows_skipped_operations(self) -> bool:
+        """Whether devices that skip operations of the node need a node that declares that."""
+        return self.release >= V1_37
+
+    @property
+    def refuses_derived_attributes(self) -> bool:
+        """Whether a request with derived attributes is an error, instead of ignoring them."""
         return self.release >= V1_37
 
     @property

@@ -6,7 +6,7 @@ node's candidates. The first complete solution is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
@@ -122,19 +122,26 @@ class Search:
             raise self._error(claim_index, f", {request.error}")
         if not request.is_all:
             return request.spec.count
-        where = f", request {request.own_name}"
+        self._all_locations[request] = list(self._locations_of_all(claim_index, request))
+        return len(self._all_locations[request])
+
+    def _locations_of_all(self, claim_index: int, request: Request) -> Iterator[int]:
+        """Yield the devices of a request for all of them; raise if they cannot be known.
+
+        It goes pool by pool, so that the first problem is the one that upstream reports.
+        """
+        location = 0
         for pool in self._devices.pools:
             if not pool.is_usable:
                 state = "being updated" if pool.is_incomplete else "invalid"
                 what = f"asks for all devices, but resource pool {pool.key} is currently {state}"
-                raise self._error(claim_index, f"{where}: {what}")
-        self._all_locations[request] = [
-            location
-            for location in range(len(self._candidates))
-            if self._is_selected(claim_index, request, location)
-            and self._is_one_of_all(claim_index, request, location)
-        ]
-        return len(self._all_locations[request])
+                raise self._error(claim_index, f", request {request.own_name}: {what}")
+            while location < len(self._candidates) and self._candidates[location].pool is pool:
+                if self._is_selected(claim_index, request, location) and self._is_one_of_all(
+                    claim_index, request, location
+                ):
+                    yield location
+                location += 1
 
     def _is_one_of_all(self, claim_index: int, request: Request, location: int) -> bool:
         """Whether All includes this device; in 1.36 only if it has enough capacity left."""

@@ -4,6 +4,7 @@ import pytest
 
 from podium import framework as fwk
 from podium.devices import DeviceRules
+from podium.release import V1_36, V1_37
 from podium.testing.builders import node
 from podium.testing.builders_devices import device_class, resource_claim, resource_slice
 from tests.support.dynamic_resources import (
@@ -105,6 +106,17 @@ def test_without_binding_conditions_nothing_is_awaited():
     trial = Trial(*two_nodes(), claim, rules=DeviceRules(binding_conditions=False))
 
     assert trial.feasible(claiming("gpu")) == "ab"
+
+
+@pytest.mark.parametrize(
+    ("release", "feasible"), [(V1_36, "ab"), (V1_37, "b")], ids=["1.36", "1.37"]
+)
+def test_devices_that_skip_operations_of_the_node(release, feasible):
+    able = node("b", declared_features=["DRAOptionalNodeOperations"])
+    claim = allocated(result={"skipNodeOperations": ["Prepare"]})
+    trial = Trial(node("a"), able, device_class("gpu"), claim, rules=DeviceRules(release))
+
+    assert trial.feasible(claiming("gpu")) == feasible
 
 
 def test_error_of_a_selector_ends_the_attempt():

@@ -1,16 +1,34 @@
 """Which changes wake a pod that waits for its claims. The recorded hints cover the rest."""
 
+import msgspec
 import pytest
 
 from podium.plugins.dynamic_resources.hints import CLAIM_TOPIC
 from podium.testing.builders import pod
 from podium.testing.builders_devices import resource_claim
-from tests.support.dynamic_resources import Trial, claiming, device, templated, two_nodes
+from tests.support.dynamic_resources import (
+    Trial,
+    claiming,
+    device,
+    templated,
+    two_nodes,
+    with_status,
+)
 
 OWN = resource_claim("gpu")
 HAS = resource_claim("gpu", allocated=device("a/gpu-0"))
 OTHER = resource_claim("other")
 OTHER_HAS = resource_claim("other", allocated=device("a/gpu-0"))
+
+
+def reported(**fields):
+    """The pod's claim with what a driver reports about its device."""
+    about = {"driver": "gpu.example.com", "pool": "a", "device": "gpu-0", **fields}
+    return with_status(HAS, {**msgspec.to_builtins(HAS.status), "devices": [about]})
+
+
+REPORTED = reported(data={"link": "up"})
+REPORTED_IP = reported(data={"link": "up"}, networkData={"ips": ["10.0.0.1"]})
 
 
 def hint(trial, resource):
@@ -29,6 +47,8 @@ def hint(trial, resource):
         pytest.param([OWN], OWN, HAS, True, id="own-claim-allocated"),
         pytest.param([OWN], HAS, OWN, True, id="own-claim-deallocated"),
         pytest.param([OWN], OWN, OWN, False, id="own-claim-changed-in-no-way"),
+        pytest.param([OWN], REPORTED, HAS, True, id="driver-reports-data"),
+        pytest.param([OWN], REPORTED, REPORTED_IP, True, id="driver-reports-an-address"),
         pytest.param([OWN], None, OTHER, False, id="other-claim-added"),
         pytest.param([OWN], OTHER, OTHER_HAS, False, id="other-claim-allocated"),
         pytest.param([OWN], OTHER_HAS, OTHER, True, id="devices-freed"),

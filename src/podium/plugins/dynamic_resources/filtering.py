@@ -15,11 +15,14 @@ from podium.devices import FAILED, FOUND, INVALID_POOLS, REFUSED, TIMED_OUT, all
 from podium.devices.extended_resources import may_be_provided
 from podium.errors import AllocationError
 from podium.framework.scores import zeros
-from podium.plugins.dynamic_resources.binding_conditions import cannot_become_ready
+from podium.plugins.dynamic_resources.binding_conditions import cannot_become_ready, results_of
 from podium.plugins.dynamic_resources.extended import Needs, needs_of, with_requests
 from podium.plugins.dynamic_resources.pod_claims import PodClaims
 
 LEFTOVER_CLAIM: Final = fwk.Status.unresolvable("cannot schedule extended resource claim")
+# What a node declares that can leave out operations for devices. No gate of the scheduler decides.
+SKIPPING_FEATURE: Final = "DRAOptionalNodeOperations"
+_NO_NODE: Final = np.zeros(1, np.bool_)  # for any number of nodes
 # The statuses of nodes, by their number in columns. The last number stands for an error.
 _OK, _NOT_OFFERED, _NOT_FREE, _BAD_POOLS, _UNAVAILABLE, _ERROR = range(6)
 _STATUSES: Final = (
@@ -35,6 +38,7 @@ _STATUS_BY_ENDING[[FOUND, REFUSED, INVALID_POOLS]] = _OK, _NOT_FREE, _BAD_POOLS
 _STATUS_BY_ENDING[[FAILED, TIMED_OUT]] = _ERROR
 
 Mask = NDArray[np.bool_]
+Endings = NDArray[np.int8]
 
 
 class Variant(NamedTuple):
@@ -63,22 +67,20 @@ class Filtering:
         if claims.extended is not None and claims.extended.spec.devices.requests:
             return fwk.Column.uniform(LEFTOVER_CLAIM, len(nodes))  # PostFilter deletes this claim
         index = np.zeros(len(nodes), np.intp)
-        error: fwk.Status | None = None
+        searches: list[tuple[Variant, Endings]] = []
         for variant in self._variants(claims, pod, nodes):
             endings = self._endings(variant, nodes)
             index[variant.positions] = _STATUS_BY_ENDING[endings]
-            failed = (endings == FAILED) | (endings == TIMED_OUT)
-            # The first error ends the attempt for all nodes, as upstream.
-            if error is None and failed.any():
-                position = int(variant.positions[failed.argmax()])
-                is_late = bool(endings[failed.argmax()] == TIMED_OUT)
-                error = self._error(variant, nodes.at(position), is_late)
+            searches.append((variant, endings))
         if claims.has_extended:
             index[self._without_resource(pod, nodes)] = _NOT_OFFERED
         index[self._unavailable(claims, nodes, index == _OK)] = _UNAVAILABLE
         if not index.any():
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
-        return fwk.Column([*_STATUSES, *((error,) if error else ())], index)
+        failed = index == _ERROR
+        # The first error ends the attempt for all nodes, as upstream.
+        errors = [self._error(searches, nodes, int(failed.argmax()))] if failed.any() else []
+        return fwk.Column([*_STATUSES, *errors], index)
 
     def scores(self, claims: PodClaims, pod: Pod, nodes: fwk.Rows) -> fwk.Scores:
         """Return how much each node's devices are wanted; only alternatives make a difference."""
@@ -110,7 +112,7 @@ class Filtering:
 
     # --- claims to allocate ----------------------------------------------------------------------
 
-    def _endings(self, variant: Variant, nodes: fwk.Rows) -> NDArray[np.int8]:
+    def _endings(self, variant: Variant, nodes: fwk.Rows) -> Endings:
         rows = nodes.index[variant.positions]
         return self._devices.allocate_each(variant.claims, rows, self._timeout).endings
 
@@ -132,15 +134,20 @@ class Filtering:
             asking = [*wanted[:-1], with_requests(wanted[-1], needs)]
             yield Variant(np.flatnonzero(by_devices.index == number), asking, needs)
 
-    def _error(self, variant: Variant, node: fwk.NodeInfo, is_late: bool) -> fwk.Status:
+    def _error(
+        self, searches: list[tuple[Variant, Endings]], nodes: fwk.Rows, position: int
+    ) -> fwk.Status:
         """Return the error of a node on which the search failed."""
-        if is_late:
-            text = f"node {node.name}: timed out trying to allocate devices"
-            return fwk.Status.error(text)
-        try:
-            self._devices.allocator.allocate(variant.claims, node.node)
-        except AllocationError as fault:
-            return fwk.Status.error(fault)
+        node = nodes.at(position)
+        for variant, endings in searches:
+            if TIMED_OUT in endings[variant.positions == position]:
+                text = f"node {node.name}: timed out trying to allocate devices"
+                return fwk.Status.error(text)
+            if position in variant.positions:
+                try:
+                    self._devices.allocator.allocate(variant.claims, node.node)
+                except AllocationError as fault:
+                    return fwk.Status.error(fault)
         raise AssertionError("unreachable")  # it failed before, and nothing has changed since
 
     # --- nodes that cannot be used ---------------------------------------------------------------
@@ -164,22 +171,35 @@ class Filtering:
             reach = claims.on_nodes.get(index)
             if self._cannot_become_ready(claim):
                 missing = fitting
-            elif reach is None:
-                continue
-            else:
+            elif reach is not None:
                 missing = fitting.copy()
                 for term in reach.terms:
                     missing &= ~nodes.matching_term(term)
+            else:
+                missing = _NO_NODE
+            if self._skips_node_operations(claim):
+                missing = missing | (fitting & ~_can_skip_operations(nodes))
             if missing.any():
                 claims.unavailable.add(index)
                 unavailable |= missing
         return unavailable
+
+    def _skips_node_operations(self, claim: ResourceClaim) -> bool:
+        """Return whether only nodes that declare a feature can use the allocated devices."""
+        if not self._devices.rules.knows_skipped_operations:
+            return False
+        return any(result.skip_node_operations for result in results_of(claim))
 
     def _cannot_become_ready(self, claim: ResourceClaim) -> bool:
         """Return whether the devices of an allocated claim will never be prepared."""
         if claim.status.allocation is None or not self._devices.rules.binding_conditions:
             return False
         return cannot_become_ready(claim, self._binding_timeout, self._handle.clock.now())
+
+
+def _can_skip_operations(nodes: fwk.Rows) -> Mask:
+    declared = nodes.declared_features.map(lambda features: SKIPPING_FEATURE in features)
+    return declared.to_array(np.bool_)
 
 
 def _has_alternatives(claim: ResourceClaim) -> bool:
