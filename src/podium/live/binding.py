@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from podium.api.objects import Pod
 from podium.cycle.outcome import Placed, Rejected, failed, refused
@@ -33,6 +34,17 @@ from podium.queue.scheduling_queue import SchedulingQueue
 log = get_logger(__name__)
 
 
+class Prepared(NamedTuple):
+    """Whether a PreBind has work, and which ones may run in parallel.
+
+    ``announcement`` is the write of the expected node, if it is written.
+    """
+
+    flight: Status
+    parallel: frozenset[str]
+    announcement: asyncio.Future[None] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Binder:
     """Binds placed pods: ``bind`` up to the request, ``finish`` what follows when it succeeded."""
@@ -47,16 +59,24 @@ class Binder:
     async def bind(self, placed: Placed) -> Rejected | None:
         """Run the binding cycle up to and including Bind; return None if the pod is bound."""
         uid = placed.target.pod.uid
+        waits = self.services.waiting_pods.get(uid) is not None
+        prepared = self._prepare(placed.target, waits)
+        announcement = prepared.announcement
         try:
-            return await self._bind(placed)
+            return await self._bind(placed, prepared, waits)
+        except asyncio.CancelledError:
+            if announcement is not None:
+                announcement.cancel()
+            raise
         finally:
             self.services.waiting_pods.remove(uid)
             self.services.pods_in_pre_bind.remove(uid)
+            if announcement is not None:  # later writes of the status must come after it
+                await asyncio.gather(announcement, return_exceptions=True)
 
-    async def _bind(self, placed: Placed) -> Rejected | None:
+    async def _bind(self, placed: Placed, prepared: Prepared, waits: bool) -> Rejected | None:
         target, record = placed.target, placed.record
-        waits = self.services.waiting_pods.get(target.pod.uid) is not None
-        flight, parallel = await self._prepare(target, waits)
+        flight, parallel, announcement = prepared
         if flight.code is Code.ERROR:
             return failed(flight, record)
         status = await self._wait(target.pod) if waits else SUCCESS
@@ -67,16 +87,23 @@ class Binder:
         if status.ok and flight.ok:
             status = await self._pre_bind(target, parallel)
         if status.ok:
+            if announcement is not None:
+                await announcement
             await self.statuses.settled(target.pod.uid)
             status = await self._to_node(target)
         return None if status.ok else failed(status, record)
 
-    async def _prepare(self, target: Target, waits: bool) -> tuple[Status, frozenset[str]]:
-        """Ask which PreBinds have work; if it may take a while, write the expected node."""
+    def _prepare(self, target: Target, waits: bool) -> Prepared:
+        """Ask which PreBinds have work; if it may take a while, begin to write the expected node.
+
+        kube-scheduler waits for this write. Here PreBind runs meanwhile: it is one answer of the
+        server less that a pod with claims waits for.
+        """
         flight, parallel = run_pre_flight(target)
-        if flight.ok or (waits and flight.is_skip):
-            await self.statuses.write(target.pod, None, target.node_name)
-        return flight, parallel
+        if not flight.ok and not (waits and flight.is_skip):
+            return Prepared(flight, parallel)
+        writing = self.statuses.write(target.pod, None, target.node_name)
+        return Prepared(flight, parallel, asyncio.ensure_future(writing))
 
     async def _to_node(self, target: Target) -> Status:
         """Bind the pod: by an extender that binds such pods, else by the Bind plugins."""
@@ -136,5 +163,5 @@ class QuietBinder(Binder):
     It does not write the expected node, and runs each PreBind without asking whether it has work.
     """
 
-    async def _prepare(self, target: Target, waits: bool) -> tuple[Status, frozenset[str]]:
-        return SUCCESS, frozenset()
+    def _prepare(self, target: Target, waits: bool) -> Prepared:
+        return Prepared(SUCCESS, frozenset())

@@ -14,7 +14,14 @@ from podium.errors import ApiError, Conflict, Forbidden, NotFound, Unreachable
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.testing.builders_devices import resource_claim
 from podium.testing.handle import FakeClient
-from tests.support.dynamic_resources import Trial, claiming, device, devices_of, two_nodes
+from tests.support.dynamic_resources import (
+    Trial,
+    allocated,
+    claiming,
+    device,
+    devices_of,
+    two_nodes,
+)
 
 NOW = "2023-11-14T22:13:20Z"
 CONFLICT = Conflict("the object has been modified", 409)
@@ -303,3 +310,23 @@ def test_profiles_share_what_is_in_flight():
     of_another_profile.pre_filter(state, asking, trial.handle.rows)
     statuses = of_another_profile.filter_all(state, asking, trial.handle.rows)
     assert [status.ok for status in statuses] == [False, True]
+
+
+def test_pods_that_share_a_claim_write_it_in_turns():
+    """Each adds itself to the version that the last one has written, so that none conflicts."""
+    trial = Trial(*two_nodes(), allocated())
+    pods = [claiming("gpu", name=name) for name in ("one", "two", "three")]
+    states = []
+    for each in pods:
+        assert trial.reserve(each).ok
+        states.append(trial.state)
+
+    async def bind_all():
+        binding = zip(states, pods, strict=True)
+        await asyncio.gather(*(trial.plugin.pre_bind(state, each, "a") for state, each in binding))
+
+    trial.run(bind_all())
+
+    users = [consumer.name for consumer in trial.claim("gpu").status.reserved_for]
+    assert users == ["one", "two", "three"]
+    assert [len(status["reservedFor"]) for *_, status in trial.handle.client.writes] == [1, 2, 3]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from typing import Final, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -39,10 +41,15 @@ class ClaimNotWritten(Exception):
 
 
 class Binder:
-    """Writes claims. What a write returns is stored at once, before the watch shows it."""
+    """Writes claims. What a write returns is stored at once, before the watch shows it.
+
+    Pods that share a claim write it in turns, each to the version that the last one has written:
+    otherwise all but one would get a conflict, read the claim and try again.
+    """
 
     def __init__(self, handle: fwk.Handle) -> None:
         self._handle = handle
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by uid
         self._devices = handle.devices
         self._has_conditions = handle.devices.rules.binding_conditions
 
@@ -96,7 +103,15 @@ class Binder:
 
     async def _bind(self, claims: PodClaims, index: int, pod: Pod) -> ResourceClaim:
         """Write the allocation, if there is one, and the reservation; on a conflict try again."""
-        claim = claims.claims[index]
+        uid = claims.claims[index].uid
+        turn = self._turns.get(uid)
+        if turn is None:
+            turn = self._turns[uid] = asyncio.Lock()
+        async with turn:
+            return await self._bind_in_turn(claims, index, pod)
+
+    async def _bind_in_turn(self, claims: PodClaims, index: int, pod: Pod) -> ResourceClaim:
+        claim = self._newest(claims.claims[index])
         for left in reversed(range(TRIES)):
             try:
                 written = await self._write(claims, index, claim, pod)
@@ -112,6 +127,11 @@ class Binder:
             claim = current
         claims.claims[index] = written
         return written
+
+    def _newest(self, claim: ResourceClaim) -> ResourceClaim:
+        """Return the claim as the cluster has it now, unless another one has its name."""
+        known = self._handle.cluster.objects(ResourceClaim).get(claim.key)
+        return claim if known is None or known.uid != claim.uid else known
 
     def _settle(self, written: ResourceClaim) -> None:
         """Store a claim with its allocation, which is not in flight any more."""
