@@ -129,6 +129,9 @@ async def test_claims_are_written_as_by_a_scheduler(world):
     results = claim["status"]["allocation"]["devices"]["results"]
     assert [one["request"] for one in results] == ["one", "any/best"]
     assert sorted(one["name"] for one in claim["status"]["reservedFor"]) == ["p0", "p1", "p2"]
+    # The binding has removed the expected node again, but not who wrote it.
+    managed = stored(world, "p0")["metadata"]["managedFields"]
+    assert "status" in [entry.get("subresource") for entry in managed]
 
 
 @with_world

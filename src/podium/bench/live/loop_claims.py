@@ -31,8 +31,14 @@ class LoopClaims:
         self._client = client
 
     async def write(self, pod: Pod, node_name: str) -> None:
-        """Write an allocation for each claim of a pod that has none, and that the pod uses it."""
-        for key in claim_keys(pod):
+        """Write an allocation for each claim of a pod that has none, and that the pod uses it.
+
+        A scheduler first writes the node that it expects for such a pod, and so does this.
+        """
+        keys = list(claim_keys(pod))
+        if keys:
+            await self._client.patch_pod_status(pod, None, node_name)
+        for key in keys:
             claim = self.informer.get(key) or await self._client.read(ResourceClaim, key)
             while not await self._has_written(claim, pod, node_name):
                 claim = await self._client.read(ResourceClaim, key)
