@@ -26,6 +26,7 @@ NOT_GRANTED = (
     "volumeattachments.storage.k8s.io",
     "deviceclasses.resource.k8s.io",
     "resourceclaims.resource.k8s.io",
+    "resourceslices.resource.k8s.io",
 )
 LEFT_BEHIND = (
     "/api/v1/namespaces/kube-system/serviceaccounts/sample-scheduler",
