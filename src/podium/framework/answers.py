@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from podium.api.objects import Pod
 from podium.framework.calls import fault_of, source_of
 from podium.framework.plugin import FilterPlugin, Plugin, ScorePlugin, Scores, Statuses
+from podium.framework.scores import uniform_value
 from podium.framework.status import SUCCESS, Status, as_status
 from podium.logs import get_logger
 from podium.state.column import Column
@@ -65,6 +66,9 @@ def _check_size(answer: NDArray[Any], nodes: Rows) -> None:
 def check_range(plugin: ScorePlugin, scores: Scores) -> None:
     """Fail the attempt when a score is not in 0..100."""
     if not len(scores):
+        return
+    value = uniform_value(scores)
+    if value is not None and 0 <= value <= MAX_SCORE:
         return
     if np.maximum.reduce(scores.view(np.uint64)) <= MAX_SCORE:  # a negative score looks enormous
         return
