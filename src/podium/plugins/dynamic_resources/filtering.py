@@ -140,10 +140,11 @@ class Filtering:
         """Return the error of a node on which the search failed."""
         node = nodes.at(position)
         for variant, endings in searches:
-            if TIMED_OUT in endings[variant.positions == position]:
+            ending = endings[variant.positions == position]  # of one node, or of none
+            if TIMED_OUT in ending:
                 text = f"node {node.name}: timed out trying to allocate devices"
                 return fwk.Status.error(text)
-            if position in variant.positions:
+            if FAILED in ending:
                 try:
                     self._devices.allocator.allocate(variant.claims, node.node)
                 except AllocationError as fault:
