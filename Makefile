@@ -11,12 +11,12 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo walkthrough test test-fast test-thorough test-cluster check pictures flame-graph modules-page schemas go-types feature-gates format bench bench-live fuzz-apiserver dist clean
+.PHONY: help demo walkthrough test test-fast test-thorough test-cluster test-image check audit pictures screenshots axe-core flame-graph modules-page rbac explain-schema schemas go-types feature-gates format bench bench-live fuzz fuzz-apiserver failover endurance dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(STAMP) ## Watch 1,000 pods come to 100 simulated nodes; until Ctrl-C
+demo: $(STAMP) ## A story in a minute: a cluster fills, a zone fails, a pod waits, and what helps; until Ctrl-C
 	$(BIN)/podium demo
 
 walkthrough: $(STAMP) ## Run a scheduler with a plugin of its own from manifests, see where a pod goes
@@ -26,13 +26,16 @@ test: $(STAMP) ## Run the tests; the first run creates the environment
 	$(PYTEST)
 
 test-fast: $(STAMP) ## Run the tests that need no processes and little time, with short searches
-	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not cluster and not slow"
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not cluster and not image and not slow"
 
 test-thorough: $(STAMP) ## Run the tests with four times as many examples per property: before a release
 	HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 test-cluster: $(STAMP) ## Compare with a real control plane: KUBEBUILDER_ASSETS, or what setup-envtest has
 	$(BIN)/python -m pytest -m cluster -rs tests/control_plane
+
+test-image: $(STAMP) ## Carry out deploy/Dockerfile in a fresh Debian root and run podium from it; needs root and mmdebstrap
+	$(BIN)/python -m pytest -m image -s tests/image
 
 check: $(STAMP) ## Check format, lint, types and layers, then run the tests
 	$(BIN)/ruff format --check .
@@ -41,15 +44,31 @@ check: $(STAMP) ## Check format, lint, types and layers, then run the tests
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory test
 
-pictures: $(STAMP) ## Draw the pictures of the README anew: the recorded demo and the plot of speeds
+audit: $(STAMP) ## Look for known problems of what the image installs, with pip-audit from the package index
+	test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && build/audit/bin/python -m pip install --quiet pip-audit==2.10.1; } || true
+	$(BIN)/python tools/audit.py build/audit/bin/pip-audit
+
+pictures: $(STAMP) ## Draw the pictures of the README anew: a film of the demo and the plot of speeds
 	$(BIN)/python docs/pictures/demo.py
 	$(BIN)/python docs/pictures/speed.py
+
+screenshots: $(STAMP) ## Photograph every screen of the dashboard into build/screenshots, and those of the docs; needs Chromium
+	$(BIN)/python docs/pictures/dashboard.py
+
+axe-core: ## Fetch the checker of accessibility that tests of the dashboard use, from npm, into build/
+	mkdir -p build && cd build && npm pack --silent axe-core@4.14.0 && tar -xzf axe-core-4.14.0.tgz --strip-components=1 package/axe.min.js && rm axe-core-4.14.0.tgz
 
 flame-graph: $(STAMP) ## Sample a running scheduler: where the CPU time of a pod goes, as a table and as docs/pictures/flame.svg
 	$(BIN)/python -m benchmarks.flame_graph
 
 modules-page: ## Write docs/modules.md anew, after adding, moving or removing a module
 	$(PYTHON) docs/modules.py
+
+explain-schema: $(STAMP) ## Write docs/explain-schema.json anew, after a change of explanations
+	$(BIN)/python tools/explain_schema.py
+
+rbac: $(STAMP) ## Write deploy/base/cluster-role.yaml anew, after podium sends another request or watches another kind
+	$(BIN)/python tools/rbac.py
 
 schemas: $(STAMP) ## Pack the schemas of the Kubernetes releases anew, from kubernetes-validate
 	$(BIN)/python tools/pack_schemas.py
@@ -70,8 +89,17 @@ bench: $(STAMP) ## Run the benchmarks of the cycle alone
 bench-live: $(STAMP) ## Run the benchmarks of a whole scheduler, on the embedded cluster
 	$(BIN)/podium bench --embedded benchmarks/live.yaml
 
+fuzz: $(STAMP) ## Feed mangled input to every decoder, fifty times as long as the tests do
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) tests/fuzz
+
 fuzz-apiserver: $(STAMP) ## Send 20,000 seeded requests to the embedded API server (SEED=n, COUNT=n)
 	$(BIN)/python -m tests.support.apiserver_fuzz $(or $(COUNT),20000) $(or $(SEED),1)
+
+failover: $(STAMP) ## Kill and freeze leaders on a real control plane, podium's and kube-scheduler's
+	$(BIN)/python -m benchmarks.failover
+
+endurance: $(STAMP) ## Run 24 simulated hours of churn, broken watches and reloads; memory must stay flat
+	$(BIN)/python -m podium.chaos.endurance
 
 dist: $(STAMP) ## Build the wheel and the source distribution in dist/, and check what they contain
 	rm -rf build dist

@@ -3,11 +3,14 @@
     python -m benchmarks.control_plane podium bench --kubeconfig {kubeconfig} \\
         --compare kube-scheduler={assets}/kube-scheduler benchmarks/live.yaml
 
+Flags before the command are for kube-apiserver, such as those that let it serve pod groups:
+`--feature-gates=GenericWorkload=true --runtime-config=scheduling.k8s.io/v1beta1=true`.
 In the command, `{kubeconfig}` is the file of an administrator, which is also in KUBECONFIG, and
 `{assets}` is the folder of the programs. They are found as `make test-cluster` finds them:
 KUBEBUILDER_ASSETS names the folder, or `setup-envtest` has downloaded it.
 """
 
+import itertools
 import os
 import subprocess
 import sys
@@ -39,12 +42,14 @@ def run(command, plane, binaries):
                 continue
 
 
-def main(command):
+def main(words):
+    flags = list(itertools.takewhile(lambda word: word.startswith("--"), words))
+    command = words[len(flags) :]
     if not command:
-        sys.exit("usage: python -m benchmarks.control_plane COMMAND...")
+        sys.exit("usage: python -m benchmarks.control_plane [FLAG...] COMMAND...")
     try:
         binaries = find_binaries()[0]
-        with ControlPlane(binaries, FLAGS) as plane:
+        with ControlPlane(binaries, (*FLAGS, *flags)) as plane:
             return run(command, plane, binaries)
     except NoControlPlane as error:
         sys.exit(str(error))

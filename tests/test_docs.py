@@ -19,18 +19,19 @@ from podium.config.feature_gates import OFF, SUPPORTED, FeatureGates, gates_of
 from podium.legacy.plugins import LEGACY
 from podium.live.watching import IN_STATE
 from podium.metric_families import exponential_buckets
-from podium.metrics import Metrics
+from podium.metrics import Metrics, PlacementMetrics
 from podium.plugins import IN_TREE
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.release import RELEASES, V1_36, V1_37
+from podium.scheduler_plugins import OFFERED
 from tests.support import source_messages
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "plugins"
 RECORDED = ROOT / "tests" / "data" / "golden"
-PLUGINS = (*IN_TREE, *LEGACY)
+PLUGINS = (*IN_TREE, *LEGACY, *(load() for load in OFFERED.values()))
 REJECTIONS = ("Unschedulable", "UnschedulableAndUnresolvable")
 
 every_plugin = pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.name)
@@ -65,7 +66,12 @@ def test_page_names_the_extension_points(plugin):
 
 
 def points_in(release, plugin):
-    points = app.in_tree_with_legacy(FeatureGates(release)).points(plugin.name)
+    """The points of a plugin with every feature that adds some."""
+    is_on = release >= V1_37
+    names = ("GenericWorkload", "TopologyAwareWorkloadScheduling")
+    gates = FeatureGates(release, dict.fromkeys(names, is_on))
+    registry = app.in_tree_with_legacy(gates)
+    points = registry.points(plugin.name) if plugin.name in registry else ()
     return {point.value[0].upper() + point.value[1:] for point in points}
 
 
@@ -153,13 +159,19 @@ def documented(name):
         yield ".+".join(map(re.escape, re.split(r"<[\w ]+>", shown)))
 
 
+def _every_metric():
+    metrics = Metrics(shows_hidden=True)
+    metrics.groups = PlacementMetrics(metrics.release)
+    return metrics
+
+
 def test_page_has_every_metric():
     page = (ROOT / "docs" / "metrics.md").read_text()
     documented = {cells[0]: tuple(cells[1:4]) for cells in metric_rows(page)}
 
     assert documented == {
         family.declared.name: (family.kind, family.declared.labels, family.declared.buckets)
-        for family in Metrics(shows_hidden=True).families()
+        for family in _every_metric().families()
     }
 
 
@@ -202,9 +214,8 @@ def test_page_has_every_flag():
 
 
 def default_of(flag):
-    """Where podium's own default depends on where it runs, or is safer than upstream's."""
+    """Where podium's own default depends on where it runs."""
     told = {
-        "bind-address": "`127.0.0.1`; upstream `0.0.0.0`",
         "logging-format": "`text` on a terminal, else `json`",
     }
     shown = f"`{flag.shown_default}`" if flag.shown_default else ""

@@ -21,3 +21,21 @@ from podium.errors import ApiError, Unreachable
 )
 def test_a_refusal_says_that_nothing_was_done(fault, is_refusal):
     assert fault.is_refusal is is_refusal
+
+
+@pytest.mark.parametrize(
+    ("fault", "may_be_done"),
+    [
+        pytest.param(ApiError("changed", 409), False, id="refused"),
+        pytest.param(ApiError("broken", 500), True, id="the-server-failed"),
+        pytest.param(Unreachable("cut"), True, id="no-answer"),
+        pytest.param(Unreachable("refused", sent=False), False, id="not-sent"),
+    ],
+)
+def test_an_earlier_try_can_put_a_refusal_in_doubt(fault, may_be_done):
+    assert fault.may_be_done is may_be_done
+
+    fault.follows_doubt = True
+
+    assert fault.may_be_done
+    assert not fault.is_refusal

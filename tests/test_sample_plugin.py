@@ -100,6 +100,7 @@ def as_told(line):
     line = re.sub(r"(pod=default/test-scheduler)-\S+", r"\1", line)
     if not line.startswith("filter pod"):  # these come in order, the choice is any
         line = re.sub(r"node=node-\d", "node=N", line)
+    line = re.sub(r"podUID=\S+", "podUID=U", line)
     return re.sub(r"seconds=\S+", "seconds=S", line)
 
 

@@ -8,7 +8,8 @@ start. All three follow from the declaration of the field, a name, a type and a 
 
     Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,1,opt,name=replicas"`
 
-This program reads the declarations of all stable versions and writes one line per type, so that
+This program reads the declarations of all stable versions, and of those that podium serves with a
+feature gate, and writes one line per type, so that
 two Kubernetes versions can be compared with `diff`. It downloads nothing.
 """
 
@@ -29,6 +30,8 @@ _SOURCES = (
     "apiextensions-apiserver/pkg/apis/apiextensions/v1",
 )
 _STABLE = re.compile(r"v\d+")
+# Versions that are not stable, of kinds that podium serves with a feature gate.
+_ALSO = ("api/scheduling/v1alpha3", "api/scheduling/v1beta1")
 _IMPORT = re.compile(r'^\t(?:(\w+) )?"k8s\.io/([^"]+)"$', re.MULTILINE)
 _STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^\t(?:\w+\s+)?(\S+)\s+`(.*)`", re.MULTILINE)
@@ -62,7 +65,8 @@ def read(sources: Path) -> Structs:
     found = {}
     for pattern in _SOURCES:
         for folder in sorted(sources.glob(pattern)):
-            if _STABLE.fullmatch(folder.name):
+            name = folder.relative_to(sources).as_posix()
+            if _STABLE.fullmatch(folder.name) or name in _ALSO:
                 package = ".".join(folder.relative_to(sources).parts)
                 for path in sorted(folder.glob("types*.go")):
                     found.update(parse(path.read_text(), package))

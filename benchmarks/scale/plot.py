@@ -3,7 +3,7 @@
 from html import escape
 from math import ceil, floor, log10
 
-from podium.bench.plot import DARK, LIGHT
+from podium.pictures import DARK, LIGHT
 
 WIDTH, HEIGHT = 820, 700
 PANEL_WIDTH, PANEL_HEIGHT = 320, 210

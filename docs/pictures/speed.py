@@ -9,7 +9,8 @@ run.
 import json
 from pathlib import Path
 
-from podium.bench.plot import DARK, LIGHT, Chart, Panel, draw
+from podium.bench.plot import Chart, Panel, draw
+from podium.pictures import DARK, LIGHT
 
 HERE = Path(__file__).resolve().parent
 SCHEDULERS = ("podium", "kube-scheduler")

@@ -1,8 +1,9 @@
 """The Kubernetes scheduler as a Python program and library.
 
 Your own program starts with ``podium.main(plugins=[…])`` or ``podium.Scheduler(…)``; a file for
-``--plugin`` may decorate functions with ``@podium.filter`` and ``@podium.score``. Each of these
-names is loaded on first use, so that commands that do not need it start quickly.
+``--plugin`` may decorate functions with ``@podium.filter`` and ``@podium.score``.
+``podium.Simulation`` answers what the scheduler would do, without a cluster. Each of these names is
+loaded on first use, so that commands that do not need it start quickly.
 """
 
 from importlib import import_module
@@ -12,9 +13,11 @@ if TYPE_CHECKING:
     from podium.app.scheduler import Scheduler
     from podium.cli.scheduler import main
     from podium.framework.decorators import filter, permit, post_bind, pre_bind, pre_enqueue, score
+    from podium.simulation import Simulation
 
 _PUBLIC = {
     "Scheduler": "podium.app.scheduler",
+    "Simulation": "podium.simulation",
     "main": "podium.cli.scheduler",
     **dict.fromkeys(
         ("filter", "permit", "post_bind", "pre_bind", "pre_enqueue", "score"),
@@ -24,6 +27,7 @@ _PUBLIC = {
 
 __all__ = [
     "Scheduler",
+    "Simulation",
     "filter",
     "main",
     "permit",

@@ -65,12 +65,16 @@ class Deadline:
     def extend(self, seconds: float | None = None) -> None:
         self._ends = self._clock.now() + (self._seconds if seconds is None else seconds)
 
+    def expire(self) -> None:
+        """End the wait as if the time were over."""
+        self._scope.reschedule(0)  # long past on every event loop
+
     def _check(self) -> None:
         left = self._ends - self._clock.now()
         if left > 0:
             self._timer = self._clock.call_later(left, self._check)
         else:
-            self._scope.reschedule(0)  # long past on every event loop
+            self.expire()
 
 
 class Alarms:
@@ -154,14 +158,15 @@ class TimeLimit:
 class LoopClock:
     """Time on the running event loop; at ``speed`` 60 a simulated minute passes each second.
 
-    It starts at the real time. The speed cannot change, so that scheduled calls stay in order.
+    It starts at the real time unless another is given. The speed cannot change, so that scheduled
+    calls stay in order.
     """
 
-    def __init__(self, speed: float = 1.0) -> None:
+    def __init__(self, speed: float = 1.0, start: float | None = None) -> None:
         if not speed > 0:
             raise ValueError(f"the speed of time must be above 0, not {speed:g}")
         self._speed = speed
-        self._start = time.time()
+        self._start = time.time() if start is None else start
         self._loop_start = time.monotonic()  # event loops use this clock
 
     def now(self) -> float:
@@ -207,12 +212,20 @@ class FakeClock:
 
     def until_next(self) -> float | None:
         """Return the seconds until the next scheduled call, or ``None`` if there is none."""
+        moment = self.next_call()
+        return None if moment is None else moment - self._now
+
+    def next_call(self) -> float | None:
+        """Return the moment of the next scheduled call, or ``None`` if there is none."""
         while self._due and self._due[0][2].call is None:
             heapq.heappop(self._due)
-        return self._due[0][0] - self._now if self._due else None
+        return self._due[0][0] if self._due else None
 
     def advance(self, seconds: float) -> None:
-        end = self._now + seconds
+        self.move_to(self._now + seconds)
+
+    def move_to(self, end: float) -> None:
+        """Advance to a moment exactly, where adding seconds would be rounded."""
         while self._due and self._due[0][0] <= end:
             self._now, _, timer = heapq.heappop(self._due)
             if timer.call is not None:

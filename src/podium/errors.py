@@ -17,7 +17,9 @@ PodiumError
 │   ├── Conflict        409: the API has a newer version of the object; nothing was written
 │   ├── Gone            410: the API no longer has the requested version
 │   ├── TooManyRequests 429: the API asks to retry later; nothing was written
+│   ├── NotLeading      a write that was not sent: another process may lead
 │   └── Unreachable     no answer at all, or one that broke off
+├── ReadOnly            a write over a connection that may only read; nothing was sent
 ├── ExtenderError       an extender that failed, refused or gave an unusable answer
 ├── CacheError          a write that contradicts what the state knows; nothing was changed
 ├── StaleRow            a reference to a node that was removed
@@ -26,8 +28,14 @@ PodiumError
 ├── PluginError         a plugin that cannot be registered or built
 │   └── UndeclaredKind  a plugin that reads a kind of object without declaring it
 ├── ConfigError         a configuration that cannot be used, with all its problems
+│   └── InvalidTrace    a trace, or a table to make one from, with the lines of its problems
 ├── InvalidRecording    a file of recorded cases that cannot be replayed: which, where, why
+├── InvalidSnapshot     a file that cannot be read as a snapshot: which, why, what to do
+├── ReplayError         a replay that cannot run, or a process of it that died
 ├── WorkloadFailed      a benchmark that did not finish
+├── SimulationError     a simulation that cannot be built, or a step that cannot be carried out
+├── NoScheduler         no podium scheduler answers at an address
+├── NotRecorded         a pod, node or attempt that a running scheduler does not know
 ├── ServingError        an address where health and metrics cannot be served: which, what to do
 ├── NotOnLoopback       an address where the embedded API server must not listen without TLS
 └── AlreadyRunning      an embedded cluster that cannot start: another holds the state file
@@ -116,19 +124,28 @@ class CredentialsError(PodiumError):
 class ApiError(PodiumError):
     """The API refused a request, or did not answer: then it may have been carried out.
 
-    ``code`` is the HTTP status, 0 without an answer; ``reason`` is the API's own word for it.
+    ``code`` is the HTTP status, 0 without an answer; ``reason`` is the API's own word for it. A
+    request may be tried several times: ``follows_doubt`` says that an earlier try may have been
+    carried out, whatever this answer says.
     """
 
     def __init__(self, message: str, code: int = 0, reason: str = "") -> None:
         self.message = message
         self.code = code
         self.reason = reason
+        self.follows_doubt = False
         super().__init__(message)
 
     @property
     def is_refusal(self) -> bool:
         """Whether the API has answered that it did nothing; else a write is in doubt."""
-        return 400 <= self.code < 500 and self.code != REQUEST_TIMEOUT
+        is_clear = 400 <= self.code < 500 and self.code != REQUEST_TIMEOUT
+        return is_clear and not self.follows_doubt
+
+    @property
+    def may_be_done(self) -> bool:
+        """Whether the API may have carried out the request, now or at an earlier try."""
+        return self.follows_doubt or self.code >= 500 or self.code == REQUEST_TIMEOUT
 
 
 class Unauthorized(ApiError):
@@ -161,6 +178,18 @@ class Unreachable(ApiError):
     def __init__(self, message: str, sent: bool = True) -> None:
         self.sent = sent
         super().__init__(message)
+
+    @property
+    def may_be_done(self) -> bool:
+        return self.follows_doubt or self.sent
+
+
+class NotLeading(ApiError):
+    """A write was not sent, because another process may lead."""
+
+
+class ReadOnly(PodiumError):
+    """A write over a connection that may only read; nothing was sent."""
 
 
 class ExtenderError(PodiumError):
@@ -222,6 +251,10 @@ class ConfigError(PodiumError):
         super().__init__(f"{source} has {count}{lines}")
 
 
+class InvalidTrace(ConfigError):
+    """A trace, or a table to make one from, that cannot be used, with the lines of its problems."""
+
+
 class InvalidRecording(PodiumError):
     """A file of recorded cases that cannot be replayed; ``source`` is the file and the line."""
 
@@ -231,8 +264,33 @@ class InvalidRecording(PodiumError):
         super().__init__(f"{source}: {reason}")
 
 
+class InvalidSnapshot(PodiumError):
+    """A file that cannot be read as a snapshot; ``source`` is the file."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        self.source = source
+        self.reason = reason
+        super().__init__(f"{source}: {reason}")
+
+
+class ReplayError(PodiumError):
+    """A replay that cannot run as it was asked for, or a process of it that died."""
+
+
 class WorkloadFailed(PodiumError):
     """A benchmark that did not finish, most likely because a pod found no node."""
+
+
+class SimulationError(PodiumError):
+    """A simulation that cannot be built, or a step that cannot be carried out; nothing changed."""
+
+
+class NoScheduler(PodiumError):
+    """No podium scheduler answers at this address."""
+
+
+class NotRecorded(PodiumError):
+    """A running scheduler does not know this pod, node or attempt."""
 
 
 class ServingError(PodiumError):
@@ -247,9 +305,15 @@ class AlreadyRunning(PodiumError):
     """Another embedded cluster holds the state file."""
 
 
+_SHORTEST_BEGINNING = 3  # shorter beginnings of a name do not suggest the name
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint to append to a message, or nothing when no known name is similar."""
     names = sorted(known)
     folded = {candidate.lower(): candidate for candidate in names}
-    near = get_close_matches(name.lower()[:120], folded, n=1, cutoff=0.7)
+    wanted = name.lower()[:120]
+    near = get_close_matches(wanted, folded, n=1, cutoff=0.7)
+    if not near and len(wanted) >= _SHORTEST_BEGINNING:
+        near = [each for each in folded if each.startswith(wanted)]
     return f'; did you mean "{folded[near[0]]}"?' if near else ""

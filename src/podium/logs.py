@@ -20,6 +20,10 @@ TEXT: Final = "text"
 JSON: Final = "json"
 
 _TEXT_LINE: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
+# A plugin's exception may hold anything; a terminal would obey control characters.
+_ESCAPES: Final = {
+    code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
+}
 _PACKAGE: Final = Path(__file__).parent
 
 
@@ -66,7 +70,9 @@ class Logger:
 
     def v(self, verbosity: int, event: str, **data: Any) -> None:
         """Log at a verbosity: ``-v 2`` shows verbosity 0 to 2."""
-        self._log(level_of(verbosity), event, data)
+        level = level_of(verbosity)
+        if self._logger.isEnabledFor(level):  # most often not, and then this is all there is to do
+            self._log(level, event, data)
 
     def _log(
         self, level: int, event: str, data: dict[str, Any], exc_info: BaseException | bool = False
@@ -108,6 +114,12 @@ def write_logs(
             logging.getLogger(name).setLevel(level_of(own[0]))
 
 
+def escape_tracebacks() -> None:
+    """Escape control characters also where ``write_logs`` is not called."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(SafeFormatter())
+
+
 def suitable_form(stream: TextIO) -> str:
     """Return text for a terminal, and JSON for a file or a pipe."""
     return TEXT if stream.isatty() else JSON
@@ -123,7 +135,14 @@ def _module_names() -> Iterable[str]:
         yield ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
 
 
-class TextFormatter(logging.Formatter):
+class SafeFormatter(logging.Formatter):
+    """The usual text, but control characters in tracebacks are escaped."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  # the name in logging
+        return super().formatException(ei).translate(_ESCAPES)
+
+
+class TextFormatter(SafeFormatter):
     """Text for people. As in klog, lines of every verbosity are marked as INFO."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ INFORMER_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 INFORMER_LABELS = ("name", "group", "version", "resource")
 
-# The parts of the queue that pod groups have; no pod of podium is there.
+# The parts of the queue that pod groups have; without GenericWorkload they are empty.
 POD_GROUP_QUEUES = {V1_36: (), V1_37: ("incomplete", "pending")}
 
 ATTEMPTS = Declaration(
@@ -44,6 +44,85 @@ ALGORITHM_SECONDS = Declaration(
     (),
     ATTEMPT_BUCKETS,
     stages=BETA_SINCE_1_37,
+)
+GROUP_ATTEMPTS = Declaration(
+    "scheduler_podgroup_schedule_attempts_total",
+    "Number of attempts to schedule pod groups, by result.",
+    ("result", "profile"),
+    stages=SINCE_1_37,
+)
+GROUP_ATTEMPT_SECONDS = Declaration(
+    "scheduler_podgroup_scheduling_attempt_duration_seconds",
+    "Duration of an attempt to schedule a pod group, without binding, in seconds.",
+    ("result", "profile"),
+    ATTEMPT_BUCKETS,
+    stages=SINCE_1_37,
+)
+GROUP_ALGORITHM_SECONDS = Declaration(
+    "scheduler_podgroup_scheduling_algorithm_duration_seconds",
+    "Duration of finding nodes for the members of a pod group, in seconds.",
+    (),
+    ATTEMPT_BUCKETS,
+    stages=SINCE_1_37,
+)
+GENERATED_PLACEMENTS = Declaration(
+    "scheduler_generated_placements_total",
+    "Number of placements in which pod groups were to be tried.",
+    ("profile",),
+    stages=SINCE_1_37,
+)
+PLACEMENT_EVALUATIONS = Declaration(
+    "scheduler_placement_evaluations_total",
+    "Number of placements in which a pod group was tried, by whether it fits there.",
+    ("result", "profile"),
+    stages=SINCE_1_37,
+)
+PLACEMENT_SECONDS = Declaration(
+    "scheduler_placement_evaluation_duration_seconds",
+    "Duration of trying a pod group in one placement, in seconds.",
+    ("result", "profile"),
+    ATTEMPT_BUCKETS,
+    stages=SINCE_1_37,
+)
+GROUP_PREEMPTIONS = Declaration(
+    "scheduler_workload_preemption_attempts_total",
+    "Number of preemptions tried for pod groups, by result.",
+    ("result",),
+    stages=SINCE_1_37,
+)
+GROUP_VICTIMS = Declaration(
+    "scheduler_workload_preemption_victims",
+    "Number of pods that a preemption for a pod group evicts.",
+    (),
+    exponential_buckets(1, 2, 11),
+    stages=SINCE_1_37,
+)
+GROUP_DISRUPTIONS = Declaration(
+    "scheduler_preemption_workload_disruptions",
+    "Number of units of pod groups that a preemption evicts: whole groups, or single pods of one.",
+    ("preemptor",),
+    exponential_buckets(1, 2, 11),
+    stages=SINCE_1_37,
+)
+EVALUATION_SECONDS = Declaration(
+    "scheduler_preemption_evaluation_duration_seconds",
+    "Duration of finding the victims of a preemption, in seconds.",
+    ("preemptor", "result"),
+    exponential_buckets(0.001, 2, 16),
+    stages=SINCE_1_37,
+)
+EXECUTION_SECONDS = Declaration(
+    "scheduler_preemption_execution_duration_seconds",
+    "Duration of evicting the victims of a preemption, in seconds.",
+    ("preemptor", "result"),
+    exponential_buckets(0.001, 2, 16),
+    stages=SINCE_1_37,
+)
+BUDGET_VIOLATIONS = Declaration(
+    "scheduler_preemption_pdb_violations_total",
+    "Number of disruption budgets that preemptions violate.",
+    ("preemptor",),
+    stages=SINCE_1_37,
 )
 EVENT_SECONDS = Declaration(
     "scheduler_event_handling_duration_seconds",
@@ -281,6 +360,11 @@ PENDING_API_CALLS = Declaration(
     "Number of calls that wait in the dispatcher.",
     ("call_type",),
 )
+CONFIG_RELOADS = Declaration(
+    "podium_config_reloads_total",
+    "Number of changes of the configuration file, by result.",
+    ("result",),
+)
 LEADING = Declaration(
     "leader_election_master_status",
     "1 while this process holds the lease, otherwise 0.",
@@ -301,4 +385,16 @@ REQUEST_SECONDS = Declaration(
     "Duration of requests to the API server, in seconds.",
     ("verb", "host"),
     REQUEST_BUCKETS,
+)
+HEALTH_CHECK = Declaration(
+    "kubernetes_healthcheck",
+    "Result of the last run of a health check: 1 if it passed, 0 if not.",
+    ("name", "type"),
+    stages=STABLE,
+)
+HEALTH_CHECKS = Declaration(
+    "kubernetes_healthchecks_total",
+    "Number of runs of a health check, by result.",
+    ("name", "status", "type"),
+    stages=STABLE,
 )

@@ -193,11 +193,8 @@ class Histogram(Family[Distribution]):
         super().__init__(declared, release)
         self._bounds = declared.buckets
 
-    def observe(self, value: float, *labels: str) -> None:
-        self.observe_many(1, value, *labels)
-
-    def observe_many(self, count: int, value: float, *labels: str) -> None:
-        """Observe the same value so many times."""
+    def observe(self, value: float, *labels: str, count: int = 1) -> None:
+        """Observe a value, or the same value ``count`` times."""
         series = self._series.get(labels)
         if series is None:
             series = self._series[labels] = self._start(labels)

@@ -20,8 +20,46 @@ from podium.release import LATEST, Release
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 PLUGIN_SAMPLE = 0.1
 MAX_ATTEMPTS_LABEL = 15
-POD = "pod"  # the type of an entity; the other one is a pod group
+POD = "pod"  # the types of entities in the queue
+POD_GROUP = "podgroup"
 FAMILIES = (Counter, Gauge, Histogram)
+
+
+class GroupMetrics:
+    """The metrics of pod groups, which are shown with the feature gate GenericWorkload only."""
+
+    def __init__(self, release: Release) -> None:
+        self.attempts = Counter(declared.GROUP_ATTEMPTS, release)
+        self.attempt_seconds = Histogram(declared.GROUP_ATTEMPT_SECONDS, release)
+        self.algorithm_seconds = Histogram(declared.GROUP_ALGORITHM_SECONDS, release)
+
+        self.preemptions = Counter(declared.GROUP_PREEMPTIONS, release)
+        self.victims = Histogram(declared.GROUP_VICTIMS, release)
+        self.disruptions = Histogram(declared.GROUP_DISRUPTIONS, release)
+        self.evaluation_seconds = Histogram(declared.EVALUATION_SECONDS, release)
+        self.execution_seconds = Histogram(declared.EXECUTION_SECONDS, release)
+        self.violations = Counter(declared.BUDGET_VIOLATIONS, release)
+
+    def observe_attempt(self, profile: str, result: str, seconds: float) -> None:
+        """Count an attempt; ``result`` may also be ``waiting_on_preemption``."""
+        self.attempts.inc(result, profile)
+        self.attempt_seconds.observe(seconds, result, profile)
+
+
+class PlacementMetrics(GroupMetrics):
+    """The metrics of pod groups with TopologyAwareWorkloadScheduling."""
+
+    def __init__(self, release: Release) -> None:
+        super().__init__(release)
+        self.generated = Counter(declared.GENERATED_PLACEMENTS, release)
+        self.evaluations = Counter(declared.PLACEMENT_EVALUATIONS, release)
+        self.placement_seconds = Histogram(declared.PLACEMENT_SECONDS, release)
+
+    def evaluated(self, profile: str, fits: bool, seconds: float) -> None:
+        """Count that a group was tried in a placement."""
+        result = "feasible" if fits else "infeasible"
+        self.evaluations.inc(result, profile)
+        self.placement_seconds.observe(seconds, result, profile)
 
 
 class Metrics:
@@ -45,6 +83,7 @@ class Metrics:
         self._declare_attempts(release)
         self._declare_cluster(release)
         self._declare_clients(release)
+        self.groups: GroupMetrics | None = None
         self.registry = CollectorRegistry()
         self.registry.register(self)
         GCCollector(self.registry)
@@ -84,6 +123,7 @@ class Metrics:
         self.incoming_pods = Counter(declared.INCOMING_PODS, release)
         self.incoming_entities = Counter(declared.INCOMING_ENTITIES, release)
         self._as_hinted: dict[Labels, float] = {}
+        self._groups_entered: dict[Labels, float] = {}
         self.incoming_entities.read_from(self._entities)
         self.pre_queueing_hints = Counter(declared.PRE_QUEUEING_HINTS, release)
         self.pending_pods = Gauge(declared.PENDING_PODS, release)
@@ -102,6 +142,7 @@ class Metrics:
         self.api_calls = Counter(declared.API_CALLS, release)
         self.api_call_seconds = Histogram(declared.API_CALL_SECONDS, release)
         self.pending_api_calls = Gauge(declared.PENDING_API_CALLS, release)
+        self.config_reloads = Counter(declared.CONFIG_RELOADS, release)
         self.leading = Gauge(declared.LEADING, release)
         self.slow_renewals = Counter(declared.SLOW_RENEWALS, release)
 
@@ -127,6 +168,28 @@ class Metrics:
         self.preemptions.inc(result)
         self.preemption_seconds.observe(seconds, result)
 
+    def preemption_executed(self, preemptor: str, result: str, seconds: float) -> None:
+        if self.groups is not None:
+            self.groups.execution_seconds.observe(seconds, preemptor, result)
+
+    def preemption_evaluated(self, preemptor: str, result: str, seconds: float) -> None:
+        if self.groups is not None:
+            self.groups.evaluation_seconds.observe(seconds, preemptor, result)
+
+    def workload_preemption(self, result: str) -> None:
+        if self.groups is not None:
+            self.groups.preemptions.inc(result)
+
+    def workload_victims(self, preemptor: str, pods: int, groups: int, violations: int) -> None:
+        if self.groups is None:
+            return
+        if preemptor == POD_GROUP:
+            self.groups.victims.observe(pods)
+        if groups:
+            self.groups.disruptions.observe(groups, preemptor)
+        if violations:
+            self.groups.violations.inc(preemptor, by=violations)
+
     def device_wait_ended(self, profile: str, driver: str, status: str) -> None:
         self.binding_conditions.inc(profile, driver, status)
 
@@ -151,6 +214,17 @@ class Metrics:
     def incoming(self, queue: str, event: str) -> None:
         self.incoming_pods.inc(queue, event)
 
+    def group_entered(self, queue: str, event: str, members: int) -> None:
+        """Count the members of a group as pods, and the group as an entity."""
+        labels = queue, event
+        self.incoming_pods.inc(*labels, by=members)
+        self._as_hinted[labels] = self._as_hinted.get(labels, 0) + members
+        self._groups_entered[labels] = self._groups_entered.get(labels, 0) + 1
+
+    def group_as_hinted(self, queue: str, event: str) -> None:
+        """Do not count the group that just entered a queue as an entity."""
+        self._groups_entered[queue, event] -= 1
+
     def as_hinted(self, queue: str, event: str) -> None:
         """Do not count the pod that just entered a queue as an entity."""
         self._as_hinted[queue, event] = self._as_hinted.get((queue, event), 0) + 1
@@ -163,11 +237,12 @@ class Metrics:
         hinted = self._as_hinted.copy()
         entered = self.incoming_pods.series().items()
         moved = {(*labels, POD): n - hinted.get(labels, 0) for labels, n in entered}
-        return {labels: n for labels, n in moved.items() if n}
+        groups = {(*labels, POD_GROUP): n for labels, n in self._groups_entered.copy().items()}
+        return {labels: n for labels, n in (moved | groups).items() if n}
 
     def hints(self, plugin: str, event: str, hint: str, count: int, seconds: float) -> None:
         """Observe so many queueing hints; ``hint`` is ``Queue``, ``QueueSkip`` or ``Error``."""
-        self.hint_seconds.observe_many(count, seconds, plugin, event, hint)
+        self.hint_seconds.observe(seconds, plugin, event, hint, count=count)
 
     def api_call(self, kind: str, result: str, seconds: float) -> None:
         """Count a call of the dispatcher; ``result`` is ``success`` or ``error``."""
@@ -182,7 +257,9 @@ class Metrics:
 
     def families(self) -> list[Counter | Gauge | Histogram]:
         """Return the metrics that are shown."""
-        found = (each for each in vars(self).values() if isinstance(each, FAMILIES))
+        of_groups = () if self.groups is None else vars(self.groups).values()
+        every = (*vars(self).values(), *of_groups)
+        found = (each for each in every if isinstance(each, FAMILIES))
         return [each for each in found if self.has(each)]
 
     def has(self, family: Counter | Gauge | Histogram) -> bool:
@@ -205,5 +282,6 @@ class Metrics:
     def reset(self) -> None:
         """Reset counters and histograms; gauges stay."""
         self._as_hinted = {}
+        self._groups_entered = {}
         for family in self.families():
             family.reset()

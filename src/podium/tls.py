@@ -17,7 +17,7 @@ from podium.errors import CredentialsError
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A client certificate and its key, as PEM."""
+    """A certificate, with those that lead to its authority, and its key, as PEM."""
 
     chain: bytes
     key: bytes
@@ -51,17 +51,22 @@ class Tls:
 def use_certificate(context: ssl.SSLContext, certificate: Certificate, source: str) -> None:
     """Present this client certificate on every new connection."""
     try:
-        with _on_disk(certificate) as path:
-            context.load_cert_chain(path)
+        load_certificate(context, certificate)
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         raise CredentialsError(
             f"{source}: the client certificate and its key cannot be used: {error}"
         ) from error
 
 
+def load_certificate(context: ssl.SSLContext, certificate: Certificate) -> None:
+    """Make the context show this certificate; raise ``OSError`` or ``ValueError`` if it cannot."""
+    with _on_disk(certificate) as path:
+        context.load_cert_chain(path)
+
+
 @contextmanager
 def _on_disk(certificate: Certificate) -> Iterator[str]:
-    """Write a temporary file, because Python loads client certificates from files only."""
+    """Write a temporary file, because Python loads such certificates from files only."""
     handle, path = tempfile.mkstemp(prefix="podium-")  # readable for its owner only
     try:
         with os.fdopen(handle, "wb") as file:

@@ -61,6 +61,11 @@ def test_scalars(text, expected):
         pytest.param("a: !!set {b, c}", "JSON has no such value", id="set"),
         pytest.param("a: .nan", "JSON has no such value: nan", id="no-number"),
         pytest.param("a: 99999999999999999999", "JSON has no such value", id="too-large"),
+        pytest.param(
+            "a: 1\n---\nb:\n- c: 99999999999999999999\n",
+            r"document 2: b\[0\]\.c: JSON has no such value: 99999999999999999999",
+            id="where",
+        ),
         pytest.param('{"a": 1e999}', "not readable as YAML", id="json-beyond-numbers"),
         pytest.param(f"a: {'9' * 5000}", "not readable as YAML", id="thousands-of-digits"),
         pytest.param('a: "\\ud800"', "not readable as YAML", id="half-a-character"),

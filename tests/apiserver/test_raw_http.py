@@ -87,6 +87,24 @@ async def test_odd_http_is_answered_with_a_status(client, raw, code):
 
 
 @with_server
+async def test_a_watch_over_http_1_0_ends_with_the_connection(client, caplog):
+    """Such a client does not know chunks."""
+    await client.create("/api/v1/namespaces", {"metadata": {"name": "seen"}})
+    port = int(client.url.rpartition(":")[2])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    query = b"watch=true&fieldSelector=metadata.name%3Dseen&timeoutSeconds=1"
+    writer.write(b"GET /api/v1/namespaces?" + query + b" HTTP/1.0\r\nHost: localhost\r\n\r\n")
+    async with asyncio.timeout(20):
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+
+    assert head.startswith(b"HTTP/1.0 200")
+    assert b"chunked" not in head.lower()
+    assert [json.loads(line)["type"] for line in body.splitlines()] == ["ADDED"]
+    assert not caplog.records
+
+
+@with_server
 async def test_a_body_that_is_cut_short_creates_nothing(client):
     port = int(client.url.rpartition(":")[2])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)

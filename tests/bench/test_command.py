@@ -102,10 +102,10 @@ BAD = """
 - name: Bad
   workloadTemplate:
   - {opcode: createNodes, count: 5}
-  - {opcode: createPodGroups, count: 1}
+  - {opcode: createVolcanoes, count: 1}
   workloads: [{name: 5Nodes}, {name: 10Nodes}]
 - name: Gated
-  featureGates: {GenericWorkload: true}
+  featureGates: {DRANodeAllocatableResources: true}
   workloadTemplate: [{opcode: createNodes, count: 5}]
   workloads: [{name: 5Nodes}]
 """
@@ -122,9 +122,9 @@ def test_cases_that_cannot_run_do_not_stop_the_others(file, capsys):
     names = [json.loads(line)["name"] for line in out.splitlines()]
     assert names == ["Case/5Nodes", "Case/10Nodes"]
     of_ops, of_gates = err.splitlines()
-    where = f"podium: {bad}: Bad.workloadTemplate[1] (line 5): operation createPodGroups"
-    assert of_ops == f"{where} cannot run: podium does not schedule pod groups"
-    assert f"{bad}: Gated.featureGates (line 8): GenericWorkload=true" in of_gates
+    where = f"podium: {bad}: Bad.workloadTemplate[1] (line 5): no operation has opcode"
+    assert of_ops.startswith(f'{where} "createVolcanoes"')
+    assert f"{bad}: Gated.featureGates (line 8): DRANodeAllocatableResources=true" in of_gates
 
 
 def test_cases_that_are_not_chosen_are_not_reported(file, capsys):

@@ -73,7 +73,7 @@ def test_ctrl_c_leaves_nothing_behind(file, side):
 
     with subprocess.Popen([*command, "--workload", "*/Small"], stdout=subprocess.PIPE) as process:
         try:
-            side.wait_for("/api/v1/pods?watch=true", is_in_shop)
+            side.wait_for("/api/v1/pods", is_in_shop)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
         finally:

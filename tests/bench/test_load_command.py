@@ -184,7 +184,7 @@ def test_ctrl_c_ends_generators_and_schedulers(file, side, tmp_path):
 
     with subprocess.Popen([*command, file], stdout=subprocess.PIPE, env=environment) as process:
         try:
-            side.wait_for("/api/v1/pods?watch=true", lambda pod: is_in(pod, "shop"))
+            side.wait_for("/api/v1/pods", lambda pod: is_in(pod, "shop"))
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
         finally:

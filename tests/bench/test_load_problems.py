@@ -194,12 +194,6 @@ def problems(load, *args, **kwargs):
             "[{opcode: sleep, duration: 5}]", "{}", "must be a duration", id="bad-duration"
         ),
         pytest.param(
-            "[{opcode: createPodGroups, namespace: a}]",
-            "{}",
-            "operation createPodGroups cannot run: podium does not schedule pod groups",
-            id="operation-of-upstream",
-        ),
-        pytest.param(
             "[{opcode: createPods, count: 1, steadyState: true}]",
             "{}",
             "steadyState needs a count and a duration above 0",

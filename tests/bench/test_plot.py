@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 import pytest
 
 from podium.bench.compare import Comparison, Contestant
-from podium.bench.plot import DARK, LIGHT, Chart, Panel, comparison_chart, draw
+from podium.bench.plot import Chart, Panel, comparison_chart, draw
+from podium.pictures import DARK, LIGHT
 from tests.support.live_results import result
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -141,7 +141,6 @@ ANTI = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [T
         pytest.param({"kind": "Node", "metadata": {"generateName": 5}}, id="bad-name"),
         pytest.param({"kind": "Node", "status": {"capacity": {"cpu": "x"}}}, id="bad-quantity"),
         pytest.param({"kind": "Pod", "spec": {"containers": 5}}, id="bad-field"),
-        pytest.param({"kind": "Pod", "spec": {"schedulingGroup": {"a": 1}}}, id="pod-group"),
         pytest.param({"kind": "Pod", "spec": {**SPREAD}}, id="selector-of-a-constraint"),
         pytest.param({"kind": "Pod", "spec": {"affinity": ANTI}}, id="selector-of-a-term"),
     ],

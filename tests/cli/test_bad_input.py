@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 import yaml
@@ -122,7 +122,8 @@ def answering(raw):
                 connection, _ = listener.accept()
             except OSError:
                 return
-            with connection:
+            with connection, suppress(OSError):  # also of a client that says or reads nothing
+                connection.settimeout(10)
                 connection.recv(65536)
                 connection.sendall(raw)
 
@@ -133,7 +134,8 @@ def answering(raw):
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             listener.shutdown(socket.SHUT_RDWR)
-            thread.join()
+            thread.join(30)
+            assert not thread.is_alive()
 
 
 def http(body, status="200 OK", length=None):
@@ -230,7 +232,7 @@ class TestUp:
 
         done = shell.run("up", *detach, "--state-file", str(theirs))
 
-        check_refused(done, "is not a state file of podium", 2)
+        check_refused(done, "is not a state file of podium; delete it if", 2)
         assert theirs.read_bytes() == content
         assert not shell.kubeconfig.exists()
 
@@ -323,11 +325,19 @@ def test_down_touches_no_file_of_others(shell, tmp_path, content):
     theirs = tmp_path / "theirs"
     theirs.write_bytes(content)
 
-    assert shell.out("down", "--state-file", str(theirs)) == "podium: no cluster is running\n"
+    done = shell.run("down", "--state-file", str(theirs))
+    assert (done.returncode, done.stdout) == (0, "podium: no cluster is running\n")
+    assert f"{theirs} is not a state file of podium; delete it if" in done.stderr
     assert theirs.read_bytes() == content
     with theirs.open() as held:  # as if a cluster ran: nobody is sent a signal
         fcntl.flock(held, fcntl.LOCK_EX)
         check_refused(shell.run("down", "--state-file", str(theirs)), "try again in a moment")
+
+
+def test_a_gate_of_a_later_release_names_the_flag_of_up(shell):
+    gate = ["--feature-gates", "GenericWorkload=true", "--kubernetes-version", "1.36"]
+
+    check_refused(shell.run("up", *gate), "or use --kubernetes-version=1.37", 2)
 
 
 @pytest.mark.parametrize(
@@ -339,10 +349,30 @@ def test_options_of_the_scheduler_without_one(shell, option):
     check_refused(done, "is for the scheduler: leave it out beside --no-scheduler", code=2)
 
 
-def test_a_full_disk():
-    command = [sys.executable, "-m", "podium", "config", "show"]
+@pytest.mark.parametrize("words", ["config show", "--help", "version"])
+def test_a_full_disk(words):
+    command = [sys.executable, "-m", "podium", *words.split()]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
 
-    assert done.returncode == 1
+    assert done.returncode == 2  # 1 would mean that a pod does not fit
     assert done.stderr == "podium: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("version", 2, "podium: the output cannot be written: Bad file descriptor\n"),
+        ("--help", 2, "podium: the output cannot be written: Bad file descriptor\n"),
+        ("get pods --name nosuch", 1, None),
+    ],
+)
+def test_a_closed_output(tmp_path, words, status, said):
+    """Only a command that has something to print fails."""
+    line = f"{sys.executable} -m podium {words} >&-"
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, text=True, env=env)
+
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert said is None or done.stderr == said

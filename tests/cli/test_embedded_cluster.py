@@ -163,17 +163,16 @@ def test_watch_prints_objects_and_then_each_change(shell, output, first, second)
     process = shell.start("get", "cm", "-l", "watched=yes", "--watch", *output)
     try:
         if not output:
-            assert process.stdout.readline().split() == ["NAME", "DATA", "AGE"]
-        assert process.stdout.readline().startswith(first)
+            assert process.line().split() == ["NAME", "DATA", "AGE"]
+        assert process.line().startswith(first)
         shell.out("apply", "-f", "-", stdin=config_map("second-one", "1"))
-        assert process.stdout.readline().startswith(second)
+        assert process.line().startswith(second)
         shell.out("apply", "-f", "-", stdin=config_map("one", "2"))
-        assert process.stdout.readline().startswith(first)
+        assert process.line().startswith(first)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     finally:
-        process.kill()
-        process.communicate()
+        process.end()
         shell.out("delete", "cm", "-l", "watched=yes")
 
     assert (process.returncode, out, err) == (130, "", "")
@@ -191,8 +190,7 @@ def test_watch_of_one_object_ends_with_the_cluster(tmp_path):
         shell.out("down")
         err = process.stderr.read()
     finally:
-        process.kill()
-        process.communicate()
+        process.end()
 
     assert err.startswith("podium: http://127.0.0.1:")
     assert err.endswith(" has ended the watch\n")
@@ -263,12 +261,11 @@ def test_foreground_until_interrupted(tmp_path):
     shell = Shell(tmp_path)
     process = shell.start("up", "--nodes", "1")
     try:
-        assert process.stdout.readline().startswith("podium is up: 1 node, ")
+        assert process.line().startswith("podium is up: 1 node, ")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     finally:
-        process.kill()
-        process.communicate()
+        process.end()
 
     assert process.returncode == 0
     assert err == ""

@@ -104,6 +104,7 @@ def test_bad_requests_for_clusters(shell, words, told):
 def test_clusters_in_other_forms(shell):
     (found,) = json.loads(shell.out("get", "cluster", "a", "-o", "json"))
     assert (found["name"], found["pid"], found["nodes"]) == ("a", 1, 3)
+    assert "key" not in found  # it makes links to the dashboard
     header, row = shell.table("get", "clusters", "-o", "wide")
     assert dict(zip(header, row, strict=True))["KUBECONFIG"] == "c"
 

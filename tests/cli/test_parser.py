@@ -104,7 +104,10 @@ def test_version(capsys):
 
     assert capsys.readouterr().out.splitlines() == [
         f"podium      {version('podium')}",
-        "Kubernetes  1.37 (and 1.36 with --emulated-version)",
+        (
+            "Kubernetes  1.37 (as 1.36: podium scheduler --emulated-version, "
+            "other commands --kubernetes-version)"
+        ),
         f"Python      {platform.python_version()}",
     ]
 

@@ -1,9 +1,12 @@
 """`podium scheduler` as processes of their own, on an embedded cluster without a scheduler."""
 
+import hashlib
 import json
+import re
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import pytest
@@ -134,12 +137,13 @@ def test_other_features_a_log_for_programs_and_what_it_shows_of_itself(cluster):
         "StorageCapacityScoring=true,TaintTolerationComparisonOperators=true"
     )
     port = free_port()
-    serving = ("--emulated-version=1.36", "--leader-elect=false", f"--secure-port={port}")
+    serving = ("--emulated-version=1.36", "--leader-elect=false", f"--plain-http-port={port}")
     alone = cluster.scheduler(f"--feature-gates={gates}", "--logging-format=json", *serving)
     cluster.create("web", "db")
-    alone.until_said("Serving on")
-    line = json.loads(next(line for line in alone.said.splitlines() if "Serving on" in line))
-    assert (line["msg"], line["v"]) == (f"Serving on 127.0.0.1:{port}", 0)
+    alone.until_said("Serving without")
+    line = json.loads(next(line for line in alone.said.splitlines() if "Serving wit" in line))
+    said = f"Serving without TLS and authentication on 127.0.0.1:{port}"
+    assert (line["msg"], line["v"]) == (said, 0)
     assert cluster.bindings(2).keys() == {"web", "db"}
 
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/configz", timeout=30) as answer:
@@ -150,13 +154,41 @@ def test_other_features_a_log_for_programs_and_what_it_shows_of_itself(cluster):
     assert len(profile["plugins"]["multiPoint"]["enabled"]) == 19
 
 
+def test_the_dashboard_is_off_unless_it_is_asked_for_and_top_shows_the_same(cluster, capsys):
+    ports = free_port(), free_port()
+    for port, flags in zip(ports, ((), ("--dashboard",)), strict=True):
+        alone = cluster.scheduler("--leader-elect=false", f"--plain-http-port={port}", *flags)
+        alone.until_said("Serving without TLS")
+
+    assert status_of(f"http://127.0.0.1:{ports[0]}/dashboard/") == 404
+    assert status_of(f"http://127.0.0.1:{ports[1]}/dashboard/") == 401
+
+    alone.until_said("dashboard: http")
+    link = re.search(r"dashboard: (\S+)", alone.said)[1]
+    assert main(["top", "--server", link, "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["overview"]["nodes"] == 3
+    assert main(["top", "--server", link]) == 1  # it was used
+    assert "a link works once" in capsys.readouterr().err
+    assert main(["top", "--server", f"http://127.0.0.1:{ports[0]}/dashboard/?token=x"]) == 1
+    assert "start the scheduler with --dashboard" in capsys.readouterr().err
+
+
+def status_of(url):
+    try:
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
 @pytest.mark.parametrize(
     ("flags", "told"),
     [
         pytest.param(["--kubeconfig=nowhere"], "nowhere", id="no-kubeconfig"),
         pytest.param(["--master=http://127.0.0.1:9", "--config=nowhere"], "nowhere", id="no-file"),
+        pytest.param(["--master=http://127.0.0.1:9", "--watch-config"], "no file to", id="watch"),
         pytest.param(
-            ["--master=http://127.0.0.1:9", "--bind-address=192.0.2.1"], "loopback", id="address"
+            ["--master=http://127.0.0.1:9", "--bind-address=192.0.2.1"], "192.0.2.1", id="address"
         ),
         pytest.param(["--leader-elect=maybe"], "must be true or false", id="boolean"),
         pytest.param(["--leader-elect-retry-period=2"], "missing unit", id="duration"),
@@ -175,3 +207,32 @@ def test_what_is_wrong_is_told(flags, told, capsys):
 
     assert status == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_changed_configuration_is_used_without_a_restart(cluster, tmp_path):
+    file = tmp_path / "scheduler.yaml"
+    head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    off = "leaderElection: {leaderElect: false}\n"
+    file.write_text(head + off)
+    port = free_port()
+    flags = (f"--config={file}", "--watch-config", f"--plain-http-port={port}")
+    alone = cluster.scheduler(*flags)
+    alone.until_said("Serving without")
+    file.write_text(head + "parallelism: 0")
+    alone.until_said("configuration not reloaded")
+    file.write_text(head + off + "podMaxBackoffSeconds: 77")
+    alone.until_said("configuration reloaded")
+
+    def ask(path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=30) as answer:
+            return answer.read().decode()
+
+    shown = json.loads(ask("/configz"))
+    assert shown["componentconfig"]["podMaxBackoffSeconds"] == 77
+    assert shown["file"]["hash"] == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+    assert 'podium_config_reloads_total{result="failure"} 1.0' in ask("/metrics")
+    assert 'podium_config_reloads_total{result="success"} 1.0' in ask("/metrics")
+    with urllib.request.urlopen(f"{cluster.url}/api/v1/events?watch=true", timeout=60) as events:
+        about = {"ConfigReloaded", "ConfigReloadFailed"}
+        while about:
+            about.discard(json.loads(events.readline())["object"]["reason"])

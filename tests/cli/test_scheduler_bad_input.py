@@ -166,7 +166,8 @@ def test_a_port_that_is_taken(tmp_path, capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         port = address.rpartition(":")[2]
-        assert main(["scheduler", f"--kubeconfig={path}", f"--secure-port={port}"]) == 2
+        flags = ["--bind-address=127.0.0.1", f"--secure-port={port}"]
+        assert main(["scheduler", f"--kubeconfig={path}", *flags]) == 2
 
     told = capsys.readouterr().err
     why = "is taken, most likely by another scheduler"

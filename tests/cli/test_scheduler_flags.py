@@ -7,7 +7,6 @@ from podium.cli import main
 from podium.cli.arguments.parser import Parser
 from podium.cli.arguments.scheduler_flags import FLAGS, GONE, GROUPS, Effect, Given, add_options
 from podium.cli.scheduler_configuration import SOURCE, check, configure, log_notices
-from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError
 
 REGISTRY = app.in_tree_with_legacy()
@@ -383,9 +382,6 @@ def test_warnings_of_the_file_are_told(tmp_path, caplog):
         pytest.param(
             ["--disabled-metrics=a"], "podium shows all metrics; leave it out", id="metrics"
         ),
-        pytest.param(["--tls-cert-file=x"], "plain HTTP on a loopback address", id="tls"),
-        pytest.param(["--authentication-kubeconfig=x"], "--secure-port=0", id="authentication"),
-        pytest.param(["--authorization-kubeconfig=x"], "--secure-port=0", id="authorization"),
         pytest.param(["--feature-gates=Foo=true"], "unrecognized feature gate: Foo", id="gate"),
         pytest.param(["--config=nowhere.yaml"], "nowhere.yaml", id="no-file"),
     ],
@@ -399,7 +395,7 @@ def test_refused(words, told):
 
 @pytest.mark.parametrize(
     "flag",
-    [flag for flag in FLAGS.values() if flag.effect in (Effect.REFUSED, Effect.UNSERVED)],
+    [flag for flag in FLAGS.values() if flag.effect is Effect.REFUSED],
     ids=lambda flag: flag.name,
 )
 def test_what_is_refused_is_named(flag):
@@ -409,16 +405,9 @@ def test_what_is_refused_is_named(flag):
     with pytest.raises(ConfigError, match=f"{SOURCE} has 1 problem\n  --{flag.name}: "):
         check(given(word))
 
-    if flag.effect is Effect.UNSERVED:
-        assert check(given(word, "--secure-port=0")) == FeatureGates()
-
 
 def test_all_problems_are_told_at_once():
     wrong = ("--tls-cert-file=x", "--disabled-metrics=a", "--secure-port=70000")
 
-    with pytest.raises(ConfigError, match="the command line has 4 problems"):
-        check(given(*wrong, "--bind-address=0.0.0.0"))
-
-
-def test_an_address_where_nothing_is_served_may_be_any():
-    check(given("--bind-address=0.0.0.0", "--secure-port=0"))
+    with pytest.raises(ConfigError, match="the command line has 3 problems"):
+        check(given(*wrong))

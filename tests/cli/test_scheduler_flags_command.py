@@ -131,7 +131,7 @@ def test_what_is_shown_of_a_configuration_that_v1_cannot_express(tmp_path):
     flags = given(f"--config={path}")
     configured = configure(flags, REGISTRY, check(flags))
 
-    assert configured.shown()["alwaysCheckAllPredicates"] is True
+    assert configured.shown()["componentconfig"]["alwaysCheckAllPredicates"] is True
     with pytest.raises(ConfigError, match="alwaysCheckAllPredicates"):
         configured.written()
 

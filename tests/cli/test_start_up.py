@@ -57,3 +57,38 @@ def test_only_what_is_needed_is_loaded(words):
 
     assert loaded & HEAVY == set()
     assert parts - {"podium.__main__"} <= LIGHT_PARTS
+
+
+ENDING = """\
+import atexit, sys
+from podium.__main__ import start
+
+class Kept:
+    def __del__(self):
+        print("freed")
+
+kept = Kept()
+sys.argv[1:] = {words!r}
+try:
+    status = start()
+finally:
+    atexit.register(print, "exit handler", flush={flushes})
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "flushes", "status", "is_freed"),
+    [
+        (["version"], False, 0, False),
+        (["explain", "pod", "web", "--from", "/nowhere"], True, 2, False),
+        (["nonsense"], True, 2, True),  # the command has not begun
+    ],
+)
+def test_a_command_ends_without_freeing_its_objects(words, flushes, status, is_freed):
+    script = ENDING.format(words=words, flushes=flushes)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert done.returncode == status, done.stderr
+    assert done.stdout.splitlines()[-1 - is_freed] == "exit handler"
+    assert ("freed" in done.stdout) == is_freed

@@ -23,6 +23,7 @@ CHANGING = (  # from run to run
     r"\b\d{4}-\d\d-\d\dT[\d:]+Z",
     r"(?<=-)[a-z0-9]{10}(?=-)",  # hashes of pod templates
     r"(?<=-)[a-z0-9]{5}(?=\s)",  # generated names
+    r"(?<=-\d-)[a-z0-9]{5}(?=-)",  # of pods of a job, in the names of their claims
     r"\bnode-\d\b",  # equally good nodes are chosen by chance
 )
 

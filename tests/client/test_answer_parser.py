@@ -130,3 +130,27 @@ def test_headers_are_found_whatever_their_case_and_spaces():
 def test_what_is_no_answer(data):
     with pytest.raises(BadAnswer):
         AnswerParser().feed(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(by_length(b"x" * 101), id="length"),
+        pytest.param(chunked([b"x" * 30] * 4), id="chunks"),
+        pytest.param(HEAD + b"Transfer-Encoding: chunked\r\n\r\nff\r\n" + b"x" * 101, id="chunk"),
+        pytest.param(HEAD + b"\r\n" + b"x" * 101, id="up-to-the-end"),
+    ],
+)
+@pytest.mark.parametrize("step", [7, 1000])
+def test_a_body_that_is_too_large_is_refused_while_it_arrives(data, step):
+    with pytest.raises(BadAnswer, match="larger than"):
+        feed_in_steps(AnswerParser(100), data, step)
+
+
+def feed_in_steps(parser, data, step):
+    for begin in range(0, len(data), step):
+        parser.feed(data[begin : begin + step])
+
+
+def test_a_body_of_the_most_bytes_is_read():
+    assert AnswerParser(100).feed(by_length(b"x" * 100)).body == b"x" * 100

@@ -3,6 +3,7 @@
 import json
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from podium.api.objects import (
@@ -17,12 +18,12 @@ from podium.api.objects import (
     Pod,
     decode,
 )
-from podium.client.api_client import TRIES, ApiClient, SingleTryBindings
+from podium.client.api_client import RETRIES, ApiClient, SingleTryBindings
 from podium.client.endpoint import Endpoint
 from podium.client.http import Connection
 from podium.errors import ApiError, Conflict, NotFound, Unreachable
 from tests.support.client import UNLIMITED, node, pod, with_world
-from tests.support.faulty_proxy import answering, hanging_up, saying
+from tests.support.faulty_proxy import answering, done_but, hanging_up, losing_the_answer, saying
 
 SAID = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no")
 
@@ -74,7 +75,7 @@ async def test_bind_refused(world):
     await world.client.bind(subject, "n")
 
     with pytest.raises(Conflict, match='pod p is already assigned to node "n"') as refused:
-        await world.client.bind(subject, "n")
+        await world.client.bind(subject, "other")
     assert (refused.value.code, refused.value.reason) == (409, "Conflict")
     with pytest.raises(NotFound, match='pods "gone" not found'):
         await world.client.bind(Pod(metadata=ObjectMeta(name="gone", namespace="default")), "n")
@@ -89,7 +90,52 @@ async def test_a_bind_without_an_answer_is_not_sent_twice(world):
         await world.client.bind(subject, "n")
 
     assert broken.value.sent
-    assert len(world.proxy.requests) == 1
+    assert [sent.method for sent in world.proxy.requests] == ["POST", "GET"]
+
+
+@pytest.mark.parametrize("fault", [losing_the_answer, answering(504, "timed out")])
+@pytest.mark.parametrize("kind", [ApiClient, SingleTryBindings])
+@with_world
+async def test_a_binding_that_was_carried_out_succeeds_whatever_the_answer(world, kind, fault):
+    world.create("nodes", **node("n"))
+    subject = made(world, Pod, "pods", pod("p"))
+    if fault is not losing_the_answer:
+        await world.client.bind(subject, "n")
+    world.proxy.instead("/binding", fault)
+    world.proxy.instead("/pods/p", hanging_up, answering(503))  # the first reads fail, too
+
+    await world.in_time(world.start(kind(world.connection).bind(subject, "n")).done)
+
+    assert stored(world, "pods", "default", "p")["spec"]["nodeName"] == "n"
+    assert [sent.method for sent in world.proxy.requests][-1] == "GET"
+
+
+@pytest.mark.parametrize("last", [403, 404, 422])
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "1"}], ids=["at-once", "when-asked-to"])
+@pytest.mark.parametrize("first", [500, 503])
+@with_world
+async def test_an_earlier_try_may_have_been_carried_out(world, first, headers, last):
+    """The server does what it is asked to and says 500; the next try is refused."""
+    world.create("nodes", **node("n"))
+    subject = made(world, Pod, "pods", pod("p"))
+    world.proxy.instead("/binding", done_but(first, **headers), answering(last))
+
+    bound = world.start(world.client.bind(subject, "n"))
+
+    await world.in_time(bound.done)
+    bound.result()
+
+
+@with_world
+async def test_a_pod_of_the_same_name_is_another_pod(world):
+    world.create("nodes", **node("n"))
+    subject = made(world, Pod, "pods", pod("p", nodeName="n"))
+    other = msgspec.structs.replace(
+        subject, metadata=msgspec.structs.replace(subject.metadata, uid="other")
+    )
+
+    with pytest.raises(Conflict):
+        await world.client.bind(other, "n")
 
 
 @pytest.mark.parametrize(
@@ -105,13 +151,15 @@ async def test_a_bind_without_an_answer_is_not_sent_twice(world):
 @with_world
 async def test_a_refused_binding_is_sent_again(world, kind, code, waits):
     subject = made(world, Pod, "pods", pod("p"))
-    world.proxy.instead("/binding", *[answering(code)] * TRIES)
+    world.proxy.instead("/binding", *[answering(code)] * RETRIES.tries)
     bound = world.start(_error(kind(world.connection).bind(subject, "n")))
 
     await world.in_time(bound.done)
 
     assert bound.result().code == code
-    waited = [round(b.at - a.at, 2) for a, b in pairwise(world.proxy.requests)]
+    *bindings, read = world.proxy.requests
+    assert read.method == "GET", "whether it was carried out all the same"
+    waited = [round(b.at - a.at, 2) for a, b in pairwise(bindings)]
     assert waited == [pytest.approx(seconds, rel=0.11) for seconds in waits]
 
 
@@ -167,7 +215,7 @@ async def test_what_is_said_already_is_not_sent(world):
 @with_world
 async def test_a_status_patch_is_tried_four_times(world, code):
     subject = made(world, Pod, "pods", pod("p"))
-    world.proxy.instead("/status", *[answering(code)] * TRIES)
+    world.proxy.instead("/status", *[answering(code)] * RETRIES.tries)
     patched = world.start(_error(world.client.patch_pod_status(subject, SAID)))
 
     await world.in_time(patched.done)

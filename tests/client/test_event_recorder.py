@@ -12,6 +12,8 @@ from podium.client.event_recorder import (
     IDLE_SECONDS,
     MOST_REMEMBERED,
     RETRY_SECONDS,
+    SMALL_BURST,
+    SMALL_WRITES,
     TRIES,
     ApiEventRecorder,
     EventSender,
@@ -233,6 +235,19 @@ async def test_a_refusal_is_final(world):
 
 
 @with_world
+async def test_a_refused_repeat_is_not_sent_over_and_over(world):
+    events, sender = recorder(world)
+    events.record(subject(), None, FAILED)
+    await written(world, sender)
+    world.proxy.instead("/events/", *[answering(403)] * 50)
+    for _ in range(2):
+        events.record(subject(), None, FAILED)
+        await world.quiet()
+
+    assert [one.method for one in world.proxy.requests] == ["POST", "PATCH"]
+
+
+@with_world
 async def test_a_missing_right_is_one_warning(world, caplog):
     events, sender = recorder(world)
     world.proxy.instead("events", *[answering(403, "events is forbidden")] * 3)
@@ -270,6 +285,21 @@ async def test_new_events_are_sent_together(world, spoil, requests):
     assert len(world.proxy.requests) == requests
     assert len({name_of(one) for one in world.proxy.requests}) == 5
     assert {one["involvedObject"]["name"] for one in stored(world)} == {f"p{n}" for n in range(5)}
+
+
+@with_world
+async def test_events_that_follow_closely_wait_for_one_another(world):
+    """After a first burst, in which each is written at once."""
+    events, _ = recorder(world)
+    for number in range(SMALL_BURST + 5):
+        events.record(subject(f"p{number}"), None, SCHEDULED)
+        await world.quiet()
+    assert len(world.proxy.requests) == SMALL_BURST
+
+    world.clock.advance(1 / SMALL_WRITES)
+    await world.quiet()
+
+    assert len(world.proxy.requests) == SMALL_BURST + 5
 
 
 @pytest.mark.parametrize("spoil", [hanging_up, losing_the_answer])

@@ -103,3 +103,20 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 TestStore = StoreMachine.TestCase
+
+
+def test_objects_may_come_and_go_while_they_are_read():
+    """Endpoints read them in another thread."""
+    store = KnownObjects(Resource("Thing", "things", lambda data, known: data))
+    for name in "abc":
+        store.put(Meta(name, "x", name, "1"), raw(name, name, "1"))
+
+    reading = iter(store)
+    next(reading)
+    store.put(Meta("d", "x", "d", "2"), raw("d", "d", "2"))
+    next(reading)
+    store.drop(Meta("c", "x", "c", "3"))
+    store.drop(Meta("d", "x", "d", "3"))
+
+    assert len(list(reading)) == 1
+    assert len(list(store)) == 2

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from podium.client import reflector
-from podium.client.pacing import FIRST_SECONDS
+from podium.client.pacing import FIRST_SECONDS, MOST_SECONDS
 from podium.client.resources import CLAIMS, NODES, PODS
 from podium.errors import Forbidden, Unreachable
 from tests.support.client import listed, pod, watched, with_world
@@ -167,6 +167,50 @@ async def test_a_watch_that_told_something_goes_on_at_once(world):
 
     assert world.clock.now() == begun
     assert len(story.told) == 5
+
+
+@with_world
+async def test_a_known_version_is_asked_for_again_soon_however_often_that_failed(world):
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    world.proxy.instead("watch=true", *[hanging_up] * 40)
+    world.proxy.cut_watches()
+    world.create("pods", **pod("a"))
+    begun, tries = world.clock.now(), len(watched(world))
+    await world.in_time(lambda: story.told)
+
+    waited = (world.clock.now() - begun) / (len(watched(world)) - tries - 1)
+    assert reflector.RESUME_SECONDS / 4 < waited < 2 * reflector.RESUME_SECONDS
+
+
+@with_world
+async def test_pauses_do_not_grow_while_watches_send_something(world):
+    informer, story = world.follow(PODS)
+    await informer.wait_synced()
+    await world.until(lambda: world.proxy.watches)
+    begun = world.clock.now()
+    for number in range(10):
+        world.create("pods", **pod(f"p{number}"))
+        await world.in_time(lambda number=number: len(story.told) == number + 1)
+        world.proxy.cut_watches()
+
+    assert world.clock.now() - begun < 10 * 2 * FIRST_SECONDS
+
+
+@with_world
+async def test_a_forgotten_version_is_listed_soon_but_not_over_and_over(world):
+    gone = {"type": "ERROR", "object": {"kind": "Status", "code": 410, "message": "too old"}}
+    world.proxy.streams_lists = False
+    informer, _ = world.follow(PODS)
+    await informer.wait_synced()
+    world.clock.advance(MOST_SECONDS)
+    world.proxy.instead("watch=true", *[hanging_up] * 20, *[streaming(gone)] * 12)
+    world.proxy.cut_watches()
+    await world.in_time(lambda: len(listed(world)) == 12)
+
+    refused = watched(world)[21]  # the pauses had grown by then
+    assert listed(world)[1].at - refused.at < 2 * FIRST_SECONDS
+    assert listed(world)[11].at - refused.at > 4 * MOST_SECONDS
 
 
 @with_world

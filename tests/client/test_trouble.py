@@ -38,6 +38,20 @@ def test_what_all_kinds_suffer_from_is_told_by_the_first_and_the_last(error, lev
     assert told(caplog) == [(level, why), ("INFO", again)]
 
 
+def test_two_watches_of_one_kind_have_their_own_troubles(caplog):
+    """As with the pods of gangs, which the keeper of their status watches as well."""
+    caplog.set_level(logging.INFO)
+    shared = Troubles()
+    watches = [Trouble(PODS, shared) for _ in range(2)]
+    for watch in watches:
+        watch.begin(Unreachable(DOWN), "watch")
+    for watch in watches:
+        watch.end()
+
+    why = f"cannot watch pods: {DOWN}; retrying"
+    assert told(caplog) == [("WARNING", why), ("INFO", "watching pods again")]
+
+
 def test_what_one_kind_lacks_is_told_for_it(caplog):
     shared = Troubles()
     for resource in (NODES, PODS):

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from podium.client.answer_parser import BadAnswer
+from podium.client.endpoint import Endpoint
 from podium.client.wire import CannotConnect, Wires
 from podium.clock import FakeClock
 
@@ -32,7 +33,7 @@ class Addresses(asyncio.SelectorEventLoop):
 async def asked(host):
     server = await asyncio.start_server(answer, sock=socket.create_server(("127.0.0.1", 0)))
     port = server.sockets[0].getsockname()[1]
-    wires = Wires(f"http://{host}:{port}", None, "", FakeClock())
+    wires = Wires(Endpoint(f"http://{host}:{port}", "the test"), None, FakeClock())
     async with server:
         (found,) = await wires.exchange(REQUEST)
         await wires.close()
@@ -65,7 +66,7 @@ async def asked_together(said, count):
 
     server = await asyncio.start_server(say, sock=socket.create_server(("127.0.0.1", 0)))
     port = server.sockets[0].getsockname()[1]
-    wires = Wires(f"http://127.0.0.1:{port}", None, "", FakeClock())
+    wires = Wires(Endpoint(f"http://127.0.0.1:{port}", "the test"), None, FakeClock())
     async with server:
         found = await wires.exchange(REQUEST * count, count)
         await wires.close()

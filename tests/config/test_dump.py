@@ -9,6 +9,7 @@ import yaml
 from podium import app
 from podium import framework as fwk
 from podium.config.dump import dump, to_yaml
+from podium.config.export import effective, loadable
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import from_value, read, read_default, text_of
 from podium.config.model import ClientConnection
@@ -118,3 +119,23 @@ def test_a_plugin_behind_a_gate_is_no_default_without_it():
     names = [entry["name"] for entry in profile["plugins"]["multiPoint"]["enabled"]]
     assert "NodeDeclaredFeatures" not in names
     assert len(names) == 19
+
+
+@pytest.mark.parametrize("path", [each for each in EXAMPLES if each.parent.name == "v1"])
+def test_the_effective_form_can_be_loaded(path):
+    """A snapshot takes it from a running scheduler."""
+    configuration = reading_of(path).configuration
+    shown = effective(configuration)
+    again = from_value(loadable(shown), REGISTRY)
+    assert in_effect(effective(again)) == in_effect(shown)
+
+
+def in_effect(shown):
+    """Leave out where plugins come from, and the arguments of plugins that do not run."""
+    for profile in shown["profiles"]:
+        plugins = [each for found in profile["plugins"].values() for each in found]
+        for plugin in plugins:
+            del plugin["from"]
+        names = {plugin["name"] for plugin in plugins}
+        profile["args"] = {name: profile["args"][name] for name in profile["args"] if name in names}
+    return shown

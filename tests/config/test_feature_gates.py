@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from podium.config.feature_gates import (
     BOTH,
+    IMPLEMENTED_SINCE,
     OFF,
     ON,
     SUPPORTED,
@@ -84,8 +85,8 @@ def test_parse(settings, chosen):
         ),
         pytest.param(
             V1_37,
-            "PodGroupPreemptionPolicy=true",
-            "PodGroupPreemptionPolicy=true: podium does not implement this feature",
+            "DRADerivedAttributes=true",
+            "DRADerivedAttributes=true: podium does not implement this feature",
             id="not-implemented",
         ),
         pytest.param(
@@ -126,16 +127,47 @@ def test_a_gate_that_others_need_cannot_be_turned_off_alone():
 
 def test_all_problems_are_told_at_once():
     with pytest.raises(ConfigError, match="--feature-gates has 3 problems"):
-        parse(["Foo=true", "GenericWorkload=true", "Bar"])
+        parse(["Foo=true", "DRANodeAllocatableResources=true", "Bar"])
+
+
+def test_a_feature_that_podium_implements_as_of_a_later_release():
+    assert parse(["GenericWorkload=true"], V1_37).enabled("GenericWorkload")
+    assert not parse(["GenericWorkload=false"], V1_36).enabled("GenericWorkload")
+    with pytest.raises(ConfigError) as raised:
+        parse(["GenericWorkload=true"], V1_36)
+
+    [problem] = raised.value.problems
+    assert problem.message == (
+        "GenericWorkload=true: podium implements this feature as of Kubernetes 1.37, not of 1.36;"
+        " remove the setting, or use --emulated-version=1.37"
+    )
+
+
+def test_composite_groups_need_groups_and_placements():
+    given = ["CompositePodGroup=true", "GenericWorkload=true"]
+    with pytest.raises(ConfigError) as raised:
+        parse(given)
+    [problem] = raised.value.problems
+    assert problem.message == (
+        "CompositePodGroup is enabled, but depends on features that are disabled: "
+        "[TopologyAwareWorkloadScheduling]"
+    )
+    gates = parse([*given, "TopologyAwareWorkloadScheduling=true"])
+    assert gates.enabled("CompositePodGroup")
+
+
+def test_composite_groups_are_later_than_1_36():
+    with pytest.raises(ConfigError, match="PreAlpha at emulated version"):
+        parse(["CompositePodGroup=true"], V1_36)
 
 
 def test_all_of_a_stage_but_those_that_are_named():
     with pytest.raises(ConfigError) as raised:
-        parse(["AllAlpha=true", "CompositePodGroup=false"])
+        parse(["AllAlpha=true", "DRANodeAllocatableResources=false"])
 
     told = {problem.message.partition("=")[0] for problem in raised.value.problems}
     alpha = [gate for gate in gates_of(V1_37).values() if gate.stage is Stage.ALPHA]
-    assert told == {g.name for g in alpha if g.supported == OFF} - {"CompositePodGroup"}
+    assert told == {g.name for g in alpha if g.supported == OFF} - {"DRANodeAllocatableResources"}
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=str)
@@ -150,14 +182,16 @@ def test_no_alpha_at_all_is_what_there_is_anyway(release):
 def test_a_setting_is_accepted_if_it_is_supported(release, gate, value):
     wanted = {gate.name: value} | (_with(gate, release) if value else _without(gate, release))
     settings = [f"{name}={each}" for name, each in wanted.items()]
-    if all(_is_accepted(gates_of(release)[name], each) for name, each in wanted.items()):
+    if all(_is_accepted(gates_of(release)[name], each, release) for name, each in wanted.items()):
         assert parse(settings, release).enabled(gate.name) is value
     else:
         with pytest.raises(ConfigError):
             parse(settings, release)
 
 
-def _is_accepted(gate, value):
+def _is_accepted(gate, value, release):
+    if value and IMPLEMENTED_SINCE.get(gate.name, release) > release:
+        return False
     return value in gate.supported and (value == gate.default or not gate.is_locked)
 
 

@@ -24,6 +24,9 @@ DEFAULT = {
     "VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
     "InterPodAffinity DynamicResources NodeDeclaredFeatures",
     "postFilter": "DynamicResources DefaultPreemption",
+    "podGroupPostFilter": "DynamicResources DefaultPreemption",
+    "placementGenerate": "",
+    "placementScore": "NodeResourcesFit",
     "preScore": "TaintToleration NodeAffinity NodeResourcesFit VolumeBinding PodTopologySpread "
     "InterPodAffinity NodeResourcesBalancedAllocation",
     "score": "TaintToleration NodeAffinity NodeResourcesFit VolumeBinding PodTopologySpread "
@@ -393,7 +396,7 @@ def test_alpha_plugins_are_known_but_not_default():
     found = profile(Registry(), multiPoint="GangScheduling TopologyPlacementGenerator")
 
     assert found.absent["GangScheduling"] == {Point.PRE_ENQUEUE, Point.PERMIT}
-    assert found.absent["TopologyPlacementGenerator"] == frozenset()
+    assert found.absent["TopologyPlacementGenerator"] == {Point.PLACEMENT_GENERATE}
     assert "PodGroupPodsCount" not in found.absent
 
 

@@ -33,8 +33,8 @@ def binaries(request):
 
 @pytest.fixture(scope="session")
 def podium(binaries):
-    """podium's scheduler as the release of the control plane."""
-    return functools.partial(processes.podium, release=binaries.release)
+    """podium's scheduler as the release of the control plane, on the secure port."""
+    return functools.partial(processes.deployed, release=binaries.release)
 
 
 @pytest.fixture(scope="session")

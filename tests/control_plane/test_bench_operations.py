@@ -69,7 +69,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing(side, arguments):
 
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            side.wait_for("/api/v1/pods?watch=true", is_steady)
+            side.wait_for("/api/v1/pods", is_steady)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=120)
         finally:

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
+from tests.support.control_plane import manifest
 from tests.support.control_plane.plane import ControlPlane
-from tests.support.control_plane.processes import Program
+from tests.support.control_plane.processes import Program, free_port
 
 pytestmark = pytest.mark.cluster
 
@@ -18,7 +19,7 @@ DURATIONS = (
     "--leader-elect-renew-deadline=3s",
     "--leader-elect-retry-period=1s",
 )
-COMMAND = (sys.executable, "-m", "podium", "scheduler", "--secure-port=0", GATE, *DURATIONS)
+COMMAND = (sys.executable, "-m", "podium", "scheduler", GATE, *DURATIONS)
 SCHEDULER = "system:kube-scheduler"
 LOST = 1
 ACQUIRED = "Successfully acquired lease"
@@ -52,12 +53,16 @@ class Leases:
 def test_the_oldest_emulation_version_leads(binaries, tmp_path):
     with ControlPlane(binaries, (GATE, API)) as plane:
         leases = Leases(binaries, plane)
-        command = [*COMMAND, f"--kubeconfig={plane.kubeconfig_for(SCHEDULER)}"]
+        # The shipped rights do not reach to candidates: nothing of deploy/ turns on the gate.
+        user = plane.kubeconfig_for(SCHEDULER)
 
-        with Program(command, tmp_path / "new.log") as new:
+        def command():
+            return [*COMMAND, *manifest.arguments(user, free_port())]
+
+        with Program(command(), tmp_path / "new.log") as new:
             new.wait_until(lambda: leases.leading_release() == "1.37.0")
             new.wait_until(lambda: ACQUIRED in (tmp_path / "new.log").read_text())
-            old_command = [*command, "--emulated-version=1.36"]
+            old_command = [*command(), "--emulated-version=1.36"]
             with Program(old_command, tmp_path / "old.log") as old:
                 old.wait_until(lambda: leases.leading_release() == "1.36.0")
                 old.wait_until(lambda: ACQUIRED in (tmp_path / "old.log").read_text())

@@ -155,7 +155,7 @@ def test_devices_that_are_taken_and_become_free(stage, devices, no_help):
     stage.until_bound("first")
     stage.pod("second", **using("one"))
     why = f"0/1 nodes are available: 1 cannot allocate all claims. {no_help}{UNHELPFUL.format(1)}"
-    assert stage.until_told("second", "FailedScheduling") == why
+    assert stage.until_failed("second") == why
     assert stage.outcome("second") == pending(why)
 
     stage.delete(stage.core("pods/first"))
@@ -174,7 +174,7 @@ def test_class_that_does_not_exist(stage, devices, binaries):
         "0/1 nodes are available: request r: device class later does not exist. "
         f"{reported}{UNHELPFUL.format(1)}"
     )
-    assert stage.until_told("web", "FailedScheduling") == why
+    assert stage.until_failed("web") == why
 
     devices.cls("later")
     stage.until_bound("web")
@@ -198,7 +198,7 @@ def test_deallocation(stage, devices):
         "1 resourceclaim not available on the node. deallocation of ResourceClaim completed, "
         f"{UNHELPFUL.format(2)}"
     )
-    assert stage.until_told("second", "FailedScheduling") == why
+    assert stage.until_failed("second") == why
     stage.until_bound("second")
     [result] = devices.get("mine")["status"]["allocation"]["devices"]["results"]
     assert result["pool"] == "b"
@@ -241,7 +241,7 @@ def test_binding_that_fails(stage, devices):
 
     why = 'device binding failed: claim=mine, reason=Cable, message="is loose"'
     text = f'running PreBind plugin "DynamicResources": {why}'
-    assert stage.until_told("web", "FailedScheduling") == text
+    assert stage.until_failed("web") == text
     # The next attempt finds the claim useless and frees it, and the one after it allocates it anew.
     devices.until("mine", lambda status: not status.get("allocation"))
     devices.until("mine", lambda status: status.get("allocation"))
@@ -261,7 +261,7 @@ def test_taint_rules(stage, devices, binaries):
     stage.create(TAINT_RULES, {"metadata": {"name": "broken"}, "spec": spec})
     stage.pod("web", **using("mine"))
     why = f"0/1 nodes are available: 1 cannot allocate all claims. {UNHELPFUL.format(1)}"
-    assert stage.until_told("web", "FailedScheduling") == why
+    assert stage.until_failed("web") == why
 
     stage.delete(f"{TAINT_RULES}/broken")
     stage.until_bound("web")

@@ -8,9 +8,9 @@ import contextlib
 import pytest
 
 from podium.release import V1_37
-from tests.support.control_plane import sides
+from tests.support.control_plane import shipped, sides
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane
-from tests.support.control_plane.processes import USER, kube_scheduler, podium
+from tests.support.control_plane.processes import USER, kube_scheduler
 from tests.support.control_plane.stage import NODES, PRIORITIES, Stage
 
 pytestmark = pytest.mark.cluster
@@ -43,23 +43,22 @@ def flag(gates):
 @contextlib.contextmanager
 def scheduled(binaries, start):
     """A control plane with one scheduler."""
-    with (
-        ControlPlane(binaries, (flag(OF_THE_API_SERVER),)) as plane,
-        start(plane.kubeconfig_for(USER)),
-    ):
-        yield Stage(sides.real(plane), "gates")
+    with ControlPlane(binaries, (flag(OF_THE_API_SERVER),)) as plane:
+        side = sides.real(plane)
+        with start(plane, side):
+            yield Stage(side, "gates")
 
 
-def test_podium_and_kube_scheduler_agree(binaries, tmp_path):
+def test_podium_and_kube_scheduler_agree(binaries, podium, tmp_path):
     later = OF_LATER_RELEASES if binaries.release >= V1_37 else ()
     gates = flag(GATES | dict.fromkeys(later, False))
 
-    def ours(user):
-        return podium(tmp_path, user, gates, release=binaries.release)
+    def ours(plane, side):
+        return podium(tmp_path, shipped.install(plane, side), gates)
 
-    def theirs(user):
+    def theirs(plane, side):
         try:
-            return kube_scheduler(binaries, tmp_path, user, gates)
+            return kube_scheduler(binaries, tmp_path, plane.kubeconfig_for(USER), gates)
         except NoControlPlane as missing:
             pytest.skip(str(missing))
 
@@ -83,7 +82,7 @@ def preemption(stage):
     stage.until_bound("victim")
     boss = stage.pod("boss", requests={"cpu": "1"}, priorityClassName="high")
     stage.until(stage.core("pods"), "boss", lambda pod: pod["status"].get("nominatedNodeName"))
-    stage.until_told("boss", "FailedScheduling")
+    stage.until_failed("boss")
     why = stage.outcome("boss")
     note = stage.until_told("victim", "Preempted").replace(boss["metadata"]["uid"], "UID")
     stage.delete(stage.core("pods/victim"))

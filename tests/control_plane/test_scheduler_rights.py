@@ -5,23 +5,15 @@ What the scheduler asked for is read in the audit log of kube-apiserver.
 
 import contextlib
 import itertools
-import json
 from datetime import datetime
 
 import pytest
 
-from tests.support.control_plane import sides
-from tests.support.control_plane.plane import ControlPlane
+from tests.support.control_plane.audit import audited_plane
 from tests.support.control_plane.stage import PRIORITIES, Stage
 
 pytestmark = pytest.mark.cluster
 
-RBAC = "/apis/rbac.authorization.k8s.io/v1"
-POLICY = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "rules": [{"level": "Metadata", "omitStages": ["RequestReceived"]}],
-}
 # A kind that can be done without is asked for again after five minutes, far beyond a test.
 ONCE = 1
 # The first pauses of an informer are 0.8 and 1.6 seconds at least; servers round times.
@@ -30,69 +22,10 @@ LEAST_PAUSE_SECONDS = 0.7
 _numbers = itertools.count()
 
 
-class AuditedPlane:
-    """A control plane whose requests can be read afterwards, and users with chosen rights."""
-
-    def __init__(self, plane, log):
-        self.plane = plane
-        self.side = sides.real(plane)
-        self._log = log
-
-    def requests(self, user):
-        lines = self._log.read_text().splitlines()
-        events = map(json.loads, filter(lambda line: line.endswith("}"), lines))
-        return [event for event in events if event["user"]["username"] == user]
-
-    def refused(self, user, resource):
-        """But for watches: a list is asked for as a watch first, and then in pages at once."""
-        return [
-            event
-            for event in self.requests(user)
-            if event["responseStatus"]["code"] == 403
-            and event["objectRef"]["resource"] == resource
-            and event["verb"] != "watch"
-        ]
-
-    def user_without(self, user, *rights):
-        """kube-scheduler's rights but some: on "pods", or to "delete pods". Gives a kubeconfig."""
-        bound = ["system:kube-scheduler", "system:volume-scheduler"]
-        for role in bound:
-            rules = self._ask("GET", f"clusterroles/{role}")["rules"]
-            kept = [without(rule, rights) for rule in rules]
-            name = f"{user}:{role}"
-            body = {"metadata": {"name": name}, "rules": [each for each in kept if each]}
-            self._ask("POST", "clusterroles", body)
-            reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole"}
-            binding = {
-                "metadata": {"name": name},
-                "roleRef": {**reference, "name": name},
-                "subjects": [{"kind": "User", "name": user}],
-            }
-            self._ask("POST", "clusterrolebindings", binding)
-        return self.plane.kubeconfig_for(user)
-
-    def _ask(self, method, rest, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        kind = {"Content-Type": "application/json"}
-        code, answer, _ = self.side.request(method, f"{RBAC}/{rest}", data, **kind)
-        assert code < 300, answer
-        return answer
-
-
-def without(rule, rights):
-    kept = [each for each in rule["resources"] if each not in rights]
-    verbs = [verb for verb in rule["verbs"] if f"{verb} {','.join(kept)}" not in rights]
-    return {**rule, "resources": kept, "verbs": verbs} if kept and verbs else None
-
-
 @pytest.fixture(scope="module")
 def audited(binaries, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("audit")
-    policy, log = folder / "policy.json", folder / "audit.log"
-    policy.write_text(json.dumps(POLICY))
-    flags = (f"--audit-policy-file={policy}", f"--audit-log-path={log}")
-    with ControlPlane(binaries, flags) as plane:
-        yield AuditedPlane(plane, log)
+    with audited_plane(binaries, tmp_path_factory.mktemp("audit")) as plane:
+        yield plane
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_a_pod_waits_until_a_node_fits(stage, claims):
         "0/1 nodes are available: 1 Preemption is not helpful for scheduling."
     )
     stage.until(stage.core("pods"), "web", lambda pod: "conditions" in pod["status"])
-    assert stage.until_told("web", "FailedScheduling") == why
+    assert stage.until_failed("web") == why
     assert stage.outcome("web") == pending(why)
 
     stage.nodes("big")
@@ -119,7 +119,7 @@ def test_required_anti_affinity(stage, claims):
         "preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
     )
 
-    assert stage.until_told("three", "FailedScheduling") == why
+    assert stage.until_failed("three") == why
     assert {stage.outcome(name)["node"] for name in ("one", "two")} == {"a", "b"}
 
 
@@ -146,7 +146,7 @@ def test_required_affinity_and_hard_spreading(stage, claims):
     stage.until_bound("follower")
     zones = sorted(stage.outcome(name)["node"][:2] for name in names)
     assert zones == ["z1", "z1", "z2", "z2"]
-    assert stage.until_told("lost", "FailedScheduling") == (
+    assert stage.until_failed("lost") == (
         "0/4 nodes are available: 1 node(s) didn't match pod affinity rules, 3 node(s) didn't "
         f"match Pod's node affinity/selector. {claims}preemption: 0/4 nodes "
         "are available: 4 Preemption is not helpful for scheduling."
@@ -168,7 +168,7 @@ def test_preemption(stage, binaries):
     if binaries.release >= V1_37:
         found = "found a potential placement for pod on node a, preempting 1 victims"
         why = f"{why} preemption: {found}"
-    assert stage.until_told("boss", "FailedScheduling") == why
+    assert stage.until_failed("boss") == why
     (target,) = [
         each for each in victim["status"]["conditions"] if each["type"] == "DisruptionTarget"
     ]
@@ -283,7 +283,7 @@ def test_a_claim_without_a_volume(stage, claims):
     stage.create(stage.core(CLAIMS), claim("data", "local"))
     stage.pod("db", volumes=mounting("data"))
 
-    assert stage.until_told("db", "FailedScheduling") == (
+    assert stage.until_failed("db") == (
         "0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind. "
         f"{claims}preemption: 0/1 nodes are available: 1 Preemption is not "
         "helpful for scheduling."

@@ -1,13 +1,12 @@
 """Two schedulers on a real control plane, the first of which is killed: podium's, or a
 kube-scheduler whose lease podium inherits."""
 
-import functools
 from collections import Counter
 
 import pytest
 
 from tests.control_plane.test_scheduler_devices import Devices, users, using
-from tests.support.control_plane import sides, takeover
+from tests.support.control_plane import shipped, sides, takeover
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane
 from tests.support.control_plane.processes import (
     LEASE_SECONDS,
@@ -19,22 +18,25 @@ from tests.support.control_plane.processes import (
 pytestmark = pytest.mark.cluster
 
 
-def stock(binaries):
+def stock(plane):
+    """Start a kube-scheduler, with its own rights."""
     try:
-        binaries["kube-scheduler"]
+        plane.binaries["kube-scheduler"]
     except NoControlPlane as missing:
         pytest.skip(str(missing))
-    return functools.partial(kube_scheduler, binaries)
+    user = plane.kubeconfig_for(USER)
+    return lambda folder, _: kube_scheduler(plane.binaries, folder, user)
 
 
 @pytest.mark.parametrize("leader", ["podium", "kube-scheduler"])
 def test_podium_takes_over_and_no_pod_is_bound_twice_or_forgotten(
     leader, binaries, podium, tmp_path
 ):
-    start = podium if leader == "podium" else stock(binaries)
     with ControlPlane(binaries) as plane:
-        user = plane.kubeconfig_for(USER)
-        happened = takeover.play(sides.real(plane), user, tmp_path, (start, podium))
+        side = sides.real(plane)
+        start = podium if leader == "podium" else stock(plane)
+        account = shipped.install(plane, side)
+        happened = takeover.play(side, account, tmp_path, (start, podium))
 
     takeover.check(happened, LEASE_SECONDS, MOST_TAKEOVER_SECONDS)
 
@@ -67,9 +69,10 @@ class Claims(takeover.Load):
 
 @pytest.mark.parametrize("leader", ["podium", "kube-scheduler"])
 def test_no_device_is_given_twice(leader, binaries, podium, tmp_path):
-    start = podium if leader == "podium" else stock(binaries)
     with ControlPlane(binaries) as plane:
-        user = plane.kubeconfig_for(USER)
-        happened = takeover.play(sides.real(plane), user, tmp_path, (start, podium), Claims())
+        side = sides.real(plane)
+        start = podium if leader == "podium" else stock(plane)
+        account = shipped.install(plane, side)
+        happened = takeover.play(side, account, tmp_path, (start, podium), Claims())
 
     takeover.check(happened, LEASE_SECONDS, MOST_TAKEOVER_SECONDS)

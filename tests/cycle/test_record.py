@@ -5,10 +5,11 @@ import json
 import pytest
 
 from podium import framework as fwk
-from podium.cycle.record import Record, Records, ScoredNode
+from podium.cycle.detail import ScoredNode
+from podium.cycle.record import DetailBudget, Record, Records
 from podium.testing.builders import pod
 from tests.support.cycle import Scheduler
-from tests.support.toys import Filter, PreFilter, Reserve, Score
+from tests.support.toys import Filter, PostFilter, PreFilter, Reserve, Score
 
 NO = fwk.Status.unschedulable("no", "never")
 
@@ -100,15 +101,17 @@ def test_faults_are_remembered_too():
 def test_the_latest_attempt_is_found():
     records = Records()
     for attempt in (1, 2):
-        records.add(Record("default/web", "uid-web", attempt, "default-scheduler"))
+        records.add(Record("default/web", "uid-web", attempt, "default-scheduler"), 0.0)
 
     assert records.latest("uid-web").attempt == 2
+    assert [record.attempt for record in records.of_pod("default/web")] == [1, 2]
+    assert records.of_pod("default/other") == []
 
 
 def test_old_records_are_forgotten():
     records = Records(most=2)
     for name in "xyz":
-        records.add(Record(name, name, 1, "default-scheduler"))
+        records.add(Record(name, name, 1, "default-scheduler"), 0.0)
 
     assert [record.pod for record in records] == ["y", "z"]
     assert len(records) == 2
@@ -134,12 +137,106 @@ def test_reuse_is_recorded_without_feasible_nodes_too():
 
 
 def test_a_record_as_plain_data():
-    scored = ScoredNode("a", 7, {"Fit": 7})
-    record = Record("default/web", "u1", 1, "default-scheduler", nodes=2, best=(scored,))
-    record.rejected[("Fit", "Insufficient cpu")] = 1
+    small = fwk.Status.unschedulable("Insufficient cpu")
+    fits = Filter("Fit", lambda pod, node: None if node.name in "ab" else small)
+    record = Scheduler(fits, Score("Size", 7)).attempt(pod("web")).record
 
     plain = record.to_dict()
 
     assert json.loads(json.dumps(plain)) == plain
-    assert plain["best"] == [{"name": "a", "total": 7, "scores": {"Fit": 7}}]
+    assert plain["best"] == [
+        {"name": name, "total": 7, "scores": {"Size": 7}, "raw": {}}
+        for name in sorted("ab", key=lambda name: name != record.node)
+    ]
     assert plain["rejected"] == [{"plugin": "Fit", "reason": "Insufficient cpu", "nodes": 1}]
+    assert plain["detailed"] is True
+
+
+def test_the_time_of_an_attempt_is_recorded():
+    scheduler = Scheduler(Filter("F"))
+    scheduler.clock.advance(30)
+
+    assert scheduler.attempt(pod()).record.at == scheduler.clock.now()
+
+
+def test_preemption_is_recorded():
+    nominate = fwk.Nominate("b", ("default/old",))
+    evict = PostFilter("P", lambda pod, seen: (nominate, fwk.SUCCESS))
+    record = Scheduler(Filter("F", NO), evict).attempt(pod("web")).record
+
+    assert (record.nominated, record.victims) == ("b", ("default/old",))
+
+
+class Sized:
+    """A detail of so many bytes."""
+
+    def __init__(self, nbytes):
+        self.nbytes = nbytes
+
+
+def detailed(records):
+    return "".join(record.pod for record in records if record.detail is not None)
+
+
+def add(records, names, now=0.0, nbytes=1):
+    for name in names:
+        records.add(Record(name, name, 1, "default-scheduler"), now, lambda: Sized(nbytes))
+
+
+def test_details_are_dropped_before_records():
+    records = Records(most_bytes=25)
+    add(records, "xyz", nbytes=10)
+
+    assert ("".join(record.pod for record in records), detailed(records)) == ("xyz", "yz")
+
+
+def test_a_detail_beyond_the_limit_is_not_kept():
+    records = Records(most_bytes=25)
+    add(records, "x", nbytes=10)
+    add(records, "y", nbytes=26)
+
+    assert detailed(records) == ""
+
+
+def test_details_leave_with_their_records():
+    records = Records(most=2)
+    add(records, "xyz")
+
+    assert detailed(records) == "yz"
+
+
+def test_a_detail_leaves_with_its_record_although_no_other_detail_comes():
+    records = Records(most=2)
+    add(records, "x")
+    (first,) = records
+    for name in "yz":
+        records.add(Record(name, name, 1, "default-scheduler"), 0.0)
+
+    assert first not in records
+    assert first.detail is None
+
+
+def test_details_are_kept_while_there_is_time_for_them():
+    budget = DetailBudget(share=0.01, advance=0.003)
+    budget.spend(100.0, 100.002)
+
+    assert budget.affordable_from <= 100.002  # 1 ms of the advance is left
+    budget.spend(100.002, 100.004)
+    assert 100.004 < budget.affordable_from == pytest.approx(100.1)  # 4 ms are 1 % of 400
+
+
+def test_calm_times_save_no_more_than_the_advance():
+    budget = DetailBudget(share=0.01, advance=0.003)
+    budget.spend(1000.0, 1000.004)
+
+    assert budget.affordable_from == pytest.approx(1000.1)
+
+
+def test_without_time_only_the_summary_is_kept():
+    budget = DetailBudget(share=0.01, advance=0.001)
+    budget.spend(0.0, 1.0)
+    records = Records(budget=budget)
+    add(records, "x", now=50.0)
+    add(records, "y", now=100.0)
+
+    assert detailed(records) == "y"

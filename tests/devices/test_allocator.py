@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from podium.devices import FAILED, FOUND, REFUSED, TIMED_OUT
+from podium.devices import FAILED, FOUND, REFUSED, TIMED_OUT, DeviceTotals
 from podium.devices import allocator as module
 from podium.devices import groups as groups_module
 from podium.errors import AllocationError
@@ -11,6 +11,7 @@ from podium.testing.builders import node
 from podium.testing.builders_devices import device, device_class, resource_slice
 from tests.support.devices import Devices, allocation, claim, exactly, names
 
+SERIAL = 'device.attributes["gpu.example.com"].serial'
 COUNT = 20
 
 
@@ -79,6 +80,52 @@ def test_attributes_of_their_own_make_nodes_different(searches):
 
     assert outcomes.endings.tolist() == [REFUSED, FOUND, REFUSED]
     assert len(searches) == 3
+
+
+def with_serials(count=4):
+    """Nodes whose devices differ in a text."""
+    slices = (
+        resource_slice(f"s{n}", node=f"n{n}", devices=[device(attributes={"serial": f"x{n}"})])
+        for n in range(count)
+    )
+    return Devices(*slices, nodes=[node(f"n{n}") for n in range(count)])
+
+
+def test_texts_that_are_not_read_make_no_difference(searches):
+    devices = with_serials()
+
+    outcomes = devices.allocator.allocate_each([claim()], devices.rows)
+
+    assert (outcomes.endings == FOUND).all()
+    assert len(searches) == 1
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param({"selectors": [f'{SERIAL} == "x1"']}, id="selector"),
+        pytest.param({"cls": "second"}, id="class"),
+    ],
+)
+def test_texts_are_told_apart_once_they_are_read(wanted, searches):
+    devices = with_serials()
+    devices.classes["second"] = device_class("second", selectors=[f'{SERIAL} == "x1"'])
+    devices.allocator.allocate_each([claim()], devices.rows)
+
+    outcomes = devices.allocator.allocate_each([claim(exactly(**wanted))], devices.rows)
+
+    assert outcomes.endings.tolist() == [REFUSED, FOUND, REFUSED, REFUSED]
+    assert (devices.allocator.allocate_each([claim()], devices.rows).endings == FOUND).all()
+
+
+def test_totals_tell_texts_apart():
+    devices = with_serials()
+    second = device_class("second", selectors=[f'{SERIAL} == "x1"'])
+    totals = DeviceTotals(devices.inventory, devices.taken, devices.inventory.rules)
+
+    total, _ = totals.on_rows(second, devices.rows)
+
+    assert total.tolist() == [0, 1, 0, 0]
 
 
 def test_a_changed_class_counts_at_once(searches):

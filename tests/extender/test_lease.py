@@ -66,7 +66,7 @@ def test_the_lease_is_renewed_while_the_scheduler_waits(tmp_path, server, keepin
                 until_it_waits()
                 since = renewed(stage.get(processes.LEASE))
                 side.wait_for(
-                    f"{LEASES}?watch=true",
+                    LEASES,
                     lambda lease: (
                         lease["metadata"]["name"] == NAME and renewed(lease) - since > TOO_LONG
                     ),

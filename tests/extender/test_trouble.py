@@ -98,7 +98,7 @@ def test_a_crash():
         for _ in range(2):  # when it crashes, and once it is gone
             with pytest.raises(ExtenderError, match=r"^failed filter with extender at URL "):
                 ask(told.extender(filter_verb="filter"), "filter", WEB, some_nodes())
-        assert server.process.wait() == 1
+        assert server.process.wait(timeout=30) == 1
 
 
 def failing_bind(url):

@@ -301,6 +301,17 @@ def test_an_observer_hears_of_points_as_a_whole_and_of_plugins_in_a_sample(nodes
     ]
 
 
+def test_a_standby_keeps_nothing_of_the_pods_it_queues():
+    """It runs no cycles, after which calls are reported."""
+    told = Told()
+    profile = counted(toys.PreEnqueue("E"), observer=told)
+    for _ in range(100):
+        profile.run_pre_enqueue(pod())
+
+    assert not profile.calls.unreported
+    assert [each[:3] for each in told.plugins] == [("E", "PreEnqueue", "Success")] * 100
+
+
 def test_outside_of_the_sample_only_points_are_told(nodes):
     told = Told(samples=False)
     profile = counted(toys.Normalizing("S", 7), observer=told)

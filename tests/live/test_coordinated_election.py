@@ -130,7 +130,7 @@ def test_strategy_and_preferred_holder_are_read_and_written():
     record = Record("me", 15, START, START, 3, OLDEST, "other")
 
     assert record_of(spec_of(record)) == record
-    assert not record.same_as(Record("me", 15, START, START, 3, OLDEST))
+    assert record != Record("me", 15, START, START, 3, OLDEST)
 
 
 # --- the candidate -------------------------------------------------------------------------------

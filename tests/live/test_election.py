@@ -1,6 +1,8 @@
 """The protocol of leader election, step by step; the expected steps are client-go's."""
 
 import logging
+import math
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +10,7 @@ from podium.clock import FakeClock
 from podium.config import LeaderElection
 from podium.errors import ConfigError, Conflict, Forbidden, NotFound, Unreachable
 from podium.live.election import (
+    EXPIRY_JITTER,
     REMEDY,
     Create,
     Elector,
@@ -112,7 +115,7 @@ def test_a_renewal_of_the_other_starts_the_wait_anew():
     steps.answer(THEIRS)
     steps.clock.advance(14)
     steps.wait()
-    renewed = Record("other", 15, THEIRS.acquire_time, START + 13, 4)
+    renewed = Record("other", 15, THEIRS.acquire_time, START + 16, 4)
     steps.answer(renewed)
     steps.clock.advance(11)
     steps.wait()
@@ -120,14 +123,56 @@ def test_a_renewal_of_the_other_starts_the_wait_anew():
     assert isinstance(steps.answer(renewed), Wait)
 
 
-def test_renewals_within_one_second_look_alike_as_in_client_go():
+def test_renewals_within_one_second_are_told_apart_unlike_in_client_go():
     steps = Steps(chance=0)
     steps.answer(Record("other", 4, START, START + 0.1, 0))
     steps.wait()
     steps.answer(Record("other", 4, START, START + 0.9, 0))
     steps.wait()
 
-    assert isinstance(steps.answer(Record("other", 4, START, START + 0.9, 0)), Update)
+    assert isinstance(steps.answer(Record("other", 4, START, START + 0.9, 0)), Wait)
+
+
+def test_a_standby_is_there_when_the_lease_expires():
+    steps = Steps(chance=0.5)
+    steps.answer(replace(THEIRS, duration_seconds=4))
+    steps.wait()  # 3.2 of 4 seconds
+
+    left = steps.answer(replace(THEIRS, duration_seconds=4)).seconds
+    assert left == pytest.approx(0.8 + 0.5 * EXPIRY_JITTER)
+    steps.wait()
+    assert isinstance(steps.answer(replace(THEIRS, duration_seconds=4)), Update)
+
+
+@pytest.mark.parametrize("skew", [0.0, 3600.0, -3600.0])
+def test_the_end_of_a_lease_counts_from_its_renewal_not_from_when_that_was_seen(skew):
+    """By the holder's clock, which is an hour off; the first two renewals are seen at once."""
+    steps = Steps(chance=0)
+    renewals = [steps.clock.now() + skew + after for after in (0.0, 2.0, 2.5)]
+    for renewed in renewals:  # at 0, 2 and 4 seconds: the last one 1.5 seconds late
+        waits = steps.answer(Record("other", 15, START, renewed, 0))
+        steps.wait()
+
+    assert isinstance(waits, Wait)
+    assert steps.elector._observed_at == pytest.approx(START + 2.5)
+
+
+def test_a_clock_that_was_put_back_does_not_end_a_lease_early():
+    steps = Steps(chance=0)
+    for renewed in (START, START + 2, START - 3600):  # seen at 0, 2 and 4 seconds
+        steps.answer(Record("other", 15, START, renewed, 0))
+        steps.wait()
+
+    assert steps.elector._observed_at == START + 2, "the last look before the renewal was seen"
+
+
+def test_a_leader_knows_how_long_no_other_can_lead():
+    steps = Steps()
+    assert steps.elector.holds_until == -math.inf
+    steps.fail(NotFound("no lease"))
+    steps.answer()
+
+    assert steps.elector.holds_until == math.floor(START) + 15
 
 
 def test_a_lease_that_nobody_holds_is_taken_at_once():

@@ -19,6 +19,7 @@ class Queue:
 
     def __init__(self):
         self.told = []
+        self.unregistered = ()
 
     def add(self, new):
         self.told.append(("add", new.name))
@@ -28,6 +29,9 @@ class Queue:
 
     def delete(self, old):
         self.told.append(("delete", old.name))
+
+    def awaits(self, event):
+        return event.label not in self.unregistered
 
     def on_event(self, event, old, new, *, except_uid="", max_priority=None):
         limit = () if max_priority is None else (max_priority,)
@@ -152,6 +156,22 @@ def test_kinds_that_nobody_keeps_are_told_of_all_the_same(desk):
     handle(None, {"metadata": {"name": "a"}})
 
     assert desk.told.told == [("foos.v1.example.com", "Add")]
+
+
+def test_events_that_no_plugin_registered_are_not_timed(desk):
+    """As upstream, which adds a handler only for what plugins register."""
+    desk.told.unregistered = ("PersistentVolumeClaimDelete", "foos.v1.example.comUpdate")
+    claim = PersistentVolumeClaim(metadata=ObjectMeta(name="data", namespace="default"))
+    handle = desk.handlers.on_object("PersistentVolumeClaim")
+    handle(None, claim)
+    handle(claim, None)
+    custom = desk.handlers.on_events_only("foos.v1.example.com")
+    custom(None, {})
+    custom({}, {})
+
+    timed = desk.metrics.event_seconds.series()
+    assert set(timed) == {("PersistentVolumeClaimAdd",), ("foos.v1.example.comAdd",)}
+    assert desk.cluster.objects(PersistentVolumeClaim).get("default/data") is None
 
 
 def test_nothing_changes_while_a_cycle_is_open(desk):

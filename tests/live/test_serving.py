@@ -1,120 +1,13 @@
-"""The server of health, metrics and configuration, over HTTP on a loopback address."""
+"""The plain port: HTTP on a loopback address, for everyone on this machine."""
 
 import asyncio
 
-import aiohttp
 import pytest
 
 from podium.errors import ServingError
-from podium.live.health import Health
-from podium.live.serving import Server, require_loopback
-from podium.metrics import Metrics
-
-
-class Running:
-    """A server whose health tests change, and a client of it."""
-
-    def __init__(self):
-        self.stopping = False
-        self.metrics = Metrics()
-        health = Health(
-            is_stopping=lambda: self.stopping,
-            is_synced=lambda: True,
-            watches=lambda: None,
-            event_loop=lambda: None,
-        )
-        self.server = Server(health, self.metrics, lambda: {"kind": "KubeSchedulerConfiguration"})
-
-    async def __aenter__(self):
-        self.host, self.port = await self.server.start("127.0.0.1", 0)
-        self.session = aiohttp.ClientSession(f"http://{self.host}:{self.port}")
-        return self
-
-    async def __aexit__(self, *_):
-        await self.session.close()
-        await self.server.stop()
-
-    async def ask(self, path, method="GET"):
-        async with self.session.request(method, path) as answer:
-            return answer.status, await answer.text(), answer.headers
-
-
-def with_server(scenario):
-    async def run():
-        async with Running() as running:
-            await scenario(running)
-
-    asyncio.run(run())
-
-
-@pytest.mark.parametrize(
-    ("path", "status", "text"),
-    [
-        pytest.param("/healthz", 200, "ok", id="healthz"),
-        pytest.param("/livez", 200, "ok", id="livez"),
-        pytest.param("/readyz", 200, "ok", id="readyz"),
-        pytest.param(
-            "/livez?verbose",
-            200,
-            "[+]ping ok\n[+]event-loop ok\nlivez check passed\n",
-            id="verbose",
-        ),
-        pytest.param("/livez/ping", 200, "ok", id="one-check"),
-        pytest.param("/readyz/ping", 404, "404: Not Found", id="check-of-another-endpoint"),
-        pytest.param("/", 404, "404: Not Found", id="unknown-path"),
-        pytest.param("/configz/", 404, "404: Not Found", id="trailing-slash"),
-    ],
-)
-def test_answers_when_all_is_well(path, status, text):
-    async def scenario(running):
-        assert (await running.ask(path))[:2] == (status, text)
-
-    with_server(scenario)
-
-
-def test_a_process_that_stops_is_not_ready_but_alive():
-    async def scenario(running):
-        running.stopping = True
-
-        status, text, _ = await running.ask("/readyz")
-        assert status == 500
-        assert text.splitlines()[0] == "[-]shutdown failed: reason withheld"
-        assert (await running.ask("/readyz?exclude=shutdown"))[:2] == (200, "ok")
-        assert (await running.ask("/readyz/shutdown"))[:2] == (
-            500,
-            "internal server error: process is shutting down\n",
-        )
-        assert (await running.ask("/livez"))[0] == 200
-
-    with_server(scenario)
-
-
-def test_metrics_are_shown_and_reset():
-    async def scenario(running):
-        running.metrics.incoming("active", "NodeAdd")
-        line = 'scheduler_queue_incoming_pods_total{event="NodeAdd",queue="active"} 1.0'
-
-        status, text, headers = await running.ask("/metrics")
-        assert (status, line in text.splitlines()) == (200, True)
-        assert headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-
-        assert (await running.ask("/metrics", "DELETE"))[:2] == (200, "metrics reset\n")
-        assert line not in (await running.ask("/metrics"))[1]
-
-    with_server(scenario)
-
-
-def test_the_configuration_is_shown():
-    async def scenario(running):
-        status, text, headers = await running.ask("/configz")
-
-        assert (status, text) == (
-            200,
-            '{"componentconfig": {"kind": "KubeSchedulerConfiguration"}}',
-        )
-        assert headers["Content-Type"].startswith("application/json")
-
-    with_server(scenario)
+from podium.live import accepting
+from podium.live.serving import require_loopback
+from tests.support.serving import Running, with_server
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/metrics", "/configz", "/nowhere"])
@@ -123,6 +16,7 @@ def test_no_answer_is_to_be_cached(path):
         headers = (await running.ask(path))[2]
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["Cache-Control"] == "no-cache, private"
+        assert "Server" not in headers
 
     with_server(scenario)
 
@@ -155,5 +49,63 @@ def test_a_port_that_is_taken_is_named():
         another = Running()
         with pytest.raises(ServingError, match=f"127.0.0.1:{running.port} is taken"):
             await another.server.start("127.0.0.1", running.port)
+        await another.server.stop()
+
+    with_server(scenario)
+
+
+def test_with_too_many_connections_the_oldest_makes_room(monkeypatch):
+    monkeypatch.setattr(accepting, "MOST_CONNECTIONS", 3)
+
+    async def scenario(running):
+        held = [await asyncio.open_connection(running.host, running.port) for _ in range(3)]
+        for _, writer in held:
+            writer.write(b"GET /livez HTTP/1.1\r\nX: ")  # and no more
+        assert (await running.ask("/livez"))[0] == 200
+        oldest, *others = held
+        assert await asyncio.wait_for(oldest[0].read(), 10) == b""
+        for reader, writer in others:
+            writer.write(b"y\r\nHost: a\r\n\r\n")
+            assert (await asyncio.wait_for(reader.readline(), 10)).startswith(b"HTTP/1.1 200")
+        for _, writer in held:
+            writer.close()
+
+    with_server(scenario)
+
+
+def test_closed_connections_do_not_count(monkeypatch):
+    monkeypatch.setattr(accepting, "MOST_CONNECTIONS", 2)
+
+    async def scenario(running):
+        reader, writer = await asyncio.open_connection(running.host, running.port)
+        for _ in range(5):
+            assert (await running.ask("/livez", headers={"Connection": "close"}))[0] == 200
+        writer.write(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert (await asyncio.wait_for(reader.readline(), 10)).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+    with_server(scenario)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="preface-of-http-2"),
+        pytest.param(b"GET / HTTP/1.1\r\nX: " + b"a" * 70_000 + b"\r\n\r\n", id="long-header"),
+        pytest.param(b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", id="long-path"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01", id="a-handshake"),
+        pytest.param(b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n", id="length"),
+        pytest.param(b"GET / HTTP/1.1\r\nA: 1\r\n B: 2\r\n\r\n", id="folded-header"),
+    ],
+)
+def test_what_is_no_request_is_refused(sent):
+    async def scenario(running):
+        reader, writer = await asyncio.open_connection(running.host, running.port)
+        writer.write(sent)
+        answer = await asyncio.wait_for(reader.read(), 10)
+        assert answer.startswith((b"HTTP/1.0 400 ", b"HTTP/1.1 400 "))
+        assert b"Traceback" not in answer
+        writer.close()
+        assert (await running.ask("/livez"))[0] == 200
 
     with_server(scenario)

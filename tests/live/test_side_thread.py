@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from podium.clock import LoopClock, give_way
+from podium.live.endpoints import Shown
 from podium.live.event_loop import SideThread
 from podium.live.health import Health, Watchdog
 from podium.live.serving import Server
@@ -70,7 +71,8 @@ def test_a_stalled_loop_is_seen_from_outside():
             watches=lambda: None,
             event_loop=watchdog.failing,
         )
-        server = Server(health, Metrics(), dict)
+        shown = Shown(health=health, metrics=Metrics(), clock=LoopClock(), configuration=dict)
+        server = Server(shown)
         with SideThread() as side:
             host, port = side.spawn(server.start("127.0.0.1", 0)).result(SOON)
             side.call(watchdog.look)

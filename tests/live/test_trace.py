@@ -14,6 +14,7 @@ from tests.live.test_scheduler import Filter
 from tests.support import toys
 from tests.support.live import play
 
+UID = pod("web").uid
 CALLS = [
     Call("NodeAffinity", "PreFilter", Code.SUCCESS, 0.02),
     Call("Slow", "Filter", Code.SUCCESS, 0.2),
@@ -77,6 +78,7 @@ def test_one_line_tells_all_of_an_attempt(caplog):
         (line,) = lines(caplog, "Unable to schedule pod; no fit; waiting")
         assert line == {
             "pod": "default/web",
+            "podUID": UID,
             "err": "0/2 nodes are available: 2 no room.",
             "attempt": 1,
             "plugins": ["Full"],
@@ -93,9 +95,11 @@ def test_the_same_for_a_pod_that_is_bound(caplog):
         await desk.settle()
         (line,) = lines(caplog, "Successfully bound pod to node")
         assert line == {
-            "pod": "default/web", "node": "n1", "evaluatedNodes": 1, "feasibleNodes": 1,
-            "attempt": 1, "seconds": 0,
+            "pod": "default/web", "podUID": UID, "node": "n1", "evaluatedNodes": 1,
+            "feasibleNodes": 1, "attempt": 1, "seconds": 0,
         }  # fmt: skip
-        assert lines(caplog, "Attempting to schedule pod") == [{"pod": "default/web"}]
+        assert lines(caplog, "Attempting to schedule pod") == [
+            {"pod": "default/web", "podUID": UID}
+        ]
 
     play(scene, toys.Bind("Bind"))

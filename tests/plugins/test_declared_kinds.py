@@ -9,11 +9,12 @@ import podium
 from podium.framework.declared_kinds import registrations_of
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
-from podium.state.cluster import ClusterState
+from podium.state.grouped_cluster import GroupedClusterState
 from podium.testing.builders import namespace, node, pod, service
 from podium.testing.handle import FakeHandle
 from podium.testing.subject import Subject
 from tests.support.configurations import with_legacy
+from tests.support.groups import group, member
 from tests.support.storage import claim, csi_node, storage_class, uses, volume
 
 SOURCES = Path(podium.__file__).parent
@@ -36,12 +37,14 @@ PODS = (
     pod("bound", volumes=uses("data")),
     pod("ebs", volumes=uses("disk")),
     pod("open", volumes=uses("more")),
+    member("in-a-gang"),
 )
 OBJECTS = (
     node("a"),
     node("b"),
     namespace("default", labels="team=a"),
     service("web"),
+    group(min_count=1),
     pod("old", node="a", labels="app=web", affinity=NEAR_WEB, volumes=uses("data")),
     csi_node("a", {"disk.example.com": 2}),
     storage_class("fast", provisioner="disk.example.com"),
@@ -53,7 +56,7 @@ OBJECTS = (
 )
 
 
-class Recording(ClusterState):
+class Recording(GroupedClusterState):
     """Remembers the kinds that are read from it, also past the handle of a plugin."""
 
     def __init__(self):
@@ -78,7 +81,7 @@ def declared(plugin):
 def test_every_plugin_declares_what_it_reads(written):
     cluster = Recording()
     handle = FakeHandle(*OBJECTS, cluster=cluster)
-    args = with_legacy().profiles[0].args[written.name]
+    args = with_legacy().profiles[0].args.get(written.name)
     subject = Subject(written, handle, args)
 
     for each in PODS:

@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podium import framework as fwk
+from podium.api.images import full_name
 from podium.api.objects import Container
-from podium.plugins.image_locality import ImageLocality, full_name
+from podium.plugins.image_locality import ImageLocality
 from podium.release import LATEST, RELEASES, V1_36, V1_37
 from podium.testing.builders import node, pod
 from podium.testing.handle import FakeHandle

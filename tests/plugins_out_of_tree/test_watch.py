@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from podium import config
-from podium.app.embedded import Schedule
-from podium.app.plugin_reloading import POLL_SECONDS, PluginWatch, files_of
+from podium.app.embedded import Schedule, reporter
+from podium.app.file_watching import POLL_SECONDS, FileWatch
+from podium.app.plugin_reloading import files_of
 from podium.errors import PluginError
 from podium.framework.plugin import Point
 from podium.testing import SimulatedCluster
@@ -104,8 +105,10 @@ def play(scene, text, configure=config.default):
         async with SimulatedCluster(*schedule.load()) as cluster:
             cluster.said = []
             exchange = cluster.scheduler.exchange
-            watch = PluginWatch(
-                [Path(FILE)], lambda: exchange(*schedule.load()), cluster.said.append
+            watch = FileWatch(
+                [Path(FILE)],
+                lambda: exchange(*schedule.load()),
+                reporter(cluster.said.append),
             )
             cluster.scheduler.watches.spawn("watch", watch.run(cluster.clock))
             await cluster.settle()
@@ -116,7 +119,7 @@ def play(scene, text, configure=config.default):
 
 async def saved(cluster, text):
     save(text)
-    await cluster.wait(2 * POLL_SECONDS)
+    await cluster.wait(3 * POLL_SECONDS)
 
 
 LOADED = ["loaded rack.py again"]

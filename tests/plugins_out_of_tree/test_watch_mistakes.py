@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from podium.app.plugin_reloading import PluginWatch
+from podium.app.embedded import reporter
+from podium.app.file_watching import FileWatch
 from tests.plugins_out_of_tree.test_watch import FILE, FILTER, LOADED, SCORE, play, save, saved
 from tests.support.scenarios import node, pod
 
@@ -57,11 +58,12 @@ def test_whatever_a_reload_raises_the_next_save_is_loaded(fault, caplog):
         if faults:
             raise faults.pop()
 
-    watch = PluginWatch([Path(FILE)], reload, said.append)
+    watch = FileWatch([Path(FILE)], reload, reporter(said.append))
     for _ in range(2):
         save("")
         watch.look()
+        watch.look()  # the file is complete
 
     problem = f"rack.py: cannot be loaded: {type(fault).__name__}: odd\nThe old code goes on."
     assert said == [problem, *LOADED]
-    assert "plugins were not reloaded" in caplog.text
+    assert "files were not reloaded" in caplog.text

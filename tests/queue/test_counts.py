@@ -56,14 +56,14 @@ def test_places(world):
 def test_rejections_by_plugin(world):
     name = "default-scheduler"
 
-    assert world.queue.rejections() == {("F", name): 1, ("F2", name): 2, ("G", name): 1}
+    assert world.queue.inspection.rejections() == {("F", name): 1, ("F2", name): 2, ("G", name): 1}
 
 
 def test_rejections_end_with_the_next_attempt(world):
     world.queue.activate([pod("held")])
     world.drain()
 
-    assert world.queue.rejections() == {("G", "default-scheduler"): 1}
+    assert world.queue.inspection.rejections() == {("G", "default-scheduler"): 1}
 
 
 def test_events_in_flight(world):

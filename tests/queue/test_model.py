@@ -111,9 +111,13 @@ class QueueMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.flying)
     @rule(
-        data=st.data(), plugins=rejecting, pending=pending, room=st.sampled_from([None, "", "n3"])
+        data=st.data(),
+        plugins=rejecting,
+        pending=pending,
+        room=st.sampled_from([None, "", "n3"]),
+        failed_as=st.sampled_from([None, 1, 1, 2]),
     )
-    def attempt_fails(self, data, plugins, pending, room):
+    def attempt_fails(self, data, plugins, pending, room, failed_as):
         """As the scheduler does it: a pod that is gone does not come back."""
         real, expected = self.land(data)
         known = self.cluster.get(real.pod.name)
@@ -123,8 +127,9 @@ class QueueMachine(RuleBasedStateMachine):
             return
         real.replace(known)
         real.rejected_by(plugins, pending)
+        real.failed_as = failed_as
         self.queue.put_back(real)
-        self.model.put_back(expected, known, plugins, pending)
+        self.model.put_back(expected, known, plugins, pending, failed_as)
         if room is not None:
             self.world.nominator.add(real.info, Nominate(room))
             self.model.nominate_on(real.uid, room)
@@ -149,6 +154,7 @@ class QueueMachine(RuleBasedStateMachine):
             side.done(real.uid)
         if known is not None and known.uid == real.uid:
             real.rejected_by(plugins)
+            real.failed_as = None
             self.queue.put_back(real)
             self.model.put_back(expected, real.pod, plugins, ())
 
@@ -233,6 +239,7 @@ def described(queued, place):
         queued.first_queued,
         queued.was_flushed,
         queued.flushed_at,
+        queued.failed_as,
     )
 
 
@@ -249,6 +256,7 @@ def described_by(known):
         known.first_queued,
         known.was_flushed,
         known.flushed_at,
+        known.failed_as,
     )
 
 

@@ -31,6 +31,18 @@ def test_pods_that_wait_get_the_new_order():
     assert world.drain() == ["y", "x", "c", "b"]
 
 
+def test_other_backoffs_count_from_the_next_failure_on():
+    world = World()
+    world.fail("before")  # without a rejector: an error, which is never tried early
+    world.queue.use(world.queue._profiles, (40, 60))
+    world.fail("after")
+    world.clock.advance(30)
+    assert world.places() == {"before": "active", "after": "backoff"}
+
+    world.clock.advance(12)
+    assert world.place("after") == "active"
+
+
 def test_rejected_and_gated_pods_are_tried_again():
     world = World()
     world.gate.closed = {"gated"}

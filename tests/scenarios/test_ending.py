@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from podium import framework as fwk
-from podium.live.running import DRAIN_SECONDS
+from podium.live.tasks import DRAIN_SECONDS
 from tests.support.faulty_proxy import holding, never
 from tests.support.scenarios import ClusterBehindProxy, node, play, pod, reasons
 

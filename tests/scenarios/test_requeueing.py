@@ -321,6 +321,7 @@ def test_a_rejected_pod_is_retried_by_what_may_help_alone(case):
 OF_ITS_OWN = {
     "SchedulingGates": "it keeps pods out of the queue: see below",
     "DefaultPreemption": "the same",
+    "GangScheduling": "it keeps groups out of the queue: see tests/live/test_group_machine.py",
     "NodeName": "a pod that names a node is placed: no running scheduler ever judges it",
 }
 
@@ -372,3 +373,28 @@ def test_a_pod_whose_victims_are_not_evicted_yet_is_tried_when_they_are():
         assert cluster.node_of("web") == "n1"
 
     play(scene, cluster=ClusterBehindProxy)
+
+
+def test_equal_pods_are_not_all_tried_after_an_event_that_does_not_help_them():
+    """One of them is tried early; the others wait until their backoff ends."""
+    small = pod("small-1", cpu="1", terminationGracePeriodSeconds=0)
+    replicas = [pod(f"web-{number}", cpu="8") for number in range(20)]
+
+    async def scene(cluster):
+        await cluster.create(node("n1", cpu="8"))
+        await cluster.create(on_n1(small), on_n1(pod("small-2", cpu="1")))
+        await cluster.create(*replicas)
+        await cluster.settle()
+        assert failures(cluster) == len(replicas)
+
+        await cluster.delete("pods", "small-1")
+        await cluster.settle()
+        assert failures(cluster) == len(replicas) + 1
+
+        await cluster.create(node("n3", cpu="24"))
+        await cluster.settle()
+        assert sum(cluster.node_of(f"web-{number}") == "n3" for number in range(20)) == 3
+        await cluster.wait(MOMENT)
+        assert failures(cluster) <= 4 * len(replicas)
+
+    play(scene)

@@ -1,9 +1,12 @@
 """Slots keep the order of the pods, also when gaps are closed."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podium.state.cluster import ClusterState
 from podium.testing.builders import node, pod
+from tests.support.search import examples
 
 
 def cluster():
@@ -62,3 +65,40 @@ def test_a_pod_that_requests_pods_counts_as_more():
 
     state.check_invariants()
     assert state.view.counts_below(1)[:2].tolist() == [3, 0]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["add", "remove", "put back"]), st.integers(0, 9))))
+@examples(200)
+def test_pods_that_are_put_back_keep_their_turns(steps):
+    """The model is the list of all pods that ever came, in the order in which they did."""
+    state, came, away = cluster(), [], []
+    for number in range(60):  # so that gaps are closed now and then
+        came.append(state.add_pod(pod(f"p{number}", node="a", priority=number % 3)))
+    for step, which in steps:
+        if step == "add":
+            came.append(state.add_pod(pod(f"p{len(came)}", node="ab"[which % 2], cpu=which)))
+        elif step == "remove":
+            away.extend(_take(state, [info for info in came if info.row >= 0], which))
+        elif away:
+            _put_back(state, came, away.pop(which % len(away)))
+    state.check_invariants()
+
+    there = [info.pod.name for info in came if info.row >= 0]
+    by_node = [names_below(state, 9, row) for row in (0, 1)]
+    for row, names in enumerate(by_node):
+        assert names == [n for n in there if n in names]
+        assert names == [info.pod.name for info in state.table.pods[row].values()]
+    assert sorted(by_node[0] + by_node[1]) == sorted(there)
+
+
+def _take(state, infos, which):
+    taken = infos[which :: which + 1]
+    turns = [(info, info.turn) for info in taken]
+    for info in taken:
+        state.remove_pod(info.pod)
+    return turns
+
+
+def _put_back(state, came, left):
+    info, turn = left
+    came[came.index(info)] = state.add_pod(info.pod, turn)

@@ -4,12 +4,16 @@ import io
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+import threading
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
 from podium.cli import main
+
+PATIENCE_SECONDS = 60
+LONGEST_SECONDS = 150  # for a process; less than the time limit of a test
 
 
 def _bytes(text):
@@ -22,6 +26,50 @@ class Done(NamedTuple):
     returncode: int
     stdout: str
     stderr: str
+
+
+class Started(subprocess.Popen):
+    """``podium`` in a process that is killed when it runs for too long.
+
+    So whatever a test waits for ends: a line that is never printed, or the end of the process.
+    """
+
+    def __init__(self, args, env, **options):
+        super().__init__(
+            [sys.executable, "-m", "podium", *args],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+        self._limit = threading.Timer(LONGEST_SECONDS, self.kill)
+        self._limit.daemon = True
+        self._limit.start()
+
+    def wait(self, timeout=None):
+        status = super().wait(timeout)
+        self._limit.cancel()
+        return status
+
+    def line(self):
+        """Return the next line that it prints."""
+        found = self.stdout.readline()
+        assert found, f"{self.args[3:]} printed no further line within {LONGEST_SECONDS} s"
+        return found
+
+    def until(self, start):
+        """Read up to the next line that starts like this; return it."""
+        while not (found := self.line()).startswith(start):
+            pass
+        return found
+
+    def end(self):
+        """End the process, if it has not ended. A child that keeps its output is not waited for."""
+        self.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.communicate(timeout=10)
 
 
 class Shell:
@@ -52,17 +100,14 @@ class Shell:
 
     def process(self, *args):
         process = self.start(*args)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            process.end()
         return Done(process.returncode, out, err)
 
-    def start(self, *args):
-        return subprocess.Popen(
-            [sys.executable, "-m", "podium", *args],
-            env={**os.environ, **self.env},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, *args, **options):
+        return Started(args, {**os.environ, **self.env}, **options)
 
     def out(self, *args, stdin=""):
         """What a command that succeeds prints."""

@@ -64,16 +64,17 @@ LEGACY_ARGS = {
 
 
 def with_legacy() -> config.Configuration:
-    """Return a configuration that enables every plugin, those of older versions included.
+    """Return a configuration with every plugin of Kubernetes, those of older versions included.
 
     It is of v1beta1, the last version that knows them all.
     """
     registry = KNOWN
-    points = {point.value for name in registry for point in registry.points(name)}
+    names = [plugin.name for plugin in (*IN_TREE, *LEGACY) if plugin.name in registry]
+    points = {point.value for name in names for point in registry.points(name)}
     missing = {
         key: [
             {"name": name}
-            for name in registry
+            for name in names
             if key in {point.value for point in registry.points(name)} and name not in V1BETA1[key]
         ]
         for key in points - {"preEnqueue"}
@@ -123,7 +124,7 @@ class FitArgs(Args, frozen=True, rename="camel"):
 
 
 def plugin(name: str, keys: Iterable[str], args: type[Args] = NoArgs) -> type[Plugin]:
-    bases = tuple(Point(key).interface for key in keys if key not in upstream.PLACEMENT_KEYS)
+    bases = tuple(Point(key).interface for key in keys)
     either = ("filter", "score", "reserve")  # not abstract: one of two methods is enough
     methods = (*either, *(each for base in bases for each in base.__abstractmethods__))
     body = {"name": name, "Args": args, **dict.fromkeys(methods, stub)}

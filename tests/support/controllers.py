@@ -8,6 +8,7 @@ from podium.apiserver.controllers.runner import Runner
 from podium.apiserver.deletion import DeleteOptions
 from podium.apiserver.kubelet import PodAgent
 from podium.apiserver.kubelet_nodes import NodeAgent
+from podium.apiserver.restoring import restore
 from podium.apiserver.subresources import bind
 from podium.clock import FakeClock
 from podium.release import LATEST
@@ -16,10 +17,12 @@ from podium.release import LATEST
 class World:
     """Objects go in, time passes, objects come out; ``settle`` lets everything react."""
 
-    def __init__(self, *, kubelets=True, release=LATEST):
+    def __init__(self, *, kubelets=True, release=LATEST, restored=None, features=frozenset()):
         self.clock = FakeClock()
-        self.api = new_api(self.clock, seed=1, release=release)
+        self.api = new_api(self.clock, seed=1, release=release, features=features)
         self.cluster = Cluster(self.api)
+        if restored is not None:
+            restore(self.cluster, restored)
         agents = [NodeAgent(self.cluster), PodAgent(self.cluster)] if kubelets else []
         self.runner = Runner(self.api.store, [*all_controllers(self.cluster), *agents])
         self.runner.start()

@@ -32,8 +32,8 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
+        self.process.kill()  # it may be about to answer nothing for ever
+        self.process.wait(timeout=30)
         self.process.stdout.close()
 
     def told(self, **hows):

@@ -258,6 +258,16 @@ async def losing_the_answer(proxy, request):
     return await hanging_up(proxy, request)
 
 
+def done_but(code, **headers):
+    """A handler that carries out the request, and says that it failed."""
+
+    async def handler(proxy, request):
+        await proxy.forward(request, await request.read())
+        return status(code, "no", **headers)
+
+    return handler
+
+
 def holding(released):
     """A handler that lets the request through once the event is set."""
 

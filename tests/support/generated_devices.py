@@ -15,6 +15,7 @@ SELECTORS = [
     "device.allowMultipleAllocations",
     '"rack" in device.attributes[device.driver]',
     "device.attributes[device.driver].?numa.orValue(0) == 0",
+    'device.attributes[device.driver].?serial.orValue("x") == "x"',
 ]
 CONSTRAINTS = [
     {"matchAttribute": "a.example.com/numa"},
@@ -22,6 +23,7 @@ CONSTRAINTS = [
     {"matchAttribute": "a.example.com/numa", "requests": ["r0"]},
     {"matchAttribute": "a.example.com/numa", "requests": ["r0", "r1/s1"]},
     {"distinctAttribute": "a.example.com/numa", "requests": ["r1"]},
+    {"distinctAttribute": "a.example.com/serial"},
 ]
 MEMORY = ("1", "2", "3")
 
@@ -33,7 +35,7 @@ def one_in(count):
 
 @st.composite
 def some_device(draw, name, has_counters):
-    attributes = {"numa": draw(st.integers(0, 1))}
+    attributes = {"numa": draw(st.integers(0, 1)), "serial": draw(st.sampled_from("xyz"))}
     if draw(st.booleans()):
         attributes["rack"] = "x"
     if draw(one_in(5)):

@@ -44,6 +44,12 @@ class Known:
     first_queued: float | None = None
     was_flushed: bool = False
     flushed_at: float = 0.0
+    failed_as: int | None = None
+
+    def take(self, pod):
+        if (pod.spec, pod.metadata.labels) != (self.pod.spec, self.pod.metadata.labels):
+            self.failed_as = None
+        self.pod = pod
 
     @property
     def rank(self):
@@ -61,6 +67,7 @@ class Model:
         self.pods = {}
         self.flight = []
         self.nominations = {}
+        self.hopeless = set()  # of which a pod was rejected since the last change
         self._closed = closed  # the names that each gate holds
         self._numbers = count()
 
@@ -80,7 +87,7 @@ class Model:
         if known is None:
             self._add(Known(new, self.now))
             return
-        known.pod = new
+        known.take(new)
         in_memory = self.nominations.get(new.uid)
         if old.nominated_node_name or new.nominated_node_name or in_memory is None:
             self._nominate(new)
@@ -98,7 +105,7 @@ class Model:
     def pop(self):
         ready = sorted(self._in("active"), key=lambda known: known.rank)
         if not ready:
-            early = (known for known in self._in("backoff") if known.plugins | known.pending)
+            early = (known for known in self._in("backoff") if self._may_fare_better(known))
             ready = sorted(early, key=lambda known: (self.expiry(known), known.rank))
         if not ready:
             return None
@@ -109,14 +116,23 @@ class Model:
         self.flight.append(first.pod.uid)
         return first
 
-    def put_back(self, known, pod, plugins, pending):
-        known.pod, known.plugins, known.pending, known.gating = pod, set(plugins), set(pending), ""
+    def _may_fare_better(self, known):
+        if not known.plugins | known.pending:
+            return False
+        return known.failed_as not in self.hopeless or known.pod.nominated_node_name
+
+    def put_back(self, known, pod, plugins, pending, failed_as=None):
+        known.take(pod)
+        known.plugins, known.pending, known.gating = set(plugins), set(pending), ""
+        known.failed_as = failed_as
         if pod.name not in self.pods:
             if plugins or pending:
                 known.rejections, known.errors = known.rejections + 1, 0
             else:
                 known.errors += 1
             known.timestamp, known.was_flushed, known.flushed_at = self.now, False, 0.0
+            if failed_as is not None and self._since(known) == []:
+                self.hopeless.add(failed_as)
             self._requeue(known, self._replay(known))
         self.done(pod.uid)
 
@@ -128,6 +144,7 @@ class Model:
     def on_event(self, label, old, new, except_uid="", max_priority=None):
         if label not in self.hints:
             return
+        self.hopeless.clear()
         for known in self._held():
             is_out = known.pod.uid == except_uid or (
                 max_priority is not None and known.pod.priority > max_priority
@@ -184,10 +201,15 @@ class Model:
     def _replay(self, known):
         if not known.plugins | known.pending or known.pod.uid not in self.flight:
             return LATER
-        since = self.flight[self.flight.index(known.pod.uid) + 1 :]
-        events = [entry for entry in since if not isinstance(entry, str)]
-        found = {self._strategy(known, event) for event in events}
+        found = {self._strategy(known, event) for event in self._since(known)}
         return next((answer for answer in (NOW, LATER) if answer in found), SKIP)
+
+    def _since(self, known):
+        """Return the events since the pod was popped, ``None`` if it is not in flight."""
+        if known.pod.uid not in self.flight:
+            return None
+        since = self.flight[self.flight.index(known.pod.uid) + 1 :]
+        return [entry for entry in since if not isinstance(entry, str)]
 
     def _gate_of(self, known):
         gates = sorted(self._closed, key=lambda gate: gate != known.gating)
@@ -252,6 +274,7 @@ class Model:
             known.was_flushed, known.flushed_at = True, self.now
             self._move(known, (WILDCARD, None, None))
         if stale:
+            self.hopeless.clear()
             self._record((WILDCARD, None, None))
 
     def _record(self, event):

@@ -11,7 +11,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-PLUGINS = "podium.plugins"
+PLUGINS = ("podium.plugins.", "podium.scheduler_plugins.")
+ROOTLESS = "\0"  # no module starts so
 FILLED_IN = "{}"
 
 Place = tuple[str, str]  # a module and a name in it
@@ -30,8 +31,9 @@ def _reachable(start: Place) -> set[Place]:
     """The definitions of the plugins' package that this one leads to, itself included."""
     found: set[Place] = set()
     waiting = [start]
+    root = next((each for each in PLUGINS if start[0].startswith(each)), ROOTLESS)
     while waiting:
-        place = _resolved(*waiting.pop())
+        place = _resolved(*waiting.pop(), root)
         if place is None or place in found:
             continue
         found.add(place)
@@ -39,9 +41,9 @@ def _reachable(start: Place) -> set[Place]:
     return found
 
 
-def _resolved(module: str, name: str) -> Place | None:
-    """Where a name is defined, through imports; ``None`` for what is not of the plugins."""
-    while module.startswith(f"{PLUGINS}."):
+def _resolved(module: str, name: str, root: str) -> Place | None:
+    """Where a name is defined, through imports; ``None`` for what is not below ``root``."""
+    while module.startswith(root):
         if name in _definitions(module):
             node = _definitions(module)[name]
             return None if _is_args(node) else (module, name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +62,17 @@ def load_yaml(text: str) -> list[dict[str, Any]]:
 def documents(text: str) -> list[Any]:
     """Return the documents of a YAML stream as JSON values, without empty ones."""
     copy = _Copy(len(text) + _FREE_VALUES)
+    copies: list[Any] = []
+    number, found = 0, None
     try:
-        return [copy.of(found, 0) for found in _parsed(text) if found is not None]
+        for found in _parsed(text):
+            number += 1
+            if found is not None:
+                copies.append(copy.of(found, 0))
+        return copies
+    except _NotInJson as error:
+        where = f"document {number}: {_place_of_bad_value(found)}"
+        raise PodiumError(f"not readable as YAML: {where}: {error}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise PodiumError(f"not readable as YAML: {error}") from error
 
@@ -156,6 +165,30 @@ def _key(key: Any) -> str:
     raise yaml.YAMLError(f"a key must be a string, not {key!r:.40}")
 
 
+class _NotInJson(yaml.YAMLError):
+    """A value that YAML has and JSON does not."""
+
+
+def _place_of_bad_value(value: Any) -> str:
+    """Return where the first value is that JSON does not have, such as ``spec.ports[0]``."""
+    return next(_bad_places(value, ""), "").removeprefix(".")
+
+
+def _bad_places(value: Any, place: str) -> Iterator[str]:
+    match value:
+        case dict():
+            for key, item in value.items():
+                yield from _bad_places(item, f"{place}.{key}")
+        case list():
+            for index, item in enumerate(value):
+                yield from _bad_places(item, f"{place}[{index}]")
+        case _:
+            try:
+                _scalar(value)
+            except _NotInJson:
+                yield place
+
+
 def _scalar(value: Any) -> Any:
     match value:
         case str():
@@ -167,5 +200,5 @@ def _scalar(value: Any) -> Any:
         case float() if math.isfinite(value):
             pass
         case _:
-            raise yaml.YAMLError(f"JSON has no such value: {value!r:.40}")
+            raise _NotInJson(f"JSON has no such value: {value!r:.40}")
     return value

@@ -10,6 +10,7 @@ from podium.api.meta import Condition, HashedValue, Int64, RawObject, ResourceLi
 from podium.api.volumes import Volume
 
 DEFAULT_SCHEDULER = "default-scheduler"
+ENDED = ("Succeeded", "Failed")  # phases
 
 
 class ResourceClaimReference(HashedValue, frozen=True, gc=False):
@@ -165,6 +166,17 @@ class Pod(RawObject, frozen=True, gc=False):
     @property
     def scheduler_name(self) -> str:
         return self.spec.scheduler_name or DEFAULT_SCHEDULER
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its containers have stopped for good, so that it holds no resources any more."""
+        return self.status.phase in ENDED
+
+    @property
+    def group_key(self) -> str:
+        """The key of the PodGroup that this pod is a member of; empty if there is none."""
+        group = self.spec.scheduling_group
+        return "" if group is None else f"{self.metadata.namespace}/{group.pod_group_name}"
 
     def bound_to(self, node_name: str) -> Self:
         """Return the pod as the API shows it once it is bound."""

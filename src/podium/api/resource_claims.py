@@ -19,6 +19,7 @@ from podium.api.meta import (
     ResourceList,
     Value,
 )
+from podium.api.pod_groups import PodGroup
 from podium.api.pods import Pod
 
 EXACT_COUNT: Final = "ExactCount"
@@ -29,6 +30,7 @@ FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 POD_CLAIM: Final = "resource.kubernetes.io/pod-claim-name"
 # How many pods and other objects may use one claim at the same time.
 MAX_RESERVED_FOR: Final = 256
+SCHEDULING_GROUP: Final = "scheduling.k8s.io"
 
 # Tolerations of device taints have the fields of a pod's tolerations.
 DeviceToleration = Toleration
@@ -163,6 +165,19 @@ class ResourceClaim(ApiObject, frozen=True, gc=False):
         """Whether the pod or other object with this uid may use the claim."""
         return any(consumer.uid == uid for consumer in self.status.reserved_for)
 
+    def is_reserved_for_group(self, name: str) -> bool:
+        """Whether all pods of the PodGroup of this name may use the claim."""
+        group = SCHEDULING_GROUP, "podgroups", name
+        users = self.status.reserved_for
+        return any((user.api_group, user.resource, user.name) == group for user in users)
+
+    def is_made_for_group(self, name: str) -> bool:
+        """Whether the PodGroup of this name is its controller, in any version."""
+        owner = self.controller
+        if owner is None or (owner.kind, owner.name) != ("PodGroup", name):
+            return False
+        return owner.api_version.startswith(f"{SCHEDULING_GROUP}/")
+
     def is_made_for(self, uid: str) -> bool:
         """Whether the pod with this uid is its controller."""
         controller = self.controller
@@ -179,6 +194,13 @@ def claim_keys(pod: Pod) -> Iterator[str]:
 def consumer(pod: Pod) -> ResourceClaimConsumerReference:
     """Return how a claim says that it is reserved for the pod."""
     return ResourceClaimConsumerReference(resource="pods", name=pod.name, uid=pod.uid)
+
+
+def group_consumer(group: PodGroup) -> ResourceClaimConsumerReference:
+    """Return how a claim says that it is reserved for all pods of a group."""
+    return ResourceClaimConsumerReference(
+        api_group=SCHEDULING_GROUP, resource="podgroups", name=group.name, uid=group.uid
+    )
 
 
 class ResourceClaimTemplateSpec(Value, frozen=True, gc=False):

@@ -230,6 +230,22 @@ def _requests(pod: Pod, rule: RequestRule, pod_level: bool, defaults: Mapping[st
     return total
 
 
+def pod_limits(pod: Pod) -> Nanos:
+    """Return the pod's total limit per resource, in nano units, by the spec only."""
+
+    def limits_of(container: Container) -> Nanos:
+        return _nanos(container.resources.limits)
+
+    total = dict(_aggregate(pod, limits_of, limits_of))
+    if pod.spec.resources is not None:
+        own = _nanos(pod.spec.resources.limits)
+        total.update({name: nano for name, nano in own.items() if _is_pod_level(name)})
+    for name, nano in _nanos(pod.spec.overhead).items():
+        if total.get(name):
+            total[name] += nano
+    return total
+
+
 # --- as written -----------------------------------------------------------------------------------
 
 

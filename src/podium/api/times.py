@@ -33,9 +33,15 @@ def parse_time(text: str) -> int:
 
 def time_text(seconds: float) -> str:
     """Format to the second, as metadata and conditions do."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{_second_text(int(seconds))}Z"
 
 
 def micro_time_text(seconds: float) -> str:
     """Format with microseconds, as leases and events do."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    second, microseconds = divmod(round(seconds * 1e6), 10**6)
+    return f"{_second_text(second)}.{microseconds:06}Z"
+
+
+@lru_cache(maxsize=64)  # many events have the same second
+def _second_text(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

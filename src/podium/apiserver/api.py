@@ -62,10 +62,16 @@ class Call:
 class Api:
     """The operations of all kinds on one store."""
 
-    def __init__(self, store: ObjectStore, release: Release = LATEST) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        release: Release = LATEST,
+        features: frozenset[str] = frozenset(),
+    ) -> None:
         self.store = store
         self.release = release
-        self.kinds = builtin_kinds(release)
+        self.features = features
+        self.kinds = builtin_kinds(release, features)
 
     def kind(self, resource: str) -> ApiKind:
         """Return the kind of a resource, such as ``"pods"`` or ``"deployments.apps"``."""
@@ -111,6 +117,19 @@ class Api:
         if kind.counts_generations:
             meta["generation"] = 1
         return self.store.create(kind.storage, kind.to_stored(obj), dry_run=call.dry_run)
+
+    def restore(self, kind: ApiKind, raw: Any) -> Item:
+        """Put an object as another API server had it: with its uid, its times and its status.
+
+        It gets the defaults that an older server may not have known, and is not checked again.
+        """
+        obj = self._decoded(kind, raw, Call(validation="Ignore"))
+        meta = obj["metadata"] = dict(obj.get("metadata") or {})
+        _place(kind, meta, meta.get("namespace", ""))
+        self._default(kind, obj)
+        if kind.has_status:
+            obj.setdefault("status", {})
+        return self.store.restore(kind.storage, kind.to_stored(obj))
 
     def update(self, kind: ApiKind, key: Key, raw: Any, call: Call) -> Item:
         """Replace an object, or only its status if `call.subresource` is "status"."""

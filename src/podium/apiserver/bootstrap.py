@@ -16,10 +16,18 @@ _CLASSES = {"system-cluster-critical": _CRITICAL, "system-node-critical": _CRITI
 
 
 def new_api(
-    clock: Clock, *, history: int = 8192, seed: int | None = None, release: Release = LATEST
+    clock: Clock,
+    *,
+    history: int = 8192,
+    seed: int | None = None,
+    release: Release = LATEST,
+    features: frozenset[str] = frozenset(),
 ) -> Api:
-    """Return an API with a new store, garbage collection, custom kinds and the initial objects."""
-    api = Api(ObjectStore(clock, history=history, seed=seed), release)
+    """Return an API with a new store, garbage collection, custom kinds and the initial objects.
+
+    ``features`` are the feature gates that are turned on.
+    """
+    api = Api(ObjectStore(clock, history=history, seed=seed), release, features)
     GarbageCollector(api.store, api.kinds)
     CustomKinds(api.store, api.kinds)
     for name in NAMESPACES:

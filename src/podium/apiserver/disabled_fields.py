@@ -1,4 +1,4 @@
-"""Fields that a server knows and drops, since their feature gate is off by default.
+"""Fields that a server knows and drops, since their feature gate is off.
 
 Whoever wrote such a field owns it nevertheless, as in a real server.
 """
@@ -52,6 +52,12 @@ DISABLED: Mapping[Release, Mapping[str, tuple[str, ...]]] = {
     },
 }
 
+# The gates of fields that `podium up` can turn on.
+GATES: Mapping[tuple[str, str], str] = {
+    ("core.v1.PodSpec", "schedulingGroup"): "GenericWorkload",
+    ("batch.v1.JobSpec", "scheduling"): "WorkloadWithJob",
+}
+
 # Where such fields are inside an object, without the indices of lists; None is a field to drop.
 # In a tree of a map there is only _ANY_KEY.
 _ANY_KEY = "*"
@@ -82,7 +88,11 @@ def _prune(value: Any, tree: Tree) -> None:
 
 @cache
 def _tree(kind: ApiKind) -> Tree:
-    return _below(kind.schema, DISABLED[kind.release], ())
+    disabled = {
+        name: tuple(field for field in fields if GATES.get((name, field)) not in kind.features)
+        for name, fields in DISABLED[kind.release].items()
+    }
+    return _below(kind.schema, disabled, ())
 
 
 def _below(schema: Schema, fields: Mapping[str, tuple[str, ...]], inside: tuple[str, ...]) -> Tree:

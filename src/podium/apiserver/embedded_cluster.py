@@ -28,6 +28,7 @@ from podium.apiserver.kubelet_devices import (
     device_class,
 )
 from podium.apiserver.kubelet_nodes import NodeAgent
+from podium.apiserver.restoring import RestoredState, restore
 from podium.apiserver.server import EmbeddedServer
 from podium.apiserver.statuses import Json, Refusal
 from podium.clock import Clock, LoopClock, sleep
@@ -35,6 +36,7 @@ from podium.errors import PodiumError
 from podium.release import LATEST, Release
 
 _CLASSES = "storageclasses.storage.k8s.io"
+_DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _STANDARD: Json = {
     "metadata": {
         "name": "standard",
@@ -64,7 +66,10 @@ class ClusterOptions:
 
     There are ``nodes`` nodes made from ``template``, and those of ``more_nodes``. Port 0 is any
     free one. With a speed of 60 one minute of the cluster's time passes per second. Everything but
-    the scheduler behaves as in this release. Each node has the devices of all ``devices``.
+    the scheduler behaves as in this release. Each node has the devices of all ``devices``. With
+    ``restored`` it starts in the state of another cluster and gets no nodes of its own.
+    ``definitions`` are custom kinds that are there from the start, ``features`` the feature gates
+    of the API server that are turned on.
     """
 
     nodes: int = 3
@@ -74,6 +79,9 @@ class ClusterOptions:
     more_nodes: tuple[NodeGroup, ...] = ()
     release: Release = LATEST
     devices: tuple[DeviceGroup, ...] = ()
+    restored: RestoredState | None = None
+    definitions: tuple[Json, ...] = ()
+    features: frozenset[str] = frozenset()
 
     @property
     def node_groups(self) -> tuple[NodeGroup, ...]:
@@ -81,15 +89,20 @@ class ClusterOptions:
 
     @property
     def node_count(self) -> int:
-        return sum(group.nodes for group in self.node_groups)
+        restored = self.restored.node_count if self.restored else 0
+        return restored + sum(group.nodes for group in self.node_groups)
+
+    @property
+    def start_time(self) -> float | None:
+        return self.restored.taken_at if self.restored else None
 
 
 class EmbeddedCluster:
     """A running cluster. Code in the same process uses ``api`` and ``clock``."""
 
     def __init__(self, options: ClusterOptions, clock: Clock | None = None) -> None:
-        self.clock = clock or LoopClock(options.speed)
-        self.api = new_api(self.clock, release=options.release)
+        self.clock = clock or LoopClock(options.speed, options.start_time)
+        self.api = new_api(self.clock, release=options.release, features=options.features)
         self.cluster = Cluster(self.api)
         self.server = EmbeddedServer(self.api, port=options.port)
         self._options = options
@@ -100,6 +113,8 @@ class EmbeddedCluster:
         return self.server.url
 
     def _controllers(self) -> list[Controller]:
+        if self._options.restored and self._options.restored.is_frozen:
+            return []
         # Nodes first: a pod can start only on a node that has an address.
         agents: list[Controller] = [
             NodeAgent(self.cluster, self._options.speed),
@@ -111,7 +126,13 @@ class EmbeddedCluster:
         return [*agents, *all_controllers(self.cluster)]
 
     async def start(self) -> None:
-        self.cluster.create(_CLASSES, _STANDARD)
+        if self._options.restored is None:
+            self.cluster.create(_CLASSES, _STANDARD)
+        else:
+            restore(self.cluster, self._options.restored)
+        for definition in self._options.definitions:
+            if self.cluster.find(_DEFINITIONS, definition["metadata"]["name"]) is None:
+                self.cluster.create(_DEFINITIONS, definition)
         for devices in self._options.devices:
             self.cluster.create(CLASSES, device_class(devices.driver))
         for group in self._options.node_groups:

@@ -34,7 +34,7 @@ class GarbageCollector:
         if event.type == DELETED:
             self._after_removal(event, before)
         else:
-            if after and after != before:
+            if after and after != before and not self._store.is_restoring:
                 self._collect_orphan(ref)
             self._after_marking(ref, event.new)
 

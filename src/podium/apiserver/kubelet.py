@@ -3,7 +3,8 @@
 No container is ever started. Annotations of a pod say how long things take:
 
     podium.dev/start-after   from admission to Running; 1s by default
-    podium.dev/duration      from Running to the end; by default a Job's pods run 5s, others forever
+    podium.dev/duration      from Running to the end; by default a Job's pods run 5s, others and
+                             restored ones forever
     podium.dev/exit-code     the exit code at the end; 0 by default
     podium.dev/stop-after    from deletion to the end; 1s by default, at most the grace period
 """
@@ -185,7 +186,8 @@ class PodAgent:
     def _run(self, pod: Json) -> float | None:
         """End a pod when its time is over, and restart it if its restart policy says so."""
         is_job = (controller_of(pod) or {}).get("kind") == "Job"
-        length = _seconds(pod, DURATION, _JOB_SECONDS if is_job else math.inf)
+        is_timed = is_job and pod["metadata"]["uid"] not in self._cluster.restored
+        length = _seconds(pod, DURATION, _JOB_SECONDS if is_timed else math.inf)
         if length == math.inf:
             return None
         code = _exit_code(pod)

@@ -77,7 +77,10 @@ class NodeAgent:
     def _report(self, node: Json) -> None:
         now = self._cluster.clock.now()
         number = self._number(node["metadata"]["name"])
-        wanted = completed(node, number, time_text(now), self._cluster.api.release)
+        if node["metadata"]["uid"] in self._cluster.restored:
+            wanted = addressed(node, number)
+        else:
+            wanted = completed(node, number, time_text(now), self._cluster.api.release)
         heartbeat(wanted, now)
         if wanted == node:
             return
@@ -142,21 +145,31 @@ def new_lease(node: Json, duration: int, now: float) -> Json:
     }
 
 
-def completed(node: Json, number: int, now: str, release: Release) -> Json:
-    """Return the node with all that its kubelet reports; existing values stay as they are."""
+def addressed(node: Json, number: int) -> Json:
+    """Return the node with addresses. They are all that a node of another cluster may lack.
+
+    Labels, resources and conditions stay as they were there, since decisions depend on them.
+    """
     node = copy.deepcopy(node)
-    name = node["metadata"]["name"]
-    labels = node["metadata"].get("labels") or {}
-    node["metadata"]["labels"] = {**_labels(name), **labels}
     node.setdefault("spec", {}).setdefault("podCIDR", pod_range(number))
     node["spec"].setdefault("podCIDRs", [node["spec"]["podCIDR"]])
     status = node.setdefault("status", {})
-    _add_resources(status)
     if not any(one.get("type") == "InternalIP" for one in status.get("addresses") or []):
         status["addresses"] = [
             {"type": "InternalIP", "address": host_address(number)},
-            {"type": "Hostname", "address": name},
+            {"type": "Hostname", "address": node["metadata"]["name"]},
         ]
+    return node
+
+
+def completed(node: Json, number: int, now: str, release: Release) -> Json:
+    """Return the node with all that its kubelet reports; existing values stay as they are."""
+    node = addressed(node, number)
+    name = node["metadata"]["name"]
+    labels = node["metadata"].get("labels") or {}
+    node["metadata"]["labels"] = {**_labels(name), **labels}
+    status = node["status"]
+    _add_resources(status)
     there = {one.get("type") for one in status.get("conditions") or []}
     missing = [_condition(one, now) for one in _CONDITIONS if one[0] not in there]
     if missing:
@@ -201,7 +214,7 @@ def _condition(said: tuple[str, str, str, str], now: str) -> Json:
 
 def heartbeat(node: Json, now: float) -> None:
     """Renew the times of our own conditions when they are old."""
-    for one in node["status"]["conditions"]:
+    for one in node["status"].get("conditions") or ():
         last = one.get("lastHeartbeatTime")
         if one.get("reason") in _REASONS and last and now - seconds(last) >= _HEARTBEAT_SECONDS:
             one["lastHeartbeatTime"] = time_text(now)

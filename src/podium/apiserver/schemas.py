@@ -195,14 +195,22 @@ def blank(schema: Schema) -> Json:
 
     Nobody owns these parts, only what is set inside them.
     """
-    inside = schema.go.embedded if schema.go else ("metadata",)
+    # A required object that is not embedded is a pointer, which Go writes even if it is null.
+    inside = (*schema.go.embedded, *schema.required) if schema.go else ("metadata",)
     found: Json = {
         name: blank(schema.properties[name])
         for name in inside
         if name in schema.properties and schema.properties[name].type == "object"
     }
-    lists = (name for name in schema.required if schema.properties[name].type == "array")
+    lists = (name for name, one in schema.properties.items() if _is_written(name, one, schema))
     return {**found, **{name: [] for name in lists if schema.name}}
+
+
+def _is_written(name: str, field: Schema, schema: Schema) -> bool:
+    """Return whether a field is a list that Go writes even if nothing is in it."""
+    if field.type != "array" or name in schema.required:
+        return field.type == "array"
+    return field.list_type == "map" and schema.go is not None and name not in schema.go.omitted
 
 
 class _Refined(Schema):

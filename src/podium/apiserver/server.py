@@ -10,7 +10,7 @@ import hmac
 import ipaddress
 import logging
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NoReturn
@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import msgspec
 from aiohttp import web
 from aiohttp.client_exceptions import ClientError
+from aiohttp.http import HttpVersion11
 from aiohttp.http_exceptions import HttpProcessingError
 
 from podium.apiserver import statuses
@@ -30,7 +31,7 @@ from podium.apiserver.patching import APPLY
 from podium.apiserver.requests import find_target
 from podium.apiserver.routes import YAML_MEDIA, Request, Routes, Watching
 from podium.apiserver.statuses import Refusal
-from podium.apiserver.watching import STUCK_SECONDS, WatchStream
+from podium.apiserver.watching import STUCK_SECONDS, Stream, WatchStream
 from podium.clock import Clock, LoopClock
 from podium.errors import NotOnLoopback
 from podium.logs import get_logger
@@ -79,6 +80,9 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+Wrap = Callable[[Stream], Stream]
+
+
 class EmbeddedServer:
     """The server: ``async with EmbeddedServer(api) as server: … server.url``.
 
@@ -114,7 +118,7 @@ class EmbeddedServer:
 
     async def start(self) -> None:
         server = web.Server(
-            self._handle,
+            self.handle,
             access_log=None,
             handler_cancellation=True,  # notices at once when a watcher disconnects
             auto_decompress=False,  # kube-apiserver does not read compressed bodies either
@@ -146,13 +150,16 @@ class EmbeddedServer:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def handle(
+        self, request: web.BaseRequest, wrap: Wrap | None = None
+    ) -> web.StreamResponse:
+        """Answer a request; ``wrap`` may put something between a watch and its connection."""
         try:
             headers = _headers(request)
             self._access.check(headers)
             found = await self._answer(request, headers)
             if isinstance(found, Watching):
-                return await self._stream(request, found)
+                return await self._stream(request, found, wrap)
             return _response(found)
         except Refusal as error:
             return _response(_refusal(error))
@@ -210,12 +217,17 @@ class EmbeddedServer:
         finally:
             timer.cancel()
 
-    async def _stream(self, request: web.BaseRequest, watching: Watching) -> web.StreamResponse:
+    async def _stream(
+        self, request: web.BaseRequest, watching: Watching, wrap: Wrap | None
+    ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        response.enable_chunked_encoding()
-        watch = WatchStream(
-            watching.request, watching.view, _ResponseStream(request, response), self._clock
-        )
+        if request.version >= HttpVersion11:
+            response.enable_chunked_encoding()
+        else:  # the end of the connection is that of the watch
+            response.force_close()
+        stream: Stream = _ResponseStream(request, response)
+        stream = stream if wrap is None else wrap(stream)
+        watch = WatchStream(watching.request, watching.view, stream, self._clock)
         await response.prepare(request)
         task = asyncio.current_task()
         assert task is not None

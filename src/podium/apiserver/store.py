@@ -101,6 +101,7 @@ class ObjectStore:
         self._random = random.Random(seed)
         self._seeded = seed is not None
         self._tables: dict[str, ObjectTable] = {}
+        self.is_restoring = False
         self.faults = 0  # exceptions in listeners; tests check that there are none
         self._listeners: list[Listener] = []
         self._unreported: deque[tuple[str, Event]] = deque()
@@ -164,6 +165,18 @@ class ObjectStore:
         for theirs in ("deletionTimestamp", "deletionGracePeriodSeconds"):
             meta.pop(theirs, None)
         return self._write(resource, key, obj, dry_run)
+
+    def restore(self, resource: str, obj: Json) -> Item:
+        """Put an object from another store, with its uid and times; replace one with its name.
+
+        Owners that are not there are no reason to collect it: they may not have been copied.
+        """
+        obj, meta = _copied(obj)
+        self.is_restoring = True
+        try:
+            return self._write(resource, (meta.get("namespace", ""), meta["name"]), obj, False)
+        finally:
+            self.is_restoring = False
 
     def update(self, resource: str, obj: Json, *, dry_run: bool = False) -> Item:
         """Replace an object. A version in it must be the current one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 from podium.api.objects import Pod
@@ -15,11 +15,13 @@ from podium.config.model import Configuration
 from podium.config.model import Profile as ProfileConfig
 from podium.cycle.cycle import Cycle
 from podium.cycle.extenders import Extenders
+from podium.cycle.placement_cycle import PlacementCycle, PlacementRows
 from podium.cycle.pod_classes import PodClasses
-from podium.cycle.services import Services, Spawn
+from podium.cycle.record import Records
+from podium.cycle.services import KindObjects, Services, Spawn, no_objects, no_pods
 from podium.errors import ConfigError, Problem
 from podium.framework.extender import Extender
-from podium.framework.handle import Client, EventNote
+from podium.framework.handle import Client, EventNote, EventRecorder, PodHandler
 from podium.framework.offline import OfflineClient
 from podium.framework.plugin import Plugin
 from podium.framework.profile import Profile
@@ -81,6 +83,12 @@ class Core:
             raise LookupError(f'profile not found for scheduler name "{name}"')
         return Cycle(self.services, profile, queued, self._percentages[name])
 
+    def start_placement_cycle(self, queued: QueuedPod, within: PlacementRows) -> PlacementCycle:
+        """One attempt for a member of a pod group, on the rows of one placement only."""
+        name = queued.pod.scheduler_name
+        profile, percentage = self.profiles[name], self._percentages[name]
+        return PlacementCycle(self.services, profile, queued, percentage, within=within)
+
     def adopt(self, draft: DraftProfiles) -> list[Plugin]:
         """Use these profiles from the next cycle on. Return the plugins that are left behind."""
         self.configuration = draft.configuration
@@ -129,28 +137,43 @@ def build(  # noqa: PLR0913  # all that a core can be given, each by its name
     client: Client | None = None,
     extenders: Iterable[Extender] = (),
     spawn: Spawn | None = None,
+    activate: Callable[[Iterable[Pod]], None] | None = None,
+    events: EventRecorder | None = None,
+    seed: int = 0,
     reuses: bool = True,
+    records: Records | None = None,
+    cluster: ClusterState | None = None,
+    objects_of: Callable[[str], KindObjects | None] = no_objects,
+    follow_pods: Callable[[PodHandler], Callable[[], None]] = no_pods,
 ) -> OfflineCore:
     """Build a core with the profiles of this configuration.
 
     Extenders must run in this process, and cycles are then driven by ``await run_extended(cycle)``.
-    ``spawn`` runs the work of plugins instead of the core's ``background``. Without ``reuses``
-    every pod is judged from scratch, for comparison.
+    ``spawn`` runs the work of plugins instead of the core's ``background``. ``seed`` decides among
+    nodes with equal scores. Without ``reuses`` every pod is judged from scratch, for comparison.
+    ``records`` keeps the records of attempts; by default with the detail of each. ``cluster`` is
+    an empty state, by default one that knows no pod groups. ``objects_of`` returns the objects of
+    custom kinds by their full names, and ``follow_pods`` calls a handler for all changes of pods.
     """
     _refuse_http(configuration)
     registry = registry or in_tree_with_legacy()
-    cluster = ClusterState(request_rule(registry.release))
+    if cluster is None:
+        cluster = ClusterState(request_rule(registry.release))
     background = Background()
     names = (each.scheduler_name for each in configuration.profiles)
     services = Services(
         cluster=cluster,
         pod_classes=PodClasses(cluster, enabled=reuses),
+        records=Records() if records is None else records,  # not "or": empty Records are falsy
         extenders=Extenders(extenders, configuration.parallelism),
         clock=clock or StillClock(),
         client=client or OfflineClient(),
-        events=dict.fromkeys(names, NoEvents()),
+        events=dict.fromkeys(names, events or NoEvents()),
+        seed=seed,
         spawn=spawn or background.add,
-        activate=no_queue,
+        activate=activate or no_queue,
+        objects_of=objects_of,
+        follow_pods=follow_pods,
         device_rules=registry.device_rules,
     )
     builder = ProfileBuilder(services)

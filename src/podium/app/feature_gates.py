@@ -9,16 +9,29 @@ from typing import Any, Final
 from podium.api.meta import ApiObject
 from podium.api.objects import DeviceTaintRule
 from podium.client.api_client import ApiClient, SingleTryBindings
-from podium.client.resources import BETA_TAINT_RULES, Resource
+from podium.client.resources import (
+    BETA_TAINT_RULES,
+    COMPOSITE_POD_GROUPS,
+    POD_GROUPS,
+    Resource,
+)
 from podium.clock import Clock
 from podium.config.feature_gates import NO_CHOICE, FeatureGates
+from podium.cycle.group_rules import PolicyRule, policy_of_first, policy_of_group
+from podium.live.attempt import Tracer
 from podium.live.binding import Binder, QuietBinder
-from podium.queue.options import QueueOptions
+from podium.live.event_handlers import EventHandlers
+from podium.live.group_event_handlers import GroupEventHandlers
+from podium.metrics import GroupMetrics, PlacementMetrics
+from podium.queue.group_queue import GroupQueue, PatientGroupQueue
+from podium.queue.options import LONGEST_UNSCHEDULABLE
 from podium.queue.patient_queue import PatientQueue
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import V1_37
+from podium.state.cluster import ClusterState
+from podium.state.grouped_cluster import CompositeClusterState, GroupedClusterState
 
-LONGEST_UNSCHEDULABLE: Final = QueueOptions().max_in_unschedulable
+PREEMPTION_POLICY: Final = "PodGroupPreemptionPolicy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +41,51 @@ class LiveOptions:
     gates: FeatureGates = NO_CHOICE
     max_in_unschedulable: float = LONGEST_UNSCHEDULABLE
     clock: Clock | None = None  # the time of the cluster, if it differs from the connection's
+    tracer: Tracer | None = None
+    seed: int | None = None  # decides among nodes with equal scores; None: another in each run
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether pods of a PodGroup are scheduled together."""
+        return self.gates.enabled("GenericWorkload")
+
+    @property
+    def has_composites(self) -> bool:
+        """Whether groups may belong to groups."""
+        return self.gates.enabled("CompositePodGroup")
+
+    @property
+    def group_metrics(self) -> type[GroupMetrics]:
+        has_placements = self.gates.enabled("TopologyAwareWorkloadScheduling")
+        return PlacementMetrics if has_placements else GroupMetrics
+
+    @property
+    def policy_rule(self) -> PolicyRule:
+        """Which preemption policy the pods of a group must have."""
+        return policy_of_group if self.gates.enabled(PREEMPTION_POLICY) else policy_of_first
 
     @property
     def queue(self) -> type[SchedulingQueue]:
         is_eager = self.gates.enabled("SchedulerPopFromBackoffQ")
+        if self.has_groups:
+            return GroupQueue if is_eager else PatientGroupQueue
         return SchedulingQueue if is_eager else PatientQueue
+
+    @property
+    def cluster(self) -> type[ClusterState]:
+        if self.has_composites:
+            return CompositeClusterState
+        return GroupedClusterState if self.has_groups else ClusterState
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The kinds that are watched even if no plugin asks for them, by the names of events."""
+        groups = (POD_GROUPS.event_name,) if self.has_groups else ()
+        return (*groups, COMPOSITE_POD_GROUPS.event_name) if self.has_composites else groups
+
+    @property
+    def handlers(self) -> type[EventHandlers]:
+        return GroupEventHandlers if self.has_groups else EventHandlers
 
     @property
     def binder(self) -> type[Binder]:

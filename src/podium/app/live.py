@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from podium import extender
 from podium.api.objects import Node, Pod
 from podium.api.resources import request_rule
 from podium.app.core import Core
 from podium.app.feature_gates import USUAL, LiveOptions
+from podium.app.group_cycles import group_parts
 from podium.app.ignored_fields import watched_nodes, watched_pods
 from podium.app.own_plugins import device_rules, in_tree_with_legacy
 from podium.app.plugin_reloading import Exchange, rules_of, watched
@@ -23,19 +25,22 @@ from podium.clock import Clock
 from podium.config.model import Configuration
 from podium.cycle.extenders import Extenders
 from podium.cycle.pod_classes import PodClasses
+from podium.cycle.record import Records, usual_budget
 from podium.cycle.services import KindObjects, Services
 from podium.framework.event_rules import EventRules, event_rules
 from podium.framework.extender import Extender
-from podium.framework.handle import Client
+from podium.framework.handle import Client, PodHandler
 from podium.framework.registry import Registry
 from podium.framework.waiting_pods import WaitingPods
 from podium.live.api_dispatcher import ApiDispatcher, DispatchedStatuses, DispatchingClient
 from podium.live.debugger import Debugger
-from podium.live.event_handlers import EventHandlers
 from podium.live.event_loop import LoopThread
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
 from podium.live.gauges import Gauges
+from podium.live.group_scheduler import GroupScheduler
+from podium.live.group_status import GroupStatuses
+from podium.live.introspection import Introspection
 from podium.live.pod_status import PodStatuses
 from podium.live.running import RunningScheduler
 from podium.live.scheduler import Scheduler
@@ -46,7 +51,7 @@ from podium.metrics import Metrics
 from podium.queue.options import QueueOptions
 from podium.queue.rules import ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
-from podium.state.cluster import ClusterState
+from podium.status_controllers import Shared, status_controllers
 
 
 def build_live(  # noqa: PLR0913  # all that a scheduler can be given, each by its name
@@ -101,6 +106,7 @@ class _Live:
     ) -> None:
         self.configuration = configuration
         self.options = options
+        self._followers: list[PodHandler] = []
         self.connection = connection
         self.metrics = metrics
         self.clock = options.clock or connection.clock
@@ -112,11 +118,12 @@ class _Live:
         self.for_events = connection.for_notes()
         self.events = EventSender(ApiClient(self.for_events, self.clock), self.clock)
         self.recorders = {name: ApiEventRecorder(self.events, name) for name in names}
-        cluster = ClusterState(request_rule(options.gates.release))
+        cluster = options.cluster(request_rule(options.gates.release))
         self.services = Services(
             cluster=cluster,
             pod_classes=PodClasses(cluster, enabled=options.reuses),
-            seed=random.getrandbits(32),
+            records=Records(budget=usual_budget()),
+            seed=random.getrandbits(32) if options.seed is None else options.seed,
             waiting_pods=WaitingPods(self.thread.call),
             clock=self.clock,
             client=self.client,
@@ -126,12 +133,14 @@ class _Live:
             spawn=self.background.spawn,
             activate=self._activate,
             objects_of=self._objects_of,
+            follow_pods=self._follow_pods,
             device_rules=device_rules(options.gates),
         )
 
     def _build_writes(self, client: ApiClient) -> None:
         """Build what writes about pods: at once, or through a dispatcher."""
         self.client: Client = client
+        self.group_client = client
         self.statuses = PodStatuses(client)
         self.dispatcher: ApiDispatcher | None = None
         if self.options.dispatches_calls:
@@ -146,6 +155,19 @@ class _Live:
     def _objects_of(self, resource: str) -> KindObjects | None:
         return None if self.watching is None else self.watching.custom(resource)
 
+    def _follow_pods(self, handler: PodHandler) -> Callable[[], None]:
+        if self.watching is None:
+            self._followers.append(handler)
+        else:
+            self.watching.follow_pods(handler)
+        return lambda: self._leave_pods(handler)
+
+    def _leave_pods(self, handler: PodHandler) -> None:
+        if self.watching is None:
+            self._followers.remove(handler)
+        else:
+            self.watching.leave_pods(handler)
+
     def build(self, registry: Registry, slices: Slices) -> RunningScheduler:
         builder = ProfileBuilder(self.services, self.metrics)
         core = Core(self.services, builder, builder.draft(self.configuration, registry))
@@ -154,11 +176,15 @@ class _Live:
         events = event_rules(registry.release)
         rules = rules_of(profiles, self.services, events)
         queue = self.queue = self._queue(rules, events)
-        handlers = EventHandlers(self.gate, self.services, queue, profiles, self.metrics, events)
-        names = (*watched(profiles, rules), *self.services.listed)
+        handlers = self.options.handlers(
+            self.gate, self.services, queue, profiles, self.metrics, events
+        )
+        names = (*watched(profiles, rules), *self.services.listed, *self.options.watched)
         watching = self.watching = Watching(
             self.connection, handlers, names, self._nodes_and_pods(), self.options.resources_by_kind
         )
+        for follower in self._followers:
+            watching.follow_pods(follower)
         if self.dispatcher is not None:
             watching.follow_pods(self.dispatcher.on_pod)
         scheduler = self._scheduler(core, watching, slices)
@@ -172,6 +198,15 @@ class _Live:
             for_events=self.for_events,
             profiles=profiles,
             debugger=Debugger(self.services.cluster, queue, self.services.nominator, watching),
+            introspection=Introspection(
+                services=self.services,
+                queue=queue,
+                known=watching,
+                profiles=profiles,
+                server=self.connection.endpoint.server,
+                release=str(registry.release),
+                configured=lambda: core.configuration,
+            ),
             exchange=Exchange(
                 core=core,
                 gate=self.gate,
@@ -181,6 +216,15 @@ class _Live:
             ),
             watches=Tasks(self.clock),
             background=self.background,
+            companions=status_controllers(
+                enabled_plugins(self.configuration),
+                Shared(
+                    self.connection,
+                    ApiClient(self.connection, self.clock),
+                    self.events,
+                    watching,
+                ),
+            ),
         )
 
     def _nodes_and_pods(self) -> tuple[Resource[Node], Resource[Pod]]:
@@ -194,29 +238,37 @@ class _Live:
         return keeping_json(nodes), keeping_json(pods, lambda pod: not pod.node_name)
 
     def _queue(self, rules: Mapping[str, ProfileRules], events: EventRules) -> SchedulingQueue:
-        options = QueueOptions(
-            initial_backoff=self.configuration.pod_initial_backoff_seconds,
-            max_backoff=self.configuration.pod_max_backoff_seconds,
-            max_in_unschedulable=self.options.max_in_unschedulable,
-            events=events,
+        given = self.options
+        options = QueueOptions.of(
+            self.configuration, events, given.max_in_unschedulable, given.has_composites
         )
-        queue = self.options.queue
-        return queue(self.clock, rules, self.services.nominator, options, self.metrics)
+        return given.queue(self.clock, rules, self.services.nominator, options, self.metrics)
 
     def _scheduler(self, core: Core, watching: Watching, slices: Slices) -> Scheduler:
         services, gate, events, metrics = self.services, self.gate, self.recorders, self.metrics
         queue, statuses = self.queue, self.statuses
-        return Scheduler(
-            services=services,
-            queue=queue,
-            gate=gate,
-            binder=self.options.binder(services, queue, gate, statuses, events, metrics),
-            failures=FailureHandler(services, queue, statuses, events, metrics, watching.pod),
-            bindings=Tasks(self.clock),
-            slices=slices,
-            events=events,
-            metrics=metrics,
-            calls=core.builder.calls,
-            waits=bool(services.extenders) or self.options.evicts_in_cycle,
-            start_cycle=core.start_cycle,
-        )
+        parts: dict[str, Any] = {
+            "services": services,
+            "queue": queue,
+            "gate": gate,
+            "binder": self.options.binder(services, queue, gate, statuses, events, metrics),
+            "failures": FailureHandler(services, queue, statuses, events, metrics, watching.pod),
+            "bindings": Tasks(self.clock),
+            "slices": slices,
+            "events": events,
+            "metrics": metrics,
+            "calls": core.builder.calls,
+            "waits": bool(services.extenders) or self.options.evicts_in_cycle,
+            "start_cycle": core.start_cycle,
+            "tracer": self.options.tracer,
+        }
+        if not self.options.has_groups:
+            return Scheduler(**parts)
+        groups = GroupStatuses(self.group_client, self.background.spawn)
+        return GroupScheduler(**parts, groups=groups, **group_parts(core, self.options, metrics))
+
+
+def enabled_plugins(configuration: Configuration) -> set[str]:
+    """Return the names of the plugins that run in any profile."""
+    plans = (profile.plugins.values() for profile in configuration.profiles)
+    return {name for plan in plans for names in plan for name in names}

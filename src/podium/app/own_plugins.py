@@ -13,6 +13,7 @@ from podium.config.feature_gates import NO_CHOICE, FeatureGates
 from podium.config.upstream import GATED_PLUGINS
 from podium.devices import DeviceRules
 from podium.framework.plugin import Plugin
+from podium.framework.registry import IN_TREE as IN_TREE_ORIGIN
 from podium.framework.registry import Registry
 from podium.legacy.plugins import LEGACY
 from podium.plugins import IN_TREE
@@ -21,6 +22,13 @@ from podium.plugins.dynamic_resources import (
     DynamicResourcesWithoutTaintRules,
     ReportingDynamicResources,
 )
+from podium.plugins.dynamic_resources.groups import (
+    GroupDynamicResources,
+    TopologyGroupDynamicResources,
+    WorkloadDynamicResources,
+)
+from podium.plugins.gang_scheduling import GangScheduling
+from podium.plugins.gang_scheduling.trees import TreeGangScheduling
 from podium.plugins.image_locality import ContainerImageLocality, ImageLocality
 from podium.plugins.inter_pod_affinity import (
     AllTermsWakingInterPodAffinity,
@@ -32,6 +40,8 @@ from podium.plugins.node_declared_features import (
     NodeDeclaredFeaturesWithoutMountOptions,
 )
 from podium.plugins.node_name import NarrowingNodeName, NodeName
+from podium.plugins.node_resources_fit import NodeResourcesFit
+from podium.plugins.node_resources_fit.placements import PlacementScoringFit
 from podium.plugins.node_unschedulable import NodeUnschedulable, PreFilteringNodeUnschedulable
 from podium.plugins.pod_topology_spread import (
     ComparingPodTopologySpread,
@@ -45,6 +55,7 @@ from podium.plugins.preemption import (
     SynchronousPreemption,
     UnreportedPreemption,
 )
+from podium.plugins.preemption.groups import GroupPreemption, PolicyGroupPreemption
 from podium.plugins.taint_toleration import (
     ComparingTaintToleration,
     PreFilteringTaintToleration,
@@ -56,7 +67,9 @@ from podium.plugins.volume.node_volume_limits import (
     NodeVolumeLimits,
 )
 from podium.release import V1_37, Release
+from podium.scheduler_plugins import OFFERED
 
+TOPOLOGY: Final = "TopologyAwareWorkloadScheduling"
 COMPARISON: Final = "TaintTolerationComparisonOperators"
 
 Choice = Callable[[FeatureGates], bool]
@@ -99,6 +112,13 @@ VARIANTS: Final = (
     Variant(DynamicResources, before(V1_37), ReportingDynamicResources),
     Variant(DynamicResources, no_gate("DRADeviceTaintRules"), DynamicResourcesWithoutTaintRules),
     Variant(DefaultPreemption, no_gate("SchedulerAsyncPreemption"), SynchronousPreemption),
+    Variant(DefaultPreemption, gate("GenericWorkload"), GroupPreemption),
+    Variant(DefaultPreemption, gate("PodGroupPreemptionPolicy"), PolicyGroupPreemption),
+    Variant(DynamicResources, gate("GenericWorkload"), GroupDynamicResources),
+    Variant(DynamicResources, gate(TOPOLOGY), TopologyGroupDynamicResources),
+    Variant(DynamicResources, gate("DRAWorkloadResourceClaims"), WorkloadDynamicResources),
+    Variant(GangScheduling, gate("CompositePodGroup"), TreeGangScheduling),
+    Variant(NodeResourcesFit, gate(TOPOLOGY), PlacementScoringFit),
     Variant(DefaultPreemption, before(V1_37), UnreportedPreemption),
     Variant(DefaultPreemption, before(V1_37), ExhaustivePreemption),
     Variant(DefaultPreemption, before(V1_37), NotActivatingPreemption),
@@ -133,8 +153,16 @@ def _registry(
     """Registering checks the signatures of all methods: 7 ms, so it is done once per process."""
     gates = FeatureGates(release, dict(chosen))
     plugins = (*IN_TREE, *LEGACY) if with_legacy else IN_TREE
-    there = [each for each in plugins if each.name not in GATED_PLUGINS or gates.enabled(each.name)]
-    return Registry([_form_of(each, gates) for each in there], release, device_rules(gates))
+    there = [each for each in plugins if _is_there(each.name, gates)]
+    found = Registry([_form_of(each, gates) for each in there], release, device_rules(gates))
+    for name, load in OFFERED.items():
+        found.offer(name, load, IN_TREE_ORIGIN)
+    return found
+
+
+def _is_there(name: str, gates: FeatureGates) -> bool:
+    gate = GATED_PLUGINS.get(name)
+    return gate is None or gates.enabled(gate)
 
 
 def device_rules(gates: FeatureGates) -> DeviceRules:

@@ -42,7 +42,8 @@ def _rows(name: str, registry: Registry, configuration: Configuration) -> Iterat
     profiles = [each for each in configuration.profiles if _points(name, each)]
     for profile in profiles:
         args = export.args_fields(profile.args[name]) or None
-        weight = profile.weights.get(name) if Point.SCORE in _points(name, profile) else None
+        weighted = [export.weights_at(profile, point) for point in _points(name, profile)]
+        weight = next((weights[name] for weights in weighted if weights is not None), None)
         points = tuple(point.value for point in _points(name, profile))
         where = profile.scheduler_name
         yield Listed(name, entry.origin, entry.source, points, where, weight, args)

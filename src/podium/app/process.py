@@ -9,104 +9,137 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 from urllib.parse import urlsplit
 
+from podium.app.config_reloading import ConfigFile, ConfigReloading
 from podium.app.feature_gates import USUAL, LiveOptions
+from podium.app.file_watching import FileWatch
 from podium.app.live import build_live
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.endpoints import find_endpoint
 from podium.client.http import Connection, Options
-from podium.clock import LoopClock
+from podium.clock import Clock, LoopClock
 from podium.config import Configuration
+from podium.framework.handle import EventNote
 from podium.framework.registry import Registry
 from podium.live import event_loop
+from podium.live.answers import Answers
+from podium.live.asking import Asking
 from podium.live.coordinated_election import CoordinatedElector
 from podium.live.election import Elector
+from podium.live.endpoints import Shown, stats
 from podium.live.event_loop import SideThread
 from podium.live.health import Health, Watchdog
 from podium.live.leader_election import Callbacks, LeaderElection, new_identity
 from podium.live.lease_candidate import LeaseCandidacy, watch_candidate
 from podium.live.lease_lock import LeaseLock
-from podium.live.running import DRAIN_SECONDS, RunningScheduler
-from podium.live.serving import Server, stats
+from podium.live.running import RunningScheduler
+from podium.live.serving import MakeSite, Server
 from podium.live.slices import Collector, Slices
+from podium.live.tasks import DRAIN_SECONDS
 from podium.logs import get_logger
 from podium.metrics import Metrics
+from podium.serving.options import ServingOptions
 
 log = get_logger(__name__)
 
 Candidacy = Future[bool] | None
 
-DEFAULT_PORT: Final = 10259
 FAILED: Final = 1
+LOOPBACK: Final = "127.0.0.1"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessOptions:
-    """Options of the process that come from flags; port 0 serves nothing.
+    """Options of the process that come from flags.
 
-    ``configz`` is the configuration that is shown at ``/configz``.
+    ``flags`` are shown at ``/flagz``, ``configz`` at ``/configz``; ``config_file`` is watched, if
+    it is given. ``site`` makes the pages for people; ``on_plain`` hears the address of plain HTTP.
     """
 
     configz: Mapping[str, Any]
     master: str = ""
-    bind_address: str = "127.0.0.1"
-    secure_port: int = DEFAULT_PORT
+    serving: ServingOptions = field(default_factory=ServingOptions)
+    flags: Mapping[str, str] = field(default_factory=dict)
     shows_hidden_metrics: bool = False
     live: LiveOptions = USUAL
+    config_file: ConfigFile | None = None
+    site: MakeSite | None = None
+    on_plain: Callable[[str], None] = lambda address: None
 
 
 def run(configuration: Configuration, options: ProcessOptions, registry: Registry) -> int:
     """Schedule until a signal or the loss of the lease; return the exit code."""
     with SideThread() as side:
-        return event_loop.run(_Process(configuration, options, registry, side).run())
+        return event_loop.run(SchedulerProcess(configuration, options, registry, side).run())
 
 
-class _Process:
+class Side(Protocol):
+    """Where the election, the server and the watchdog run: a thread, or the same event loop."""
+
+    def spawn(self, work: Coroutine[Any, Any, T]) -> Future[T]: ...
+
+    def call(self, function: Callable[[], object]) -> None: ...
+
+
+class SchedulerProcess:
+    """One process from start to end; `podium chaos` replaces its network and its time."""
+
+    _checks_clock: ClassVar[bool] = True
+
     def __init__(
         self,
         configuration: Configuration,
         options: ProcessOptions,
         registry: Registry,
-        side: SideThread,
+        side: Side,
+        clock: Clock | None = None,
     ) -> None:
         self._configuration = configuration
         self._registry = registry
         self._options = options
         self._side = side
-        self._clock = LoopClock()
+        self._clock = clock or LoopClock()
         self._metrics = Metrics(release=registry.release, shows_hidden=options.shows_hidden_metrics)
         self._collector = Collector(self._clock)
         self._identity = new_identity()
         self._is_leading = asyncio.Event()
         self._over = asyncio.Event()  # a signal came, or the lease is lost
         self._is_lost = False
+        self._reloading: ConfigReloading | None = None
 
     async def run(self) -> int:
         async with self._connection("scheduler") as connection:
-            slices = Slices(self._collector.between_slices)
             scheduler = build_live(
                 self._configuration,
                 connection,
                 registry=self._registry,
                 metrics=self._metrics,
-                slices=slices,
+                slices=self._slices(),
                 options=self._options.live,
             )
             self._handle_signals(scheduler)
+            self._watch_configuration(scheduler, connection)
             elects = self._configuration.leader_election.leader_elect
             election = self._election() if elects else None
+            if election is not None:
+                connection.fence.may_write = election.may_write
             log.info("Starting Kubernetes Scheduler")
             async with self._served(scheduler, election):
                 return await self._schedule(scheduler, election)
+
+    def _slices(self) -> Slices:
+        return Slices(self._collector.between_slices)
 
     # --- the work --------------------------------------------------------------------------------
 
@@ -117,7 +150,10 @@ class _Process:
         self._collector.start()
         scheduler.start()
         await self._unless_over(scheduler.wait_synced())
-        candidacy = candidacy or await self._lead(election)
+        if candidacy is None:
+            candidacy = await self._lead(election)
+            if candidacy is not None:
+                await self._unless_over(scheduler.catch_up())
         await self._unless_over(scheduler.run())
         await scheduler.stop(0 if self._is_lost else DRAIN_SECONDS)
         self._collector.stop()
@@ -199,6 +235,8 @@ class _Process:
     def _connection(self, name: str) -> Connection:
         """Return a connection with its own rate limit: one for each part, as upstream."""
         settings = self._configuration.client_connection
+        elects = self._configuration.leader_election.leader_elect
+        often_asking = "leader-election" if elects else "scheduler"
         endpoint = self._endpoint()
         observe = partial(self._metrics.request, urlsplit(endpoint.server).netloc)
         options = Options(
@@ -206,6 +244,7 @@ class _Process:
             settings.burst,
             f"podium/{name}",
             streams_lists=self._options.live.streams_lists,
+            checks_clock=self._checks_clock and name == often_asking,
         )
         return Connection(endpoint, self._clock, options, observe)
 
@@ -225,8 +264,32 @@ class _Process:
             LeaseLock(client, settings.resource_namespace, settings.resource_name),
             callbacks,
             self._clock,
-            self._configuration.profiles[0].scheduler_name,
+            self._component,
         )
+
+    def _watch_configuration(self, scheduler: RunningScheduler, connection: Connection) -> None:
+        file, settings = self._options.config_file, self._configuration.leader_election
+        if file is None:
+            return
+        lock = LeaseLock(ApiClient(connection), settings.resource_namespace, settings.resource_name)
+
+        def record(note: EventNote) -> None:
+            text = f"{self._identity}: {note.note}"
+            event = lock.record_event(replace(note, note=text), self._component, self._clock)
+            scheduler.background.spawn("event about the configuration", event)
+
+        reloading = ConfigReloading(file, scheduler.exchange, self._metrics, record)
+        watch = FileWatch([file.path], reloading.reload, reloading.report)
+        scheduler.watches.spawn("watch of the configuration", watch.run(self._clock))
+        self._reloading = reloading
+
+    def _configz(self) -> Mapping[str, Any]:
+        return self._options.configz if self._reloading is None else self._reloading.configz
+
+    @property
+    def _component(self) -> str:
+        """The source of events about this process."""
+        return self._configuration.profiles[0].scheduler_name
 
     def _lose(self) -> None:
         if not self._over.is_set():
@@ -246,22 +309,56 @@ class _Process:
             event_loop=watchdog.failing,
             election=election.failing if election is not None else None,
         )
-        server = Server(
-            health,
-            self._metrics,
-            lambda: self._options.configz,
-            lambda: stats(scheduler.profiles),
-        )
-        if self._options.secure_port:
-            started = server.start(self._options.bind_address, self._options.secure_port)
-            host, port = await asyncio.wrap_future(self._side.spawn(started))
-            log.info(f"Serving on {host}:{port}")
+        asking = Asking(loop)
+        answers = Answers(scheduler.introspection, asking)
+        shown, make = self._shown(scheduler, health), self._options.site
+        site = None if make is None else make(shown, scheduler, asking)
+        server = Server(shown, answers, site)
+        try:
+            await self._on_side(self._start(server))
+        except BaseException:
+            await self._on_side(server.stop())
+            raise
         watching = self._side.spawn(watchdog.run())
         try:
             yield
         finally:
             watching.cancel()
-            await asyncio.wrap_future(self._side.spawn(server.stop()))
+            await self._on_side(server.stop())
+
+    async def _start(self, server: Server) -> None:
+        """Start to serve; runs in the side thread."""
+        options = self._options.serving
+        if options.plain_port:
+            host, port = await server.start(LOOPBACK, options.plain_port)
+            log.info(f"Serving without TLS and authentication on {host}:{port}")
+            self._options.on_plain(f"http://{host}:{port}")
+        if options.secure_port:
+            host, port = await server.start_secure(options)
+            shown = f"[{host}]" if ":" in host else host
+            log.info(f"Serving securely on {shown}:{port}")
+
+    async def _on_side(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(self._side.spawn(work))
+
+    def _shown(self, scheduler: RunningScheduler, health: Health) -> Shown:
+        gates = self._options.live.gates
+        return Shown(
+            health=health,
+            metrics=self._metrics,
+            clock=self._clock,
+            configuration=self._configz,
+            plugins=lambda: stats(scheduler.profiles),
+            pods=scheduler.watching.pods,
+            is_leading=self._leads,
+            flags=self._options.flags if gates.enabled("ComponentFlagz") else {},
+            shows_status=gates.enabled("ComponentStatusz"),
+            is_profiled=self._configuration.enable_profiling,
+            release=gates.release,
+        )
+
+    def _leads(self) -> bool:
+        return not self._configuration.leader_election.leader_elect or self._is_leading.is_set()
 
     def _handle_signals(self, scheduler: RunningScheduler) -> None:
         loop = asyncio.get_running_loop()

@@ -93,7 +93,8 @@ class ProfileBuilder:
             point: [built[name].plugin for name in names] for point, names in wanted.plugins.items()
         }
         name = wanted.scheduler_name
-        return kind(name, plugins, wanted.weights, self.calls[name])
+        weights, calls = wanted.weights, self.calls[name]
+        return kind(name, plugins, weights, calls, wanted.placement_weights)
 
     def adopt(self, draft: DraftProfiles) -> list[Plugin]:
         """Take the draft into use. Return the plugins that are no longer used, for ``close``."""

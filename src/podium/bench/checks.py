@@ -15,6 +15,7 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodGroup,
     ResourceClaim,
 )
 from podium.bench.ops import (
@@ -23,6 +24,7 @@ from podium.bench.ops import (
     CreateMixedPods,
     CreateNamespaces,
     CreateNodes,
+    CreatePodGroups,
     CreatePods,
     CreatePodSets,
     CreateResourceClaims,
@@ -184,8 +186,9 @@ def _uses(op: Op) -> list[_Use]:
             return [use for inner in inner_ops for use in _uses(inner)]
         case CreateResourceClaims():
             return [_Use(op.template_path, ResourceClaim, op.count)]
-        case CreateAny():
-            return [_Use(op.template_path, ApiObject, op.count, op.template_params)]
+        case CreateAny() | CreatePodGroups():
+            kind = PodGroup if isinstance(op, CreatePodGroups) else ApiObject
+            return [_Use(op.template_path, kind, op.count, op.template_params)]
         case UpdateAny():
             return [_Use(op.template_path, ApiObject, op.count, is_update=True)]
         case Churn():

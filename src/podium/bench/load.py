@@ -16,7 +16,7 @@ import msgspec
 
 from podium.api.manifests import read_text
 from podium.bench.checks import Collecting, completed, contradiction, template_problem
-from podium.bench.ops import OPCODES, UNSUPPORTED, Op
+from podium.bench.ops import OPCODES, Op
 from podium.bench.parameters import Parameters
 from podium.bench.templates import Templates
 from podium.bench.thresholds import MetricSelector, Threshold, threshold_of
@@ -237,8 +237,6 @@ def problem_line(problems: Sequence[Problem]) -> str:
 
 
 def _unknown(opcode: Any) -> str:
-    if opcode in UNSUPPORTED:
-        return f"operation {opcode} cannot run: {UNSUPPORTED[opcode]}"
     hint = did_you_mean(opcode, OPCODES) if isinstance(opcode, str) else ""
     hint = hint or f"; there are: {', '.join(OPCODES)}"
     return f"no operation has opcode {show(opcode)}{hint}"

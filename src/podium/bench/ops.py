@@ -121,6 +121,13 @@ class CreateAny(Op, frozen=True, kw_only=True):
     template_params: dict[str, Any] = {}
 
 
+class CreatePodGroups(Op, frozen=True, kw_only=True):
+    count: Count
+    namespace: str
+    template_path: str
+    template_params: dict[str, Any] = {}
+
+
 class CreateResourceClaims(Op, frozen=True, kw_only=True):
     count: Count
     namespace: str
@@ -214,6 +221,7 @@ OPCODES: Mapping[str, type[Op]] = {
     "createPodSets": CreatePodSets,
     "createMixedPods": CreateMixedPods,
     "createAny": CreateAny,
+    "createPodGroups": CreatePodGroups,
     "createResourceClaims": CreateResourceClaims,
     "createResourceDriver": CreateResourceDriver,
     "allocResourceClaims": AllocResourceClaims,
@@ -226,9 +234,4 @@ OPCODES: Mapping[str, type[Op]] = {
     "stopCollectingMetrics": StopCollectingMetrics,
     "startCollectingProfile": StartCollectingProfile,
     "stopCollectingProfile": StopCollectingProfile,
-}
-
-# Operations of scheduler_perf that podium does not have, and why.
-UNSUPPORTED: Mapping[str, str] = {
-    "createPodGroups": "podium does not schedule pod groups",
 }

@@ -8,10 +8,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Final
 
 from podium.bench.compare import Comparison
+from podium.pictures import LIGHT, Theme, framed, text
 
 _WIDTH: Final = 820
 _MARGIN: Final = 16
@@ -20,29 +20,6 @@ _BAR, _NAME, _GAP = 20, 24, 12  # the heights of a bar, of a group's name, of th
 _TOP: Final = 74
 _LINE: Final = 18
 _CAPTION_CHARACTERS: Final = 118
-
-
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """Colours: the background, if it is painted, two sorts of text, and one for each series."""
-
-    background: str
-    text: str
-    faint: str
-    series: tuple[str, ...]
-
-    def css(self) -> str:
-        fills = {"background": self.background, "text": self.text, "faint": self.faint}
-        fills |= {f"series{number}": colour for number, colour in enumerate(self.series)}
-        return "".join(f".{name}{{fill:{colour}}}" for name, colour in fills.items())
-
-
-LIGHT: Final = Theme(
-    "#ffffff", "#1f2328", "#59636e", ("#2563c9", "#a8b1bc", "#d08a1d", "#3f9c6b", "#8f5bbd")
-)
-DARK: Final = Theme(
-    "#0d1117", "#f0f6fc", "#9198a1", ("#5a9bf8", "#5d6773", "#d9a441", "#57b98a", "#b98ae0")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,34 +61,18 @@ def comparison_chart(comparisons: Sequence[Comparison], title: str, caption: str
 
 
 def draw(chart: Chart, theme: Theme | None = None) -> str:
-    """Return the chart as SVG.
-
-    With a theme the background is left out. Without one the viewer's preference chooses between
-    light and dark, and the background is painted, so that the text is readable anywhere.
-    """
+    """Return the chart as SVG, in one theme or in the one that its viewer prefers."""
     caption = textwrap.wrap(chart.caption, _CAPTION_CHARACTERS)
     bottom = _top(chart) + len(chart.groups) * _group_height(chart)
     height = bottom + _LINE * len(caption) + _MARGIN // 2
-    parts = [_text(_MARGIN, 28, chart.title, "text", "font-size='17' font-weight='600'")]
+    parts = [text(_MARGIN, 28, chart.title, "text", "font-size='17' font-weight='600'")]
     parts += _legend(chart.series)
     parts += _groups(chart)
     parts += [
-        _text(_MARGIN, bottom + 10 + _LINE * number, line, "faint", "font-size='13'")
+        text(_MARGIN, bottom + 10 + _LINE * number, line, "faint", "font-size='13'")
         for number, line in enumerate(caption)
     ]
-    background = "" if theme else "<rect class='background' width='100%' height='100%'/>"
-    return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {height}' role='img'"
-        " font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif'>"
-        f"<title>{escape(_summary(chart))}</title><style>{_style(theme)}</style>"
-        f"{background}{''.join(parts)}</svg>\n"
-    )
-
-
-def _style(theme: Theme | None) -> str:
-    if theme is not None:
-        return theme.css()
-    return f"{LIGHT.css()}@media(prefers-color-scheme:dark){{{DARK.css()}}}"
+    return framed((_WIDTH, height), _summary(chart), parts, theme)
 
 
 def _group_height(chart: Chart) -> int:
@@ -122,7 +83,7 @@ def _legend(series: Sequence[str]) -> Iterator[str]:
     x = _MARGIN
     for number, name in enumerate(series):
         yield f"<rect x='{x}' y='44' width='14' height='14' rx='2' class='{_colour(number)}'/>"
-        yield _text(x + 21, 56, name, "text", "font-size='14'")
+        yield text(x + 21, 56, name, "text", "font-size='14'")
         x += 50 + 8 * len(name)
 
 
@@ -135,12 +96,12 @@ def _groups(chart: Chart) -> Iterator[str]:
     width = (_WIDTH - _MARGIN) // len(chart.panels)
     top, height = _top(chart), _group_height(chart)
     for number, name in enumerate(chart.groups):
-        yield _text(_MARGIN, top + number * height + 15, name, "text", "font-size='14'")
+        yield text(_MARGIN, top + number * height + 15, name, "text", "font-size='14'")
     for column, panel in enumerate(chart.panels):
         x = _MARGIN + column * width
         scale = (width - _MARGIN - _LABEL_WIDTH) / panel.longest
         if len(chart.panels) > 1:
-            yield _text(x, top - 10, panel.title, "faint", "font-size='14'")
+            yield text(x, top - 10, panel.title, "faint", "font-size='14'")
         for number, values in enumerate(panel.values):
             yield from _bars(panel, values, (x, top + number * height + _NAME), scale)
 
@@ -156,7 +117,7 @@ def _bars(
             f" class='{_colour(number)}'/>"
         )
         label = _label(values, number, panel.digits)
-        yield _text(x + length + 7, y + 14, label, "text", "font-size='14'")
+        yield text(x + length + 7, y + 14, label, "text", "font-size='14'")
         y += _BAR
 
 
@@ -185,7 +146,3 @@ def _summary(chart: Chart) -> str:
         for group, values in zip(chart.groups, panel.values, strict=True)
     ]
     return f"{chart.title} ({' against '.join(chart.series)}): {'; '.join(rows)}"
-
-
-def _text(x: float, y: float, content: str, sort: str, attributes: str) -> str:
-    return f"<text x='{x:.1f}' y='{y}' class='{sort}' {attributes}>{escape(content)}</text>"

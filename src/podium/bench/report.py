@@ -1,13 +1,9 @@
-"""What a benchmark prints: one aligned line per workload, and a progress bar on a terminal."""
+"""What a benchmark prints: one aligned line per workload."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from typing import Generic, TextIO, TypeVar
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import Generic, TypeVar
 
 from podium.bench.compare import Comparison, Contestant
 from podium.bench.result import Figures, LiveResult, Result
@@ -107,45 +103,3 @@ def _megabytes(amount: int | None) -> str:
 
 def _seconds(amount: float | None) -> str:
     return "-" if amount is None else f"{amount:,.2f}"
-
-
-class ProgressBar:
-    """Counts runs on stderr. Print other output with ``print``, which hides the bar meanwhile."""
-
-    def __init__(self, total: int) -> None:
-        console = Console(stderr=True)
-        self._begun = 0
-        # If redirected, stdout would go to this console, that is, to stderr.
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task("", total=total)
-
-    def __enter__(self) -> ProgressBar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def step(self, what: str) -> None:
-        """Show that the next run begins."""
-        self._progress.update(self._task, description=what, completed=self._begun)
-        self._begun += 1
-
-    def show(self, what: str) -> None:
-        """Show what the run is doing."""
-        self._progress.update(self._task, description=what)
-
-    def print(self, line: str, file: TextIO | None = None) -> None:
-        self._progress.stop()
-        print(line, file=file or sys.stdout, flush=True)
-        self._progress.start()

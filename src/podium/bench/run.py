@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from podium.api.objects import ApiObject, Namespace, Node, Pod, ResourceClaim, decode
+from podium.api.objects import ApiObject, Namespace, Node, Pod, PodGroup, ResourceClaim, decode
 from podium.bench.background import Churning, Deletions
 from podium.bench.claim_operations import ClaimOperations
 from podium.bench.load import Workload
@@ -29,6 +29,7 @@ from podium.bench.ops import (
     CreateMixedPods,
     CreateNamespaces,
     CreateNodes,
+    CreatePodGroups,
     CreatePods,
     CreatePodSets,
     CreateResourceClaims,
@@ -110,8 +111,14 @@ class _Run:
         self.create_namespace(op.namespace)
         self.create_made(template, op.namespace, op.count)
 
+    def create_pod_groups(self, op: CreatePodGroups) -> None:
+        template = self.templates.get(op.template_path, PodGroup, op.template_params, op.count)
+        self.create_made(template, op.namespace, op.count)
+
     def create_made(self, template: Template, namespace: str, count: int) -> None:
         """Create this many objects of a template."""
+        if template.kind is PodGroup:
+            raise WorkloadFailed("pod groups need a whole scheduler: --embedded or --kubeconfig")
         for index, serial in enumerate(self.next_serials(count)):
             self.claims.put(template.build(serial, namespace, index=index))
 
@@ -347,6 +354,7 @@ _PERFORM: Mapping[type[Op], Callable[[_Run, Any], None]] = {
     CreatePodSets: _Run.create_pod_sets,
     CreateMixedPods: _Run.create_mixed_pods,
     CreateAny: _Run.create_any,
+    CreatePodGroups: _Run.create_pod_groups,
     CreateResourceClaims: _Run.create_claims,
     CreateResourceDriver: lambda run, op: run.claims.create_driver(op),
     AllocResourceClaims: lambda run, op: run.claims.allocate(op),

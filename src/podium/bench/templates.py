@@ -32,10 +32,6 @@ _NAMESPACE_NAME = "kubernetes.io/metadata.name"
 _STAND_IN: Final = "90706050"
 _STAND_INS: Final = re.compile(rb"90706050(\d\d)")
 _MOST_STAND_INS: Final = 100
-# Fields of pods that podium's scheduler would ignore, and a benchmark must not.
-_UNSUPPORTED: Final = {
-    "schedulingGroup": "podium does not schedule pod groups",
-}
 
 CLUSTER_SCOPED: Mapping[str, type[ApiObject]] = {
     kind.__name__: kind
@@ -59,6 +55,7 @@ NAMESPACED: Mapping[str, type[ApiObject]] = {
         objects.PersistentVolumeClaim,
         Pod,
         objects.PodDisruptionBudget,
+        objects.PodGroup,
         objects.ReplicaSet,
         objects.ReplicationController,
         objects.ResourceClaim,
@@ -238,15 +235,7 @@ def _kind(plain: Mapping[str, Any]) -> type[ApiObject]:
         raise PodiumError(f"no template can be of kind {name!r}; there are: {', '.join(KINDS)}")
     if not isinstance(plain.get("metadata") or {}, dict):
         raise PodiumError("metadata: must be an object")
-    if name == "Pod":
-        _check_supported(plain.get("spec"))
     return KINDS[name]
-
-
-def _check_supported(spec: Any) -> None:
-    for field, reason in _UNSUPPORTED.items():
-        if isinstance(spec, dict) and spec.get(field):
-            raise PodiumError(f"spec.{field}: {reason}")
 
 
 def _defaulted(plain: Mapping[str, Any]) -> dict[str, Any]:

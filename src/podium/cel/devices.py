@@ -11,12 +11,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 from podium.cel import types
+from podium.cel.attribute_reads import attributes_read
 from podium.cel.closures import Evaluate
 from podium.cel.compilation import compile_expression
 from podium.cel.environment import Environment, Shape
 from podium.cel.kubernetes import BASE
 from podium.cel.lists import INCLUDES, LIMITED_INCLUDES
 from podium.cel.macros import BINDINGS
+from podium.cel.parser import parse
 from podium.cel.quantities import QUANTITY, parse_quantity
 from podium.cel.semvers import parse_semver
 from podium.cel.types import Type, map_of
@@ -124,10 +126,15 @@ def _attribute(name: str, attribute: Mapping[str, Any], has_lists: bool) -> Valu
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """A compiled selector; ``cost`` is the most that one evaluation can cost."""
+    """A compiled selector; ``cost`` is the most that one evaluation can cost.
+
+    ``attributes`` are the names of the attributes whose values it may read, without their domains;
+    ``None`` if it may read all.
+    """
 
     text: str
     cost: int
+    attributes: frozenset[str] | None
     _run: Evaluate
     _locals: tuple[None, ...]
 
@@ -167,7 +174,9 @@ def compile_selector(text: str, release: Release, *, is_new: bool = False) -> Se
         found = compiled.output
         raise InvalidExpression(f"must evaluate to bool or the unknown type, not {found}")
     program = compiled.program
-    return Selector(text, compiled.cost, program.run, tuple(program.frame()))
+    tree = parse(text, environment.macros, has_quoted_names=environment.has_quoted_names)
+    reads = attributes_read(tree)
+    return Selector(text, compiled.cost, reads, program.run, tuple(program.frame()))
 
 
 def with_hint(error: str, release: Release) -> str:

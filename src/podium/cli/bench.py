@@ -15,14 +15,16 @@ import msgspec
 from podium import app
 from podium.bench.load import LoadOptions, Workload, load_file, problem_line
 from podium.bench.repeat import repeat
-from podium.bench.report import IN_PROCESS, LIVE, ComparisonTable, ProgressBar, Table
+from podium.bench.report import IN_PROCESS, LIVE, ComparisonTable, Table
 from podium.bench.run import run as run_workload
 from podium.bench.thresholds import with_threshold
 from podium.cli.arguments.measurement import DEFAULT_RUNS
 from podium.cli.arguments.parser import BAD_INPUT
 from podium.cli.messages import FAILED, prefixed, print_error
+from podium.cli.progress import RunsBar
 from podium.clock import Clock
 from podium.config.load import read, read_default, text_of
+from podium.cycle.record import Records, usual_budget
 from podium.errors import ConfigError, PodiumError, WorkloadFailed
 from podium.framework.handle import Client
 
@@ -155,6 +157,7 @@ def build_core(workload: Workload, clock: Clock, client: Client) -> app.OfflineC
         clock=clock,
         client=client,
         reuses=gates.enabled("OpportunisticBatching"),
+        records=Records(budget=usual_budget()),  # as a running scheduler keeps them
     )
 
 
@@ -204,13 +207,13 @@ def _run_all(
     args: argparse.Namespace,
     runs: int,
     table: Lines[R],
-    measure: Callable[[str, Workload, ProgressBar], R],
+    measure: Callable[[str, Workload, RunsBar], R],
 ) -> int:
     as_text = args.output == "text"
     runnable = [(path, workload) for path, workload in chosen if not workload.problems]
     status = _report_problems(chosen)
     has_header = False
-    with ProgressBar(len(runnable) * runs) as bar:
+    with RunsBar(len(runnable) * runs) as bar:
         for path, workload in runnable:
             try:
                 result = measure(path, workload, bar)

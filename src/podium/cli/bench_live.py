@@ -18,9 +18,9 @@ from podium.bench.live.run import LiveOptions, connect, run
 from podium.bench.live.server import serve
 from podium.bench.load import Workload
 from podium.bench.plot import comparison_chart, draw
-from podium.bench.report import ProgressBar
 from podium.bench.result import LiveResult, median_of
 from podium.cli.messages import FAILED, prefixed, print_error
+from podium.cli.progress import RunsBar
 from podium.clock import LoopClock
 from podium.errors import PodiumError
 from podium.live import event_loop
@@ -39,7 +39,7 @@ def live_options(args: argparse.Namespace) -> LiveOptions:
     )
 
 
-def median_run(workload: Workload, options: LiveOptions, runs: int, bar: ProgressBar) -> LiveResult:
+def median_run(workload: Workload, options: LiveOptions, runs: int, bar: RunsBar) -> LiveResult:
     """Return the median of several runs of a workload."""
     results = []
     for number in range(runs):
@@ -48,7 +48,7 @@ def median_run(workload: Workload, options: LiveOptions, runs: int, bar: Progres
     return median_of(results)
 
 
-def _run_once(workload: Workload, options: LiveOptions, bar: ProgressBar) -> LiveResult:
+def _run_once(workload: Workload, options: LiveOptions, bar: RunsBar) -> LiveResult:
     def tell(what: str) -> None:
         bar.show(f"{workload.name}: {what}")
 
@@ -70,7 +70,7 @@ class Comparing:
     def has_failures(self) -> bool:
         return any(comparison.failures for comparison in self.found)
 
-    def compare(self, workload: Workload, bar: ProgressBar) -> Comparison:
+    def compare(self, workload: Workload, bar: RunsBar) -> Comparison:
         """Run all schedulers; print the errors of those that fail."""
 
         def measure(scheduler: str) -> LiveResult:

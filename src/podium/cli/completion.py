@@ -7,10 +7,10 @@ typed so far, and get the possible next words from the argument parser itself.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from podium.cli.arguments.parser import BAD_INPUT
+from podium.cli.arguments.parser import BAD_INPUT, Alternative, Parser
 from podium.cli.messages import print_error
 
 FILES: Final = ":files"  # tells the shell to complete file names
@@ -138,7 +138,11 @@ def _subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.Argument
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             return dict(action.choices)
-    return {}
+    return {name: other.parser for name, other in _alternatives(parser).items()}
+
+
+def _alternatives(parser: argparse.ArgumentParser) -> Mapping[str, Alternative]:
+    return parser.alternatives if isinstance(parser, Parser) else {}
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -151,6 +155,9 @@ def _arguments(position: _Position) -> Iterator[str]:
     """Yield subcommands, or values of the positional argument that comes next."""
     positional = [action for action in position.parser._actions if not action.option_strings]
     index = position.arguments
+    if index == 0:
+        for name, other in _alternatives(position.parser).items():
+            yield f"{name}\t{other.summary}"
     for action in positional:
         if isinstance(action, argparse._SubParsersAction):
             for choice in action._choices_actions:

@@ -1,104 +1,76 @@
-"""``podium demo``: place a thousand pods on a hundred nodes, and show the decisions."""
+"""``podium demo``: a cluster fills, a zone fails, a pod waits, and explain knows what helps."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import logging
-from collections.abc import Iterator
-from typing import Final
-
-from rich.console import Console
+import shlex
+from pathlib import Path
 
 from podium import config
-from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
-from podium.apiserver.statuses import Json
+from podium.apiserver.embedded_cluster import EmbeddedCluster
 from podium.app.embedded import Schedule
-from podium.cli import demo_show, kubeconfig, state_file, terminal, up
-from podium.cli.state_file import StateFile
-from podium.clock import sleep
+from podium.cli import demo_workloads, kubeconfig, state_file, terminal, up
+from podium.cli.arguments.options import DEFAULT_NAME
+from podium.cli.dashboard_client import DashboardClient
+from podium.cli.demo_show import Stage
+from podium.cli.demo_story import Story
+from podium.cli.next_steps import dashboard_link, program
+from podium.cli.state_file import RunningCluster, StateFile
 from podium.errors import PodiumError
-from podium.live.running import RunningScheduler
-
-NODES = 100
-_REFRESH_SECONDS = 0.2
-
-_APART: Final = {
-    "podAntiAffinity": {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {
-                "topologyKey": "kubernetes.io/hostname",
-                "labelSelector": {"matchLabels": {"app": "cache"}},
-            }
-        ]
-    }
-}
-# By name: replicas, the cpu request of each, and the rest of the pod spec.
-WORKLOADS: Final[dict[str, tuple[int, str, Json]]] = {
-    "web": (700, "500m", {}),
-    "cache": (150, "1", {"affinity": _APART}),  # one per node: fifty too many
-    "training": (100, "250m", {"nodeSelector": {"gpu": "a100"}}),  # there is no such node
-    "giant": (50, "32", {}),  # larger than every node
-}
-PODS: Final = sum(replicas for replicas, _, _ in WORKLOADS.values())
 
 
 def run(args: argparse.Namespace) -> int:
     path = args.state_file or state_file.default_path(args.name)
     context_file = (args.kubeconfig or kubeconfig.default_path()).absolute()
     logging.basicConfig(level=logging.ERROR)
+
+    async def show(cluster: EmbeddedCluster, running: RunningCluster) -> bool:
+        return await tell(cluster, running, args.state_file)
+
     try:
         with StateFile(path) as file:
             files = up.ClusterFiles(args.name, context_file, file, None)
-            options = ClusterOptions(NODES)
-            schedule = Schedule(config.default)
-            return asyncio.run(up.serve(options, schedule, files, show))
+            return asyncio.run(
+                up.serve(demo_workloads.options(), Schedule(config.default), files, show)
+            )
     except PodiumError as error:
         return up.refuse(error)
 
 
-async def show(cluster: EmbeddedCluster, scheduler: RunningScheduler) -> None:
-    """Create the workloads, follow their pods, and explain two decisions."""
+async def tell(cluster: EmbeddedCluster, running: RunningCluster, file: Path | None) -> bool:
+    """Tell the story; return whether the cluster goes on after it: for people, not for pipes."""
     console = terminal.console()
-    console.print(f"\n[heading]{PODS:,} pods are created[/heading]")
-    for manifest in manifests():
-        cluster.cluster.create("deployments.apps", manifest)
-    progress = await _follow(cluster, scheduler, console)
-    records = scheduler.scheduler.services.records
-    for title, record in demo_show.examples(progress, records):
-        weights = scheduler.profiles[record.profile].weights
-        console.print(f"\n[heading]{title}[/heading]")
-        demo_show.print_record(demo_show.record_text(record, weights), console)
-    console.print("\nThe cluster keeps running. To stop it: Ctrl-C", style="note")
+    zones = len(demo_workloads.ZONES)
+    console.print(f"[heading]podium demo[/heading]: {running.nodes} nodes in {zones} zones")
+    console.print(f"dashboard: {dashboard_link(running)}\n", markup=False)
+    client = DashboardClient(running.scheduler, running.key)
+    with Stage(console) as stage:
+        await Story(cluster, client, stage, is_slow=console.is_terminal).tell()
+    keeps_on = console.is_terminal
+    when = "Try next in another terminal, while the cluster runs" if keeps_on else "Try next"
+    console.print(f"\n[heading]{when}[/heading]")
+    for command in next_commands(running, file) if keeps_on else _FRESH:
+        console.print(f"  {program()} {command}", markup=False)
+    if keeps_on:
+        console.print("\nCtrl-C ends the cluster and leaves nothing behind", style="note")
+    return keeps_on
 
 
-async def _follow(
-    cluster: EmbeddedCluster, scheduler: RunningScheduler, console: Console
-) -> demo_show.Progress:
-    """Show how many pods are placed, until every pod is placed or pending."""
-    start = cluster.clock.now()
-    with demo_show.Display(console) as display:
-        while True:
-            progress = demo_show.Progress.of(scheduler.watching.pods())
-            display.show(progress, cluster.clock.now() - start)
-            if progress.seen == PODS and progress.is_settled:
-                return progress
-            await sleep(cluster.clock, _REFRESH_SECONDS)
+_FRESH = ("up --nodes 50 --detach", "top", "dashboard --open")
 
 
-def manifests() -> Iterator[Json]:
-    """Yield a Deployment for each workload."""
-    for name, (replicas, cpu, rest_of_spec) in WORKLOADS.items():
-        container = {"name": "c", "image": f"{name}:1", "resources": {"requests": {"cpu": cpu}}}
-        labels = {"app": name}
-        yield {
-            "metadata": {"name": name, "namespace": "default"},
-            "spec": {
-                "replicas": replicas,
-                "selector": {"matchLabels": labels},
-                "template": {
-                    "metadata": {"labels": labels},
-                    "spec": {"containers": [container], **rest_of_spec},
-                },
-            },
-        }
+def next_commands(running: RunningCluster, file: Path | None) -> tuple[str, str, str]:
+    """Return what to try on this cluster; options name it if it is not the usual one."""
+    named = "" if running.name == DEFAULT_NAME else f" --name {running.name}"
+    named += "" if file is None else f" --state-file {shlex.quote(str(file))}"
+    is_usual = Path(running.kubeconfig) == kubeconfig.default_path().absolute()
+    where = "" if is_usual else f" --kubeconfig {shlex.quote(running.kubeconfig)}"
+    if where or running.name != DEFAULT_NAME:
+        where += f" --context {kubeconfig.context_of(running.name)}"
+    return (
+        f"top{named}",
+        f"explain pod {demo_workloads.DATABASE}{where}",
+        f"dashboard --open{named}",
+    )

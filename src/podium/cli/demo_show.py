@@ -1,162 +1,166 @@
-"""What `podium demo` shows: how many pods are placed or pending, and single decisions."""
+"""What `podium demo` shows: a live heat map of nodes above the story; plain lines in a pipe."""
 
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
-from podium.api.objects import Pod
-from podium.cycle.record import Record
+from podium.cli.terminal import BAD, GOOD, HEADING, LEVEL, WARNING
+from podium.dashboard.node_map import CORDONED
+from podium.dashboard.values import NodeMap, Overview
 
-_INDENT = 4  # characters
-
-
-@dataclass(slots=True)
-class Progress:
-    """How many pods are placed and pending; ``reasons`` counts the pending ones by reason."""
-
-    placed: set[str] = field(default_factory=set)  # keys of pods
-    pending: set[str] = field(default_factory=set)
-    reasons: Counter[str] = field(default_factory=Counter)
-    undecided: int = 0  # pods that were not attempted yet
-
-    @classmethod
-    def of(cls, pods: Iterable[Pod]) -> Progress:
-        found = cls()
-        for pod in pods:
-            found._add(pod)
-        return found
-
-    def _add(self, pod: Pod) -> None:
-        why = why_pending(pod)
-        if pod.node_name:
-            self.placed.add(pod.key)
-        elif why:
-            self.pending.add(pod.key)
-            self.reasons[why] += 1
-        else:
-            self.undecided += 1
-
-    @property
-    def seen(self) -> int:
-        return len(self.placed) + len(self.pending) + self.undecided
-
-    @property
-    def is_settled(self) -> bool:
-        return not self.undecided
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
+_EMPTY, _CORDONED, _GONE = "·", "–", "×"
+_FULL: Final = 850  # a node is shown as full from this share on, in thousandths
+_WIDE: Final = 2  # width of a tile in cells, if there is room
+_TITLES: Final = 20  # width of the column of chapter titles, in cells
+_LEAST_ROOM: Final = 20
 
 
-def why_pending(pod: Pod) -> str:
-    """Return why nodes refused the pod, without the sentence about preemption; "" if unknown."""
-    for condition in pod.status.conditions:
-        if condition.type == "PodScheduled" and condition.status == "False":
-            return condition.message.split(". ")[0].rstrip(".")
-    return ""
+class HeatMap:
+    """Every node as a tile, by zone. A node that is gone keeps its place."""
+
+    def __init__(self) -> None:
+        self._zones: dict[str, dict[str, Text]] = {}
+
+    def look(self, nodes: NodeMap) -> None:
+        for tiles in self._zones.values():
+            for name in tiles:
+                tiles[name] = Text(_GONE, BAD)
+        cpu = nodes.columns.get("cpu", [0] * len(nodes.names))
+        for name, zone, share, flags in zip(
+            nodes.names, nodes.zones, cpu, nodes.flags, strict=True
+        ):
+            self._zones.setdefault(zone, {})[name] = tile(share, flags)
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """Return a line or more for each zone: as many tiles as fit."""
+        names = max(map(len, self._zones), default=0)
+        most = max(map(len, self._zones.values()), default=0)
+        room = width - names - 2
+        wide = _WIDE if most * (_WIDE + 1) <= room else 1
+        fitting = max(room // (wide + 1), 1)
+        for zone in sorted(self._zones):
+            tiles = [_widened(each, wide) for each in self._zones[zone].values()]
+            for start in range(0, len(tiles), fitting):
+                line = Text(f"{zone if not start else '':<{names}}  ")
+                yield line.append_text(Text(" ").join(tiles[start : start + fitting]))
 
 
-Row = tuple[int, str]
+def _widened(tile: Text, wide: int) -> Text:
+    """Repeat a level, so that it looks like a tile; other signs stay single."""
+    is_level = str(tile) in _LEVELS
+    return Text(str(tile) * wide if is_level else str(tile).center(wide), tile.style)
 
 
-def rows(progress: Progress, seconds: float) -> list[Row]:
-    """Return a number of pods and its description per line."""
-    rate = len(progress.placed) / seconds if seconds else 0.0
-    made = [(len(progress.placed), f"pods landed, {rate:.0f} per second")]
-    made += [(count, f"wait: {why}") for why, count in progress.reasons.most_common()]
-    if progress.undecided:
-        made.append((progress.undecided, "are next"))
-    return made
+def tile(share: int, flags: int) -> Text:
+    """Return a node as one character, whose height is the share of its cpu that is requested."""
+    if share <= 0:
+        return Text(_CORDONED if flags & CORDONED else _EMPTY, "note")
+    level = min(share * len(_LEVELS) // 1000, len(_LEVELS) - 1)
+    return Text(_LEVELS[level], WARNING if share >= _FULL else LEVEL)
 
 
-class Display:
-    """Redraws the progress on a terminal; elsewhere prints the result at the end."""
+def legend() -> Text:
+    return Text.assemble(
+        ("▁", LEVEL), " to ", ("█", WARNING), " cpu  ",
+        (_EMPTY, "note"), " empty  ", (_CORDONED, "note"), " cordoned  ", (_GONE, BAD), " gone",
+    )  # fmt: skip
+
+
+class Stage:
+    """``with Stage(console) as stage:`` shows chapters: each begins, and ends with a result."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
-        self._rows: list[Row] = []
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._map = HeatMap()
+        self._overview: Overview | None = None
+        self._told: list[tuple[str, Text]] = []
+        self._title = ""
+        self._drawn: list[Text] = []
 
-    def __enter__(self) -> Display:
-        if self._live is not None:
+    @property
+    def is_terminal(self) -> bool:
+        return self._console.is_terminal
+
+    def __enter__(self) -> Stage:
+        if self.is_terminal:
             self._live.start()
         return self
 
-    def show(self, progress: Progress, seconds: float) -> None:
-        self._rows = rows(progress, seconds)
-        if self._live is not None:
-            self._live.update(_table(self._rows), refresh=True)
-
     def __exit__(self, *_: object) -> None:
-        if self._live is not None:
+        """Leave the whole story on the terminal."""
+        if self.is_terminal:
             self._live.stop()
+            self._console.print(Group(*self._picture(), *self._story()))
+
+    def begin(self, title: str) -> None:
+        self._title = title
+        self._draw()
+
+    def end(self, result: str) -> None:
+        self._tell(Text(result))
+
+    def end_with_choice(self, choices: Sequence[str], chosen: str) -> None:
+        """Tell all choices, a line each, with a mark at the chosen one."""
+        for number, choice in enumerate(choices):
+            sign, style = ("→ ", GOOD) if choice == chosen else ("  ", "")
+            self._tell(Text(sign + choice, style), "" if number else self._title)
+
+    def _tell(self, result: Text, title: str | None = None) -> None:
+        title = self._title if title is None else title
+        self._title = ""
+        self._told.append((title, result))
+        if not self.is_terminal:
+            self._console.print(f"{title:<{_TITLES}}{result}", markup=False)
+        self._draw()
+
+    def look(self, overview: Overview, nodes: NodeMap) -> None:
+        self._overview = overview
+        self._map.look(nodes)
+        self._draw()
+
+    # --- drawing ---------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        if not self.is_terminal:
             return
-        for count, what in self._rows:  # no wrapping in a pipe
-            self._console.print(f"{count:>4}  {what}", markup=False)
+        picture, story = list(self._picture()), list(self._story())
+        room = max(self._console.height - len(picture) - 1, 1)
+        drawn = [*picture, *story[-room:]]
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self._live.update(Group(*drawn), refresh=True)
 
+    def _picture(self) -> Iterator[Text]:
+        yield from self._map.lines(self._console.width)
+        line = Text()
+        if self._overview is not None:
+            found = self._overview
+            line.append(f"{found.pods:>3} pods, {found.pending:>2} pending", HEADING)
+            line.append(f", {found.bound_per_second:>3.0f} pods/s   ")
+        line.append_text(legend())
+        line.truncate(self._console.width, overflow="ellipsis")
+        yield line
+        yield Text()
 
-def _table(shown: Iterable[Row]) -> Table:
-    made = Table(show_header=False, box=None, pad_edge=False)
-    made.add_column(justify="right", min_width=4)
-    for count, what in shown:
-        made.add_row(str(count), Text(what))
-    return made
+    def _story(self) -> Iterator[Text]:
+        for title, result in self._told:
+            yield from self._chapter(title, result)
+        if self._title:
+            yield Text(f"  {self._title} …", HEADING)
 
-
-def examples(progress: Progress, records: Iterable[Record]) -> Iterator[tuple[str, Record]]:
-    """Yield a decision about a placed pod, if possible a scored one, and a pending pod."""
-    known = list(records)[::-1]
-    placed = [record for record in known if record.node and record.pod in progress.placed]
-    pending = [record for record in known if record.pod in progress.pending]
-    placed.sort(key=lambda record: not record.best)
-    if placed:
-        yield "why a pod landed where it did", placed[0]
-    if pending:
-        yield "why a pod waits", pending[0]
-
-
-def print_record(text: str, console: Console) -> None:
-    """Print a decision; on a terminal, long lines are wrapped with more indentation."""
-    for line in text.splitlines():
-        indent = " " * (len(line) - len(line.lstrip()) + _INDENT)
-        lines = textwrap.wrap(
-            line,
-            console.width,
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        console.print("\n".join(lines) if console.is_terminal else line, markup=False)
-
-
-def record_text(record: Record, weights: Mapping[str, int]) -> str:
-    """Describe a decision in a few lines; ``weights`` are those of its profile."""
-    attempt = f"attempt {record.attempt}, {record.seconds.get('cycle', 0) * 1000:.2f} ms"
-    lines = [f"pod {record.pod} ({attempt})"]
-    if record.node:
-        lines.append(f"  -> {record.node}: {record.feasible} of {record.nodes} nodes were feasible")
-        lines += [
-            f"     {best.name}: {best.total} = {_sum(best.scores, weights)}" for best in record.best
-        ]
-        if record.tied > 1:
-            lines.append(f"     {record.tied} nodes shared the highest total")
-    else:
-        lines.append(f"  {record.message}")
-    for (plugin, reason), count in sorted(record.rejected.items(), key=lambda item: -item[1]):
-        lines.append(f"     {plugin} refused {count}: {reason}")
-    return "\n".join(lines)
-
-
-def _sum(scores: Mapping[str, int], weights: Mapping[str, int]) -> str:
-    """Show a total as scores times weights; scores of extenders have no weight."""
-    parts = []
-    for name, score in scores.items():
-        weight = weights.get(name, 1)
-        if score and weight:
-            parts.append(f"{name} {score}" if weight == 1 else f"{name} {score} x {weight}")
-    return " + ".join(parts) or "0"
+    def _chapter(self, title: str, result: Text) -> Iterator[Text]:
+        room = max(self._console.width - _TITLES - 2, _LEAST_ROOM)
+        text = str(result)
+        indent = " " * (len(text) - len(text.lstrip(" →")))
+        sign = ("✓ ", GOOD) if title else ("  ", "")
+        for piece in textwrap.wrap(text, room, subsequent_indent=indent):
+            yield Text.assemble(sign, (f"{title:<{_TITLES}}", HEADING), (piece, result.style))
+            sign, title = ("  ", ""), ""

@@ -12,7 +12,7 @@ from typing import Final, TextIO
 from podium.app.plugin_loading import Source
 from podium.cli import state_file
 from podium.cli.messages import FAILED, prefixed
-from podium.cli.next_steps import down_command, print_next_steps
+from podium.cli.next_steps import down_command, open_dashboard, print_next_steps
 from podium.errors import PodiumError
 
 _LOG_LINES: Final = 20
@@ -28,6 +28,8 @@ def start(args: argparse.Namespace, path: Path) -> int:
     running = state_file.find_running(path)
     if is_ready and running is not None:
         print_next_steps(running, down_command(running), log)
+        if args.open:
+            open_dashboard(running)
         return 0
     status = process.wait()
     lines = log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
@@ -71,7 +73,12 @@ def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
     command = [sys.executable, "-m", "podium", "up", f"--ready-fd={ready_fd}"]
     command += [f"--port={args.port}", f"--speed={args.speed}", f"--name={args.name}"]
     command += [f"--state-file={path.absolute()}"]
-    command += [f"--kubernetes-version={args.kubernetes_version}"]
+    if args.kubernetes_version:
+        command.append(f"--kubernetes-version={args.kubernetes_version}")
+    if args.source:
+        command.append(f"--from={args.source.absolute()}")
+    if args.freeze:
+        command.append("--freeze")
     if args.nodes is not None:
         command.append(f"--nodes={args.nodes}")
     for template in args.node_template:
@@ -81,6 +88,7 @@ def _command(args: argparse.Namespace, path: Path, ready_fd: int) -> list[str]:
     if args.config:
         command.append(f"--config={args.config.absolute()}")
     command += [f"--plugin={_absolute(source)}" for source in args.plugin]
+    command += [f"--feature-gates={','.join(args.feature_gates)}"] * bool(args.feature_gates)
     if args.watch:
         command.append("--watch")
     if args.no_scheduler:

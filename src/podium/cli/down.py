@@ -20,10 +20,22 @@ _NONE = "no cluster is running"
 def run(args: argparse.Namespace) -> int:
     path = args.state_file or state_file.default_path(args.name)
     try:
+        if args.save:
+            _save(path, args.save, args.name)
         return _stop(path, args.name)
     except PodiumError as error:
         print_error(error)
         return FAILED
+
+
+def _save(path: Path, file: Path, name: str) -> None:
+    """Save a snapshot of a running cluster; if that fails, the cluster goes on."""
+    running = state_file.find_running(path)
+    if running is None:
+        raise PodiumError(f"nothing to save: {_nothing_to_stop(name)}")
+    from podium.cli import snapshot_saving  # loaded only when it is asked for
+
+    snapshot_saving.save_running(running, file)
 
 
 def _stop(path: Path, name: str) -> int:
@@ -34,6 +46,8 @@ def _stop(path: Path, name: str) -> int:
             kubeconfig.remove_context(Path(found.kubeconfig), found.url, context)
             path.unlink(missing_ok=True)
         print(prefixed(_nothing_to_stop(name)))
+        if found is None and _has_text(path):
+            print_error(f"{path} is not a state file of podium; delete it if nothing else needs it")
         return 0
     if found is None:
         raise PodiumError(f"{path}: its cluster is starting; try again in a moment")
@@ -48,6 +62,10 @@ def _stop(path: Path, name: str) -> int:
         raise PodiumError(f"process {found.pid} has not ended after {_TIMEOUT_SECONDS:g} seconds")
     print(prefixed(f"the cluster at {found.url} has ended"))
     return 0
+
+
+def _has_text(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
 
 
 def _nothing_to_stop(name: str) -> str:

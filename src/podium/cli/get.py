@@ -13,9 +13,9 @@ import yaml
 from rich.text import Text
 
 from podium.apiserver.statuses import Json
-from podium.cli import kubeconfig, state_file, terminal
+from podium.cli import kubeconfig, pod_groups, state_file, terminal
 from podium.cli.messages import FAILED, print_error
-from podium.cli.resources import Resource, Resources, split_names
+from podium.cli.resources import PODS, Resource, Resources, split_names
 from podium.cli.session import TABLE, Session
 from podium.cli.state_file import RunningCluster
 from podium.cli.terminal import BAD, GOOD, HEADING
@@ -57,7 +57,7 @@ def _show(
     api: Session, kinds: Sequence[Resource], names: Sequence[str], args: argparse.Namespace
 ) -> None:
     if _is_table(args):
-        _print_tables(kinds, [_answers(api, kind, names, args, TABLE) for kind in kinds], args)
+        _print_tables(kinds, [_tables(api, kind, names, args) for kind in kinds], args)
         return
     objects = [
         obj
@@ -72,6 +72,20 @@ def _show(
         return
     only = objects[0] if names and len(objects) == 1 else None
     _dump(only or {"apiVersion": "v1", "kind": "List", "items": objects}, args.output)
+
+
+def _tables(
+    api: Session, kind: Resource, names: Sequence[str], args: argparse.Namespace
+) -> list[Json]:
+    """Return the server's tables; those of pod groups with columns about their pods."""
+    tables = _answers(api, kind, names, args, TABLE)
+    if not pod_groups.is_groups(kind.group, kind.plural):
+        return tables
+    answers = _answers(api, kind, names, args)
+    groups = [obj for answer in answers for obj in _unpacked(answer, kind)]
+    pods = api.get(PODS.path(None if args.all_namespaces else args.namespace))["items"] or []
+    wide = args.output == "wide"
+    return [pod_groups.table_of(table, groups, pods, wide) for table in tables]
 
 
 def _answers(
@@ -139,12 +153,19 @@ def table_rows(
     rows = []
     for row in table.get("rows") or []:
         values = [row["cells"][index] for index, _ in _shown_columns(first, args)]
-        cells = ["<none>" if value is None else str(value) for value in values]
+        cells = [_cell(value) for value in values]
         if kind is not None and cells:
             cells[0] = f"{kind.title}/{cells[0]}"
         namespace = row["object"]["metadata"].get("namespace", "")
         rows.append([namespace, *cells] if args.all_namespaces else cells)
     return rows
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as kubectl prints it; a column of a custom resource may hold an object."""
+    if isinstance(value, dict | list):
+        return msgspec.json.encode(value).decode()
+    return "<none>" if value is None else str(value)
 
 
 def _shown_columns(table: Json, args: argparse.Namespace) -> list[tuple[int, Json]]:
@@ -216,7 +237,7 @@ def show_clusters(names: Sequence[str], args: argparse.Namespace) -> None:
         raise PodiumError(f'no cluster "{unknown[0]}" is running; {there}')
     chosen = [found[name] for name in names or found]
     if args.output in ("json", "yaml"):
-        _dump([msgspec.to_builtins(running) for running in chosen], args.output)
+        _dump([_without_key(running) for running in chosen], args.output)
     elif args.output == "name":
         print("".join(f"{running.name}\n" for running in chosen), end="")
     elif chosen:
@@ -226,6 +247,13 @@ def show_clusters(names: Sequence[str], args: argparse.Namespace) -> None:
         TablePrinter([*header, "KUBECONFIG", "PID"] if wide else header).print(rows)
     else:
         print("No clusters found; start one with: podium up --detach", file=sys.stderr)
+
+
+def _without_key(running: RunningCluster) -> Json:
+    """Return what may be shown: whoever has the key can make links to the dashboard."""
+    shown: Json = msgspec.to_builtins(running)
+    del shown["key"]
+    return shown
 
 
 def _cluster_row(running: RunningCluster, wide: bool) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from podium import files
 from podium.api.manifests import read_text
 from podium.apiserver.statuses import Json
 from podium.cli.arguments.options import DEFAULT_NAME
@@ -125,16 +125,13 @@ def _others(config: Json, group: str, name: str) -> list[Json]:
 
 def write(path: Path, config: Json) -> None:
     """Replace the file in one step, so that no reader sees half of it."""
-    target = path.resolve()  # a link stays a link
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "w") as file:  # mkstemp: only its owner can read it
-            yaml.safe_dump(config, file, sort_keys=False)
-        os.replace(name, target)
-    except OSError as error:
-        hint = "give another file with --kubeconfig"
-        raise PodiumError(f"{path}: cannot be written: {error}; {hint}") from error
+        path.resolve().parent.mkdir(parents=True, exist_ok=True)
+        with files.replacing(path) as file:
+            file.write(yaml.safe_dump(config, sort_keys=False).encode())
+    except (OSError, PodiumError) as error:
+        why = error if isinstance(error, PodiumError) else f"cannot be written: {error}"
+        raise PodiumError(f"{path}: {why}; give another file with --kubeconfig") from error
 
 
 def add_context(path: Path, url: str, context: str = CONTEXT) -> None:

@@ -30,6 +30,16 @@ def read_objects(names: Sequence[str]) -> list[tuple[str, Json]]:
     return found
 
 
+def read_pod(name: str) -> Json:
+    """Return the only object of a file, which must be a pod."""
+    objects = read_objects([name])
+    source, pod = objects[0]
+    if len(objects) != 1 or pod["kind"] != "Pod":
+        kinds = ", ".join(each["kind"] for _, each in objects[:5])
+        raise PodiumError(f"{source}: must hold one Pod, not {kinds}")
+    return pod
+
+
 def _texts(name: str) -> list[tuple[str, str]]:
     if name == "-":
         return [("standard input", _standard_input())]

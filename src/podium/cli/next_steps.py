@@ -5,14 +5,24 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+import time
+import webbrowser
 from pathlib import Path
 from typing import Final
 
 from podium.cli import kubeconfig, terminal
 from podium.cli.arguments.options import DEFAULT_NAME
+from podium.cli.messages import print_error
 from podium.cli.state_file import RunningCluster
+from podium.dashboard.links import link
 
 _PROGRAM: Final = "podium"
+
+
+def open_dashboard(running: RunningCluster) -> None:
+    """Open the dashboard in a browser, or say that there is none."""
+    if not webbrowser.open(dashboard_link(running)):
+        print_error("no browser could be opened; open the link above yourself")
 
 
 def print_next_steps(running: RunningCluster, end: str, log: Path | None = None) -> None:
@@ -23,6 +33,8 @@ def print_next_steps(running: RunningCluster, end: str, log: Path | None = None)
     out.print(f"kubeconfig: {_short(file)}, context {context}", markup=False)
     if running.scheduler:
         out.print(f"metrics: {running.scheduler}/metrics", markup=False)
+    if running.key:
+        out.print(f"dashboard: {dashboard_link(running)}", markup=False, soft_wrap=True)
     if log is not None:
         out.print(f"log: {_short(log)}", markup=False)
     is_usual = file == kubeconfig.default_path().absolute()
@@ -37,6 +49,11 @@ def print_next_steps(running: RunningCluster, end: str, log: Path | None = None)
     ):
         out.print(f"  {command}", markup=False)
     out.print(f"\nTo stop it: {end}", markup=False)
+
+
+def dashboard_link(running: RunningCluster) -> str:
+    """Return a link that signs a browser in, once."""
+    return link(running.scheduler, running.key, time.time())
 
 
 def nodes_of(running: RunningCluster) -> str:

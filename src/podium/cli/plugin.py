@@ -81,7 +81,10 @@ def _ask(server: str) -> Any:
     except (OSError, ValueError, msgspec.DecodeError) as error:
         cause = getattr(error, "reason", None) or error
         why = getattr(cause, "strerror", None) or cause
-        hint = "start one with podium up, or give its address with --server"
+        hint = (
+            "start one with podium up, or with podium scheduler --plain-http-port, and give its "
+            "address with --server"
+        )
         raise PodiumError(f"no scheduler answers at {url}: {why}; {hint}") from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Final
 from urllib.parse import quote
 
 from podium.apiserver.statuses import Json
@@ -41,6 +42,9 @@ class Resource:
         parts = ["namespaces", namespace] if namespace and self.namespaced else []
         parts += [self.plural, name] if name else [self.plural]
         return "/".join([prefix, *(quote(part, safe="") for part in parts)])
+
+
+PODS: Final = Resource("", "v1", "Pod", "pods", ("pods",), (), True)
 
 
 class Resources:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from podium.app import plugin_loading, process
+from podium.app import config_reloading, plugin_loading, process
+from podium.app.config_reloading import ConfigFile, Loaded
 from podium.app.feature_gates import LiveOptions
 from podium.app.own_plugins import in_tree_with_legacy
-from podium.cli import log_settings, scheduler_configuration
+from podium.app.tracing import traced
+from podium.cli import log_settings, scheduler_configuration, serving_options
 from podium.cli.arguments.parser import BAD_INPUT, Parser
 from podium.cli.arguments.scheduler_flags import Given, add_options
 from podium.cli.messages import print_error
@@ -17,6 +20,8 @@ from podium.cli.scheduler_configuration import Configured
 from podium.cli.version import podium_version
 from podium.config.dump import to_yaml
 from podium.config.feature_gates import FeatureGates
+from podium.dashboard import links
+from podium.dashboard.site import site
 from podium.errors import ConfigError, PodiumError, Problem
 from podium.logs import get_logger
 from podium.release import LATEST
@@ -37,7 +42,9 @@ def run(args: argparse.Namespace, plugins: Iterable[object] = ()) -> int:
         scheduler_configuration.log_notices(given, configured)
         if given.value("write-config-to"):
             return _write(configured, Path(given["write-config-to"]))
-        return _run(given, configured, gates)
+        with traced(args.tracing_config) as tracer:
+            longest = given.value("pod-max-in-unschedulable-pods-duration")
+            return _run(args, configured, LiveOptions(gates, longest, tracer=tracer))
     except PodiumError as error:
         print_error(error)
         return BAD_INPUT
@@ -50,16 +57,65 @@ def _configured(
     return scheduler_configuration.configure(Given(args), registry, gates)
 
 
-def _run(given: Given, configured: Configured, gates: FeatureGates) -> int:
+def _watched(
+    args: argparse.Namespace, configured: Configured, gates: FeatureGates
+) -> ConfigFile | None:
+    """Return the file that is read again when it changes; the plugins stay those of the start."""
+    if not args.watch_config:
+        return None
+    given = Given(args)
+    path = given.value("config")
+    if not path:
+        problem = Problem("--watch-config", "there is no file to watch: give one with --config")
+        raise ConfigError(serving_options.SOURCE, [problem])
+
+    def read() -> Loaded:
+        config_reloading.require_file(Path(path))
+        return _loaded(scheduler_configuration.configure(given, configured.registry, gates))
+
+    return ConfigFile(Path(path), _loaded(configured), read)
+
+
+def _loaded(configured: Configured) -> Loaded:
+    return Loaded(
+        configured.configuration,
+        configured.registry,
+        f"sha256:{configured.digest}",
+        lambda used: configured._replace(configuration=used).shown(),
+    )
+
+
+def _run(args: argparse.Namespace, configured: Configured, live: LiveOptions) -> int:
+    given = Given(args)
+    pages = _Pages(args.plugin) if args.dashboard else None
     options = process.ProcessOptions(
         configz=configured.shown(),
         master=given.value("master"),
-        bind_address=given.value("bind-address"),
-        secure_port=given.value("secure-port"),
+        serving=serving_options.read(given, args.plain_http_port),
+        flags=given.shown(),
         shows_hidden_metrics=bool(given.value("show-hidden-metrics-for-version")),
-        live=LiveOptions(gates, given.value("pod-max-in-unschedulable-pods-duration")),
+        live=live,
+        config_file=_watched(args, configured, live.gates),
+        site=pages.make if pages is not None else None,
+        on_plain=pages.print_link if pages is not None else lambda address: None,
     )
     return process.run(configured.configuration, options, configured.registry)
+
+
+class _Pages:
+    """The dashboard of this process. A link to it is printed, and another one after each use.
+
+    A link goes to the standard output and not to the log: whoever reads the log may not sign in.
+    """
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._key = links.new_key()
+        self._address = ""
+        self.make = site(self._key, sources, lambda: self.print_link(self._address))
+
+    def print_link(self, address: str) -> None:
+        self._address = address
+        print(f"dashboard: {links.link(address, self._key, time.time())}", flush=True)
 
 
 def _write(configured: Configured, path: Path) -> int:

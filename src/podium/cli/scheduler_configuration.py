@@ -6,32 +6,27 @@ All mistakes in a command line are collected into one ``ConfigError``.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import re
 from typing import Any, Final, NamedTuple
 
-from podium.cli import log_settings
+from podium.cli import log_settings, serving_options
 from podium.cli.arguments.scheduler_flags import Effect, Given
+from podium.cli.serving_options import SOURCE
 from podium.config import Configuration, export, feature_gates, validate
 from podium.config.dump import dump
 from podium.config.feature_gates import FeatureGates
 from podium.config.load import Reading, read, read_default, text_of
 from podium.config.problems import Problems
-from podium.errors import ConfigError, ServingError
+from podium.errors import ConfigError
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from podium.legacy.convert import as_v1
-from podium.live.serving import require_loopback
 from podium.logs import get_logger
 from podium.release import LATEST, RELEASES, Release
 
 log = get_logger(__name__)
 
-SOURCE: Final = "the command line"
-MOST_PORTS: Final = 65535
-UNSERVED: Final = (
-    "podium serves plain HTTP on a loopback address, without authentication; "
-    "leave it out, or serve nothing with --secure-port=0"
-)
 
 _ELECTION: Final = "leader-elect"
 _COMPONENT: Final = "kube"
@@ -55,6 +50,7 @@ class Configured(NamedTuple):
     reading: Reading
     source: str
     registry: Registry
+    digest: str = ""  # the SHA-256 of the file, as sha256sum prints it
 
     def written(self) -> dict[str, Any]:
         """Return it as kube-scheduler would write it; ``ConfigError`` if v1 cannot express it."""
@@ -64,23 +60,19 @@ class Configured(NamedTuple):
     def shown(self) -> dict[str, Any]:
         """Return it for ``/configz``: in podium's own form if v1 cannot express it."""
         try:
-            return self.written()
+            written = self.written()
         except ConfigError:
-            return export.effective(self.configuration)
+            written = export.effective(self.configuration)
+        file = {"path": self.source, "hash": f"sha256:{self.digest}"}
+        return {"componentconfig": written, **({"file": file} if self.digest else {})}
 
 
 def check(given: Given) -> FeatureGates:
     """Raise ``ConfigError`` for flags that podium cannot honour; return the feature gates."""
     problems = Problems()
-    serves = given.value("secure-port") != 0
-    refused = [Effect.REFUSED, Effect.UNSERVED] if serves else [Effect.REFUSED]
-    for flag in given.with_effect(*refused):
-        is_unserved = flag.effect is Effect.UNSERVED
-        why = UNSERVED if is_unserved else f"{flag.help}; leave it out"
-        problems.add(f"--{flag.name}", why)
-    _check_port(given.value("secure-port"), problems)
-    if serves:
-        _check_address(given.value("bind-address"), problems)
+    for flag in given.with_effect(Effect.REFUSED):
+        problems.add(f"--{flag.name}", f"{flag.help}; leave it out")
+    serving_options.check(given, problems)
     log_settings.check(given, problems)
     release = _emulated(given, problems)
     _check_versions(given, release, problems)
@@ -89,18 +81,6 @@ def check(given: Given) -> FeatureGates:
     log_settings.check_gates(given, gates, problems)
     problems.raise_if_any(SOURCE)
     return gates
-
-
-def _check_port(port: int, problems: Problems) -> None:
-    if not 0 <= port <= MOST_PORTS:
-        problems.add("--secure-port", f"{port} must be between 0 and {MOST_PORTS}, inclusive")
-
-
-def _check_address(host: str, problems: Problems) -> None:
-    try:
-        require_loopback(host)
-    except ServingError as error:
-        problems.add("--bind-address", str(error))
 
 
 def _emulated(given: Given, problems: Problems) -> Release:
@@ -155,9 +135,11 @@ def _check_versions(given: Given, release: Release, problems: Problems) -> None:
 
 def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configured:
     """Lay the flags over the file or the default configuration, as kube-scheduler does."""
-    path = given.value("config")
+    path, digest = given.value("config"), ""
     if path:
-        reading = read(text_of(path), registry, source=path, gates=gates, versions=VERSIONS)
+        text = text_of(path)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        reading = read(text, registry, source=path, gates=gates, versions=VERSIONS)
     else:
         reading = read_default(registry, gates=gates)
     laid_over = _with_fields(reading.configuration, given, honoured(given, reading))
@@ -169,7 +151,7 @@ def configure(given: Given, registry: Registry, gates: FeatureGates) -> Configur
         problems = Problems()
         validate.check(changed, problems)
         problems.raise_if_any(SOURCE)
-    return Configured(changed, reading, path or SOURCE, registry)
+    return Configured(changed, reading, path or SOURCE, registry, digest)
 
 
 def honoured(given: Given, reading: Reading) -> set[str]:

@@ -29,6 +29,7 @@ class RunningCluster(msgspec.Struct, frozen=True):
     nodes: int = 0
     scheduler: str = ""  # where its scheduler serves metrics; "" if it has none
     name: str = DEFAULT_NAME
+    key: str = ""  # makes links to the dashboard; the file is for its owner alone
 
 
 def default_path(name: str = DEFAULT_NAME, environment: Mapping[str, str] = os.environ) -> Path:
@@ -44,6 +45,12 @@ def running_clusters() -> Iterator[RunningCluster]:
     files = default_path().parent.glob("cluster*.json")
     found = [running for file in files if (running := find_running(file))]
     yield from sorted(found, key=lambda running: running.name)
+
+
+def none_runs() -> str:
+    """Say that no cluster runs under a name, and which ones run."""
+    others = ", ".join(running.name for running in running_clusters())
+    return f"no cluster runs under this name{f'; there are: {others}' if others else ''}"
 
 
 def already_running(running: RunningCluster | None) -> AlreadyRunning:
@@ -70,6 +77,7 @@ class StateFile:
         except (OSError, ValueError) as error:
             hint = "give another with --state-file"
             raise PodiumError(f"{self._path}: cannot be written: {error}; {hint}") from error
+        os.fchmod(file.fileno(), 0o600)
         if not _lock(file):
             file.close()
             raise already_running(find_running(self._path))
@@ -113,7 +121,7 @@ def check_ours(path: Path) -> None:
     except (OSError, ValueError) as error:
         raise PodiumError(f"{path}: cannot be read: {error}") from error
     if text.strip() and _parse(text) is None:
-        hint = "give another with --state-file"
+        hint = "delete it if nothing else needs it, or give another with --state-file"
         raise PodiumError(f"{path}: is not a state file of podium; {hint}")
 
 

@@ -10,9 +10,12 @@ import textwrap
 from collections.abc import Container, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 from rich.theme import Theme
+
+from podium.cli.messages import visible
 
 Cell: TypeAlias = str | Text
 Rows: TypeAlias = Sequence[Sequence[Cell]]  # all of one length
@@ -22,15 +25,25 @@ HEADING: Final = "heading"
 GOOD: Final = "good"
 BAD: Final = "bad"
 WARNING: Final = "warning"
-_STYLES = {HEADING: "bold", GOOD: "green", BAD: "red", WARNING: "yellow", "note": "dim"}
+LEVEL: Final = "level"  # a bar that fills; a full one has the style WARNING
+_STYLES = {HEADING: "bold", GOOD: "green", BAD: "red", WARNING: "yellow", LEVEL: "blue",
+           "note": "dim"}  # fmt: skip
 
 _GAP = 2
 _LEAST_ROOM = 20  # characters, for the last cell however narrow the terminal
 
 
+class _Console(Console):
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
+
+
 def console(*, stderr: bool = False, soft_wrap: bool = True) -> Console:
     """Return where a command prints; with ``soft_wrap`` no line is broken."""
-    return Console(highlight=False, soft_wrap=soft_wrap, stderr=stderr, theme=Theme(_STYLES))
+    return _Console(highlight=False, soft_wrap=soft_wrap, stderr=stderr, theme=Theme(_STYLES))
 
 
 def widths_of(rows: Rows) -> list[int]:

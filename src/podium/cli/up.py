@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 import os
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from podium import config
 from podium.apiserver.embedded_cluster import (
     ClusterOptions,
     EmbeddedCluster,
     NodeGroup,
     read_template,
 )
+from podium.apiserver.features import features_of
 from podium.apiserver.kubelet_devices import checked_group
 from podium.app.embedded import Embedded, Schedule, embedded_scheduler
-from podium.cli import detached, kubeconfig, state_file
+from podium.cli import detached, kubeconfig, state_file, up_from
 from podium.cli.arguments.cluster import DEFAULT_NODES, MOST_NODES
 from podium.cli.arguments.parser import BAD_INPUT
+from podium.cli.log_lines import write_warnings
 from podium.cli.messages import FAILED, prefixed, print_error
-from podium.cli.next_steps import down_command, nodes_of, print_next_steps
+from podium.cli.next_steps import down_command, nodes_of, open_dashboard, print_next_steps
 from podium.cli.state_file import RunningCluster, StateFile
+from podium.config import Configuration, feature_gates
+from podium.config.feature_gates import FeatureGates
+from podium.dashboard import links
+from podium.dashboard.site import site
 from podium.errors import AlreadyRunning, PodiumError
+from podium.framework.registry import Registry
 from podium.live import event_loop
 from podium.live.running import RunningScheduler
-from podium.logs import TextFormatter
 
-Work: TypeAlias = Callable[[EmbeddedCluster, RunningScheduler], Coroutine[Any, Any, None]]
+# Returns whether the cluster is to run on.
+Work: TypeAlias = Callable[[EmbeddedCluster, RunningCluster], Coroutine[Any, Any, bool]]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,13 +50,23 @@ def run(args: argparse.Namespace) -> int:
         if context_file.resolve() == path.resolve():
             raise PodiumError(f"{path}: cannot be both the kubeconfig and the state file")
         # Check all input before anything starts.
-        options = _cluster_options(args)
+        snapshot = up_from.load_snapshot(args)
+        release = up_from.release_of(args, snapshot)
+        gates = feature_gates.parse(args.feature_gates, release, "--kubernetes-version")
+        options = replace(
+            _cluster_options(args),
+            release=release,
+            restored=up_from.state_of(args, snapshot),
+            features=features_of(gates, args.feature_gates),
+        )
         kubeconfig.read(context_file)
-        schedule = _schedule(args)
+        schedule = _schedule(args, up_from.configure(args, snapshot, gates), gates)
+        if schedule is not None:
+            options = replace(options, definitions=tuple(schedule.definitions()))
         if args.detach:
             return detached.start(args, path)
         with StateFile(path) as file:
-            files = ClusterFiles(args.name, context_file, file, args.ready_fd)
+            files = ClusterFiles(args.name, context_file, file, args.ready_fd, args.open)
             return event_loop.run(serve(options, schedule, files), fast=False)
     except PodiumError as error:
         return refuse(error)
@@ -74,15 +89,14 @@ def _cluster_options(args: argparse.Namespace) -> ClusterOptions:
     if len(uncounted) > 1:
         files = " and ".join(str(each.file) for each in uncounted)
         raise PodiumError(f"{files}: give each a count, as in --node-template FILE=COUNT")
-    default = 0 if counted and not uncounted else DEFAULT_NODES
+    default = 0 if args.source or (counted and not uncounted) else DEFAULT_NODES
     options = ClusterOptions(
         default if args.nodes is None else args.nodes,
         read_template(uncounted[0].file) if uncounted else {},
         args.port,
         args.speed,
         tuple(NodeGroup(each.nodes, read_template(each.file)) for each in counted),
-        args.kubernetes_version,
-        tuple(checked_group(*each) for each in args.devices),
+        devices=tuple(checked_group(*each) for each in args.devices),
     )
     drivers = Counter(group.driver for group in options.devices)
     for driver in [driver for driver, count in drivers.items() if count > 1]:
@@ -97,18 +111,17 @@ def _cluster_options(args: argparse.Namespace) -> ClusterOptions:
     return options
 
 
-def _schedule(args: argparse.Namespace) -> Schedule | None:
+def _schedule(
+    args: argparse.Namespace, read: Callable[[Registry], Configuration], gates: FeatureGates
+) -> Schedule | None:
     """Return how to schedule, ``None`` for not at all."""
     if args.no_scheduler:
-        given = {"--plugin": args.plugin, "--config": args.config, "--watch": args.watch}
+        given = {"--plugin": args.plugin, "--config": args.config, "--watch": args.watch,
+                 "--open": args.open}  # fmt: skip
         for option in [option for option, value in given.items() if value]:
             raise PodiumError(f"{option} is for the scheduler: leave it out beside --no-scheduler")
         return None
-    path = args.config
-    read = partial(config.load_file, path) if path else config.default
-    schedule = Schedule(read, tuple(args.plugin), args.watch, args.kubernetes_version)
-    schedule.load()  # raises what is wrong before anything starts
-    return schedule
+    return Schedule(read, tuple(args.plugin), args.watch, gates, args.config)
 
 
 class ClusterFiles(NamedTuple):
@@ -118,6 +131,7 @@ class ClusterFiles(NamedTuple):
     kubeconfig: Path
     state_file: StateFile
     ready_fd: int | None
+    opens: bool = False  # whether to open the dashboard in a browser
 
 
 async def serve(
@@ -126,8 +140,15 @@ async def serve(
     files: ClusterFiles,
     work: Work | None = None,
 ) -> int:
-    """Run a cluster until a signal arrives; ``work`` is started once the cluster is ready."""
-    _write_warnings()
+    """Run a cluster until a signal arrives; ``work`` is started once the cluster is ready.
+
+    The work then speaks to the user, and may end the cluster.
+    """
+    write_warnings()
+    key = ""
+    if schedule is not None:
+        key = links.new_key()
+        schedule = replace(schedule, site=site(key, schedule.sources))
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -145,24 +166,20 @@ async def serve(
                 options.node_count,
                 embedded.address if embedded else "",
                 files.name,
+                key,
             )
             files.state_file.write(running)
-            _announce(running, files.ready_fd)
-            if work is not None and embedded is not None:
-                await unless(stopped, work(cluster, embedded.scheduler))
-            await stopped.wait()
+            if work is None:
+                _announce(running, files)
+                await stopped.wait()
+            elif await unless(stopped, work(cluster, running)):
+                await stopped.wait()
         finally:
             kubeconfig.remove_context(files.kubeconfig, cluster.url, context)
     if files.ready_fd is None:
         print()  # below the terminal's ^C
     _log(f"the cluster at {cluster.url} has ended")
     return FAILED if embedded is not None and _has_failed(embedded.scheduler) else 0
-
-
-def _write_warnings() -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(TextFormatter())
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
 
 @asynccontextmanager
@@ -190,21 +207,23 @@ def _log(text: str) -> None:
     print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {prefixed(text)}", flush=True)
 
 
-async def unless(stopped: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
-    """Run this work, but cancel it when the signal arrives."""
+async def unless(stopped: asyncio.Event, work: Coroutine[Any, Any, bool]) -> bool:
+    """Run this work and return its result, but cancel it when the signal arrives."""
     task, end = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
     await asyncio.wait({task, end}, return_when=asyncio.FIRST_COMPLETED)
-    if task.done():
-        task.result()
+    is_done = task.done()
     task.cancel()
     end.cancel()
     await asyncio.wait({task, end})
+    return is_done and task.result()
 
 
-def _announce(running: RunningCluster, ready_fd: int | None) -> None:
-    if ready_fd is None:
+def _announce(running: RunningCluster, files: ClusterFiles) -> None:
+    if files.ready_fd is None:
         print_next_steps(running, f"Ctrl-C, or {down_command(running)}")
+        if files.opens and running.key:
+            open_dashboard(running)
         return
     _log(f"the cluster at {running.url} is ready, with {nodes_of(running)}")
-    with os.fdopen(ready_fd, "w") as pipe:
+    with os.fdopen(files.ready_fd, "w") as pipe:
         pipe.write("ready")

@@ -12,7 +12,8 @@ from podium.release import LATEST, RELEASES
 def run(args: argparse.Namespace) -> int:
     print(f"podium      {podium_version()}")
     others = " and ".join(str(each) for each in RELEASES if each != LATEST)
-    print(f"Kubernetes  {LATEST} (and {others} with --emulated-version)")
+    flags = "podium scheduler --emulated-version, other commands --kubernetes-version"
+    print(f"Kubernetes  {LATEST} (as {others}: {flags})")
     print(f"Python      {platform.python_version()}")
     return 0
 

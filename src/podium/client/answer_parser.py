@@ -6,13 +6,12 @@ import re
 from typing import Final, NamedTuple
 
 MOST_HEAD_BYTES: Final = 64 * 1024
+MOST_BODY_BYTES: Final = 4 << 30  # the list of all pods may be large, but memory has an end
 _MOST_CHUNK_LINE_BYTES: Final = 1024
 _END: Final = b"\r\n\r\n"
 _BODILESS: Final = (204, 304)
 # Python's own parser of numbers would take signs and underlines as well: a chunk of "-6" bytes
 # would be read again and again.
-# All lines but the first; each has to match, or the head is refused.
-_HEADERS: Final = re.compile(rb"\r\n([^:\r\n]*):[ \t]*([^\r\n]*)")
 _CHUNK_SIZE: Final = re.compile(rb"[0-9a-fA-F]{1,15}")
 _LENGTH: Final = re.compile(rb"[0-9]{1,18}")
 
@@ -32,10 +31,12 @@ class Answer(NamedTuple):
 class AnswerParser:
     """Reads one answer: ``feed`` returns it once it is complete.
 
-    ``end`` is called when the server hangs up: that completes an answer without a length.
+    ``end`` is called when the server hangs up: that completes an answer without a length. A body of
+    more than ``most_bytes`` is refused while it arrives.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = MOST_BODY_BYTES) -> None:
+        self._most_bytes = most_bytes
         self._data = bytearray()
         self._code = 0  # until the head is there
         self._headers: dict[bytes, bytes] = {}
@@ -48,6 +49,8 @@ class AnswerParser:
         while not self._code:
             if not self._read_head():
                 return None
+        if len(self._data) + len(self._body) > self._most_bytes:
+            raise BadAnswer(f"the answer is larger than {self._most_bytes >> 20:,} MiB")
         if self._is_chunked:
             return self._read_chunks()
         if self._length is not None and len(self._data) >= self._length:
@@ -70,7 +73,7 @@ class AnswerParser:
 
     def next(self) -> AnswerParser:
         """Return a parser for the answer after this one; ``feed`` it an empty text to begin."""
-        following = AnswerParser()
+        following = AnswerParser(self._most_bytes)
         following._data = self._data
         return following
 
@@ -138,12 +141,13 @@ def _code(head: bytes) -> int:
 
 def _headers(head: bytes) -> dict[bytes, bytes]:
     """Return the headers in lower case: the values of those that are used have no other."""
-    found = _HEADERS.findall(head.lower())
-    if len(found) != head.count(b"\r\n"):
-        lines = head.split(b"\r\n")[1:]
-        bad = next((line for line in lines if b":" not in line), lines[0])
-        raise BadAnswer(f"not a header: {bad[:60]!r}")
-    return {name: value.rstrip() for name, value in found}
+    found = {}
+    for line in head.split(b"\r\n")[1:]:
+        name, colon, value = line.lower().partition(b":")
+        if not colon or b"\n" in line:
+            raise BadAnswer(f"not a header: {line[:60]!r}")
+        found[name] = value.strip()
+    return found
 
 
 def _chunk_size(line: bytearray) -> int:

@@ -5,12 +5,12 @@ Plugins get it as `Handle.client`; the event recorder and leader election use it
 
 from __future__ import annotations
 
-import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
 
+from podium.api.codec import UNREADABLE
 from podium.api.meta import ApiObject
 from podium.api.objects import (
     Condition,
@@ -21,15 +21,18 @@ from podium.api.objects import (
     PersistentVolumeClaim,
     Pod,
     PodExtendedResourceClaimStatus,
+    PodGroup,
     ResourceClaim,
 )
 from podium.api.times import time_text
 from podium.client.event_series import Event
 from podium.client.http import Connection, Request
+from podium.client.pacing import Retries
 from podium.client.resources import (
     CLAIMS,
     LEASE_CANDIDATES,
     LEASES,
+    POD_GROUPS,
     PODS,
     RESOURCE_CLAIMS,
     VOLUMES,
@@ -46,9 +49,10 @@ MERGE: Final = "application/merge-patch+json"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 EVENTS: Final = "/apis/events.k8s.io/v1/namespaces"
 
-TRIES: Final = 4
-_FIRST_WAIT_SECONDS: Final = 0.01
-_WAIT_FACTOR: Final = 5
+RETRIES: Final = Retries(tries=4, first_seconds=0.01, factor=5, jitter=0.1)
+# How long to find out what became of a binding whose answer is missing.
+_SETTLE_SECONDS: Final = 60.0
+_SETTLE_PAUSE_SECONDS: Final = 1.0
 
 
 class ApiClient:
@@ -61,7 +65,34 @@ class ApiClient:
     # --- pods ------------------------------------------------------------------------------------
 
     async def bind(self, pod: Pod, node_name: str) -> None:
+        """Bind the pod; raise ``ApiError`` if it is not on this node in the end.
+
+        A request that fails may have been carried out all the same: its answer was lost, or an
+        earlier try got through. If the pod counted as unbound then, its room would be given to
+        another pod until the watch shows the truth. So the pod is read.
+        """
+        try:
+            await self._send_binding(pod, node_name)
+        except ApiError as error:
+            is_unclear = error.may_be_done or isinstance(error, Conflict)
+            if not (is_unclear and await self._is_on(pod, node_name)):
+                raise
+
+    async def _send_binding(self, pod: Pod, node_name: str) -> None:
         await self._retry(lambda: self._bind(pod, node_name), _may_pass)
+
+    async def _is_on(self, pod: Pod, node_name: str) -> bool:
+        """Read the pod, trying for a while; without an answer it counts as not bound."""
+        end = self._connection.clock.now() + _SETTLE_SECONDS
+        while True:
+            try:
+                found = await self.read(Pod, pod.key)
+                return (found.uid, found.node_name) == (pod.uid, node_name)
+            except ApiError as error:
+                is_over = self._connection.clock.now() >= end
+                if is_over or not (isinstance(error, Unreachable) or error.code >= 500):
+                    return False
+            await sleep(self._connection.clock, _SETTLE_PAUSE_SECONDS)
 
     async def _bind(self, pod: Pod, node_name: str) -> None:
         meta = {"name": pod.name, "namespace": pod.namespace, "uid": pod.uid}
@@ -96,21 +127,18 @@ class ApiClient:
     async def clear_nominated_node_name(self, pod: Pod) -> None:
         await self.patch_pod_status(pod, nominated_node_name="")
 
+    async def patch_group_condition(self, group: PodGroup, condition: Condition) -> None:
+        """Set a condition of a PodGroup."""
+        patch = {"status": {"conditions": [group_condition(group, condition, self._clock.now())]}}
+        path = POD_GROUPS.path_of(group.key, "status")
+        await self._retry(
+            lambda: self._send("PATCH", path, patch, STRATEGIC), _may_pass_or_conflicts
+        )
+
     async def _retry(
         self, attempt: Callable[[], Awaitable[object]], may_pass: Callable[[ApiError], bool]
     ) -> None:
-        """Try four times what may succeed a moment later."""
-        seconds = _FIRST_WAIT_SECONDS
-        for left in reversed(range(TRIES)):
-            try:
-                await attempt()
-            except ApiError as error:
-                if not left or not may_pass(error):
-                    raise
-                await sleep(self._connection.clock, seconds * (1 + random.random() / 10))
-                seconds *= _WAIT_FACTOR
-            else:
-                return
+        await RETRIES.run(self._connection.clock, attempt, may_pass)
 
     # --- volumes ---------------------------------------------------------------------------------
 
@@ -167,6 +195,12 @@ class ApiClient:
             lambda: self._send("PATCH", path, patch, STRATEGIC), _may_pass_or_conflicts
         )
 
+    async def patch_status(
+        self, resource: Resource[Any], key: str, status: Mapping[str, Any]
+    ) -> None:
+        """Set these fields of an object's status, or remove them (``None``)."""
+        await self._send("PATCH", resource.path_of(key, "status"), {"status": status}, MERGE)
+
     # --- any kind --------------------------------------------------------------------------------
 
     async def read(self, kind: type[K], key: str) -> K:
@@ -209,8 +243,9 @@ class ApiClient:
         return await self._connection.send_together(requests)
 
     async def create_core_event(self, namespace: str, event: Json) -> None:
-        """Create an event of the older kind, which leader election still uses."""
-        await self._send("POST", f"/api/v1/namespaces/{namespace}/events", event)
+        """Create an event of the core API, about the process itself; standbys may do so, too."""
+        path, body = f"/api/v1/namespaces/{namespace}/events", msgspec.json.encode(event)
+        await self._connection.send(Request("POST", path, body, is_fenced=False))
 
     async def patch_event(self, namespace: str, name: str, patch: Json) -> None:
         await self._send("PATCH", f"{EVENTS}/{namespace}/events/{name}", patch, STRATEGIC)
@@ -225,7 +260,7 @@ class ApiClient:
 class SingleTryBindings(ApiClient):
     """A client that sends each binding once, as Kubernetes 1.36 does."""
 
-    async def bind(self, pod: Pod, node_name: str) -> None:
+    async def _send_binding(self, pod: Pod, node_name: str) -> None:
         await self._bind(pod, node_name)
 
 
@@ -233,12 +268,29 @@ def _events_path(namespace: str) -> str:
     return f"{EVENTS}/{namespace}/events"
 
 
+class _Kind(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+
+
+_KINDS: Final = msgspec.json.Decoder(_Kind)
+
+
 def _read(resource: Resource[K], answer: bytes) -> K:
-    """Decode an answer; one that cannot be read makes the request fail."""
+    """Decode an answer; an answer of another kind makes the request fail.
+
+    An object of another kind would be decoded without an error: a Lease without a holder.
+    """
+    wrong = "the server answered with another object"
     try:
-        return resource.decode(answer, None)
-    except InvalidObject as error:
-        raise ApiError(f"the server answered with another object: {error}") from error
+        read = resource.decode(answer, None)
+        found = _KINDS.decode(answer)
+    except (InvalidObject, *UNREADABLE) as error:
+        raise ApiError(f"{wrong}: {error}") from error
+    if (found.api_version, found.kind) != (resource.api_version, resource.kind):
+        asked = f"{resource.kind} of {resource.api_version}"
+        raise ApiError(f"{wrong}: {found.kind} of {found.api_version} instead of {asked}")
+    return read
 
 
 def _may_pass(error: ApiError) -> bool:
@@ -270,13 +322,12 @@ def _lease_json(lease: Lease) -> Json:
         "leaseTransitions": lease.spec.lease_transitions,
         **msgspec.to_builtins(lease.spec),  # which leaves out empty fields
     }
-    kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+    kind = {"apiVersion": LEASES.api_version, "kind": LEASES.kind}
     return {**kind, "metadata": lease.metadata, "spec": spec}
 
 
 def _candidate_json(candidate: LeaseCandidate) -> Json:
-    api_version = f"{LEASE_CANDIDATES.group}/{LEASE_CANDIDATES.version}"
-    kind = {"apiVersion": api_version, "kind": LEASE_CANDIDATES.kind}
+    kind = {"apiVersion": LEASE_CANDIDATES.api_version, "kind": LEASE_CANDIDATES.kind}
     return {**kind, "metadata": candidate.metadata, "spec": candidate.spec}
 
 
@@ -294,6 +345,21 @@ def status_patch(
     if nominated_node_name not in (None, pod.status.nominated_node_name):
         status["nominatedNodeName"] = nominated_node_name or None
     return {"status": status} if status else None
+
+
+def group_condition(group: PodGroup, condition: Condition, now: float) -> Json:
+    """Return a condition as a PodGroup has it; the time is that of the last change of status."""
+    known = next((one for one in group.status.conditions if one.type == condition.type), None)
+    is_same = known is not None and known.status == condition.status
+    since = known.last_transition_time if known is not None and is_same else time_text(now)
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+        "observedGeneration": condition.observed_generation,
+        "lastTransitionTime": since,
+    }
 
 
 def _conditions(before: tuple[Condition, ...], wanted: Condition, now: str) -> Json:

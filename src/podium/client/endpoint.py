@@ -3,7 +3,8 @@ used by `http.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -41,6 +42,13 @@ class FixedLogin:
         return None
 
 
+# Opens a connection for the protocol that the function makes.
+Dial = Callable[
+    [Callable[[], asyncio.BaseProtocol]],
+    Awaitable[tuple[asyncio.BaseTransport, asyncio.BaseProtocol]],
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """One API server as one user sees it."""
@@ -51,6 +59,7 @@ class Endpoint:
     login: Login = field(default_factory=FixedLogin)
     impersonate: Mapping[str, str] = field(default_factory=dict)  # headers
     namespace: str = "default"
+    dial: Dial | None = None  # how to connect, if not over TCP: to a server in this process
 
 
 def server_address(text: str, source: str) -> str:

@@ -1,6 +1,6 @@
 """Which API server a process talks to: that of a kubeconfig, of an address, or of its own pod.
 
-Commands call `find_endpoint`.
+`podium scheduler` calls `find_endpoint`; commands of users call `users_endpoint`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from podium.client.kubeconfig import endpoint_of, load
 from podium.client.logins import TokenFile
 from podium.clock import Clock
 from podium.errors import CredentialsError
+from podium.files import read_small
 from podium.tls import Tls
 
 
@@ -32,6 +33,14 @@ def find_endpoint(
         return Endpoint(server_address(master, "--master"), "--master")
     found = endpoint_of(load(kubeconfig), clock, context)
     return replace(found, server=server_address(master, "--master")) if master else found
+
+
+def users_endpoint(clock: Clock, kubeconfig: Path | None = None, context: str = "") -> Endpoint:
+    """Find the API server as kubectl does: $KUBECONFIG, the home directory, then this pod."""
+    config = load(kubeconfig)
+    if not config.contexts and kubeconfig is None and "KUBERNETES_SERVICE_HOST" in os.environ:
+        return in_cluster(clock)
+    return endpoint_of(config, clock, context)
 
 
 MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -66,13 +75,13 @@ def in_cluster(
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_small(path)
     except OSError as error:
         raise CredentialsError(f"{_SOURCE}: cannot be read: {error}; {_HINT}") from error
 
 
 def _namespace(path: Path) -> str:
     try:
-        return path.read_text().strip() or "default"
-    except OSError:
+        return read_small(path).decode().strip() or "default"
+    except (OSError, UnicodeDecodeError):
         return "default"

@@ -27,6 +27,7 @@ from podium.client.event_series import (
     Occurrence,
     Regarding,
 )
+from podium.client.pacing import TokenBucket
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, Conflict, Forbidden, NotFound, Unreachable
 from podium.framework.handle import EventNote
@@ -36,6 +37,10 @@ MOST_WAITING: Final = MOST_REMEMBERED  # they are remembered anyway
 WRITERS: Final = 4
 # New events share a connection and a write to its socket: one by one they cost more than twice.
 TOGETHER: Final = 8
+# So many writes a second are made of fewer events than that, after a first burst: events that come
+# faster wait for one another, up to 33 ms.
+SMALL_WRITES: Final = 30.0
+SMALL_BURST: Final = 10
 TRIES: Final = 12
 RETRY_SECONDS: Final = 10.0
 REFRESH_SECONDS: Final = 1800.0
@@ -54,6 +59,7 @@ class EventSender:
         self._clock = clock
         self._series = EventSeries(clock)
         self._waiting: asyncio.Queue[Occurrence] = asyncio.Queue(MOST_WAITING)
+        self._pace = TokenBucket(SMALL_WRITES, SMALL_BURST, clock)
         self._unwritten = 0  # waiting, or being written
         self._nanoseconds = 0
         self._is_forbidden = False
@@ -99,6 +105,8 @@ class EventSender:
 
     async def _write_all(self) -> None:
         while True:
+            if self._waiting.qsize() < TOGETHER:
+                await self._pace.wait()
             batch = [await self._waiting.get()]
             while len(batch) < TOGETHER and not self._waiting.empty():
                 batch.append(self._waiting.get_nowait())
@@ -138,7 +146,8 @@ class EventSender:
     def _done(self, occurrence: Occurrence) -> None:
         occurrence.is_waiting = False
         self._unwritten -= 1
-        if occurrence.written == 1 < occurrence.count:  # repeated while it was being written
+        # Repeated while it was being written. A refusal is no reason to write it again.
+        if occurrence.written == 1 and occurrence.count > max(1, occurrence.tried):
             self._enqueue(occurrence)
         self._waiting.task_done()
 
@@ -175,7 +184,7 @@ class EventSender:
             log.debug("event refused", name=occurrence.name, why=str(refusal))
 
     async def _write(self, occurrence: Occurrence) -> None:
-        count = occurrence.count
+        count = occurrence.tried = occurrence.count
         if not occurrence.written:
             await self._create(occurrence)
         elif count > occurrence.written:
@@ -221,11 +230,15 @@ class ApiEventRecorder:
     def record(self, regarding: Pod, related: Pod | None, event: EventNote) -> None:
         """Record an event as kube-scheduler v1.36 writes it: ``related`` stays empty there."""
         meta = regarding.metadata
-        version, uid = meta.resource_version, meta.uid
-        about = Regarding(meta.name, meta.namespace, version, uid)
+        self.record_about(
+            Regarding(meta.name, meta.namespace, meta.resource_version, meta.uid), event
+        )
+
+    def record_about(self, about: Regarding, event: EventNote) -> None:
+        """Record an event about an object of any kind."""
         kind = (event.type, event.action, event.reason, self._instance)
-        key = (*kind, meta.namespace, meta.name, version, uid)
-        self._sender.send(key, meta.namespace or "default", self._event(about, event))
+        key = (*kind, about.namespace, about.name, about.resource_version, about.uid)
+        self._sender.send(key, about.namespace or "default", self._event(about, event))
 
     def _event(self, about: Regarding, note: EventNote) -> Event:
         time, number = self._sender.stamp()

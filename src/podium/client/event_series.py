@@ -23,7 +23,7 @@ class _Part(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Regarding(_Part, frozen=True, gc=False):
-    """The pod that an event is about."""
+    """The object that an event is about, usually a pod."""
 
     name: str
     namespace: str
@@ -66,6 +66,7 @@ class Occurrence(msgspec.Struct, gc=False, eq=False):
     seen_at: float
     count: int = 1
     written: int = 0  # the count that the API has
+    tried: int = 0  # the count of the last try to write it
     is_waiting: bool = False  # to be written, or being written
 
     @property

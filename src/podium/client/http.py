@@ -18,17 +18,27 @@ from urllib.parse import urlsplit
 import aiohttp
 from yarl import URL
 
-from podium.client.answer_parser import Answer, BadAnswer
+from podium.client.answer_parser import MOST_BODY_BYTES, Answer, BadAnswer
 from podium.client.answers import error_of
+from podium.client.clock_check import ClockCheck
+from podium.client.dialing import connector
 from podium.client.endpoint import Endpoint
 from podium.client.lanes import Lanes
 from podium.client.pacing import TokenBucket
 from podium.client.trouble import Troubles
 from podium.client.wire import CannotConnect, Wires
 from podium.clock import Clock, TimeLimit, sleep
-from podium.errors import ApiError, CredentialsError, Unauthorized, Unreachable
+from podium.errors import (
+    ApiError,
+    CredentialsError,
+    NotLeading,
+    ReadOnly,
+    Unauthorized,
+    Unreachable,
+)
 from podium.tls import Certificate, use_certificate
 
+_JSON = "application/json"
 MOST_TRIES = 10
 # A server that names a later time is asked again after this: a pod that waits holds room on a node.
 MOST_RETRY_SECONDS = 60.0
@@ -49,7 +59,9 @@ Observe = Callable[[str, int, float], None]
 class Options:
     """How fast requests are sent, and under what name; as in ``clientConnection``.
 
-    ``streams_lists``: whether informers ask for lists as the beginning of a watch.
+    ``streams_lists``: whether informers ask for lists as the beginning of a watch. ``reads_only``:
+    every other request raises ``ReadOnly`` before anything is sent. ``most_bytes``: larger answers
+    are refused, but for watches. ``checks_clock``: warn if our clock is not the server's.
     """
 
     qps: float = 50.0
@@ -57,6 +69,9 @@ class Options:
     user_agent: str = "podium"
     timeout_seconds: float = 60.0
     streams_lists: bool = True
+    reads_only: bool = False
+    most_bytes: int = MOST_BODY_BYTES
+    checks_clock: bool = False
 
 
 class Request(NamedTuple):
@@ -65,11 +80,24 @@ class Request(NamedTuple):
     method: str
     path: str  # from the root, with its query, already quoted
     body: bytes | None = None
-    content_type: str = "application/json"
+    content_type: str = _JSON
+    is_fenced: bool = True  # a write that only the leader may send
+    accept: str = _JSON
 
     @property
     def is_read(self) -> bool:
         return self.method == "GET"
+
+
+class Fence:
+    """Refuses writes while another process may lead; each write calls ``may_write`` first."""
+
+    def __init__(self) -> None:
+        self.may_write: Callable[[], bool] = lambda: True
+
+    def check(self) -> None:
+        if not self.may_write():
+            raise NotLeading("not sent: this process does not lead, or not any more")
 
 
 class _RetryLater(Exception):
@@ -104,14 +132,16 @@ class Connection:
         self._limit = TokenBucket(options.qps, options.burst, clock)
         self._is_for_notes = notes_of is not None
         self._lanes: Lanes = Lanes() if notes_of is None else notes_of._lanes
+        self.fence: Fence = Fence() if notes_of is None else notes_of.fence
         self._tls = self._tls_context()
         self._shown: Certificate | None = endpoint.tls.certificate
-        server_name = endpoint.tls.server_name
-        self._wires = Wires(endpoint.server, self._tls, server_name, clock)
+        self._wires = Wires(endpoint, self._tls, clock, options.most_bytes)
+        self._clock_check: ClockCheck | None = None
+        if options.checks_clock and notes_of is None:
+            self._clock_check = ClockCheck(clock, endpoint.server)
         self._prefix = urlsplit(endpoint.server).path
         self._fixed_headers = {
             "Host": urlsplit(endpoint.server).netloc,
-            "Accept": "application/json",
             "Accept-Encoding": "identity",
             "User-Agent": options.user_agent,
             **endpoint.impersonate,
@@ -154,17 +184,21 @@ class Connection:
         Reads are sent again when the connection fails, and any request when the server asks for
         that.
         """
-        reconnects = 0
+        reconnects, in_doubt = 0, False
         for attempt in range(1, MOST_TRIES + 1):
             try:
                 return await self._once(request)
             except _RetryLater as later:
+                later.refusal.follows_doubt = in_doubt
                 if attempt == MOST_TRIES:
                     raise later.refusal from None
+                in_doubt = later.refusal.may_be_done
                 await sleep(self.clock, later.seconds)
-            except Unreachable:
+            except ApiError as error:
+                error.follows_doubt = in_doubt
                 reconnects += 1
-                if not request.is_read or reconnects == RECONNECT_TRIES:
+                is_lost = isinstance(error, Unreachable) and request.is_read
+                if not is_lost or reconnects == RECONNECT_TRIES:
                     raise
                 await sleep(self.clock, RECONNECT_SECONDS * (1 + random.random()))
         raise AssertionError("unreachable: the last attempt returns or raises")
@@ -192,7 +226,7 @@ class Connection:
                 None if _is_success(one.code) else error_of(one.code, one.body) for one in answers
             ]
             codes = [one.code for one in answers]
-        except (*_FAULTS, Unauthorized) as error:
+        except (*_FAULTS, Unauthorized, NotLeading) as error:
             known = error if isinstance(error, ApiError) else self._unreachable(error)
             found, codes = [known] * len(requests), [0] * len(requests)
         finally:
@@ -204,7 +238,7 @@ class Connection:
 
     async def _exchange_together(self, requests: Sequence[Request]) -> list[Answer]:
         data = [await self._bytes_of(request) for request in requests]
-        return await self._wires.exchange(b"".join(data), len(requests))
+        return await self._wires.exchange(b"".join(data), len(requests), self.fence.check)
 
     @asynccontextmanager
     async def stream(self, path: str) -> AsyncIterator[Read]:
@@ -246,15 +280,24 @@ class Connection:
 
     async def _exchange(self, request: Request) -> Answer:
         """Send the request, and once more with new credentials if the API refuses them."""
-        (answer,) = await self._wires.exchange(await self._bytes_of(request))
+        check = self.fence.check if request.is_fenced and not request.is_read else None
+        sent_at = self.clock.now()
+        (answer,) = await self._wires.exchange(await self._bytes_of(request), check=check)
         if answer.code == 401 and self.endpoint.login.refuse():
-            (answer,) = await self._wires.exchange(await self._bytes_of(request))
+            (answer,) = await self._wires.exchange(await self._bytes_of(request), check=check)
+        if self._clock_check is not None:
+            self._clock_check.look(sent_at, answer.headers.get(b"date", b""))
         return answer
 
     async def _bytes_of(self, request: Request) -> bytes:
-        method, path, body, content_type = request
+        """Return what goes over the wire: nothing is sent that does not pass through here."""
+        if self._options.reads_only and not request.is_read:
+            where = f"{self.endpoint.source}: {self.endpoint.server}"
+            raise ReadOnly(f"{where}: {request.method} {request.path}: this connection only reads")
+        method, path, body, content_type, _, accept = request
         credentials = _head_of(await self._credentials())
         head = f"{method} {self._prefix}{path} HTTP/1.1\r\n{self._head}{credentials}"
+        head += f"Accept: {accept}\r\n"
         if body is None:
             return f"{head}\r\n".encode()
         about = f"Content-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -275,7 +318,7 @@ class Connection:
         return await self._open().request(
             "GET",
             URL(self.endpoint.server + path, encoded=True),
-            headers={**self._fixed_headers, **await self._credentials()},
+            headers={"Accept": _JSON, **self._fixed_headers, **await self._credentials()},
             allow_redirects=False,
             server_hostname=self.endpoint.tls.server_name or None,
         )
@@ -301,7 +344,7 @@ class Connection:
         """Return the session, made at the first use: it belongs to the loop that runs then."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=self._tls or False),
+                connector=connector(self.endpoint, self._tls),
                 timeout=_NO_TIMEOUT,
                 cookie_jar=aiohttp.DummyCookieJar(),
             )

@@ -8,11 +8,11 @@ await informer.wait_synced()
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 from podium.client.http import Connection
-from podium.client.known_objects import Handler, KnownObjects
+from podium.client.known_objects import Handler, KnownObjects, meta_of
 from podium.client.reflector import Reflector
 from podium.client.resources import Resource
 from podium.errors import PodiumError
@@ -33,10 +33,20 @@ class Informer(Generic[T]):
         """Call this handler for every change; first for each known object, as an addition."""
         self._known.subscribe(handler)
 
+    def unsubscribe(self, handler: Handler[T]) -> None:
+        """Stop calling this handler."""
+        self._known.unsubscribe(handler)
+
+    def expect(self, raws: Iterable[bytes]) -> None:
+        """Take the JSON of objects as known; the first list then reports what differs from them."""
+        for raw in raws:
+            self._known.put(meta_of(raw), raw)
+
     def get(self, key: str) -> T | None:
         return self._known.get(key)
 
     def objects(self) -> Iterator[T]:
+        """Iterate over the objects that are known now; from any thread."""
         return iter(self._known)
 
     def __len__(self) -> int:
@@ -50,10 +60,19 @@ class Informer(Generic[T]):
     async def wait_synced(self) -> None:
         await self._reflector.synced.wait()
 
+    async def list_again(self) -> None:
+        """List the kind once more, and wait until that is done."""
+        await self._reflector.list_again()
+
     @property
     def trouble(self) -> PodiumError | None:
         """What keeps the kind from being watched at the moment, if anything."""
         return self._reflector.trouble.error
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether podium works without the kind: it is not installed, or may not be read."""
+        return self._reflector.trouble.is_lasting
 
     @property
     def version(self) -> str:

@@ -82,7 +82,11 @@ class KnownObjects(Generic[T]):
         return len(self._known)
 
     def __iter__(self) -> Iterator[T]:
-        return (known.obj for known in self._known.values())
+        """Iterate over the objects that are known now, in any thread, whatever changes meanwhile.
+
+        The list is built without another thread running in between.
+        """
+        return (known.obj for known in list(self._known.values()))
 
     def get(self, key: str) -> T | None:
         known = self._known.get(key)
@@ -91,8 +95,12 @@ class KnownObjects(Generic[T]):
     def subscribe(self, handler: Handler[T]) -> None:
         """Call this handler for every change, and for each known object as an addition now."""
         self._handlers.append(handler)
-        for obj in list(self):
+        for obj in self:
             self._notify_one(handler, None, obj)
+
+    def unsubscribe(self, handler: Handler[T]) -> None:
+        """Stop calling this handler; harmless if it is not called."""
+        self._handlers = [each for each in self._handlers if each != handler]
 
     def holds(self, meta: Meta) -> bool:
         """Whether this object has been seen, in any version, readable or not."""
@@ -103,7 +111,9 @@ class KnownObjects(Generic[T]):
 
     def put(self, meta: Meta, raw: bytes | msgspec.Raw) -> None:
         """Take in an object; one that is known in this very version is not decoded again."""
-        if self._is_known(meta) or self._is_unreadable(meta):
+        # Both are asked: each takes note that the list shows the object.
+        is_known, is_unreadable = self._is_known(meta), self._is_unreadable(meta)
+        if is_known or is_unreadable:
             return
         try:
             obj = self._resource.decode(bytes(raw), self.get(meta.key))

@@ -18,6 +18,7 @@ from podium.client.kubeconfig_file import Cluster, Context, Exec, User, read
 from podium.client.logins import VERSIONS, ExecLogin, Program, TokenFile
 from podium.clock import Clock
 from podium.errors import CredentialsError
+from podium.files import read_small
 from podium.tls import Certificate, Tls
 
 T = TypeVar("T")
@@ -155,7 +156,7 @@ def _pem(what: str, data: str, file: str, at: From[str]) -> bytes:
     try:
         if data:
             return base64.b64decode(data, validate=True)
-        return (at.file.parent / file).read_bytes() if file else b""
+        return read_small(at.file.parent / file) if file else b""
     except (binascii.Error, ValueError) as error:
         why = f"{what}-data is not base64: {error}"
         raise CredentialsError(f"{at.value}: {why}") from error

@@ -19,6 +19,7 @@ from podium.api.codec import UNREADABLE
 from podium.api.times import parse_time
 from podium.clock import Clock, Deadline
 from podium.errors import CredentialsError, InvalidTime
+from podium.files import read_small
 from podium.tls import Certificate
 
 REREAD_SECONDS = 60.0
@@ -53,7 +54,7 @@ class TokenFile:
     def _read(self) -> None:
         """Read the file; if that fails, keep the token: the file may just be being replaced."""
         try:
-            found = self._path.read_text().strip()
+            found = read_small(self._path).decode().strip()
         except (OSError, UnicodeDecodeError) as error:
             if self._token:
                 return
@@ -147,13 +148,29 @@ class ExecLogin:
         return found.status
 
     async def _output(self) -> bytes:
-        program = self._program
-        environment = {**os.environ, **program.env, "KUBERNETES_EXEC_INFO": _info(program)}
-        command = (program.command, *program.args)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                env=environment,
+            async with Deadline(self._clock, TIMEOUT_SECONDS):
+                process = await self._start()
+                try:
+                    printed, said = await process.communicate()
+                finally:
+                    if process.returncode is None:
+                        process.kill()
+                        await process.wait()
+        except TimeoutError as error:
+            raise self._fault(f"it did not end within {TIMEOUT_SECONDS:.0f} s") from error
+        if process.returncode:
+            why = said.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
+            raise self._fault(f"it ended with code {process.returncode}: {why}")
+        return printed
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        program = self._program
+        try:
+            return await asyncio.create_subprocess_exec(
+                program.command,
+                *program.args,
+                env={**os.environ, **program.env, "KUBERNETES_EXEC_INFO": _info(program)},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=PIPE,
                 stderr=PIPE,
@@ -161,19 +178,6 @@ class ExecLogin:
         except (OSError, ValueError) as error:  # such as a variable with an impossible name
             hint = f"; {program.install_hint.strip()}" if program.install_hint else ""
             raise self._fault(f"it cannot be run: {error}{hint}") from error
-        try:
-            async with Deadline(self._clock, TIMEOUT_SECONDS):
-                printed, said = await process.communicate()
-        except TimeoutError as error:
-            raise self._fault(f"it did not end within {TIMEOUT_SECONDS:.0f} s") from error
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if process.returncode:
-            why = said.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
-            raise self._fault(f"it ended with code {process.returncode}: {why}")
-        return printed
 
     def _fault(self, why: str) -> CredentialsError:
         source, command = self._program.source, self._program.command

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, TypeVar
 
 from podium.clock import Clock, sleep
+from podium.errors import ApiError
+
+T = TypeVar("T")
 
 # As client-go's reflectors.
 FIRST_SECONDS = 0.8
@@ -20,13 +25,43 @@ class Backoff:
     def __init__(self) -> None:
         self._seconds = FIRST_SECONDS
 
-    def next(self) -> float:
-        seconds = self._seconds * (1 + random.random())
+    def next(self, most: float = MOST_SECONDS) -> float:
+        """Return the next pause; before it is lengthened it is at most ``most`` seconds."""
+        seconds = min(self._seconds, most) * (1 + random.random())
         self._seconds = min(MOST_SECONDS, self._seconds * 2)
         return seconds
 
     def reset(self) -> None:
         self._seconds = FIRST_SECONDS
+
+
+class Retries(NamedTuple):
+    """How often to try what may succeed a moment later, and how long to wait before each try."""
+
+    tries: int
+    first_seconds: float
+    factor: float
+    jitter: float  # up to this share of a pause is added at random
+
+    async def run(
+        self,
+        clock: Clock,
+        attempt: Callable[[], Awaitable[T]],
+        may_pass: Callable[[ApiError], bool],
+    ) -> T:
+        """Return what the first successful try returns; raise the error of the last one."""
+        seconds, in_doubt = self.first_seconds, False
+        for left in reversed(range(self.tries)):
+            try:
+                return await attempt()
+            except ApiError as error:
+                error.follows_doubt |= in_doubt
+                if not left or not may_pass(error):
+                    raise
+                in_doubt = error.may_be_done
+            await sleep(clock, seconds * (1 + random.random() * self.jitter))
+            seconds *= self.factor
+        raise AssertionError("unreachable: the last try returns or raises")
 
 
 class TokenBucket:

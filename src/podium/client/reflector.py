@@ -25,7 +25,7 @@ from podium.api.codec import UNREADABLE
 from podium.client.answers import of_status, read_status
 from podium.client.http import Connection
 from podium.client.known_objects import KnownObjects, meta_of
-from podium.client.pacing import Backoff
+from podium.client.pacing import MOST_SECONDS, Backoff
 from podium.client.resources import Resource
 from podium.client.trouble import Trouble
 from podium.client.watch_events import (
@@ -58,6 +58,9 @@ STREAMED_LIST_SECONDS: Final = 10.0
 # A watch that lasted this long, or sent an event and was ended by the server, went well: the next
 # one starts without a pause.
 HEALTHY_SECONDS: Final = 5.0
+# The longest pause before a watch goes on from a known version. client-go waits up to half a minute
+# as before a list; but such a watch costs the server little, and pods wait meanwhile.
+RESUME_SECONDS: Final = 5.0
 # Events that were lost without a trace are found when the list is compared again.
 RELIST_SECONDS: Final = 1800.0
 # Events that contradict what is known are such a trace; but they must not cause a flood of lists.
@@ -118,6 +121,23 @@ class Reflector(Generic[T]):
         self.listed_at = float("-inf")
         self.heard_at = float("-inf")
         self.watches = 0  # begun so far
+        # A list that `list_again` asks for is first due, then under way, then `_listed`.
+        self._is_list_due = self._is_list_awaited = False
+        self._listed = asyncio.Event()
+        self._silence: Deadline | None = None  # when the open watch counts as broken
+
+    async def list_again(self) -> None:
+        """End the watch, list the kind, and return when the list is complete."""
+        self._listed.clear()
+        self._is_list_due = True
+        if self._silence is not None and not self._is_listing:
+            self._silence.expire()
+        await self._listed.wait()
+
+    def _end_awaited_list(self) -> None:
+        if self._is_list_awaited:
+            self._is_list_awaited = False
+            self._listed.set()
 
     async def run(self) -> None:
         while True:
@@ -127,28 +147,37 @@ class Reflector(Generic[T]):
                 # Servers end the watch of a client that is slow for a moment: go on at once.
                 went_well = self.version != version
             except PodiumError as error:
-                self._note(error)
+                self._note(error, version)
             except Exception as fault:  # the edge of the client: watching must go on
                 log.error("watching failed", kind=self._resource.name)
-                self._note(ApiError(f"{self._resource.name}: {fault!r}"))
+                self._note(ApiError(f"{self._resource.name}: {fault!r}"), version)
             if went_well or self._clock.now() - begun >= HEALTHY_SECONDS:
                 self._backoff.reset()
             else:
                 await sleep(self._clock, self._wait_seconds())
 
     async def _follow(self) -> None:
-        if self._clock.now() - self.listed_at >= RELIST_SECONDS:
+        if self._is_list_due or self._clock.now() - self.listed_at >= RELIST_SECONDS:
+            self._is_list_awaited = self._is_list_awaited or self._is_list_due
+            self._is_list_due = False
             self.version = ""
         if self.version or not await self._stream_list_and_watch():
             if not self.version:
                 await self._list()
             await self._watch()
 
-    def _note(self, error: PodiumError) -> None:
-        """A connection that broke is resumed; after anything else only a list is to be trusted."""
+    def _note(self, error: PodiumError, version: str) -> None:
+        """A connection that broke is resumed; after anything else only a list is to be trusted.
+
+        The pauses grow only while nothing is gained: ``version`` is that of before.
+        """
         if not isinstance(error, Unreachable | TooManyRequests):
             self.version = ""
+        elif self.version != version:
+            self._backoff.reset()
         if isinstance(error, Gone):
+            if self._clock.now() - self.listed_at >= MOST_SECONDS:  # no flood of lists
+                self._backoff.reset()
             log.debug("version forgotten", kind=self._resource.name, why=str(error))
             return
         self.trouble.begin(error, self._verb)
@@ -158,7 +187,7 @@ class Reflector(Generic[T]):
     def _wait_seconds(self) -> float:
         if self.trouble.is_lasting:
             return LASTING_SECONDS * (1 + random.random())
-        return self._backoff.next()
+        return self._backoff.next(RESUME_SECONDS if self.version else MOST_SECONDS)
 
     # --- list ------------------------------------------------------------------------------------
 
@@ -198,6 +227,7 @@ class Reflector(Generic[T]):
             raise self._not_an_api_server("not a list", error) from error
         self.version = version
         self.heard_at = self.listed_at = self._clock.now()
+        self._end_awaited_list()
 
     async def _list_pages(self, limit: str) -> str:
         """Return the version of the whole list; what is not in it is forgotten at the end."""
@@ -211,7 +241,7 @@ class Reflector(Generic[T]):
         return page.metadata.resource_version
 
     async def _page(self, query: str) -> _Page:
-        return _PAGES.decode(await self._connection.get(self._path(query)))
+        return _PAGES.decode(await self._connection.get(self._resource.query(query)))
 
     def _take_in(self, page: _Page) -> Iterator[None]:
         for raw in page.items or ():
@@ -239,7 +269,7 @@ class Reflector(Generic[T]):
         seconds = int(WATCH_SECONDS * (1 + random.random()))
         query = f"watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}"
         query += f"&resourceVersion={quote(self.version)}"
-        path = self._path(f"{query}&{extra}" if extra else query)
+        path = self._resource.query(f"{query}&{extra}" if extra else query)
         try:
             async with (
                 self._connection.stream(path) as read,
@@ -250,10 +280,13 @@ class Reflector(Generic[T]):
                 if not self._is_listing:
                     self.synced.set()
                 lines = Lines()
+                self._silence = silence
                 while chunk := await read():
                     self._hear()
                     await self._in_slices(self._on_lines(lines.feed(chunk)), silence)
                     silence.extend(self._patience)  # which is longer once the list has ended
+                    if self._is_list_due and not self._is_listing:
+                        return
             if self._is_listing:
                 raise ApiError("the watch ended before its list was complete")
         except TimeoutError:
@@ -262,6 +295,8 @@ class Reflector(Generic[T]):
             log.debug("nothing heard", kind=self._resource.name, seconds=SILENCE_SECONDS)
         except (LineTooLong, *UNREADABLE) as error:
             raise self._not_an_api_server("not a watch event", error) from error
+        finally:
+            self._silence = None
 
     def _not_an_api_server(self, what: str, error: Exception) -> ApiError:
         """The message is the same for every kind, so that a wrong address is reported once."""
@@ -320,12 +355,13 @@ class Reflector(Generic[T]):
         self._is_listing = False
         self.version = version
         self.listed_at = self._clock.now()
+        self._end_awaited_list()
         self.synced.set()
 
     def _is_newer(self, version: str) -> bool:
         """Versions are numbers where a server keeps to the API's rules; others are all taken."""
         if version.isdecimal() and self.version.isdecimal():
-            return _in_order(version) > _in_order(self.version)
+            return version_order(version) > version_order(self.version)
         return bool(version)
 
     def _suspect(self, change: str, known: bool) -> None:
@@ -334,13 +370,11 @@ class Reflector(Generic[T]):
             what = f"{change} of an object that is {'' if known else 'not '}known"
             raise Gone(f"{self._resource.name}: {what}: an event was lost")
 
-    def _path(self, query: str) -> str:
-        selector = self._resource.field_selector
-        chosen = f"fieldSelector={quote(selector, safe='')}" if selector else ""
-        return f"{self._resource.path}?{'&'.join(filter(None, (chosen, query)))}"
 
+def version_order(version: str) -> tuple[int, str]:
+    """Return a key that sorts versions as numbers of any length; what is not a number comes first.
 
-def _in_order(version: str) -> tuple[int, str]:
-    """A key that sorts numbers of any length: Python refuses to read the longest."""
-    digits = version.lstrip("0")
+    Python refuses to read the longest numbers.
+    """
+    digits = version.lstrip("0") if version.isdecimal() else ""
     return len(digits), digits

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar, cast
+from urllib.parse import quote
 
 import msgspec
 
 from podium.api.codec import UNREADABLE
 from podium.api.meta import ApiObject, KeptJson, RawObject
 from podium.api.objects import (
+    CompositePodGroup,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -25,6 +27,8 @@ from podium.api.objects import (
     PersistentVolumeClaim,
     Pod,
     PodDisruptionBudget,
+    PodGroup,
+    PriorityClass,
     ReplicaSet,
     ReplicationController,
     ResourceClaim,
@@ -56,6 +60,7 @@ class Resource(Generic[T]):
     version: str = "v1"
     namespace: str = ""  # only the objects of this one, if it is given
     field_selector: str = ""
+    label_selector: str = ""
     needed: bool = False  # without it nothing can be scheduled
     without: str = ""  # what podium cannot do when it may not read this kind
     struct: type[T] | None = None  # what ``decode`` makes of any object, if it does nothing else
@@ -64,6 +69,10 @@ class Resource(Generic[T]):
     def name(self) -> str:
         """The name in messages, such as ``replicasets.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def event_name(self) -> str:
@@ -76,6 +85,12 @@ class Resource(Generic[T]):
         if self.namespace:
             return self.path_in(self.namespace)
         return f"{self._root}/{self.plural}"
+
+    def query(self, query: str) -> str:
+        """Return the path that lists the objects, with this query."""
+        selectors = {"fieldSelector": self.field_selector, "labelSelector": self.label_selector}
+        chosen = (f"{name}={quote(text, safe='')}" for name, text in selectors.items() if text)
+        return f"{self.path}?{'&'.join(filter(None, (*chosen, query)))}"
 
     def path_of(self, key: str, subresource: str = "") -> str:
         """Return the path of one object; its key is ``namespace/name``, or just a name."""
@@ -162,6 +177,24 @@ _TAINT_RULES: Final = _served(
 )
 # Kubernetes 1.36 serves them in this version, and only if it is enabled.
 BETA_TAINT_RULES: Final = replace(_TAINT_RULES, version="v1beta2")
+POD_GROUPS: Final = replace(
+    _served(
+        PodGroup,
+        "podgroups",
+        "scheduling.k8s.io",
+        without="scheduling of pods that belong to a pod group",
+    ),
+    version="v1beta1",
+)
+COMPOSITE_POD_GROUPS: Final = replace(
+    _served(
+        CompositePodGroup,
+        "compositepodgroups",
+        "scheduling.k8s.io",
+        without="scheduling of pods whose pod group belongs to a composite pod group",
+    ),
+    version="v1alpha3",
+)
 LEASES: Final = _served(Lease, "leases", "coordination.k8s.io")
 LEASE_CANDIDATES: Final = Resource(
     "LeaseCandidate",
@@ -238,6 +271,9 @@ _ALL: Final[tuple[Resource[Any], ...]] = (
     ),
     RESOURCE_CLAIMS,
     _TAINT_RULES,
+    POD_GROUPS,
+    COMPOSITE_POD_GROUPS,
+    _served(PriorityClass, "priorityclasses", "scheduling.k8s.io"),
     _served(ResourceClaimTemplate, "resourceclaimtemplates", _DEVICES),
     _served(
         ResourceSlice,

@@ -17,30 +17,30 @@ RETRIES_OFTEN: Final = "retrying"
 class Troubles:
     """The errors of all kinds that are watched over one connection.
 
-    An error that many kinds have in common, such as a server that is down, is logged by the first
-    kind that has it, and its end by the last.
+    An error that many watches have in common, such as a server that is down, is logged by the first
+    one that has it, and its end by the last. One kind may be watched more than once.
     """
 
     def __init__(self) -> None:
-        self._kinds_by_message: dict[str, set[str]] = {}
+        self._watches_by_message: dict[str, set[Trouble]] = {}
 
-    def begin(self, kind: str, error: PodiumError) -> bool:
-        """Note that the kind has this error; return whether it is the first."""
-        kinds = self._kinds_by_message.setdefault(str(error), set())
-        kinds.add(kind)
-        return len(kinds) == 1
+    def begin(self, watch: Trouble, error: PodiumError) -> bool:
+        """Note that the watch has this error; return whether it is the first."""
+        watches = self._watches_by_message.setdefault(str(error), set())
+        watches.add(watch)
+        return len(watches) == 1
 
-    def end(self, kind: str, error: PodiumError) -> bool:
-        """Note that the kind has this error no longer; return whether it was the last."""
-        kinds = self._kinds_by_message[str(error)]
-        kinds.remove(kind)
-        if not kinds:
-            del self._kinds_by_message[str(error)]
-        return not kinds
+    def end(self, watch: Trouble, error: PodiumError) -> bool:
+        """Note that the watch has this error no longer; return whether it was the last."""
+        watches = self._watches_by_message[str(error)]
+        watches.remove(watch)
+        if not watches:
+            del self._watches_by_message[str(error)]
+        return not watches
 
 
 class Trouble:
-    """What keeps one kind from being watched; ``error`` is None while all is well."""
+    """What keeps one watch of a kind from working; ``error`` is None while all is well."""
 
     def __init__(self, resource: Resource[Any], shared: Troubles) -> None:
         self._resource = resource
@@ -56,8 +56,8 @@ class Trouble:
         """Log the error, unless the kind had one of this class before or another kind has it."""
         before, self.error = self.error, error
         if before is not None:
-            self._shared.end(self._resource.name, before)
-        is_first = self._shared.begin(self._resource.name, error)
+            self._shared.end(self, before)
+        is_first = self._shared.begin(self, error)
         failure = f"cannot {verb} {self._resource.name}: {self._reason(error)}"
         if type(before) is type(error) or not is_first:
             log.debug(f"still {failure}")
@@ -81,7 +81,7 @@ class Trouble:
 
     def end(self) -> None:
         if self.error is not None:
-            if self._shared.end(self._resource.name, self.error):
+            if self._shared.end(self, self.error):
                 log.info(f"watching {self._resource.name} again")
             self.error = None
 

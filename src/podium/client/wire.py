@@ -11,11 +11,14 @@ import asyncio
 import ipaddress
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from podium.client.answer_parser import Answer, AnswerParser, BadAnswer
+from podium.client.answer_parser import MOST_BODY_BYTES, Answer, AnswerParser, BadAnswer
+from podium.client.endpoint import Endpoint
 from podium.clock import Clock, give_way
 
 # Less than servers wait before they hang up: no request may be sent just then.
@@ -29,10 +32,11 @@ class CannotConnect(Exception):
 class Wire(asyncio.Protocol):
     """One connection; one request at a time, or several at once that are answered in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = MOST_BODY_BYTES) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._parser = AnswerParser()
+        self._most_bytes = most_bytes  # of an answer's body
+        self._parser = AnswerParser(most_bytes)
         self._waiter: asyncio.Future[list[Answer]] | None = None
         self._answers: list[Answer] = []
         self._expected = 0
@@ -41,7 +45,7 @@ class Wire(asyncio.Protocol):
 
     async def exchange(self, request: bytes, answers: int) -> list[Answer]:
         assert self._transport is not None
-        self._parser = AnswerParser()
+        self._parser = AnswerParser(self._most_bytes)
         self._answers, self._expected = [], answers
         self._waiter = self._loop.create_future()
         self._transport.write(request)
@@ -107,23 +111,34 @@ class Wires:
     """The connections to one server, kept open while they are used."""
 
     def __init__(
-        self, server: str, tls: ssl.SSLContext | None, server_name: str, clock: Clock
+        self,
+        endpoint: Endpoint,
+        tls: ssl.SSLContext | None,
+        clock: Clock,
+        most_bytes: int = MOST_BODY_BYTES,
     ) -> None:
-        at = urlsplit(server)
+        at = urlsplit(endpoint.server)
         self._host = at.hostname or ""
         self._port = at.port or (80 if tls is None else 443)
         self._tls = tls
-        self._server_name = server_name
+        self._server_name = endpoint.tls.server_name
+        self._dial = endpoint.dial
+        self._new_wire = partial(Wire, most_bytes)
         self._clock = clock
         self._idle: list[Wire] = []  # the one used last is used next, so that others expire
 
-    async def exchange(self, request: bytes, answers: int = 1) -> list[Answer]:
+    async def exchange(
+        self, request: bytes, answers: int = 1, check: Callable[[], None] | None = None
+    ) -> list[Answer]:
         """Send a request, or several at once, and return their answers.
 
-        Raise ``CannotConnect``, ``BadAnswer`` or ``OSError`` if that fails.
+        ``check`` is called at the last moment, and what it raises prevents the request. Raise
+        ``CannotConnect``, ``BadAnswer`` or ``OSError`` if the exchange fails.
         """
         wire = self._take() or await self._connect()
         try:
+            if check is not None:
+                check()
             found = await wire.exchange(request, answers)
         except BaseException:
             wire.close()  # its answer may still come, and must not reach another request
@@ -152,6 +167,8 @@ class Wires:
 
     async def _connect(self) -> Wire:
         try:
+            if self._dial is not None:
+                return cast(Wire, (await self._dial(self._new_wire))[1])
             *others, last = await self._addresses()
             for address in others:
                 with suppress(OSError):
@@ -176,7 +193,7 @@ class Wires:
     async def _connect_to(self, address: str) -> Wire:
         name = (self._server_name or self._host) if self._tls is not None else None
         _, wire = await asyncio.get_running_loop().create_connection(
-            Wire, address, self._port, ssl=self._tls, server_hostname=name
+            self._new_wire, address, self._port, ssl=self._tls, server_hostname=name
         )
         return wire
 

@@ -38,6 +38,35 @@ def effective(configuration: Configuration) -> dict[str, Any]:
     }
 
 
+def loadable(view: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a v1 file that has the same effect as the result of ``effective``.
+
+    Each extension point names all of its plugins, so that no default adds to them. Points without
+    plugins are left out, because an older release may not have them.
+    """
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        **{name: value for name, value in view.items() if value is not None},
+        "profiles": [_loadable_profile(profile) for profile in view["profiles"]],
+    }
+
+
+def _loadable_profile(view: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {
+        name: view[name]
+        for name in ("schedulerName", "percentageOfNodesToScore")
+        if view.get(name) is not None
+    }
+    plugins: dict[str, Any] = {"multiPoint": {"disabled": [{"name": "*"}]}}
+    for point, found in view["plugins"].items():
+        named = [{key: each[key] for key in ("name", "weight") if key in each} for each in found]
+        if named:
+            plugins[point] = {"enabled": named}
+    arguments = [{"name": name, "args": args} for name, args in view["args"].items()]
+    return {**shown, "plugins": plugins, "pluginConfig": arguments}
+
+
 def top_level(configuration: Configuration) -> dict[str, Any]:
     """Return the scalar fields of the configuration."""
     return {
@@ -67,12 +96,19 @@ def _plugins(profile: Profile, point: Point) -> list[dict[str, Any]]:
     found = []
     for name, origin in zip(names, profile.origins[point], strict=True):
         plugin: dict[str, Any] = {"name": name, "from": origin}
-        if point is Point.SCORE:
-            plugin["weight"] = profile.weights[name]
+        if (weights := weights_at(profile, point)) is not None:
+            plugin["weight"] = weights[name]
         if name in profile.absent:
             plugin["absent"] = True
         found.append(plugin)
     return found
+
+
+def weights_at(profile: Profile, point: Point) -> Mapping[str, int] | None:
+    """Return the weights of the plugins at an extension point; ``None`` where they have none."""
+    if point is Point.SCORE:
+        return profile.weights
+    return profile.placement_weights if point is Point.PLACEMENT_SCORE else None
 
 
 def args_fields(args: Args) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from podium.config.problems import Problems, did_you_mean
-from podium.release import LATEST, RELEASES, Release
+from podium.release import LATEST, RELEASES, V1_37, Release
 
 FLAG: Final = "--feature-gates"
 
@@ -87,11 +87,15 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
         "NodeDeclaredFeatures StorageCapacityScoring VolumeLimitScaling "
         "MatchLabelKeysInPodTopologySpread "
         "TaintTolerationComparisonOperators LoggingAlphaOptions LoggingBetaOptions WatchListClient "
+        "ComponentStatusz ComponentFlagz "
         "SchedulerAsyncAPICalls CoordinatedLeaderElection SchedulerAsyncPreemption "
         "PodLevelResources InPlacePodLevelResourcesVerticalScaling "
         "DRAPrioritizedList DRAConsumableCapacity DRADeviceBindingConditions DRADeviceTaints "
         "DRADeviceTaintRules DRAExtendedResource DRAFractionalCapacityRange "
-        "DRAPartitionableDevices DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout",
+        "DRAPartitionableDevices DRAResourceClaimDeviceStatus DRASchedulerFilterTimeout "
+        "DRAWorkloadResourceClaims "
+        "GenericWorkload TopologyAwareWorkloadScheduling PodGroupPreemptionPolicy "
+        "CompositePodGroup",
     ),
     # podium's loggers do not come from a context, so that lines are the same either way.
     **_supports(BOTH, "ContextualLogging"),
@@ -111,20 +115,25 @@ SUPPORTED: Final[Mapping[str, frozenset[bool]]] = {
     ),
     **_supports(
         OFF,
-        "DRAListTypeAttributes DRANodeAllocatableResources DRAWorkloadResourceClaims "
+        "DRAListTypeAttributes DRANodeAllocatableResources "
         "DRADerivedAttributes DRADeviceCompatibilityGroups DRAOptionalNodeOperations",
     ),
     **_supports(
         OFF,
-        "GenericWorkload GangScheduling WorkloadAwarePreemption CompositePodGroup "
-        "PodGroupPreemptionPolicy TopologyAwareWorkloadScheduling",
+        "GangScheduling WorkloadAwarePreemption",
     ),
     **_supports(
         OFF,
-        "ComponentStatusz ComponentFlagz "
         "InPlacePodVerticalScalingSchedulerPreemption InterPodAffinityHostnameFastPath "
         "SchedulerPreQueueingHints",
     ),
+}
+
+# Features that podium implements as of a later release than the first one that has their gate.
+IMPLEMENTED_SINCE: Final[Mapping[str, Release]] = {
+    "GenericWorkload": V1_37,
+    "TopologyAwareWorkloadScheduling": V1_37,
+    "DRAWorkloadResourceClaims": V1_37,
 }
 
 _ALL: Final = {"AllAlpha": Stage.ALPHA, "AllBeta": Stage.BETA}
@@ -147,11 +156,13 @@ class FeatureGates:
 NO_CHOICE: Final = FeatureGates()
 
 
-def parse(settings: Iterable[str], release: Release = LATEST) -> FeatureGates:
+def parse(
+    settings: Iterable[str], release: Release = LATEST, flag: str = "--emulated-version"
+) -> FeatureGates:
     """Parse ``[component:]Name=true`` pairs. All mistakes are collected into one ``ConfigError``.
 
     As upstream, the last setting of a gate wins, and ``AllAlpha`` and ``AllBeta`` apply to the
-    gates that are not named.
+    gates that are not named. ``flag`` is the option that chooses the release, for messages.
     """
     problems = Problems()
     wanted: dict[str, bool] = {}
@@ -162,10 +173,10 @@ def parse(settings: Iterable[str], release: Release = LATEST) -> FeatureGates:
     known = gates_of(release)
     for name, value in wanted.items():
         if name in known:
-            _check(known[name], value, problems)
+            _check(known[name], value, release, problems, flag)
         elif name not in _ALL:
-            problems.add("", _unrecognized(name, value, release))
-    chosen = _with_stages(wanted, known, problems)
+            problems.add("", _unrecognized(name, value, release, flag))
+    chosen = _with_stages(wanted, release, problems, flag)
     if not problems.found:
         _check_needs(chosen, known, problems)
     problems.raise_if_any(FLAG)
@@ -186,25 +197,30 @@ def _setting(text: str, problems: Problems) -> tuple[str, bool | None]:
     return name, _BOOLEANS.get(value)
 
 
-def _unrecognized(name: str, value: bool, release: Release) -> str:
+def _unrecognized(name: str, value: bool, release: Release, flag: str) -> str:
     if release < LATEST and name in gates_of(LATEST):
         stage = f"feature is PreAlpha at emulated version {release}"
         compatible = f"min compatibility version {release.previous}"
         return f"cannot set feature gate {name} to {_text(value)}, {stage}, {compatible}"
     others = [str(each) for each in RELEASES if name in gates_of(each)]
     if others:
-        return f"unrecognized feature gate: {name}; it exists with --emulated-version={others[-1]}"
+        return f"unrecognized feature gate: {name}; it exists with {flag}={others[-1]}"
     known = (*gates_of(release), *_ALL)
     return f"unrecognized feature gate: {name}{did_you_mean(name, known)}"
 
 
-def _check(gate: Gate, value: bool, problems: Problems) -> None:
+def _check(gate: Gate, value: bool, release: Release, problems: Problems, flag: str) -> None:
     setting = f"{gate.name} to {_text(value)}"
+    since = IMPLEMENTED_SINCE.get(gate.name, release)
     if gate.is_locked and value != gate.default:
         locked = f"feature is locked to {_text(gate.default)}"
         problems.add("", f"cannot set feature gate {setting}, {locked}")
     elif value not in gate.supported:
         problems.add("", f"{gate.name}={_text(value)}: {_unsupported(value)}")
+    elif value and release < since:
+        what = f"podium implements this feature as of Kubernetes {since}, not of {release}"
+        advice = f"remove the setting, or use {flag}={since}"
+        problems.add("", f"{gate.name}=true: {what}; {advice}")
 
 
 def _unsupported(value: bool) -> str:
@@ -218,16 +234,17 @@ def _text(value: bool) -> str:
 
 
 def _with_stages(
-    wanted: Mapping[str, bool], known: Mapping[str, Gate], problems: Problems
+    wanted: Mapping[str, bool], release: Release, problems: Problems, flag: str
 ) -> dict[str, bool]:
     """Add the gates that ``AllAlpha`` and ``AllBeta`` set."""
+    known = gates_of(release)
     chosen = {name: value for name, value in wanted.items() if name not in _ALL}
     for name, stage in _ALL.items():
         for gate in known.values() if name in wanted else ():
             if gate.stage is stage and gate.name not in wanted:
                 chosen[gate.name] = wanted[name]
                 if wanted[name] != gate.is_on:
-                    _check(gate, wanted[name], problems)
+                    _check(gate, wanted[name], release, problems, flag)
     return chosen
 
 

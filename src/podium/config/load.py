@@ -39,29 +39,46 @@ class Reading:
 
 
 def load(
-    text: str, registry: Registry, *, source: str = SOURCE, versions: Versions = V1_ONLY
+    text: str,
+    registry: Registry,
+    *,
+    source: str = SOURCE,
+    versions: Versions = V1_ONLY,
+    gates: FeatureGates = NO_CHOICE,
 ) -> Configuration:
     """Read a YAML or JSON text; ``source`` names it in errors."""
-    return read(text, registry, source=source, versions=versions).configuration
+    return read(text, registry, source=source, versions=versions, gates=gates).configuration
 
 
 def load_file(
-    path: str | PathLike[str], registry: Registry, *, versions: Versions = V1_ONLY
+    path: str | PathLike[str],
+    registry: Registry,
+    *,
+    versions: Versions = V1_ONLY,
+    gates: FeatureGates = NO_CHOICE,
 ) -> Configuration:
-    """Read a file."""
-    return read(text_of(path), registry, source=fspath(path), versions=versions).configuration
+    """Read a file. The gates decide which plugins are default ones."""
+    source = fspath(path)
+    return read(
+        text_of(path), registry, source=source, versions=versions, gates=gates
+    ).configuration
 
 
 def from_value(
-    value: Any, registry: Registry, *, source: str = SOURCE, versions: Versions = V1_ONLY
+    value: Any,
+    registry: Registry,
+    *,
+    source: str = SOURCE,
+    versions: Versions = V1_ONLY,
+    gates: FeatureGates = NO_CHOICE,
 ) -> Configuration:
     """Read a value as a JSON parser returns it; problems found in it have no line numbers."""
-    return read_value(value, registry, source=source, versions=versions).configuration
+    return read_value(value, registry, source=source, versions=versions, gates=gates).configuration
 
 
-def default(registry: Registry) -> Configuration:
+def default(registry: Registry, *, gates: FeatureGates = NO_CHOICE) -> Configuration:
     """Return what an empty file configures."""
-    return read_default(registry).configuration
+    return read_default(registry, gates=gates).configuration
 
 
 def text_of(path: str | PathLike[str]) -> str:
@@ -117,7 +134,7 @@ class _Reader:
         given = decode(value, version.written, "", problems) or version.written()
         release = self.registry.release
         notes = Notes(problems, Problems(problems.lines, problems.moved), release)
-        meaning = _without_gated(version.translate(given, notes), self.gates)
+        meaning = _as_gated(version.translate(given, notes), self.gates)
         configuration = _build(meaning, Catalog(self.registry, version), notes)
         validate.check(configuration, problems)
         problems.raise_if_any(source)
@@ -181,16 +198,18 @@ def _build(meaning: Meaning, catalog: Catalog, notes: Notes) -> Configuration:
     )
 
 
-def _without_gated(meaning: Meaning, gates: FeatureGates) -> Meaning:
-    """Leave out the default plugins whose feature gate is off; gate and plugin share a name."""
-    off = {name for name in upstream.GATED_PLUGINS if not gates.enabled(name)}
-    if not off:
-        return meaning
-    left = {
-        key: {name: weight for name, weight in weights.items() if name not in off}
+def _as_gated(meaning: Meaning, gates: FeatureGates) -> Meaning:
+    """Leave out the default plugins whose feature gate is off, and add those whose gate is on."""
+    is_on = {name: gates.enabled(gate) for name, gate in upstream.GATED_PLUGINS.items()}
+    changed = {
+        key: {name: weight for name, weight in weights.items() if is_on.get(name, True)}
         for key, weights in meaning.defaults.items()
     }
-    return replace(meaning, defaults=left)
+    if upstream.MULTI_POINT in changed:
+        usual = upstream.default_weights(gates.release)
+        added = {name: 0 for name, on in is_on.items() if on and name not in usual}
+        changed[upstream.MULTI_POINT].update(added)
+    return replace(meaning, defaults=changed)
 
 
 def _warn_of_age(version: Version, notes: Notes) -> None:

@@ -81,7 +81,8 @@ class Profile:
     ``plugins`` holds the names at each extension point in running order. ``absent`` are enabled
     plugins of kube-scheduler that this podium does not have, with the points they would run at;
     ``order_with_absent`` is ``plugins`` including them, for display.
-    ``weights`` covers every plugin at the score point, absent ones too. ``origins`` says, name by
+    ``weights`` covers every plugin at the score point, absent ones too, and ``placement_weights``
+    those at placementScore. ``origins`` says, name by
     name as ``order_with_absent``, which key of the file lists the plugin, or ``"default"``.
     """
 
@@ -92,6 +93,7 @@ class Profile:
     args: Mapping[str, Args]
     absent: Mapping[str, frozenset[Point]]
     order_with_absent: Plan
+    placement_weights: Mapping[str, int] = field(default_factory=dict)
     origins: Plan = field(default_factory=dict, compare=False)
 
 

@@ -78,6 +78,7 @@ def _check_rejected_names(merged: MergedProfile, catalog: Catalog, problems: Pro
 def _build(merged: MergedProfile, catalog: Catalog, problems: Problems) -> Profile:
     order = expand.Expansion(merged.sets, catalog, problems).order()
     expand.check_order(order, merged.name, f"{merged.path}.plugins", problems)
+    _check_weights(merged, catalog, problems)
     with_absent = {point: order[point.value] for point in Point}
     return Profile(
         scheduler_name=merged.name,
@@ -86,7 +87,8 @@ def _build(merged: MergedProfile, catalog: Catalog, problems: Problems) -> Profi
             point: tuple(name for name in names if catalog.has(name))
             for point, names in with_absent.items()
         },
-        weights=_weights(merged, order, catalog, problems),
+        weights=_weights(merged, order, catalog, Point.SCORE),
+        placement_weights=_weights(merged, order, catalog, Point.PLACEMENT_SCORE),
         args=_args(merged, catalog, problems),
         absent=_absent(merged, with_absent, catalog),
         order_with_absent=with_absent,
@@ -114,15 +116,18 @@ def _origin(sets: PluginSets, key: str, name: str, problems: Problems) -> str:
     return listed_at if entry.is_listed and listed_at else DEFAULT_ORIGIN
 
 
-def _weights(
-    merged: MergedProfile, order: expand.Order, catalog: Catalog, problems: Problems
-) -> dict[str, int]:
+def _check_weights(merged: MergedProfile, catalog: Catalog, problems: Problems) -> None:
     for key, prefix in (("score", "score"), ("placementScore", "placement score")):
         if expand.could_overflow(expand.weights(merged.sets, key, catalog)):
             message = f"{prefix} plugins: total score of Score plugins could overflow"
             problems.add(f"{merged.path}.plugins.{key}", message)
-    weights = expand.weights(merged.sets, "score", catalog)
-    return {name: weights[name] for name in order["score"]}
+
+
+def _weights(
+    merged: MergedProfile, order: expand.Order, catalog: Catalog, point: Point
+) -> dict[str, int]:
+    weights = expand.weights(merged.sets, point.value, catalog)
+    return {name: weights[name] for name in order[point.value]}
 
 
 def _args(merged: MergedProfile, catalog: Catalog, problems: Problems) -> dict[str, Args]:

@@ -33,8 +33,8 @@ INTERFACES = MappingProxyType(
     }
 )
 
-# Extension points for pod groups: a file may use these keys, podium does not have the points.
-PLACEMENT_KEYS = frozenset({"placementGenerate", "placementScore", "podGroupPostFilter"})
+# As upstream, a plugin that a version rejects is not rejected at these extension points.
+PLACEMENT_KEYS = frozenset({"placementGenerate", "placementScore"})
 
 # The extension points that a release does not have yet.
 _UNKNOWN_KEYS = MappingProxyType({V1_36: frozenset({"podGroupPostFilter"})})
@@ -137,8 +137,16 @@ def default_weights(release: Release = LATEST) -> Mapping[str, int]:
     return MappingProxyType(found)
 
 
-# Default plugins that a feature gate of the same name turns on.
-GATED_PLUGINS = frozenset({"NodeDeclaredFeatures"})
+# Plugins that a feature gate turns on, with the name of the gate. Those whose gate is off by
+# default are not in the default profile, and come last in it when the gate is on.
+GATED_PLUGINS = MappingProxyType(
+    {
+        "NodeDeclaredFeatures": "NodeDeclaredFeatures",
+        "GangScheduling": "GenericWorkload",
+        "TopologyPlacementGenerator": "TopologyAwareWorkloadScheduling",
+        "PodGroupPodsCount": "TopologyAwareWorkloadScheduling",
+    }
+)
 
 ARGS_KINDS = MappingProxyType(
     {

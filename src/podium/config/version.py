@@ -180,7 +180,7 @@ class Catalog:
 
     def runs_at(self, name: str, key: str) -> bool:
         """Whether the plugin implements this extension point."""
-        if self.has(name) and key not in upstream.PLACEMENT_KEYS:
+        if self.has(name):
             return Point(key) in self.registry.points(name)
         return key in self.known.get(name, ())
 

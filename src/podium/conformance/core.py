@@ -71,7 +71,6 @@ RESOURCES: Mapping[str, type[ApiObject]] = {
     **{kind.__name__: kind for kind in KINDS.values()},
     **dict.fromkeys(POD_KINDS, Pod),
 }
-_ENDED = ("Succeeded", "Failed")
 
 
 class Core(OfflineCore, Protocol):
@@ -144,7 +143,7 @@ def feed(core: Core, obj: ApiObject) -> None:
         core.cluster.set_node(obj)
     elif not isinstance(obj, Pod):
         core.cluster.set_object(obj)
-    elif obj.status.phase in _ENDED:
+    elif obj.has_ended:
         return  # the scheduler does not watch it
     elif obj.node_name:
         core.cluster.add_pod(obj)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Hashable
 from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from podium.api.objects import Pod
+from podium.cycle.detail import Detail
 from podium.cycle.found import Found
 from podium.cycle.judged import Judged
 from podium.cycle.outcome import Outcome, Placed, Rejected, failed, refused
 from podium.cycle.ranking import Ranking
-from podium.cycle.record import Record, ScoredNode
+from podium.cycle.record import Record
 from podium.cycle.sampling import nodes_to_find, take_first
 from podium.cycle.services import Services
 from podium.cycle.tied import Tied
@@ -22,20 +24,22 @@ from podium.errors import CacheError
 from podium.framework.answers import AttemptFailed
 from podium.framework.binding import Target, run_permit, run_reserve, run_unreserve
 from podium.framework.calls import FAULTS
-from podium.framework.cycle_state import PodsToActivate
+from podium.framework.cycle_state import CycleState, PodsToActivate
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.handle import EventNote
 from podium.framework.nominated import filter_crowded, filter_with_nominated
 from podium.framework.profile import Profile, refusals
 from podium.framework.queued_pod import QueuedPod
+from podium.framework.signature import Signature
 from podium.framework.status import CLEAR, SUCCESS, Code, Nominate, Status
 from podium.framework.waiting_pods import WaitingPod
 from podium.state.cluster import ClusterState
 from podium.state.column import Column
 from podium.state.rows import Rows
 
+T = TypeVar("T")
+
 NO_NODES = Status.unresolvable("no nodes available to schedule pods")
-_BEST_RECORDED = 3
 
 
 class Cycle:
@@ -57,10 +61,10 @@ class Cycle:
         profile.guard(self.pod)
         services.cluster.begin_cycle()
         self.record = Record(
-            self.pod.key, self.pod.uid, queued.attempts, profile.name,
+            self.pod.key, self.pod.uid, queued.attempts, profile.name, services.clock.now(),
             nodes=len(services.cluster.table.live_rows()),
         )  # fmt: skip
-        classes, signature = services.pod_classes, profile.sign(self.pod)
+        classes, signature = services.pod_classes, self._sign()
         try:
             self._pod_class = classes.of(profile, self.pod, signature)
         except FAULTS:  # some plugin's value cannot be compared
@@ -71,6 +75,12 @@ class Cycle:
         self.state = self._pod_class.judgement.state
         self.record.reused = self._pod_class.is_known
         self._nominated = services.nominator.ahead_of(self.pod, services.cluster.table)
+        # For the record: what was found, and how the feasible nodes compare.
+        self._found: Found | None = None
+        self._ranking: Ranking | None = None
+
+    def _sign(self) -> Signature:
+        return self.profile.sign(self.pod)
 
     def _report(self, problem: str) -> None:
         """Record an event about a `sign` that fails. The decision about the pod is right anyway."""
@@ -93,16 +103,23 @@ class Cycle:
             outcome = failed(failure.status, self.record)
         return self.recorded(outcome, start)
 
-    def recorded(self, outcome: Outcome, start: float) -> Outcome:
+    def recorded(self, outcome: T, start: float) -> T:
         """The end of a cycle: its record is kept."""
-        self.record.seconds["cycle"] = perf_counter() - start
-        self.services.records.add(self.record)
+        end = perf_counter()
+        self.record.seconds["cycle"] = end - start
+        self.services.records.add(self.record, end, self._detail)
         return outcome
+
+    def _detail(self) -> Detail | None:
+        if self._found is None:
+            return None
+        return Detail(self.services.cluster.table.names_by_row(), self._found, self._ranking)
 
     def note(self, found: Found) -> None:
         self.record.feasible = len(found.feasible)
         self.record.rejected = found.rejections()
         self.profile.count_refusals(self.record.rejected)
+        self._found = found  # last, because counting refusals may call plugins, which may raise
 
     # --- PreFilter, Filter -----------------------------------------------------------------------
 
@@ -206,9 +223,7 @@ class Cycle:
             self._advance(nodes.index, tried)
             return found
         table = self.services.cluster.table
-        in_order = table.rows_in_order()
-        if found.pre_filtered.node_names is not None:
-            in_order = in_order[np.isin(in_order, nodes.index)]
+        in_order = self._in_order(found)
         is_feasible = np.zeros(table.size, np.bool_)
         is_feasible[found.feasible.index] = True
         start = self.services.node_walk.start % len(in_order)
@@ -220,6 +235,13 @@ class Cycle:
             Rows(nodes.cluster, nodes.index[positions]), statuses, found.statuses.absent
         )
         return found.narrowed(Rows(nodes.cluster, kept), explicit)
+
+    def _in_order(self, found: Found) -> NDArray[np.intp]:
+        """Return the rows of all candidates in the order in which they are sampled."""
+        in_order = self.services.cluster.table.rows_in_order()
+        if found.pre_filtered.node_names is None:
+            return in_order
+        return in_order[np.isin(in_order, found.statuses.nodes.index)]
 
     def _advance(self, seen: NDArray[np.intp], tried: int | None) -> None:
         """Say where the next walk starts; a nominated node that was tried in vain counts too."""
@@ -240,7 +262,8 @@ class Cycle:
     def pick(self, ranking: Ranking, best: Tied) -> int:
         """One of the best rows."""
         row = best.choose(f"{self.services.seed}/{self.pod.uid}/{self.queued.attempts}")
-        self._record_best(ranking, best, row)
+        self._ranking = ranking
+        self.record.tied = len(best)
         return row
 
     def score(self, feasible: Rows, version: FeasibleVersion = UNTRACKED) -> Ranking:
@@ -254,21 +277,6 @@ class Cycle:
             self.services.pod_classes.drop(self._pod_class)
             raise
         return Ranking(feasible, board)
-
-    def _record_best(self, ranking: Ranking, best: Tied, chosen: int) -> None:
-        self.record.tied = len(best)
-        board, names = ranking.scoreboard, self.services.cluster.table.names
-        if board is None:
-            return
-        rows = [chosen, *[row for row in best.first(_BEST_RECORDED) if row != chosen]]
-        if len(rows) < _BEST_RECORDED:
-            rows += ranking.runners_up(_BEST_RECORDED - len(rows))
-        self.record.best = tuple(
-            [
-                ScoredNode(names[row], board.total.item(row), board.scores_of(row))
-                for row in rows[:_BEST_RECORDED]
-            ]
-        )
 
     # --- PostFilter ------------------------------------------------------------------------------
 
@@ -298,19 +306,34 @@ class Cycle:
     ) -> Rejected:
         """Reject the pod; ``answer`` is the status that PostFilter returned, if it was asked."""
         diagnosis.post_filter_message = answer.message if answer is not None else ""
+        if nominate is not None:
+            self.record.nominated, self.record.victims = nominate.node, nominate.victims
         self.record.message = diagnosis.message
         status = Status(Code.UNSCHEDULABLE, (diagnosis.message,))
-        return Rejected(status, self.record, diagnosis, nominate, answer)
+        failed_as = None if answer is not None and answer.ok else self._shared_class()
+        return Rejected(status, self.record, diagnosis, nominate, answer, failed_as)
+
+    def _shared_class(self) -> Hashable:
+        """Name the class of pods for which this attempt speaks; ``None`` if for no other pod."""
+        pod, signature = self.pod, self._pod_class.signature
+        if signature is None or signature.unsigned or self.services.extenders.all:
+            return None
+        if pod.nominated_node_name or self.profile.has_outside_plugins:
+            return None
+        # PostFilter does not sign. Beside the priority, preemption reads the policy.
+        return signature.number, pod.priority, pod.spec.preemption_policy
 
     # --- assume, Reserve, Permit -----------------------------------------------------------------
 
-    def settle(self, row: int) -> Outcome:
+    def settle(self, row: int, state: CycleState | None = None) -> Outcome:
         """Take the row: assume the pod there, reserve, and ask Permit.
 
-        Whatever is raised or refused after that, Reserve and assume are undone first.
+        Whatever is raised or refused after that, Reserve and assume are undone first. ``state`` is
+        given if the pod was judged earlier than by the last cycle.
         """
         ref = self.services.cluster.table.ref(row)
-        target = Target(self.profile, self.state.fork(), self.pod, ref.name)
+        own = self.state if state is None else state
+        target = Target(self.profile, own.fork(), self.pod, ref.name)
         try:
             self.services.cluster.assume(self.queued.info, row)
         except CacheError as fault:
@@ -318,10 +341,10 @@ class Cycle:
         try:
             status = self._reserve_and_permit(target)
         except BaseException:
-            self._undo(target)
+            self.undo(target)
             raise
         if not status.ok and not status.is_wait:
-            self._undo(target)
+            self.undo(target)
             return refused(status, self.record, self.services.cluster)
         self.record.node = ref.name
         return Placed(target, ref, status, self.record)
@@ -347,7 +370,21 @@ class Cycle:
             activate.pods = {}
         return status if waits else SUCCESS
 
-    def _undo(self, target: Target) -> None:
+    def try_out(self, row: int, state: CycleState) -> Target | Rejected:
+        """Assume the pod on this row and reserve, without Permit; ``undo`` takes it back."""
+        target = Target(self.profile, state, self.pod, self.services.cluster.table.names[row])
+        try:
+            self.services.cluster.assume(self.queued.info, row)
+        except CacheError as fault:
+            return failed(Status.error(fault), self.record)
+        self.services.nominator.remove(self.pod.uid)
+        status = run_reserve(target)
+        if status.ok:
+            return target
+        self.undo(target)
+        return refused(status, self.record, self.services.cluster)
+
+    def undo(self, target: Target) -> None:
         """Undo Reserve and assume, in this order."""
         self.services.waiting_pods.remove(self.pod.uid)
         try:

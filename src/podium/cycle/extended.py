@@ -20,7 +20,7 @@ from podium.cycle.ranking import Ranking
 from podium.cycle.tied import Tied
 from podium.errors import ExtenderError
 from podium.framework.answers import AttemptFailed
-from podium.framework.diagnosis import NodeStatuses
+from podium.framework.diagnosis import Diagnosis, NodeStatuses
 from podium.framework.extender import EXTENDER
 from podium.framework.preemption import (
     Candidates,
@@ -52,6 +52,16 @@ async def _run(cycle: Cycle, extenders: Extenders) -> Outcome:
     if not len(found.feasible):
         return await _post_filter(cycle, extenders, found, were_asked)
     return cycle.settle(await _choose(cycle, extenders, found))
+
+
+async def choose_node(cycle: Cycle) -> int | Diagnosis:
+    """Choose a node without taking it; if none is feasible, return why. PostFilter is not asked."""
+    extenders = cycle.services.extenders
+    found, were_asked = await _find_feasible(cycle, extenders)
+    cycle.note(found)
+    if len(found.feasible):
+        return await _choose(cycle, extenders, found)
+    return _diagnosis(cycle, found, were_asked)
 
 
 async def _find_feasible(cycle: Cycle, extenders: Extenders) -> tuple[Found, bool]:
@@ -113,9 +123,7 @@ async def _choose(cycle: Cycle, extenders: Extenders, found: Found) -> int:
     names = ranking.names
     extra = np.array([added.get(name, 0) for name in names], np.int64)
     ranking = Ranking(ranking.nodes, ranking.scoreboard, ranking.totals + extra)
-    row = cycle.pick(ranking, _best(ranking, added))
-    _record_added(cycle, added)
-    return row
+    return cycle.pick(ranking, _best(ranking, added))
 
 
 def _best(ranking: Ranking, added: Mapping[str, int]) -> Tied:
@@ -125,29 +133,24 @@ def _best(ranking: Ranking, added: Mapping[str, int]) -> Tied:
     return Tied.of(ranking.nodes, named if named.any() else is_best)
 
 
-def _record_added(cycle: Cycle, added: Mapping[str, int]) -> None:
-    cycle.record.best = tuple(
-        node._replace(
-            total=node.total + added.get(node.name, 0),
-            scores={**node.scores, EXTENDER: added.get(node.name, 0)},
-        )
-        for node in cycle.record.best
-    )
-
-
 # --- preemption ----------------------------------------------------------------------------------
 
 
 async def _post_filter(
     cycle: Cycle, extenders: Extenders, found: Found, were_asked: bool
 ) -> Rejected:
-    diagnosis = cycle.diagnose(found)
-    if were_asked:  # and took away what plugins had left
-        diagnosis.unschedulable_plugins.add(EXTENDER)
+    diagnosis = _diagnosis(cycle, found, were_asked)
     if not cycle.profile.post_filters:
         return cycle.post_filter(diagnosis)
     steps = cycle.profile.post_filtering(cycle.state.fork(), cycle.pod, diagnosis.statuses)
     return cycle.refuse(diagnosis, *await _asked(cycle, extenders, steps))
+
+
+def _diagnosis(cycle: Cycle, found: Found, were_asked: bool) -> Diagnosis:
+    diagnosis = cycle.diagnose(found)
+    if were_asked:  # extenders refused the nodes that the filters had left
+        diagnosis.unschedulable_plugins.add(EXTENDER)
+    return diagnosis
 
 
 async def _asked(cycle: Cycle, extenders: Extenders, steps: PostFiltering) -> PostFilterAnswer:

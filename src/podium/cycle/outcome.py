@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ class Placed(NamedTuple):
 class Rejected:
     """No node for now. ``diagnosis`` is there when nodes were judged.
 
-    ``nominate`` says what becomes of the pod's nomination: ``None`` leaves it.
+    ``nominate`` says what becomes of the pod's nomination: ``None`` leaves it. ``failed_as``
+    names the pod's equivalence class if this attempt would have rejected every pod of it.
     """
 
     status: Status
@@ -38,6 +40,7 @@ class Rejected:
     diagnosis: Diagnosis | None = None
     nominate: Nominate | None = None
     post_filter: Status | None = None  # what PostFilter answered, where it was asked
+    failed_as: Hashable = None
 
     @property
     def message(self) -> str:

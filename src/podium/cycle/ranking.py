@@ -9,13 +9,11 @@ from podium.cycle.scoreboard import Scoreboard
 from podium.cycle.tied import Tied
 from podium.state.rows import Rows, table_of
 
-_OUT = np.iinfo(np.int64).min
-
 
 class Ranking:
     """Feasible nodes with their totals: those of the scoreboard unless others are given."""
 
-    __slots__ = ("_totals", "nodes", "scoreboard")
+    __slots__ = ("_given", "_totals", "nodes", "scoreboard")
 
     def __init__(
         self,
@@ -25,11 +23,16 @@ class Ranking:
     ) -> None:
         self.nodes = nodes
         self.scoreboard = scoreboard
-        self._totals = totals
+        self._given = self._totals = totals
 
     @property
     def names(self) -> list[str]:
         return self.nodes.names
+
+    @property
+    def own_totals(self) -> NDArray[np.int64] | None:
+        """The totals if they were given: with what extenders add, they are not the scoreboard's."""
+        return self._given
 
     @property
     def totals(self) -> NDArray[np.int64]:
@@ -55,17 +58,6 @@ class Ranking:
 
     def best(self) -> Tied:
         return Tied.of(self.nodes, self.is_best())
-
-    def runners_up(self, most: int) -> list[int]:
-        """The rows that come next after the best."""
-        is_best = self.is_best()
-        totals = np.where(is_best, _OUT, self.totals)
-        found = []
-        for _ in range(min(most, int(np.count_nonzero(~is_best)))):
-            position = int(totals.argmax())
-            totals[position] = _OUT
-            found.append(self.nodes.index.item(position))
-        return found
 
     def best_names(self) -> list[str]:
         names = table_of(self.nodes).names

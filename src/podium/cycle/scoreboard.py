@@ -164,10 +164,6 @@ class Scoreboard:
             self._tied = Tied.of(nodes, totals == self._top)
         return self._tied
 
-    def scores_of(self, row: int) -> dict[str, int]:
-        """Every plugin's normalized score, before the weight."""
-        return {name: share.score_of(row) for name, share in self.shares.items()}
-
     def _untie(self, row: int) -> None:
         """A changed row may have left the best, or stand above them now."""
         if self._tied is None:
@@ -258,7 +254,7 @@ class Scoreboard:
         if len(rows):
             some = nodes if len(rows) == len(nodes) else Rows(self.cluster, rows)
             scores = self.profile.score_all(share.plugin, state, pod, some)
-            share.know(rows)
+            share.know(rows, self._version)
             if share.normalizes:
                 share.set_raw(rows, scores)
             else:
@@ -272,14 +268,14 @@ class Scoreboard:
     def _unknown_rows(self, nodes: Rows, share: Share, outdated: _Outdated) -> RowNumbers:
         """The feasible rows whose score must be asked for."""
         reads, changes = share.reads, outdated.changes
-        if changes.fresh or reads is None:
-            return nodes.index
         if (
-            share.plugin.name in outdated.again
+            changes.fresh
+            or reads is None
+            or share.plugin.name in outdated.again
             or reads.for_scores & changes.aspects
             or (outdated.moved and reads.feasible)
         ):
-            share.forget()
+            share.is_forgotten = True
             return nodes.index
         if not outdated.grown and not reads.node & changes.aspects:
             return _NONE
@@ -342,7 +338,7 @@ class _Outdated:
         new: FeasibleVersion,
         again: frozenset[str] = frozenset(),
     ) -> None:
-        unknown = changes.fresh or new.number < 0
+        unknown = changes.fresh or new.number < 0 or new.placement != old.placement
         self.changes = changes
         self.aspects = changes.aspects
         self.moved = unknown or new.number != old.number
@@ -352,7 +348,7 @@ class _Outdated:
 
     def stands(self, share: Share) -> bool:
         """Whether nothing that the plugin looks at has changed."""
-        return not (
+        return share.stands_always or not (
             self.moved
             or (share.watches_row | share.watches_all) & self.aspects
             or share.is_new

@@ -18,7 +18,7 @@ from podium.devices import DeviceRules
 from podium.framework.cluster_devices import ClusterDevices
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import EVERYTHING
-from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics
+from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics, PodHandler
 from podium.framework.nominated import filter_with_nominated
 from podium.framework.nominator import Nominator
 from podium.framework.plugin import Point, Scores, Statuses
@@ -39,9 +39,14 @@ class KindObjects(Protocol):
     def objects(self) -> Iterator[Mapping[str, Any]]: ...
 
 
-def _no_objects(resource: str) -> KindObjects | None:
+def no_objects(resource: str) -> KindObjects | None:
     """Without an API server there are no objects of other kinds."""
     return None
+
+
+def no_pods(handler: PodHandler) -> Callable[[], None]:
+    """Without a watch no pod ever changes."""
+    return lambda: None
 
 
 class NoMetrics:
@@ -51,6 +56,18 @@ class NoMetrics:
         """Count nothing."""
 
     def evicted(self, result: str, seconds: float) -> None:
+        """Count nothing."""
+
+    def preemption_executed(self, preemptor: str, result: str, seconds: float) -> None:
+        """Count nothing."""
+
+    def preemption_evaluated(self, preemptor: str, result: str, seconds: float) -> None:
+        """Count nothing."""
+
+    def workload_preemption(self, result: str) -> None:
+        """Count nothing."""
+
+    def workload_victims(self, preemptor: str, pods: int, groups: int, violations: int) -> None:
         """Count nothing."""
 
     def device_wait_ended(self, profile: str, driver: str, status: str) -> None:
@@ -89,7 +106,8 @@ class Services:
     spawn: Spawn
     activate: Callable[[Iterable[Pod]], None]
     metrics: PluginMetrics = field(default_factory=NoMetrics)
-    objects_of: Callable[[str], KindObjects | None] = _no_objects  # of kinds that the state lacks
+    objects_of: Callable[[str], KindObjects | None] = no_objects  # of kinds that the state lacks
+    follow_pods: Callable[[PodHandler], Callable[[], None]] = no_pods
     listed: set[str] = field(default_factory=set)  # the kinds that plugins have listers for
     device_rules: DeviceRules = DeviceRules()  # noqa: RUF009  # frozen
     devices: ClusterDevices = field(init=False)
@@ -176,6 +194,9 @@ class ProfileHandle:
     def lister(self, resource: str) -> Lister:
         self._services.listed.add(resource)
         return CustomLister(self._services, resource)
+
+    def follow_pods(self, handler: PodHandler) -> Callable[[], None]:
+        return self._services.follow_pods(handler)
 
     def activate(self, pods: Iterable[Pod]) -> None:
         self._services.activate(pods)

@@ -41,11 +41,6 @@ class Tied:
     def rows(self) -> NDArray[np.intp]:
         return self._order.rows.take(self._positions)
 
-    def first(self, most: int) -> list[int]:
-        """Some of the rows."""
-        row_at = self._order.rows.item
-        return [row_at(position) for position in self._positions[:most].tolist()]
-
     def choose(self, key: str) -> int:
         """The row that a hash of the key points at."""
         number = stable_hash(key) % len(self._positions)

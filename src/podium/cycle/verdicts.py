@@ -44,10 +44,14 @@ class FeasibleVersion(NamedTuple):
 
     Equal numbers mean the same set. Unless ``new.grown_at > old.number``, rows have only left
     since ``old``. A negative number stands for a set that is not tracked.
+
+    ``placement`` is 0 for the rows of all nodes, else the number of the placement that the rows are
+    narrowed to: what is said above holds between versions with the same one.
     """
 
     number: int
     grown_at: int
+    placement: int = 0
 
 
 UNTRACKED = FeasibleVersion(-1, -1)

@@ -118,7 +118,9 @@ class Allocator:
         if kept is None or not kept.shape.is_current(self._classes):
             if len(self._kept) >= _MAX_SHAPES:
                 del self._kept[next(iter(self._kept))]
-            kept = KeptOutcomes(shape_of(claims, self._classes, self._rules))
+            shape = shape_of(claims, self._classes, self._rules)
+            self._inventory.note_reads(shape.attributes_read(self._context.selectors))
+            kept = KeptOutcomes(shape)
         self._kept[key] = kept
         return kept
 

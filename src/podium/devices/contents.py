@@ -1,7 +1,8 @@
 """What slices contain, apart from the names of node, pool and slice.
 
 Many nodes have equal devices. Slices with equal contents share one ``SliceContent``, so that
-everything that depends on the devices alone is computed once for all of them.
+everything that depends on the devices alone is computed once for all of them. Texts such as serial
+numbers make no difference as long as no selector and no constraint reads them.
 """
 
 from __future__ import annotations
@@ -165,12 +166,25 @@ class SliceContent:
 
 
 class Contents:
-    """The contents of all slices, each stored once while a slice has it."""
+    """The contents of all slices, each stored once while a slice has it.
+
+    Invariant: slices share a content only if their devices are equal but for texts in attributes
+    that are not read. ``note_reads`` says which are; contents from before it may no longer be used.
+    """
 
     def __init__(self, rules: DeviceRules) -> None:
         self._rules = rules
+        self._read: set[str] | None = set()  # names without domains; None if all
         self._known: WeakValueDictionary[bytes, SliceContent] = WeakValueDictionary()
         self._next: Callable[[], int] = itertools.count().__next__
+
+    def note_reads(self, names: frozenset[str] | None) -> bool:
+        """Say that these attributes are read, or all; return whether that is new."""
+        if self._read is None or (names is not None and names <= self._read):
+            return False
+        self._read = None if names is None else self._read | names
+        self._known.clear()
+        return True
 
     def of(self, spec: ResourceSliceSpec) -> SliceContent:
         key = msgspec.json.encode(
@@ -180,7 +194,7 @@ class Contents:
                 spec.node_selector,
                 spec.all_nodes,
                 spec.per_device_node_selection,
-                spec.devices,
+                [self._without_unread_texts(device) for device in spec.devices],
                 spec.shared_counters,
             )
         )
@@ -188,3 +202,25 @@ class Contents:
         if found is None:
             found = self._known[key] = SliceContent(self._next(), spec, self._rules)
         return found
+
+    def _without_unread_texts(self, device: Device) -> Device:
+        """Return the device with one text in all attributes that are not read."""
+        if self._read is None:
+            return device
+        unread = {
+            name: _SOME_TEXT
+            for name, attribute in device.attributes.items()
+            if name.rpartition("/")[2] not in self._read and _is_text(attribute)
+        }
+        if not unread:
+            return device
+        return msgspec.structs.replace(device, attributes={**device.attributes, **unread})
+
+
+_SOME_TEXT: Final = DeviceAttribute(string_value="")
+
+
+def _is_text(attribute: DeviceAttribute) -> bool:
+    """Whether the only value is a text, which is never malformed."""
+    text = attribute.string_value
+    return text is not None and attribute == DeviceAttribute(string_value=text)

@@ -158,7 +158,7 @@ class DeviceInventory:
             if old.spec == given.spec:
                 return
             self._drop(old)
-        known = KnownSlice(self._next(), given, self._contents.of(given.spec))
+        known = KnownSlice(self._next(), given.name, given.spec, self._contents.of(given.spec))
         self._slices.add(known, self._only_node(known))
         self._outdate(known)
 
@@ -167,6 +167,20 @@ class DeviceInventory:
         old = self._slices.by_name.get(name)
         if old is not None:
             self._drop(old)
+
+    def note_reads(self, attributes: frozenset[str] | None) -> None:
+        """Say that searches read these attributes; ``None`` means all.
+
+        It must be said before a search: devices that differ in other attributes may be taken for
+        equal. If it is new, all contents are determined again.
+        """
+        if not self._contents.note_reads(attributes):
+            return
+        old, self._slices = self._slices, _Slices()
+        for each in old.by_name.values():
+            known = KnownSlice(self._next(), each.name, each.spec, self._contents.of(each.spec))
+            self._slices.add(known, self._only_node(known))
+        self._is_all_outdated = True
 
     def set_node(self, row: int, node: Node | None) -> None:
         """Say which node is on a row; None if there is none any more."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from podium.api.devices import ResourceSlice
+from podium.api.devices import ResourceSliceSpec
 from podium.api.objects import Node
 from podium.devices.contents import Counters, SliceContent
 from podium.devices.node_selection import node_matches
@@ -25,10 +25,12 @@ class KnownSlice:
 
     __slots__ = ("content", "generation", "name", "number", "pool", "slice_count", "spec")
 
-    def __init__(self, number: int, given: ResourceSlice, content: SliceContent) -> None:
+    def __init__(
+        self, number: int, name: str, spec: ResourceSliceSpec, content: SliceContent
+    ) -> None:
         self.number = number
-        self.name = given.name
-        self.spec = spec = given.spec
+        self.name = name
+        self.spec = spec
         self.pool = PoolKey(spec.driver, spec.pool.name)
         self.generation = spec.pool.generation
         self.slice_count = spec.pool.resource_slice_count

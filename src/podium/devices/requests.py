@@ -20,6 +20,7 @@ from podium.api.resource_claims import (
 from podium.devices.capacity import NO_CONSUMPTION, Consumption, consumption
 from podium.devices.contents import KnownDevice, SliceContent
 from podium.devices.rules import DeviceRules
+from podium.devices.selectors import Selectors
 from podium.errors import AllocationError, InvalidQuantity
 
 RequestSpec = ExactDeviceRequest | DeviceSubRequest
@@ -145,6 +146,22 @@ class Shape:
     def is_current(self, classes: Classes) -> bool:
         """Whether the classes are still the same."""
         return all(classes.get(name) is found for name, found in self.classes.items())
+
+    def attributes_read(self, selectors: Selectors) -> frozenset[str] | None:
+        """Return the attributes whose values a search may read; ``None`` if it may be all."""
+        names: set[str] = set()
+        for claim in self.claims:
+            for constraint in claim.spec.constraints:
+                for name in (constraint.match_attribute, constraint.distinct_attribute):
+                    names.add((name or "").rpartition("/")[2])
+            for alternatives in claim.requests:
+                for request in alternatives.requests:
+                    for condition in request.conditions:
+                        read = selectors.attributes_read(condition.text)
+                        if read is None:
+                            return None
+                        names |= read
+        return frozenset(names)
 
 
 def shape_of(claims: Sequence[ResourceClaim], classes: Classes, rules: DeviceRules) -> Shape:

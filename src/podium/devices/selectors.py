@@ -27,6 +27,11 @@ class Selectors:
         compiled = _compiled(text, self._rules.release)
         return compiled if isinstance(compiled, str) else ""
 
+    def attributes_read(self, text: str) -> frozenset[str] | None:
+        """Return the attributes whose values a selector may read; ``None`` if it may be all."""
+        compiled = _compiled(text, self._rules.release)
+        return frozenset() if isinstance(compiled, str) else compiled.attributes
+
     def answer(self, text: str, content: SliceContent, index: int) -> bool | str:
         """Return whether a selector matches a device, or the error of the evaluation."""
         answers = content.answers(text)

@@ -32,6 +32,7 @@ class DeviceTotals:
         self._selectors = Selectors(rules)
         self._changed_pools = taken.changes()
         self._kept: dict[str, _Counts] = {}
+        self._noted: DeviceClass | None = None  # the last class whose reads the inventory knows
 
     def on_rows(
         self, device_class: DeviceClass, rows: NDArray[np.intp]
@@ -40,6 +41,7 @@ class DeviceTotals:
 
         That is how many devices of the class it has, and how many of them are taken.
         """
+        self._note_reads(device_class)
         self._follow()
         counts = self._kept.get(device_class.name)
         if counts is None or counts.device_class is not device_class:
@@ -58,6 +60,7 @@ class DeviceTotals:
 
         Both are 0 if a selector fails.
         """
+        self._note_reads(device_class)
         total = taken = 0
         try:
             for given in self._inventory.slices_possible_for(node.name):
@@ -69,6 +72,12 @@ class DeviceTotals:
             return 0, 0
         return total, taken
 
+    def _note_reads(self, device_class: DeviceClass) -> None:
+        if device_class is not self._noted:
+            self._noted = device_class
+            for text in _expressions(device_class):
+                self._inventory.note_reads(self._selectors.attributes_read(text))
+
     def _follow(self) -> None:
         """Forget the counts of rows whose devices changed."""
         self._inventory.refresh()
@@ -79,16 +88,17 @@ class DeviceTotals:
         self._changed_pools.clear()
 
     def _matches(self, device_class: DeviceClass, given: KnownSlice, index: int) -> bool:
-        for selector in device_class.spec.selectors:
-            if selector.cel is None:
-                continue
-            text = selector.cel.expression
+        for text in _expressions(device_class):
             answer = self._selectors.answer_unshared(text, given.content, index)
             if answer is False:
                 return False
             if answer is not True:
                 raise AllocationError(answer)
         return True
+
+
+def _expressions(device_class: DeviceClass) -> Iterator[str]:
+    return (each.cel.expression for each in device_class.spec.selectors if each.cel is not None)
 
 
 class _Counts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 import aiohttp
@@ -10,6 +9,7 @@ import aiohttp
 from podium import config
 from podium.clock import Clock, Deadline
 from podium.errors import CredentialsError, ExtenderError
+from podium.files import read_small
 from podium.tls import Certificate, Tls
 
 _NO_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=None)  # Deadline does it, by our clock
@@ -92,7 +92,7 @@ def tls_of(settings: config.Extender) -> Tls:
 
 def _read(settings: config.Extender, path: str) -> bytes:
     try:
-        return Path(path).read_bytes() if path else b""
+        return read_small(path) if path else b""
     except OSError as error:
         raise CredentialsError(f"{_source(settings)}: {error}") from error
 

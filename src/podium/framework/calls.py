@@ -21,13 +21,17 @@ from podium.logs import get_logger
 
 log = get_logger(__name__)
 
+FAILED: Final = "plugin failed"  # the event of what a plugin raised
+
 LONG_SECONDS: Final = 1.0
 STUCK_SECONDS: Final = 30.0
 # Here a plugin may wait; elsewhere every pod waits for it.
 WAITING: Final = frozenset(("Unreserve", "PreBind", "Bind", "PostBind"))
 # A point in metrics, for what counts there as part of another.
-_WHOLE: Final = {"ScoreExtensionNormalize": "Score"}
-_TOLD_BY_THE_QUEUE: Final = frozenset(("PreEnqueue",))
+_WHOLE: Final = {
+    "ScoreExtensionNormalize": "Score",
+    "PlacementScoreExtensionNormalize": "PlacementScore",
+}
 # Looking up a member of an enumeration takes as long as a dozen additions.
 _SUCCESS: Final = Code.SUCCESS
 _SKIP: Final = Code.SKIP
@@ -146,6 +150,7 @@ class Calls:
     """The counts of one profile. They outlive a profile that is built anew.
 
     With an observer, calls are kept until ``report``, which a driver of cycles calls after each.
+    Those of PreEnqueue are told at once: a standby queues pods and runs no cycles.
     """
 
     def __init__(
@@ -189,10 +194,20 @@ class Calls:
             is_news = code not in (_SUCCESS, _SKIP) or name == "PostFilter"
             points[name] = code if is_news else before, so_far + seconds
         for name, (code, seconds) in points.items():
-            if name not in _TOLD_BY_THE_QUEUE:
-                observer.point(self.profile, name, code.value, seconds)
+            observer.point(self.profile, name, code.value, seconds)
         if observer.samples_plugins():
             for plugin, point, code, seconds in calls:
+                observer.plugin(plugin, point, code.value, seconds)
+
+    def report_queueing(self) -> None:
+        """Report the latest PreEnqueue calls by plugin; the queue reports the extension point."""
+        calls, observer = self.unreported, self._observer
+        if not calls or observer is None:
+            return
+        is_sampled = observer.samples_plugins()
+        while calls and calls[-1].point == "PreEnqueue":
+            plugin, point, code, seconds = calls.pop()
+            if is_sampled:
                 observer.plugin(plugin, point, code.value, seconds)
 
     async def awaited(self, count: CallCount, work: Awaitable[object], pod: Pod) -> object:
@@ -225,9 +240,7 @@ def source_of(plugin: Plugin | type[Plugin]) -> str:
 
 def fault_of(plugin: Plugin, point: str, pod: Pod, fault: BaseException) -> Status:
     """What a plugin raised, as its status; the log gets the traceback and where to look."""
-    log.error(
-        "plugin failed", plugin=plugin.name, point=point, pod=pod.key, source=source_of(plugin)
-    )
+    log.error(FAILED, plugin=plugin.name, point=point, pod=pod.key, source=source_of(plugin))
     return Status(Code.ERROR, plugin=plugin.name, cause=_explained(fault))
 
 

@@ -6,7 +6,7 @@ gathered for a pod.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 
 import numpy as np
@@ -45,6 +45,7 @@ class ClusterDevices:
     """What there is, what is taken, and the allocations in flight.
 
     An allocation is in flight from Reserve until its claim is written, or the attempt has failed.
+    Members of a pod group can share one: ``_holders`` has the pods for which it is in flight.
     Invariant: ``taken`` has exactly the allocations in ``_counted``: for each claim the one that
     the API has shown, else the one in flight. A claim is known by its uid.
     """
@@ -63,6 +64,7 @@ class ClusterDevices:
         self.allocator = Allocator(self._inventory, self.taken, self.classes, rules)
         self._nodes = Reader(cluster)
         self._in_flight: dict[str, AllocationResult] = {}
+        self._holders: dict[str, set[str]] = {}
         self._counted: dict[str, AllocationResult] = {}
         # Their keys, in order, by the uid of the pod. A pod should have one, and may have more.
         self._extended_claims: dict[str, dict[str, None]] = {}
@@ -114,21 +116,40 @@ class ClusterDevices:
         """Return whether some pod has reserved devices for the claim and not written them yet."""
         return claim.uid in self._in_flight
 
+    def pending(self, claim: ResourceClaim) -> AllocationResult | None:
+        """Return the allocation in flight of a claim."""
+        return self._in_flight.get(claim.uid)
+
+    def holders(self, claim: ResourceClaim) -> Set[str]:
+        """Return the uids of the pods that have reserved the allocation in flight of a claim."""
+        return self._holders.get(claim.uid, frozenset())
+
     @property
     def in_flight(self) -> int:
         """How many allocations are in flight."""
         return len(self._in_flight)
 
-    def reserve(self, claim: ResourceClaim, allocation: AllocationResult) -> None:
-        """Take the devices of an allocation that will be written."""
+    def reserve(self, claim: ResourceClaim, allocation: AllocationResult, holder: str = "") -> None:
+        """Take the devices of an allocation that will be written for the pod with this uid."""
+        self._holders.setdefault(claim.uid, set()).add(holder)
         if claim.uid in self._in_flight:
-            return  # the pod names the claim twice, and only the first one will be written
+            return  # it is shared, or the pod names the claim twice; it is written once
         self._in_flight[claim.uid] = allocation
         if claim.uid not in self._counted:
             self._set_counted(claim.uid, allocation)
 
-    def settle(self, uid: str) -> None:
-        """End the flight of a claim's allocation; the devices are free unless it was written."""
+    def settle(self, uid: str, holder: str = "") -> None:
+        """End the flight of a claim's allocation for a pod.
+
+        With its last holder it ends altogether: the devices are free unless it was written.
+        """
+        holders = self._holders.get(uid)
+        if holders is None:
+            return
+        holders.discard(holder)
+        if holders:
+            return
+        del self._holders[uid]
         allocation = self._in_flight.pop(uid, None)
         # Identity, not equality: an equal allocation that the API has shown stays counted.
         if allocation is not None and self._counted.get(uid) is allocation:
@@ -201,6 +222,7 @@ class ClusterDevices:
         """Raise ``AssertionError`` if devices are counted that no claim has, or the reverse."""
         claims = list(self._cluster.objects(ResourceClaim))
         shown = {each.uid: each.status.allocation for each in claims if each.status.allocation}
+        assert self._holders.keys() == self._in_flight.keys(), "in flight for nobody, or not"
         assert self._counted == self._in_flight | shown, "allocations are not those of the claims"
         self.taken.check_invariants(self._counted.values())
         extended = {(owner, each.key) for each in claims if (owner := _extended_owner(each))}

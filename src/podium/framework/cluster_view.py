@@ -21,6 +21,8 @@ from podium.state.cluster_view import (
     Volumes,
     VolumesOnNodes,
 )
+from podium.state.group_members import GroupMembers
+from podium.state.group_trees import MAX_DEPTH, GroupTrees
 from podium.state.image_columns import HeldImage
 from podium.state.label_columns import LabelColumn
 from podium.state.node_table import stable_hash
@@ -29,6 +31,7 @@ from podium.state.row_counts import RowCounts
 
 __all__ = [
     "KINDS",
+    "MAX_DEPTH",
     "PREFERRED",
     "PREFERRED_ANTI",
     "REQUIRED",
@@ -38,6 +41,8 @@ __all__ = [
     "ClusterView",
     "DiskUsers",
     "Group",
+    "GroupMembers",
+    "GroupTrees",
     "HeldImage",
     "LabelColumn",
     "Objects",

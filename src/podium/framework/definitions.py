@@ -45,7 +45,8 @@ _EITHER: tuple[tuple[type[Plugin], str, str], ...] = (
     (ScorePlugin, "score", "score_all"),
     (ReservePlugin, "reserve", "unreserve"),
 )
-_MAY_WAIT = frozenset(("unreserve", "pre_bind", "bind", "post_bind"))
+# PodGroupPostFilter tries the group again, which may wait for extenders.
+_MAY_WAIT = frozenset(("pod_group_post_filter", "unreserve", "pre_bind", "bind", "post_bind"))
 
 
 class Definition(NamedTuple):

@@ -16,12 +16,14 @@ class Dependencies:
     ``cluster``  a change of one of these anywhere outdates all results of PreFilter and Filter.
     ``scoring``  is what ``cluster`` is, for PreScore and Score; by default the same as ``cluster``.
     ``feasible`` tells whether PreScore looks at which nodes are feasible.
+    ``scores_alike`` tells that all nodes have one score, which never changes: Score is asked once.
     """
 
     node: int = 0
     cluster: int = 0
     feasible: bool = False
     scoring: int | None = None
+    scores_alike: bool = False
 
     def __post_init__(self) -> None:
         for bits in (self.node, self.cluster, self.for_scores):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -85,28 +86,38 @@ class NodeStatuses:
 
     def reasons(self, total: int) -> dict[str, int]:
         """How many of ``total`` nodes gave each reason."""
-        counts: dict[str, int] = {}
-        sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
-        pairs = [*zip(self.statuses.values, sizes.tolist(), strict=True)]
-        pairs.append((self.absent, total - len(self.nodes)))
-        for status, size in pairs:
-            if size:
-                for reason in status.reasons:
-                    counts[reason] = counts.get(reason, 0) + size
+        counts = count_reasons(self.statuses)
+        if others := total - len(self.nodes):
+            for reason in self.absent.reasons:
+                counts[reason] += others
         return counts
 
     def by_plugin(self) -> Rejections:
         """How many of the judged nodes each plugin refused for each reason."""
         counts = Rejections()
-        sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
-        for status, size in zip(self.statuses.values, sizes.tolist(), strict=True):
-            counts.count(status, size)
+        for status, nodes in _with_sizes(self.statuses):
+            counts.count(status, nodes)
         return counts
 
     def distinct(self) -> list[Status]:
         """Every status that some node has, once."""
-        sizes = np.bincount(self.statuses.index, minlength=len(self.statuses.values))
-        return [s for s, size in zip(self.statuses.values, sizes.tolist(), strict=True) if size]
+        return [status for status, nodes in _with_sizes(self.statuses) if nodes]
+
+
+def count_reasons(statuses: Column[Status]) -> Counter[str]:
+    """Count the nodes that gave each reason."""
+    counts: Counter[str] = Counter()
+    for status, nodes in _with_sizes(statuses):
+        if nodes and not status.ok:
+            for reason in status.reasons:
+                counts[reason] += nodes
+    return counts
+
+
+def _with_sizes(statuses: Column[Status]) -> Iterator[tuple[Status, int]]:
+    """Yield each stored status with the number of nodes that have it, which may be 0."""
+    sizes = np.bincount(statuses.index, minlength=len(statuses.values))
+    return zip(statuses.values, sizes.tolist(), strict=True)
 
 
 def fit_message(total: int, reasons: Mapping[str, int], pre_filter: str = "") -> str:

@@ -95,6 +95,8 @@ KINDS: Final = (
     "resource.k8s.io/ResourceClaim",
     "resource.k8s.io/ResourceSlice",
     "resource.k8s.io/DeviceTaintRule",
+    "scheduling.k8s.io/PodGroup",
+    "scheduling.k8s.io/CompositePodGroup",
     "*",
 )
 

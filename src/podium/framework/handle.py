@@ -9,7 +9,7 @@ threads of their own: ``activate``, look waiting pods up, and allow, reject or p
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -36,6 +36,9 @@ from podium.state.cluster_view import ClusterView
 from podium.state.rows import PodsOnRows, Rows
 
 T = TypeVar("T", bound=ApiObject)
+
+# (None, new) is an addition, (old, new) an update, (old, None) a deletion.
+PodHandler = Callable[[Pod | None, Pod | None], None]
 
 
 class Client(Protocol):
@@ -118,13 +121,25 @@ class EventRecorder(Protocol):
 
 
 class PluginMetrics(Protocol):
-    """What plugins of podium count in a running scheduler; elsewhere nobody does."""
+    """What podium's own plugins count in a running scheduler; elsewhere it is not counted."""
 
     def preempted(self, victims: int) -> None:
-        """A preemption is carried out, and evicts so many pods."""
+        """A preemption begins to evict this many pods."""
 
     def evicted(self, result: str, seconds: float) -> None:
-        """Its evictions ended, with ``success`` or ``error``."""
+        """The evictions of a preemption ended, with ``success`` or ``error``."""
+
+    def preemption_executed(self, preemptor: str, result: str, seconds: float) -> None:
+        """The evictions for a ``pod`` or a ``podgroup`` ended, with ``success`` or ``error``."""
+
+    def preemption_evaluated(self, preemptor: str, result: str, seconds: float) -> None:
+        """Victims were looked for; ``result`` is the code of the status."""
+
+    def workload_preemption(self, result: str) -> None:
+        """Preemption for a pod group was tried; ``result`` is the code of the status."""
+
+    def workload_victims(self, preemptor: str, pods: int, groups: int, violations: int) -> None:
+        """Victims were chosen: how many pods, units of groups, and violated budgets."""
 
     def device_wait_ended(self, profile: str, driver: str, status: str) -> None:
         """A pod has waited for a device with binding conditions; ``status`` is how that ended."""
@@ -201,6 +216,13 @@ class Handle(Protocol):
 
         Ask for it in the constructor. What it says is no part of a signature: a plugin that reads
         it in a cycle must not have one.
+        """
+
+    def follow_pods(self, handler: PodHandler) -> Callable[[], None]:
+        """Call the handler for every change of a pod, pending or placed, as the watch shows it.
+
+        Ask for it in the constructor: the handler is called for each known pod first. Pods that
+        have ended are not known. Call what this returns in ``close``: it ends the calls.
         """
 
     def activate(self, pods: Iterable[Pod]) -> None:

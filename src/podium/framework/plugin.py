@@ -40,8 +40,11 @@ from podium.state.pod_info import PodInfo
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
 
 if TYPE_CHECKING:
+    from podium.api.pod_groups import SchedulingGroup
     from podium.framework.diagnosis import NodeStatuses
+    from podium.framework.group_trial import GroupTrial, Nominations
     from podium.framework.handle import Handle
+    from podium.framework.placements import GroupAssignments, Placement
     from podium.framework.queued_pod import QueuedPod
 
 log = get_logger(__name__)
@@ -154,7 +157,13 @@ class PreEnqueuePlugin(Plugin, ABC):
 
 
 class QueueSortPlugin(Plugin, ABC):
-    """Decides which pod is tried first. A scheduler has exactly one."""
+    """Decides which pod is tried first. A scheduler has exactly one.
+
+    ``is_steady`` is false if the place of a pod depends on more than the pod, and may change while
+    it waits. What counts is its place when it becomes active.
+    """
+
+    is_steady: ClassVar[bool] = True
 
     @abstractmethod
     def less(self, first: QueuedPod, second: QueuedPod) -> bool:
@@ -268,6 +277,36 @@ class PostFilterPlugin(Plugin, ABC):
         """Success ends the search for help; a rejection adds its reasons to the pod's message."""
 
 
+class PodGroupPostFilterPlugin(Plugin, ABC):
+    """Tries to make room when the members of a pod group do not fit together."""
+
+    @abstractmethod
+    async def pod_group_post_filter(self, trial: GroupTrial) -> tuple[Nominations, Status]:
+        """Success ends the search for help; a rejection adds its reasons to the group's message."""
+
+
+class PlacementGeneratePlugin(Plugin, ABC):
+    """Proposes sets of nodes, of which one is to take all members of a pod group."""
+
+    @abstractmethod
+    def generate_placements(
+        self, group: SchedulingGroup, parent: Placement
+    ) -> Sequence[Placement] | Status:
+        """Return placements within ``parent``; an empty list rejects the group. It may raise."""
+
+
+class PlacementScorePlugin(Plugin, ABC):
+    """Compares the placements that a pod group fits into."""
+
+    @abstractmethod
+    def score_placement(self, group: SchedulingGroup, assignments: GroupAssignments) -> int:
+        """How good a placement is, with its members there; higher is better. It may raise."""
+
+    def normalize_placement_scores(self, group: SchedulingGroup, scores: Scores) -> Scores:
+        """Bring the scores of all placements into 0..100. The default leaves them alone."""
+        return scores
+
+
 class PreScorePlugin(Plugin, ABC):
     """Looks at the pod and the feasible nodes once, before any is scored."""
 
@@ -359,6 +398,9 @@ class Point(Enum):
     PRE_FILTER = "preFilter"
     FILTER = "filter"
     POST_FILTER = "postFilter"
+    POD_GROUP_POST_FILTER = "podGroupPostFilter"
+    PLACEMENT_GENERATE = "placementGenerate"
+    PLACEMENT_SCORE = "placementScore"
     PRE_SCORE = "preScore"
     SCORE = "score"
     RESERVE = "reserve"
@@ -378,6 +420,9 @@ _INTERFACES: dict[Point, type[Plugin]] = {
     Point.PRE_FILTER: PreFilterPlugin,
     Point.FILTER: FilterPlugin,
     Point.POST_FILTER: PostFilterPlugin,
+    Point.POD_GROUP_POST_FILTER: PodGroupPostFilterPlugin,
+    Point.PLACEMENT_GENERATE: PlacementGeneratePlugin,
+    Point.PLACEMENT_SCORE: PlacementScorePlugin,
     Point.PRE_SCORE: PreScorePlugin,
     Point.SCORE: ScorePlugin,
     Point.RESERVE: ReservePlugin,

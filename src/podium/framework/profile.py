@@ -33,7 +33,10 @@ from podium.framework.plugin import (
     BindPlugin,
     FilterPlugin,
     PermitPlugin,
+    PlacementGeneratePlugin,
+    PlacementScorePlugin,
     Plugin,
+    PodGroupPostFilterPlugin,
     Point,
     PostBindPlugin,
     PostFilterPlugin,
@@ -74,6 +77,7 @@ class Profile:
         plugins: Mapping[Point, Sequence[Plugin]],
         weights: Mapping[str, int],
         calls: Calls | None = None,
+        placement_weights: Mapping[str, int] | None = None,
     ) -> None:
         self.name = name
         self.calls = calls or Calls(name)
@@ -84,10 +88,20 @@ class Profile:
         self._scoring = self.calls.at("Score")
         self.plugins = {point: tuple(plugins.get(point, ())) for point in Point}
         self.weights = dict(weights)
+        self.placement_weights = dict(placement_weights or {})
         self.pre_enqueues = cast("tuple[PreEnqueuePlugin, ...]", self.plugins[Point.PRE_ENQUEUE])
         self.pre_filters = cast("tuple[PreFilterPlugin, ...]", self.plugins[Point.PRE_FILTER])
         self.filters = cast("tuple[FilterPlugin, ...]", self.plugins[Point.FILTER])
         self.post_filters = cast("tuple[PostFilterPlugin, ...]", self.plugins[Point.POST_FILTER])
+        self.pod_group_post_filters = cast(
+            "tuple[PodGroupPostFilterPlugin, ...]", self.plugins[Point.POD_GROUP_POST_FILTER]
+        )
+        self.placement_generators = cast(
+            "tuple[PlacementGeneratePlugin, ...]", self.plugins[Point.PLACEMENT_GENERATE]
+        )
+        self.placement_scores = cast(
+            "tuple[PlacementScorePlugin, ...]", self.plugins[Point.PLACEMENT_SCORE]
+        )
         self.pre_scores = cast("tuple[PreScorePlugin, ...]", self.plugins[Point.PRE_SCORE])
         self.scores = cast("tuple[ScorePlugin, ...]", self.plugins[Point.SCORE])
         self.reserves = cast("tuple[ReservePlugin, ...]", self.plugins[Point.RESERVE])
@@ -127,12 +141,19 @@ class Profile:
     def run_pre_enqueue(self, pod: Pod, first: str = "") -> Status:
         """Ask PreEnqueue; the first refusal gates the pod. The plugin ``first`` is asked first."""
         self.guard(pod)
-        # The sort keeps the others in order.
-        for plugin in sorted(self.pre_enqueues, key=lambda plugin: plugin.name != first):
+        refusal = self._gated(pod, first)
+        self.calls.report_queueing()
+        return refusal or SUCCESS
+
+    def _gated(self, pod: Pod, first: str) -> Status | None:
+        plugins: Sequence[PreEnqueuePlugin] = self.pre_enqueues
+        if first:  # the sort keeps the others in order
+            plugins = sorted(plugins, key=lambda plugin: plugin.name != first)
+        for plugin in plugins:
             status = self.calls.at("PreEnqueue").ask(plugin, pod, partial(plugin.pre_enqueue, pod))
             if not status.ok:
                 return status.by(plugin.name)
-        return SUCCESS
+        return None
 
     def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
         """Return what the plugins depend on for this pod: everything where one cannot tell."""
@@ -262,7 +283,7 @@ class Profile:
     def count_refusals(self, rejections: Rejections) -> None:
         """Count how many nodes each filter refused in an attempt, kept answers included."""
         for plugin, nodes in rejections.refused.items():
-            if plugin:  # an extender is none
+            if plugin:  # empty for an extender
                 self._filtering[plugin].rejections += nodes
 
     def _filter_failed(

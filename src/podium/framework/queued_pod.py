@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from copy import copy
 from dataclasses import dataclass, field
 
 from podium.api.objects import Pod
@@ -17,7 +18,8 @@ class QueuedPod:
 
     ``timestamp`` is when it last entered the queue; ``attempts`` counts the tries so far, and
     ``first_queued`` is when it first got past PreEnqueue, ``None`` before. ``backoff_expiry`` is
-    a whole second, worked out when it is first asked for after a failure.
+    a whole second, worked out when it is first asked for after a failure. ``failed_as``
+    names the pod's equivalence class if the last attempt would have rejected every pod of it.
     """
 
     info: PodInfo
@@ -33,6 +35,7 @@ class QueuedPod:
     gating_plugin: str = ""
     was_flushed: bool = False  # it left the unschedulable pods because its time was up
     flushed_at: float = 0.0
+    failed_as: Hashable = None
 
     def __post_init__(self) -> None:
         self.key = self.info.pod.key
@@ -64,6 +67,33 @@ class QueuedPod:
         self.pending_plugins = frozenset(pending)
         self.gating_plugin = ""
 
+    def copy(self) -> QueuedPod:
+        """Return another value with the same history."""
+        return copy(self)
+
+    def postpone(self, seconds: float) -> None:
+        """Let everything that has happened so far have happened later."""
+        self.timestamp += seconds
+        if self.flushed_at:
+            self.flushed_at += seconds
+        if self.first_queued is not None:
+            self.first_queued += seconds
+        if self.backoff_expiry is not None:
+            self.backoff_expiry += seconds
+
     def replace(self, pod: Pod) -> None:
         """Take the new version of the pod."""
+        if self.failed_as is not None and not _look_alike(self.info.pod, pod):
+            self.failed_as = None
         self.info = PodInfo(pod)
+
+
+def _look_alike(one: Pod, other: Pod) -> bool:
+    """Whether two versions of a pod agree in all that plugins may sign."""
+    mine, its = one.metadata, other.metadata
+    return (
+        one.spec == other.spec
+        and mine.labels == its.labels
+        and mine.annotations == its.annotations
+        and mine.owner_references == its.owner_references
+    )

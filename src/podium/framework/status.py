@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
@@ -154,9 +154,13 @@ def wait(seconds: float, reason: str = "") -> Wait:
 
 @dataclass(frozen=True, slots=True)
 class Nominate:
-    """PostFilter's wish: the pod's nomination becomes ``node``; an empty name clears it."""
+    """PostFilter's wish: the pod's nomination becomes ``node``; an empty name clears it.
+
+    ``victims`` are the keys of the pods that are evicted there, for the record.
+    """
 
     node: str
+    victims: tuple[str, ...] = field(default=(), compare=False)
 
 
 CLEAR = Nominate("")

@@ -19,7 +19,6 @@ from podium.config.problems import Problems
 from podium.config.version import V1, Catalog, default_plugins
 from podium.errors import Problem
 from podium.framework.args import NoArgs
-from podium.framework.plugin import Point
 from podium.framework.registry import Registry
 from podium.legacy.counterparts import V1Profile, in_v1
 
@@ -113,15 +112,12 @@ class _Writer:
         if unused or profile.unplaced:
             found[upstream.MULTI_POINT] = _plugin_set(profile.unplaced, unused)
         order = Expansion(sets, self.catalog, Problems()).order()
-        usual_weights = weights(sets, Point.SCORE.value, self.catalog)
         for key, names in profile.points.items():
-            is_score = key == Point.SCORE.value
-            same_weights = not is_score or all(
-                usual_weights.get(name) == profile.weights[name] for name in names
-            )
+            own, usual = profile.weights_at(key), weights(sets, key, self.catalog)
+            same_weights = all(usual.get(name) == own[name] for name in names if name in own)
             if tuple(names) != order[key] or not same_weights:
                 # The point lists all of its plugins itself, and takes none from multiPoint.
-                found[key] = _plugin_set(names, ["*"], profile.weights if is_score else {})
+                found[key] = _plugin_set(names, ["*"], own)
         return {"plugins": found} if found else {}
 
     def args(self, profile: V1Profile) -> dict[str, Any]:

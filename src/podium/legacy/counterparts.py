@@ -34,6 +34,7 @@ class V1Profile:
 
     points: dict[str, list[str]]
     weights: dict[str, int]
+    placement_weights: dict[str, int]
     args: dict[str, dict[str, Any]]
     listed: set[str]
     unplaced: list[str]
@@ -48,6 +49,7 @@ class V1Profile:
             if name in names:
                 names.remove(name)
         self.weights.pop(name, None)
+        self.placement_weights.pop(name, None)
         self.args.pop(name, None)
 
     def replace(self, name: str, other: str, key: str) -> None:
@@ -56,12 +58,19 @@ class V1Profile:
         if key == "score":
             self.weights[other] = self.weights.pop(name)
 
+    def weights_at(self, key: str) -> dict[str, int]:
+        """Return the weights of the plugins at an extension point."""
+        if key == "placementScore":
+            return self.placement_weights
+        return self.weights if key == "score" else {}
+
 
 def in_v1(given: Profile, path: str, problems: Problems, warnings: Problems) -> V1Profile:
     """Return the profile with v1's plugins only; report what v1 cannot express."""
     profile = V1Profile(
         points={point.value: list(given.order_with_absent[point]) for point in Point},
         weights=dict(given.weights),
+        placement_weights=dict(given.placement_weights),
         args={name: export.args_fields(args) for name, args in given.args.items()},
         listed=_listed(given),
         unplaced=[name for name, points in given.absent.items() if not points],

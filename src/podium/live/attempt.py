@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from podium.api.objects import Pod
+from podium.cycle.outcome import Outcome
 from podium.cycle.record import Record
 from podium.framework.calls import Call
 from podium.framework.queued_pod import QueuedPod
@@ -22,6 +23,16 @@ class Attempt(NamedTuple):
     @property
     def pod(self) -> Pod:
         return self.queued.pod
+
+
+class Tracer(Protocol):
+    """Records spans of attempts; ``live/tracing.py`` sends them to a collector."""
+
+    def cycle(
+        self, attempt: Attempt, outcome: Outcome, calls: Iterable[Call], now: float
+    ) -> None: ...
+
+    def binding(self, attempt: Attempt, begin: float, now: float, error: str = "") -> None: ...
 
 
 log = get_logger(__name__)
@@ -47,7 +58,8 @@ def trace(record: Record, calls: Iterable[Call]) -> None:
     }
     slowest = max(made, key=lambda call: call.seconds, default=None)
     log.info(
-        "Trace of Scheduling", pod=record.pod, attempt=record.attempt, nodes=record.nodes,
+        "Trace of Scheduling", pod=record.pod, podUID=record.uid, attempt=record.attempt,
+        nodes=record.nodes,
         seconds=round(seconds, 3), steps=steps,
         slowest=None if slowest is None else f"{slowest.plugin} at {slowest.point}",
     )  # fmt: skip

@@ -59,11 +59,13 @@ class Binder:
     async def bind(self, placed: Placed) -> Rejected | None:
         """Run the binding cycle up to and including Bind; return None if the pod is bound."""
         uid = placed.target.pod.uid
-        waits = self.services.waiting_pods.get(uid) is not None
-        prepared = self._prepare(placed.target, waits)
+        waiting = self.services.waiting_pods.get(uid)
+        # Of a gang that is placed at once, the last member has allowed the others by now.
+        is_held = waiting is not None and waiting.outcome is None
+        prepared = self._prepare(placed.target, is_held)
         announcement = prepared.announcement
         try:
-            return await self._bind(placed, prepared, waits)
+            return await self._bind(placed, prepared, waits=waiting is not None)
         except asyncio.CancelledError:
             if announcement is not None:
                 announcement.cancel()
@@ -74,7 +76,7 @@ class Binder:
             if announcement is not None:  # later writes of the status must come after it
                 await asyncio.gather(announcement, return_exceptions=True)
 
-    async def _bind(self, placed: Placed, prepared: Prepared, waits: bool) -> Rejected | None:
+    async def _bind(self, placed: Placed, prepared: Prepared, *, waits: bool) -> Rejected | None:
         target, record = placed.target, placed.record
         flight, parallel, announcement = prepared
         if flight.code is Code.ERROR:
@@ -93,14 +95,16 @@ class Binder:
             status = await self._to_node(target)
         return None if status.ok else failed(status, record)
 
-    def _prepare(self, target: Target, waits: bool) -> Prepared:
+    def _prepare(self, target: Target, is_held: bool) -> Prepared:
         """Ask which PreBinds have work; if it may take a while, begin to write the expected node.
+
+        ``is_held``: Permit has not allowed the pod yet.
 
         kube-scheduler waits for this write. Here PreBind runs meanwhile: it is one answer of the
         server less that a pod with claims waits for.
         """
         flight, parallel = run_pre_flight(target)
-        if not flight.ok and not (waits and flight.is_skip):
+        if not flight.ok and not (is_held and flight.is_skip):
             return Prepared(flight, parallel)
         writing = self.statuses.write(target.pod, None, target.node_name)
         return Prepared(flight, parallel, asyncio.ensure_future(writing))
@@ -142,7 +146,7 @@ class Binder:
         log.v(
             2, "Successfully bound pod to node", pod=pod.key, node=node,
             evaluatedNodes=record.nodes, feasibleNodes=record.feasible,
-            attempt=record.attempt, seconds=round(seconds, 3),
+            attempt=record.attempt, seconds=round(seconds, 3), podUID=pod.uid,
         )  # fmt: skip
         note = EventNote(
             "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.key} to {node}"
@@ -163,5 +167,5 @@ class QuietBinder(Binder):
     It does not write the expected node, and runs each PreBind without asking whether it has work.
     """
 
-    def _prepare(self, target: Target, waits: bool) -> Prepared:
+    def _prepare(self, target: Target, is_held: bool) -> Prepared:
         return Prepared(SUCCESS, frozenset())

@@ -19,7 +19,7 @@ class CoordinatedElector(Elector):
 
     def _attempt(self, deadline: float) -> Generator[Step, Answer, bool]:
         """Renew the Lease if it is ours, and is to stay so."""
-        now = self._clock.now()
+        now = asked_at = self._clock.now()
         try:
             found = yield Get(self._timeout(deadline))
         except NotFound:
@@ -29,7 +29,7 @@ class CoordinatedElector(Elector):
             self._report_error("Error retrieving lease lock", fault)
             return False
         assert found is not None
-        self._look_at(found)
+        self._look_at(found, asked_at)
         if not self._may_renew(found, now):
             return False
         self._metrics.slow_renewals.inc(self.settings.resource_name)

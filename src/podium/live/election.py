@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
@@ -30,6 +31,8 @@ REMEDY = "grant get, create and update of this lease, or run with --leader-elect
 JITTER_FACTOR = 1.2
 LEAST_REQUEST_SECONDS = 1.0
 TOLERATED_SECONDS = 20.0  # how late beyond its lease a leader may be and still be healthy
+EXPIRY_JITTER = 0.02  # seconds; spreads standbys that wait for the same lease to expire
+KEPT_OFFSETS = 32
 RELEASED_SECONDS = 1  # the duration of a released lease
 
 
@@ -48,18 +51,6 @@ class Record:
     transitions: int
     strategy: str = ""
     preferred_holder: str = ""
-
-    def same_as(self, other: Record | None) -> bool:
-        """Whether the record is unchanged; compared to the second, as in client-go."""
-        return other is not None and self._in_seconds() == other._in_seconds()
-
-    def _in_seconds(self) -> Record:
-        acquired, renewed = _whole(self.acquire_time), _whole(self.renew_time)
-        return replace(self, acquire_time=acquired, renew_time=renewed)
-
-
-def _whole(moment: float | None) -> float | None:
-    return None if moment is None else math.floor(moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +100,13 @@ class Stopped(Exception):
 class Elector:
     """One candidate in an election.
 
-    The times in a Lease come from other clocks and are never compared with ours: a lease has
-    expired when it did not change for its duration since *we* first saw it in this form.
+    The times in a Lease come from other clocks, which may be hours away from ours. A lease has
+    expired when its duration has passed by *our* clock since it was last renewed. That was between
+    the last look that did not show the renewal and the first that did; `Offsets` says where.
 
-    ``_observed`` is the record last read or written, and ``_observed_at`` when that was; ``_read``
-    is the record last read, which the next one that is read is compared with.
+    ``_observed`` is the record last read or written, and ``_observed_at`` when that was done by its
+    writer; ``_read`` is the record last read, which the next one that is read is compared with, and
+    ``_asked_at`` when it was asked for.
     """
 
     def __init__(
@@ -136,6 +129,8 @@ class Elector:
         self._reported_holder = ""
         self._reported_error = ""  # of the last request, if it failed
         self._read: Record | None = None
+        self._asked_at = 0.0
+        self._offsets = Offsets()
         metrics.leading.set(0, settings.resource_name)
 
     @property
@@ -146,6 +141,18 @@ class Elector:
     @property
     def is_leader(self) -> bool:
         return self.leader == self.identity
+
+    @property
+    def holds_until(self) -> float:
+        """The time until which no other process can take the lease; from any thread.
+
+        Others begin to count after we began to write. client-go takes two renewals within one
+        second for the same, and then counts from the first one.
+        """
+        held = self._observed
+        if held is None or held.holder != self.identity or held.renew_time is None:
+            return -math.inf
+        return math.floor(held.renew_time) + held.duration_seconds
 
     def failing(self) -> str | None:
         """Return why the candidate is unhealthy: it leads, and does not renew its lease."""
@@ -180,8 +187,20 @@ class Elector:
         log.info("Attempting to acquire leader lease...", lock=self._lock)
         while not (yield from self._attempt(math.inf)):
             log.v(4, "Failed to acquire lease", lock=self._lock, holder=self.leader)
-            yield Wait(self.settings.retry_period * (1 + JITTER_FACTOR * self._chance()))
+            yield Wait(self._pause())
         log.info("Successfully acquired lease", lock=self._lock)
+
+    def _pause(self) -> float:
+        """Return the time until the next attempt: client-go's, but not beyond the lease's end.
+
+        A lease that can be taken would stay without a leader meanwhile. Several standbys share a
+        few milliseconds: one of them wins, the others see a conflict.
+        """
+        pause = self.settings.retry_period * (1 + JITTER_FACTOR * self._chance())
+        if self._observed is None or not self._observed.holder:
+            return pause
+        left = self._observed_at + self._observed.duration_seconds - self._clock.now()
+        return min(pause, left + EXPIRY_JITTER * self._chance()) if left > 0 else pause
 
     def _renew(self) -> Generator[Step, Answer, None]:
         while (yield from self._round()):
@@ -213,6 +232,7 @@ class Elector:
             renewed = _renewed(mine, self._observed)
             if (yield from self._write(Update(renewed, self._timeout(deadline)))):
                 return True
+        asked_at = self._clock.now()
         try:
             found = yield Get(self._timeout(deadline))
         except NotFound:
@@ -221,7 +241,7 @@ class Elector:
             self._report_error("Error retrieving lease lock", fault)
             return False
         assert found is not None
-        self._look_at(found)
+        self._look_at(found, asked_at)
         if found.holder and self._is_valid(now) and not self.is_leader:
             self._stand_by(found.holder)
             return False
@@ -287,10 +307,14 @@ class Elector:
             yield Update(free, self._timeout(deadline))
             self._observe(free)
 
-    def _look_at(self, found: Record) -> None:
-        if not found.same_as(self._read):
+    def _look_at(self, found: Record, asked_at: float) -> None:
+        if found != self._read:
             self._observe(found)
+            if found.holder != self.identity:
+                renewed_at = self._offsets.renewed_at(found, self._observed_at)
+                self._observed_at = max(self._asked_at, renewed_at)
             self._read = found
+        self._asked_at = asked_at
 
     def _observe(self, record: Record) -> None:
         self._observed = record
@@ -305,6 +329,29 @@ class Elector:
         """Return the timeout of a request: half of the renew deadline, or what is left of it."""
         longest = max(LEAST_REQUEST_SECONDS, self.settings.renew_deadline / 2)
         return max(0.0, min(longest, deadline - self._clock.now()))
+
+
+class Offsets:
+    """How far the clock of a lease's holder is from ours, to see when it has renewed the lease.
+
+    A renewal is seen some time after it was made, so the smallest difference that was seen is the
+    nearest to the real one, and never below it. A renewal at the holder's time ``t`` happened no
+    later than that difference after ``t``.
+    """
+
+    def __init__(self) -> None:
+        self._holder = ""
+        self._differences: deque[float] = deque(maxlen=KEPT_OFFSETS)
+
+    def renewed_at(self, found: Record, now: float) -> float:
+        """Return when this renewal, which is seen now, was made at the latest, by our clock."""
+        if found.renew_time is None:
+            return now
+        if found.holder != self._holder:
+            self._holder = found.holder
+            self._differences.clear()
+        self._differences.append(now - found.renew_time)
+        return found.renew_time + min(self._differences)
 
 
 def _renewed(mine: Record, held: Record) -> Record:

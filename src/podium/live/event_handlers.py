@@ -90,7 +90,7 @@ class EventHandlers:
         if pod.node_name:
             self._assigned_added(pod)
         elif self._is_ours(pod):
-            log.v(3, "Add event for unscheduled pod", pod=pod.key)
+            log.v(3, "Add event for unscheduled pod", pod=pod.key, podUID=pod.uid)
             begin = self.timer()
             self.queue.add(pod)
             self._timed(begin, self.events.added)
@@ -104,12 +104,14 @@ class EventHandlers:
             self._pending_deleted(pod)
 
     def _assigned_added(self, pod: Pod) -> None:
-        log.v(3, "Add event for scheduled pod", pod=pod.key)
+        log.v(3, "Add event for scheduled pod", pod=pod.key, podUID=pod.uid)
         begin = self.timer()
         try:
             self.services.cluster.add_pod(pod)
         except PodiumError as fault:
-            log.problem("Scheduler cache AddPod failed", pod=pod.key, err=str(fault))
+            log.problem(
+                "Scheduler cache AddPod failed", pod=pod.key, podUID=pod.uid, err=str(fault)
+            )
         self._happened(begin, [ASSIGNED_POD_ADD], None, pod)
 
     def _bound(self, old: Pod, new: Pod) -> None:
@@ -118,7 +120,7 @@ class EventHandlers:
             self.queue.delete(old)
 
     def _assigned_updated(self, new: Pod) -> None:
-        log.v(4, "Update event for scheduled pod", pod=new.key)
+        log.v(4, "Update event for scheduled pod", pod=new.key, podUID=new.uid)
         known = self.services.cluster.pods.get(new.uid)
         if known is None:  # it was not valid before
             self._assigned_added(new)
@@ -127,19 +129,25 @@ class EventHandlers:
         try:
             self.services.cluster.update_pod(new)
         except CacheError as fault:
-            log.problem("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
+            log.problem(
+                "Scheduler cache UpdatePod failed", pod=new.key, podUID=new.uid, err=str(fault)
+            )
         except PodiumError as fault:  # invalid: the state keeps the old version
-            log.problem("Scheduler cache UpdatePod failed", pod=new.key, err=str(fault))
+            log.problem(
+                "Scheduler cache UpdatePod failed", pod=new.key, podUID=new.uid, err=str(fault)
+            )
             return
         self._happened(begin, self.events.pod_events(before, new), before, new)
 
     def _assigned_deleted(self, pod: Pod) -> None:
-        log.v(3, "Delete event for scheduled pod", pod=pod.key)
+        log.v(3, "Delete event for scheduled pod", pod=pod.key, podUID=pod.uid)
         begin = self.timer()
         try:
             self.services.cluster.remove_pod(pod)
         except CacheError as fault:
-            log.problem("Scheduler cache RemovePod failed", pod=pod.key, err=str(fault))
+            log.problem(
+                "Scheduler cache RemovePod failed", pod=pod.key, podUID=pod.uid, err=str(fault)
+            )
         self._happened(begin, [ASSIGNED_POD_DELETE], pod, None)
 
     def _pending_updated(self, old: Pod, new: Pod) -> None:
@@ -162,7 +170,7 @@ class EventHandlers:
             self._room_left(old)
 
     def _pending_deleted(self, pod: Pod) -> None:
-        log.v(3, "Delete event for unscheduled pod", pod=pod.key)
+        log.v(3, "Delete event for unscheduled pod", pod=pod.key, podUID=pod.uid)
         begin = self.timer()
         self.queue.delete(pod)
         if self.services.cluster.is_assumed(pod.uid):
@@ -222,7 +230,7 @@ class EventHandlers:
             self.services.cluster.set_object(new)
         elif old is not None:
             self.services.cluster.remove_object(type(old), old.key)
-        self._happened(begin, [_event(resource, old, new)], old, new)
+        self._wake(resource, old, new, begin)
 
     def _taint_rule(self, resource: str, old: ApiObject | None, new: ApiObject | None) -> None:
         """A rule changes devices as if their slices had changed."""
@@ -230,8 +238,13 @@ class EventHandlers:
         for before, after in self.services.devices.take_newly_tainted():
             self._happened(self.timer(), [SLICE_UPDATE], before, after)
 
-    def _wake(self, resource: str, old: object | None, new: object | None) -> None:
-        self._happened(self.timer(), [_event(resource, old, new)], old, new)
+    def _wake(
+        self, resource: str, old: object | None, new: object | None, begin: float | None = None
+    ) -> None:
+        """Wake pods, if a plugin registered the event; else it is not timed either, as upstream."""
+        event = event_of(resource, old, new)
+        if self.queue.awaits(event):
+            self._happened(self.timer() if begin is None else begin, [event], old, new)
 
     # --- waking pods ------------------------------------------------------------------------------
 
@@ -249,7 +262,7 @@ class EventHandlers:
         self.metrics.event_seconds.observe(self.timer() - begin, label)
 
 
-def _event(resource: str, old: object | None, new: object | None) -> ClusterEvent:
+def event_of(resource: str, old: object | None, new: object | None) -> ClusterEvent:
     action = "Delete" if new is None else "Add" if old is None else "Update"
     return ClusterEvent.named(resource, action)
 

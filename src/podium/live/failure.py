@@ -40,7 +40,7 @@ class FailureHandler:
         """Requeue the pod unless it is gone or bound, nominate it, and report why it failed."""
         self._observe(attempt, rejected)
         queued, pod = attempt.queued, attempt.pod
-        _blame(attempt, rejected)
+        blame(queued, rejected)
         known = self.lookup(pod.key)
         if known is not None and known.uid != pod.uid:
             self.queue.done(pod.uid)  # another pod has this name now: report nothing about it
@@ -51,6 +51,8 @@ class FailureHandler:
         else:
             pod = known
             _renew(queued, known, rejected.nominate)
+            # A member of a group is not tried alone.
+            queued.failed_as = None if known.group_key else rejected.failed_as
             self.queue.put_back(queued)
             self.services.nominator.add(queued.info, rejected.nominate)
         # All Bind plugins skipped: as upstream, there is no error to report.
@@ -94,6 +96,7 @@ def _log_data(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:
     """Return the data of the log line about a failure."""
     data: dict[str, Any] = {
         "pod": attempt.pod.key,
+        "podUID": attempt.pod.uid,
         "err": rejected.message,
         "attempt": rejected.record.attempt,
     }
@@ -107,22 +110,21 @@ def _log_data(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:
 def _renew(queued: QueuedPod, known: Pod, nominate: Nominate | None) -> None:
     """Use the version of the pod that was seen last, if it is valid."""
     try:
-        queued.replace(_nominated(known, nominate))
-    except InvalidObject:  # which was logged when it was seen
-        queued.replace(_nominated(queued.pod, nominate))
+        queued.replace(nominated(known, nominate))
+    except InvalidObject:  # logged when the watch delivered it
+        queued.replace(nominated(queued.pod, nominate))
 
 
-def _nominated(pod: Pod, nominate: Nominate | None) -> Pod:
+def nominated(pod: Pod, nominate: Nominate | None) -> Pod:
     """Return the pod with its nomination: the next attempt may come before it is written."""
     if nominate is None or nominate.node == pod.nominated_node_name:
         return pod
     return pod.nominated_to(nominate.node)
 
 
-def _blame(attempt: Attempt, rejected: Rejected) -> None:
+def blame(queued: QueuedPod, rejected: Rejected) -> None:
     """Note the plugins that rejected the pod; without any it is retried as after an error."""
     diagnosis = rejected.diagnosis
-    queued = attempt.queued
     if diagnosis is None:
         queued.rejected_by()
     else:

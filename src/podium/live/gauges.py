@@ -17,7 +17,7 @@ from podium.framework.calls import EVALUATED, CallCount, Calls
 from podium.live.tasks import Tasks
 from podium.metric_declarations import POD_GROUP_QUEUES
 from podium.metric_families import Gauge
-from podium.metrics import POD, Metrics
+from podium.metrics import Metrics
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.cluster import ClusterState
 
@@ -40,10 +40,8 @@ class Gauges:
         self._queue = queue
         self._timer: Timer | None = None
         no_groups: dict[str, float] = dict.fromkeys(POD_GROUP_QUEUES[metrics.release], 0)
-        metrics.pending_pods.read_from(lambda: {**queue.pending()._asdict(), **no_groups})
-        metrics.queued_entities.read_series_from(
-            lambda: {(part, POD): n for part, n in queue.pending()._asdict().items()}
-        )
+        metrics.pending_pods.read_from(lambda: {**no_groups, **queue.pending()._asdict()})
+        metrics.queued_entities.read_series_from(queue.entities)
         metrics.cache_size.read_from(
             lambda: {
                 "assumed_pods": cluster.assumed_count,
@@ -70,7 +68,7 @@ class Gauges:
 
     def _count(self) -> None:
         events: Values = {(label,): n for label, n in self._queue.in_flight_events().items()}
-        counted = self._queue.rejections().items()
+        counted = self._queue.inspection.rejections().items()
         rejections: Values = {(plugin, profile): n for (plugin, profile), n in counted}
         _set_all(self._metrics.in_flight_events, events)
         _set_all(self._metrics.unschedulable_pods, rejections)

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from podium.clock import Clock, Deadline, sleep
 from podium.errors import ApiError, Unreachable
+from podium.framework.handle import EventNote
 from podium.live.election import (
     Answer,
     Create,
@@ -33,6 +34,7 @@ from podium.logs import get_logger
 
 log = get_logger(__name__)
 
+REASON: Final = "LeaderElection"  # the reason in its events
 EVENT_SECONDS: Final = 1.0  # how long the end of the process waits for its last event
 
 
@@ -67,6 +69,13 @@ class LeaderElection:
         self._stop_asked = asyncio.Event()
         self._is_ending = False  # only the release is left, and a stop does not interrupt it
         self._first_event: asyncio.Task[None] | None = None
+
+    def may_write(self) -> bool:
+        """Whether this process leads, and no other can lead yet; from any thread.
+
+        A process that was suspended leads by its own account until the election runs again.
+        """
+        return self.is_leading and self._clock.now() < self._elector.holds_until
 
     def stop(self) -> None:
         """End the candidacy; a lease that is held is released. Called on the election's loop."""
@@ -149,12 +158,12 @@ class LeaderElection:
 
     async def _record(self, what: str) -> None:
         """Write an event about it; the lease does not depend on it."""
-        message = f"{self._elector.identity} {what}"
+        note = EventNote("Normal", REASON, REASON, f"{self._elector.identity} {what}")
         try:
             async with Deadline(self._clock, EVENT_SECONDS):
-                await self._lock.record_event(message, self._component, self._clock)
+                await self._lock.record_event(note, self._component, self._clock)
         except (ApiError, TimeoutError) as fault:
-            log.v(2, "event about leader election not written", message=message, why=str(fault))
+            log.v(2, "event about leader election not written", message=note.note, why=str(fault))
 
 
 async def _cancel(*tasks: asyncio.Task[Any]) -> None:

@@ -11,6 +11,7 @@ from podium.api.objects import Lease, LeaseSpec
 from podium.api.times import micro_time_text, parse_time, time_text
 from podium.clock import Clock
 from podium.errors import ApiError, InvalidTime
+from podium.framework.handle import EventNote
 from podium.live.election import Record
 
 API_VERSION: Final = "coordination.k8s.io/v1"
@@ -36,12 +37,20 @@ class LeaseLock:
         self._lease = Lease(metadata=ObjectMeta(namespace=namespace, name=name))
 
     async def get(self) -> Record:
-        """Read the Lease; raise ``ApiError`` if a time in it is wrong, as client-go does."""
-        self._lease = await self._client.get_lease(self._lease.key)
+        """Read the Lease; raise ``ApiError`` if a field of it makes no sense.
+
+        Such a lease must not count as free: it may be held.
+        """
+        lease = await self._client.get_lease(self._lease.key)
         try:
-            return record_of(self._lease.spec)
+            found = record_of(lease.spec)
         except InvalidTime as error:
             raise ApiError(f"Lease {self._lease.key}: {error}") from error
+        if found.duration_seconds < 0:
+            why = f"leaseDurationSeconds must not be negative, but is {found.duration_seconds}"
+            raise ApiError(f"Lease {self._lease.key}: {why}")
+        self._lease = lease
+        return found
 
     async def create(self, record: Record) -> None:
         metadata = ObjectMeta(namespace=self._lease.namespace, name=self._lease.name)
@@ -51,7 +60,7 @@ class LeaseLock:
         lease = msgspec.structs.replace(self._lease, spec=spec_of(record))
         self._lease = await self._client.update_lease(lease)
 
-    async def record_event(self, message: str, component: str, clock: Clock) -> None:
+    async def record_event(self, note: EventNote, component: str, clock: Clock) -> None:
         """Write a core event about the Lease, as client-go does."""
         now, namespace = clock.now(), self._lease.namespace
         name = f"{self._lease.name}.{round(now * 1e6) * 1000:x}"  # in nanoseconds
@@ -60,9 +69,9 @@ class LeaseLock:
             "kind": "Event",
             "metadata": {"name": name, "namespace": namespace},
             "involvedObject": self._reference(),
-            "type": "Normal",
-            "reason": "LeaderElection",
-            "message": message,
+            "type": note.type,
+            "reason": note.reason,
+            "message": note.note,
             "source": {"component": component},
             "reportingComponent": component,
             "reportingInstance": "",

@@ -65,7 +65,7 @@ class PodStatuses:
     def _report(self, pod: Pod, error: PodiumError) -> None:
         """Log a missing right once: it will be missing for the next pod as well."""
         if not isinstance(error, Forbidden):
-            log.warning("Error updating pod", pod=pod.key, err=str(error))
+            log.warning("Error updating pod", pod=pod.key, podUID=pod.uid, err=str(error))
         elif not self._is_forbidden:
             self._is_forbidden = True
             reason = "forbidden (grant patch on pods/status)"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Protocol
 
 from podium.client.event_recorder import EventSender
 from podium.client.http import Connection
@@ -15,19 +15,26 @@ from podium.framework.profile import Profile
 from podium.framework.registry import Registry
 from podium.live.debugger import Debugger
 from podium.live.gauges import Gauges
+from podium.live.introspection import Introspection
 from podium.live.scheduler import Scheduler
-from podium.live.tasks import Tasks
+from podium.live.tasks import DRAIN_SECONDS, Tasks
 from podium.live.watching import Watching
 from podium.logs import get_logger
 
 log = get_logger(__name__)
 
-DRAIN_SECONDS: Final = 5.0
+
+class Companion(Protocol):
+    """Something that the leader runs beside its loop."""
+
+    @property
+    def name(self) -> str: ...
+    def run(self) -> Coroutine[Any, Any, None]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningScheduler:
-    """Call ``start`` and ``wait_synced``, then ``run`` (once this process leads), then ``stop``."""
+    """Call ``start``, ``wait_synced``; as the leader, ``catch_up`` and ``run``; then ``stop``."""
 
     scheduler: Scheduler
     watching: Watching
@@ -35,10 +42,12 @@ class RunningScheduler:
     for_events: Connection
     profiles: Mapping[str, Profile]
     debugger: Debugger
+    introspection: Introspection
     gauges: Gauges
-    exchange: Callable[[Configuration, Registry], None]  # takes other plugins
+    exchange: Callable[[Configuration, Registry], None]  # replaces the plugins and settings
     watches: Tasks  # tasks that run from start to stop
     background: Tasks  # tasks of plugins and failures
+    companions: Sequence[Companion] = ()
     # Gets the exception if the scheduling loop fails, which nothing restarts: see `_schedule`.
     failure: asyncio.Future[None] = field(default_factory=asyncio.Future)
 
@@ -51,10 +60,16 @@ class RunningScheduler:
         await self.watching.wait_synced()
         log.v(3, "Handlers synced")
 
+    async def catch_up(self) -> None:
+        """Learn what the previous leader has done; call this after taking over from it."""
+        await self.watching.catch_up()
+
     async def run(self) -> None:
         """Schedule until ``stop``."""
         self.scheduler.queue.start()
         self.gauges.start()
+        for companion in self.companions:
+            self.watches.spawn(companion.name, companion.run())
         await self.scheduler.run()
 
     def report(self) -> None:

@@ -21,7 +21,7 @@ from podium.framework.calls import Calls
 from podium.framework.handle import EventNote, EventRecorder
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Status
-from podium.live.attempt import Attempt, trace
+from podium.live.attempt import Attempt, Tracer, trace
 from podium.live.binding import Binder
 from podium.live.event_handlers import ASSIGNED_POD_DELETE
 from podium.live.failure import FailureHandler
@@ -51,23 +51,28 @@ class Scheduler:
     calls: Mapping[str, Calls]  # of plugins, by profile
     waits: bool  # in a cycle: for extenders, or for the victims of a preemption
     start_cycle: Callable[[QueuedPod], Cycle]
+    tracer: Tracer | None = None
 
     async def run(self) -> None:
         """Schedule until the queue is closed."""
         while (queued := await self.queue.pop()) is not None:
-            if self.should_skip(queued.pod):
-                self.queue.done(queued.pod.uid)
-                continue
-            attempt = Attempt(queued, queued.pod.scheduler_name, self.services.clock.now())
-            with self.gate.closed():  # the cluster stands still until the cycle ends
-                outcome = await self.schedule_one(queued)
-                self._observe(outcome)
-                match outcome:
-                    case Placed() as placed:
-                        self.bindings.spawn("binding", self.bind(attempt, placed))
-                    case Rejected() as rejected:
-                        self.failures.handle(attempt, rejected)
+            await self.attempt(queued)
             await self.slices.yield_to_io()  # let I/O run when this slice of time is used up
+
+    async def attempt(self, queued: QueuedPod) -> None:
+        """Try one pod: bind it in the background, or return it to the queue."""
+        if self.should_skip(queued.pod):
+            self.queue.done(queued.pod.uid)
+            return
+        attempt = Attempt(queued, queued.pod.scheduler_name, self.services.clock.now())
+        with self.gate.closed():  # the cluster stands still until the cycle ends
+            outcome = await self.schedule_one(queued)
+            self._observe(attempt, outcome)
+            match outcome:
+                case Placed() as placed:
+                    self.bindings.spawn("binding", self.bind(attempt, placed))
+                case Rejected() as rejected:
+                    self.failures.handle(attempt, rejected)
 
     def should_skip(self, pod: Pod) -> bool:
         """Whether the pod is not ours, being deleted, or on its way to a node already."""
@@ -84,7 +89,7 @@ class Scheduler:
 
     async def schedule_one(self, queued: QueuedPod) -> Outcome:
         """Run one scheduling cycle. It waits, if at all, only between two stages."""
-        log.v(3, "Attempting to schedule pod", pod=queued.pod.key)
+        log.v(3, "Attempting to schedule pod", pod=queued.pod.key, podUID=queued.pod.uid)
         try:
             cycle = self.start_cycle(queued)
             return await run_extended(cycle) if self.waits else cycle.run()
@@ -92,29 +97,36 @@ class Scheduler:
             # Faults of plugins are caught where they are called, so this is one of ours, or an
             # extender that awaits something that was cancelled: neither ends this loop. The cycle
             # has undone what it reserved and assumed.
-            if _is_ending():
+            if is_ending():
                 raise
             pod = queued.pod
-            log.error("scheduling cycle failed", pod=pod.key)
+            log.error("scheduling cycle failed", pod=pod.key, podUID=pod.uid)
             record = Record(pod.key, pod.uid, queued.attempts, pod.scheduler_name)
             return failed(Status.error(fault), record)
 
-    def _observe(self, outcome: Outcome) -> None:
+    def _observe(self, attempt: Attempt, outcome: Outcome) -> None:
         calls = self.calls[outcome.record.profile]
         trace(outcome.record, calls.unreported or ())
+        if self.tracer is not None:
+            now = self.services.clock.now()
+            self.tracer.cycle(attempt, outcome, calls.unreported or (), now)
         calls.report()
         if (seconds := outcome.record.seconds.get("cycle")) is not None:
             self.metrics.algorithm_seconds.observe(seconds)
 
     async def bind(self, attempt: Attempt, placed: Placed) -> None:
         """Run the binding cycle; when it fails, undo what was reserved and requeue the pod."""
+        begin = 0.0 if self.tracer is None else self.services.clock.now()
         try:
             rejected = await self.binder.bind(placed)
         except (Exception, asyncio.CancelledError) as fault:
-            if _is_ending():
+            if is_ending():
                 raise
-            log.error("binding cycle failed", pod=attempt.pod.key)
+            log.error("binding cycle failed", pod=attempt.pod.key, podUID=attempt.pod.uid)
             rejected = failed(Status.error(fault), placed.record)
+        if self.tracer is not None:
+            error = "" if rejected is None else rejected.message
+            self.tracer.binding(attempt, begin, self.services.clock.now(), error)
         if rejected is None:
             await self.binder.finish(attempt, placed)
             return
@@ -136,7 +148,12 @@ class Scheduler:
             try:
                 await work
             except Exception:
-                log.error("Unreserve failed", pod=attempt.pod.key, node=placed.node_name)
+                log.error(
+                    "Unreserve failed",
+                    pod=attempt.pod.key,
+                    podUID=attempt.pod.uid,
+                    node=placed.node_name,
+                )
         self.gate.pass_through(self._leave, attempt, placed, rejected)
 
     def _leave(self, attempt: Attempt, placed: Placed, rejected: Rejected) -> None:
@@ -156,12 +173,12 @@ class Scheduler:
         try:
             self.services.cluster.forget(pod.uid)
         except CacheError:
-            log.error("scheduler cache ForgetPod failed", pod=pod.key)
+            log.error("scheduler cache ForgetPod failed", pod=pod.key, podUID=pod.uid)
             return False
         return True
 
 
-def _is_ending() -> bool:
+def is_ending() -> bool:
     """Whether this task is being cancelled, and not only something that it awaits."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

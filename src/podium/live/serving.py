@@ -1,120 +1,149 @@
-"""Serves health, metrics, the configuration and plugin statistics over HTTP, on loopback.
+"""Serves the endpoints: with TLS and authorization on the secure port, without on loopback.
 
 It runs in the side thread, so that a stalled scheduler still answers.
 """
 
 from __future__ import annotations
 
-import errno
+import asyncio
 import ipaddress
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Protocol
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from podium.errors import ServingError
-from podium.framework.calls import CallCount
-from podium.framework.profile import Profile
-from podium.live.health import Answer, Health, all_of, one_of
-from podium.metrics import CONTENT_TYPE, Metrics
+from podium.live.accepting import Acceptor
+from podium.live.answers import Answers
+from podium.live.asking import Asking
+from podium.live.endpoints import Endpoints, Shown
+from podium.live.running import RunningScheduler
+from podium.live.tasks import DRAIN_SECONDS
+from podium.logs import get_logger
+from podium.serving import statuses
+from podium.serving.listening import listen
+from podium.serving.options import ServingOptions
+from podium.serving.secure_port import SecurePort
 
-HEADERS: Final = {
-    "Cache-Control": "no-cache, private",
-    "X-Content-Type-Options": "nosniff",
-}
-DRAIN_SECONDS: Final = 5.0
+log = get_logger(__name__)
 
-Configuration = Mapping[str, Any]
-Json = dict[str, Any]
+IDLE_SECONDS: Final = 90.0  # also for the headers of a request, so that slow clients do not pile up
+
+
+class Site(Protocol):
+    """Web pages that are served beside the endpoints, with a sign-in of their own."""
+
+    def add_to(self, app: web.Application) -> None:
+        """Add the routes."""
+
+    def guarded(self, guard: Middleware | None) -> Middleware:
+        """Return the middleware for all paths; ``guard`` is the port's own, if it has one."""
+
+    async def close(self) -> None:
+        """End the responses that are still being sent."""
+
+
+MakeSite = Callable[[Shown, RunningScheduler, Asking], Site]
 
 
 class Server:
-    """An HTTP server; call ``start`` and ``stop`` on one event loop.
+    """An HTTP server; call ``start…`` and ``stop`` on one event loop.
 
-    ``configuration`` and ``plugins``, the statistics of plugins, are called at each request.
+    Every port serves the same paths. On the secure port a guard checks each request first.
     """
 
     def __init__(
-        self,
-        health: Health,
-        metrics: Metrics,
-        configuration: Callable[[], Configuration],
-        plugins: Callable[[], Mapping[str, Any]] = dict,
+        self, shown: Shown, answers: Answers | None = None, site: Site | None = None
     ) -> None:
-        self._checks = health.checks()
-        self._metrics = metrics
-        self._configuration = configuration
-        self._plugins = plugins
-        self._runner: web.AppRunner | None = None
+        self._clock = shown.clock
+        self._routes = Endpoints(shown).routes()
+        self._answers = answers
+        self._site = site
+        self._stops: list[Callable[[], Awaitable[object]]] = []
 
     async def start(self, host: str, port: int) -> tuple[str, int]:
-        """Listen, and return the address; port 0 takes a free one."""
+        """Serve plain HTTP on a loopback address; port 0 takes a free one."""
         require_loopback(host)
-        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=DRAIN_SECONDS)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, host, port).start()
-        except OSError as error:
-            await runner.cleanup()
-            raise ServingError(_why(host, port, error)) from error
-        self._runner = runner
-        address = runner.addresses[0]
-        return address[0], address[1]
+        return await self._serve(host, port)
+
+    async def start_secure(self, options: ServingOptions) -> tuple[str, int]:
+        """Serve HTTPS to authorized users; raise ``PodiumError`` if an option cannot be used."""
+        secure = SecurePort(options, self._clock)
+        self._stops.append(secure.close)
+        await secure.open()
+        keeping = asyncio.ensure_future(secure.run())
+        self._stops.append(lambda: _cancelled(keeping))
+        return await self._serve(
+            options.bind_address,
+            options.secure_port,
+            secure=secure,
+            shares_port=options.shares_port,
+        )
 
     async def stop(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        while self._stops:
+            await self._stops.pop()()
 
-    def _app(self) -> web.Application:
-        app = web.Application()
+    async def _serve(
+        self, host: str, port: int, *, secure: SecurePort | None = None, shares_port: bool = False
+    ) -> tuple[str, int]:
+        listening = listen(host, port, shares_port=shares_port)
+        runner = web.AppRunner(
+            self._app([_finish, *self._guards(secure)]),
+            access_log=None,
+            shutdown_timeout=DRAIN_SECONDS,
+            keepalive_timeout=IDLE_SECONDS,
+        )
+        await runner.setup()
+        self._stops.append(runner.cleanup)
+        if self._site is not None:
+            self._stops.append(self._site.close)  # before the cleanup, which waits for answers
+        assert runner.server is not None
+        tls = secure.context if secure is not None else None
+        acceptor = asyncio.ensure_future(Acceptor(listening, runner.server, tls, self._clock).run())
+        self._stops.append(lambda: _cancelled(acceptor))
+        address = listening.getsockname()
+        return address[0], address[1]
+
+    def _guards(self, secure: SecurePort | None) -> list[Middleware]:
+        guard = secure.guard.middleware() if secure is not None else None
+        if self._site is not None:
+            return [self._site.guarded(guard)]
+        return [] if guard is None else [guard]
+
+    def _app(self, middlewares: Sequence[Middleware]) -> web.Application:
+        app = web.Application(middlewares=middlewares)
+        app.router.add_routes(self._routes)
+        if self._answers is not None:
+            self._answers.add_to(app)
+        if self._site is not None:
+            self._site.add_to(app)
         app.on_response_prepare.append(_add_headers)
-        for endpoint in self._checks:
-            app.router.add_get(f"/{endpoint}", self._all_checks)
-            app.router.add_get(f"/{endpoint}/{{check}}", self._one_check)
-        app.router.add_get("/metrics", self._show_metrics)
-        app.router.add_delete("/metrics", self._reset_metrics)
-        app.router.add_get("/configz", self._show_configuration)
-        app.router.add_get("/debug/plugins", self._show_plugins)
         return app
 
-    async def _all_checks(self, request: web.Request) -> web.Response:
-        endpoint = request.path.strip("/")
-        query = request.query
-        excluded = query.getall("exclude", [])
-        return _text(all_of(endpoint, self._checks[endpoint], excluded, "verbose" in query))
 
-    async def _one_check(self, request: web.Request) -> web.Response:
-        endpoint = request.path.split("/")[1]
-        for check in self._checks[endpoint]:
-            if check.name == request.match_info["check"]:
-                return _text(one_of(check))
-        raise web.HTTPNotFound
+async def _cancelled(task: asyncio.Future[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
 
-    async def _show_metrics(self, request: web.Request) -> web.Response:
-        return web.Response(body=self._metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
-    async def _reset_metrics(self, request: web.Request) -> web.Response:
-        self._metrics.reset()
-        return web.Response(text="metrics reset\n")
-
-    async def _show_configuration(self, request: web.Request) -> web.Response:
-        return web.json_response({"componentconfig": self._configuration()})
-
-    async def _show_plugins(self, request: web.Request) -> web.Response:
-        return web.json_response(self._plugins())
+@web.middleware
+async def _finish(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer unknown paths with the text of Go's HTTP server."""
+    try:
+        return await handler(request)
+    except (web.HTTPNotFound, web.HTTPMethodNotAllowed):
+        return statuses.not_found()
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    response.headers.update(HEADERS)
-
-
-def _text(answer: Answer) -> web.Response:
-    return web.Response(status=answer.status, text=answer.text)
+    response.headers.update(statuses.HEADERS)
+    response.headers.popall("Server", None)  # clients need not know the version of a library
 
 
 def require_loopback(host: str) -> None:
-    """Refuse other addresses: there is no authentication yet, so anyone could read there."""
+    """Refuse other addresses: everyone who can connect to the plain port can read everything."""
     if host == "localhost":
         return
     try:
@@ -123,42 +152,6 @@ def require_loopback(host: str) -> None:
         raise ServingError(f'"{host}" is not an IP address; use for example 127.0.0.1') from None
     if not is_loopback:
         raise ServingError(
-            f"cannot serve health and metrics on {host}: podium has no TLS and authentication yet, "
-            "so it serves them only on a loopback address such as 127.0.0.1"
+            f"cannot serve plain HTTP on {host}: it has no authentication, "
+            "so it is served only on a loopback address such as 127.0.0.1"
         )
-
-
-def _why(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return (
-            f"{host}:{port} is taken, most likely by another scheduler: end that one, "
-            "choose another port, or port 0 to serve nothing"
-        )
-    return f"cannot serve health and metrics on {host}:{port}: {error.strerror or error}"
-
-
-def stats(profiles: Mapping[str, Profile]) -> Json:
-    """Return what plugins have cost so far, for `podium plugin stats`; from any thread."""
-    return {
-        "profiles": [
-            {
-                "name": name,
-                "withoutSignature": list(profile.unsigned),
-                "calls": [_shown(count) for count in profile.calls if count.calls],
-            }
-            for name, profile in list(profiles.items())
-        ]
-    }
-
-
-def _shown(count: CallCount) -> Json:
-    return {
-        "plugin": count.plugin,
-        "point": count.point,
-        "calls": count.calls,
-        "evaluations": count.evaluations,
-        "seconds": count.seconds,
-        "longest": count.longest,
-        "rejections": count.rejections,
-        "errors": count.errors,
-    }

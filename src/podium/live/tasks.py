@@ -14,6 +14,8 @@ from podium.logs import get_logger
 
 log = get_logger(__name__)
 
+# A process that ends waits this long for bindings, and then for requests to its endpoints.
+DRAIN_SECONDS: Final = 5.0
 REFUSAL_SECONDS: Final = 1.0
 
 

@@ -13,6 +13,7 @@ from podium.client.known_objects import Handler
 from podium.client.resources import NODES, PODS, Resource, custom_resource, resource_of
 from podium.framework.deprecated import OLD_KINDS
 from podium.framework.events import POD_KINDS
+from podium.live.catching_up import CatchingUp
 from podium.live.event_handlers import EventHandlers
 from podium.live.informer_metrics import InformerMetrics
 from podium.live.tasks import Tasks
@@ -28,6 +29,9 @@ IN_STATE: Final = {resource_of(kind).event_name: kind for kind in ASPECTS}
 USUAL_RESOURCES: Final[Mapping[type[ApiObject], Resource[Any]]] = {}
 # A healthy watch receives something every minute and a half.
 STALE_SECONDS: Final = 180.0
+# What schedulers write without the API server noticing that they did not know of one another: two
+# pods on one node, one device in two claims.
+_UNGUARDED: Final = ("Pod", "ResourceClaim")
 _ALWAYS: Final = (*POD_KINDS, *OLD_KINDS, "Node", "*")
 
 
@@ -120,6 +124,15 @@ class Watching:
     def follow_pods(self, handler: Handler[Pod]) -> None:
         """Call this handler for every change of a pod, after the event handlers."""
         self._pods.subscribe(handler)
+
+    def leave_pods(self, handler: Handler[Pod]) -> None:
+        """Stop calling a handler that follows pods."""
+        self._pods.unsubscribe(handler)
+
+    async def catch_up(self) -> None:
+        """Wait until the watches show all that another scheduler has written so far."""
+        written = [one for one in self.informers if one.resource.kind in _UNGUARDED]
+        await CatchingUp(self._connection, written).run()
 
     def nodes(self) -> Iterable[Node]:
         return self._nodes.objects()

@@ -3,6 +3,7 @@
 from podium.framework.plugin import Plugin
 from podium.plugins.default_binder import DefaultBinder
 from podium.plugins.dynamic_resources import DynamicResources
+from podium.plugins.gang_scheduling import GangScheduling
 from podium.plugins.image_locality import ImageLocality
 from podium.plugins.inter_pod_affinity import InterPodAffinity
 from podium.plugins.node_affinity import NodeAffinity
@@ -12,11 +13,13 @@ from podium.plugins.node_ports import NodePorts
 from podium.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from podium.plugins.node_resources_fit import NodeResourcesFit
 from podium.plugins.node_unschedulable import NodeUnschedulable
+from podium.plugins.pod_group_pods_count import PodGroupPodsCount
 from podium.plugins.pod_topology_spread import PodTopologySpread
 from podium.plugins.preemption import DefaultPreemption
 from podium.plugins.priority_sort import PrioritySort
 from podium.plugins.scheduling_gates import SchedulingGates
 from podium.plugins.taint_toleration import TaintToleration
+from podium.plugins.topology_placement_generator import TopologyPlacementGenerator
 from podium.plugins.volume.binding import VolumeBinding
 from podium.plugins.volume.node_volume_limits import NodeVolumeLimits
 from podium.plugins.volume.volume_restrictions import VolumeRestrictions
@@ -43,4 +46,7 @@ IN_TREE: tuple[type[Plugin], ...] = (
     ImageLocality,
     DefaultBinder,
     NodeDeclaredFeatures,
+    GangScheduling,
+    TopologyPlacementGenerator,
+    PodGroupPodsCount,
 )

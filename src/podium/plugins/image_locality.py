@@ -8,12 +8,12 @@ Score  adds up the sizes of the pod's images that the node holds. Each size is m
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from podium import framework as fwk
+from podium.api.images import full_name
 from podium.api.objects import Pod
 from podium.framework.resource_scoring import Amount
 from podium.framework.scores import zeros
@@ -83,13 +83,6 @@ def images_of(pod: Pod) -> list[str]:
     if spec.volumes:
         names += [volume.image.reference for volume in spec.volumes if volume.image is not None]
     return names
-
-
-@lru_cache(maxsize=4096)
-def full_name(image: str) -> str:
-    """Return the name under which a node lists the image. Only a missing tag is added."""
-    has_tag = image.rfind(":") > image.rfind("/")
-    return image if has_tag else f"{image}:latest"
 
 
 def worth_of(image: fwk.HeldImage, nodes: int) -> int:

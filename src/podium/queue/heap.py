@@ -55,6 +55,10 @@ class PodHeap:
         """Iterate over all pods, in no particular order."""
         return (entry.queued for entry in self._entries.values())
 
+    def first(self, most: int) -> list[QueuedPod]:
+        """Return the first pods in order, without removing them."""
+        return [entry.queued for entry in heapq.nsmallest(most, self._entries.values())]
+
     def get(self, key: str) -> QueuedPod | None:
         entry = self._entries.get(key)
         return entry.queued if entry else None
@@ -94,13 +98,17 @@ class PodHeap:
             self._heap = [entry for entry in self._heap if self._is_valid(entry)]
             heapq.heapify(self._heap)
 
-    def check_invariants(self) -> None:
-        """Check that index and heap agree, and that no child comes before its parent."""
+    def check_invariants(self, is_steady: bool = True) -> None:
+        """Check that index and heap agree, and that no child comes before its parent.
+
+        If the order of a pod is not steady, it is the one from when the pod was added or moved.
+        """
         valid = {entry.queued.key: entry for entry in self._heap if self._is_valid(entry)}
         assert valid == self._entries, "the heap and its index differ"
         for key, entry in self._entries.items():
             assert entry.queued.key == key, f"{entry.queued.key} is stored under {key}"
-            assert entry.order == self._order(entry.queued), f"{key} has an outdated order"
+            is_current = not is_steady or entry.order == self._order(entry.queued)
+            assert is_current, f"{key} has an outdated order"
         for index in range(1, len(self._heap)):
             child, parent = self._heap[index], self._heap[(index - 1) // 2]
             assert not child < parent, f"{child.queued.key} is behind {parent.queued.key}"

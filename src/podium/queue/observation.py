@@ -17,10 +17,49 @@ class Pending(NamedTuple):
     def total(self) -> int:
         return sum(self)
 
+    @property
+    def incomplete(self) -> int:
+        return 0  # there are no groups
+
+    @property
+    def returning(self) -> int:
+        return 0
+
     def __str__(self) -> str:
         """Format as in upstream's dump of the queue, which counts gated pods as unschedulable."""
         held = self.unschedulable + self.gated
         return f"activeQ:{self.active}; backoffQ:{self.backoff}; unschedulablePods:{held}"
+
+
+class GroupPending(NamedTuple):
+    """Number of pods in each sub-queue, members of groups included.
+
+    ``incomplete`` pods wait for their PodGroup to be known, ``pending`` ones for their group to
+    come back from its attempt.
+    """
+
+    active: int
+    backoff: int
+    unschedulable: int
+    gated: int
+    incomplete: int
+    pending: int  # the name of upstream's metric; ``returning`` is clearer
+
+    @property
+    def total(self) -> int:
+        return sum(self)
+
+    @property
+    def returning(self) -> int:
+        return self.pending
+
+    def __str__(self) -> str:
+        """Format as in upstream's dump of the queue."""
+        held = self.unschedulable + self.gated
+        queues = f"activeQ:{self.active}; backoffQ:{self.backoff}; unschedulableEntities:{held}"
+        pending, incomplete = self.pending, self.incomplete
+        members = f"pendingPodGroupMemberPods:{pending}; incompletePodGroupPods:{incomplete}"
+        return f"{queues}; {members}"
 
 
 class QueueObserver(Protocol):
@@ -28,6 +67,12 @@ class QueueObserver(Protocol):
 
     def incoming(self, queue: str, event: str) -> None:
         """A pod entered ``active``, ``backoff`` or ``unschedulable`` because of this event."""
+
+    def group_entered(self, queue: str, event: str, members: int) -> None:
+        """A pod group with so many waiting members entered a queue because of this event."""
+
+    def group_as_hinted(self, queue: str, event: str) -> None:
+        """The same as ``as_hinted``, for a pod group."""
 
     def as_hinted(self, queue: str, event: str) -> None:
         """The pod that just entered this queue went where its hints send it.
@@ -50,6 +95,12 @@ class NoObserver:
     """An observer that ignores everything, for shells without metrics."""
 
     def incoming(self, queue: str, event: str) -> None:
+        pass
+
+    def group_entered(self, queue: str, event: str, members: int) -> None:
+        pass
+
+    def group_as_hinted(self, queue: str, event: str) -> None:
         pass
 
     def as_hinted(self, queue: str, event: str) -> None:

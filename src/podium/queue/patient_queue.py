@@ -6,10 +6,8 @@ a pod leaves backoff, not when it enters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
-from podium.api.objects import Pod
 from podium.framework.queued_pod import QueuedPod
 from podium.queue import labels
 from podium.queue.backoff import Backoff
@@ -27,6 +25,9 @@ class PatientBackoff(Backoff):
     def pop_early(self) -> QueuedPod | None:
         return None
 
+    def end(self, queued: QueuedPod) -> float:
+        return self.expiry(queued)
+
     def window(self, moment: float) -> float:
         return moment
 
@@ -43,13 +44,12 @@ class PatientQueue(SchedulingQueue):
         self._flush.start(origin=now)
         self._leftovers.start(origin=now)
 
-    def activate(self, pods: Iterable[Pod]) -> None:
-        for pod in pods:
-            queued = self._backoff.remove(pod.key)
-            if queued is not None:
-                self._to_active(queued, labels.FORCE_ACTIVATE)
-            else:
-                super().activate([pod])
+    def _activate(self, key: str) -> bool:
+        queued = self._backoff.remove(key)
+        if queued is not None:
+            self._to_active(queued, labels.FORCE_ACTIVATE)
+            return True
+        return super()._activate(key)
 
     def _flush_backoff(self) -> None:
         for queued in self._backoff.pop_expired():
@@ -58,6 +58,6 @@ class PatientQueue(SchedulingQueue):
     def _to_backoff(self, queued: QueuedPod, label: str) -> None:
         self._unschedulable.remove(queued.key)
         self._backoff.push(queued)
-        self._observer.incoming("backoff", label)
-        self._observer.as_hinted("backoff", label)
+        self._entered("backoff", queued, label)
+        self._went_as_hinted("backoff", queued, label)
         self._flush.arm()

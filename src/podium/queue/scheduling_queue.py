@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import ClassVar
 
@@ -19,13 +20,15 @@ from podium.framework.nominator import Nominator
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Code
 from podium.logs import get_logger
+from podium.metrics import POD
 from podium.queue import labels
 from podium.queue.backoff import Backoff
 from podium.queue.heap import PodHeap
 from podium.queue.in_flight import ClusterChange, InFlight, own_changes
-from podium.queue.observation import NoObserver, Pending, QueueObserver
+from podium.queue.inspection import Inspection
+from podium.queue.observation import GroupPending, NoObserver, Pending, QueueObserver
 from podium.queue.options import QueueOptions
-from podium.queue.requeueing import Requeueing, Strategy
+from podium.queue.requeueing import Listeners, Requeueing, Strategy
 from podium.queue.rules import ProfileRules
 from podium.queue.ticker import Ticker
 from podium.queue.unschedulable import UnschedulablePods
@@ -68,6 +71,9 @@ class SchedulingQueue:
             lambda rejector, pod: self._requeueing.subjects_of(rejector, pod)
         )
         self._in_flight = InFlight()
+        self.inspection = Inspection(
+            self._active, self._backoff, self._unschedulable, lambda: self._profiles, options
+        )
         self._requeueing = Requeueing(profiles, observer)
         self._flush = Ticker(clock, BACKOFF_FLUSH, self._flush_backoff, self._backoff.__len__)
         self._leftovers = Ticker(
@@ -91,17 +97,24 @@ class SchedulingQueue:
         self._leftovers.stop()
         self._something_to_pop.set()
 
-    def use(self, profiles: Mapping[str, ProfileRules]) -> None:
-        """Use other plugins. Pods that the old ones rejected or gated are tried again.
+    def use(
+        self, profiles: Mapping[str, ProfileRules], pauses: tuple[float, float] | None = None
+    ) -> None:
+        """Use other plugins, and another initial and maximum backoff if ``pauses`` are given.
 
-        So each of them is indexed anew if it has to stay.
+        Pods that the old plugins rejected or gated are tried again, so each of them is indexed anew
+        if it has to stay.
         """
+        if pauses is not None:
+            initial, maximum = pauses
+            self._options = replace(self._options, initial_backoff=initial, max_backoff=maximum)
         self._profiles = profiles
         self._requeueing = Requeueing(profiles, self._observer)
         order = next(iter(profiles.values())).queue_sort.sort_key
         self._active.sort_by(order)
-        self._backoff.sort_by(order)
+        self._backoff.use(self._options.initial_backoff, self._options.max_backoff, order)
         change = ClusterChange(_WILDCARD, labels.OTHER_PLUGINS)
+        self._changed()
         self._reconsider(list(self._unschedulable), change)
         self._in_flight.record(change)
 
@@ -123,12 +136,14 @@ class SchedulingQueue:
             self._remove(new.key)
             self._enter(new, self._events.updated_unknown)
             return
+        self._backoff.offer_next(queued)  # the new version may be of another class
         queued.replace(new)
         self._nominator.update(queued.info, old.nominated_node_name if old else "")
         if queued.key in self._active:
             self._active.push(queued)
         elif queued.key in self._backoff:
             self._backoff.push(queued)
+            self._something_to_pop.set()
         else:
             self._reconsider_changed(queued, old)
 
@@ -139,6 +154,21 @@ class SchedulingQueue:
         # Another pod of the same name may be queued by now.
         if queued is not None and queued.uid == pod.uid:
             self._remove(pod.key)
+
+    def waiting(self) -> list[tuple[QueuedPod, str]]:
+        """Return all that waits, each with its part of the queue, for ``restore``."""
+        return [(queued, self.queue_of(queued.key)) for queued in self.inspection.pods()]
+
+    def restore(self, queued: QueuedPod, queue: str) -> None:
+        """Add what waits in another queue, to the part that ``waiting`` reported there."""
+        if queue == "active":
+            self._active.push(queued)
+        elif queue == "backoff":
+            self._backoff.push(queued)
+            self._flush.arm()
+        else:
+            self._unschedulable.put(queued)
+            self._leftovers.arm()
 
     def _reconsider_changed(self, queued: QueuedPod, old: Pod | None) -> None:
         """Requeue an unschedulable pod if its own change may make it schedulable."""
@@ -178,13 +208,19 @@ class SchedulingQueue:
     def pop_now(self) -> QueuedPod | None:
         """Return the next pod, if any. It is in flight until ``put_back`` or ``done``."""
         while (queued := self._take()) is not None:
-            queued.attempts += 1
-            if queued.uid in self._in_flight:
-                log.warning("the same pod is tracked in multiple places", pod=queued.key)
-                continue
-            self._in_flight.start(queued.uid)
-            return queued
+            if self._start(queued):
+                return queued
         return None
+
+    def _start(self, queued: QueuedPod) -> bool:
+        """Begin an attempt. Return whether there is one: not for a pod that is tried already."""
+        queued.attempts += 1
+        self._backoff.offer_next(queued)
+        if queued.uid in self._in_flight:
+            log.warning("the same pod is tracked in multiple places", pod=queued.key)
+            return False
+        self._in_flight.start(queued.uid)
+        return True
 
     def put_back(self, queued: QueuedPod) -> None:
         """Take back a pod whose attempt failed; ``queued.rejected_by`` must have been called.
@@ -195,8 +231,8 @@ class SchedulingQueue:
         if queue:
             log.warning("a failed pod is in the queue already", pod=queued.key, queue=queue)
         else:
-            self._backoff.count_failure(queued)
             changes = self._in_flight.since(queued.uid)
+            self._backoff.count_failure(queued, changed=changes != [])
             self._requeue(queued, self._requeueing.replay(queued, changes), labels.ATTEMPT_FAILED)
         self.done(queued.uid)
 
@@ -224,10 +260,14 @@ class SchedulingQueue:
             # There is nothing else to do, so a rejected pod need not wait.
             queued = self._backoff.pop_early()
             if queued is not None:
-                self._observer.incoming("active", labels.POPPED_EARLY)
+                self._entered("active", queued, labels.POPPED_EARLY)
         return queued
 
     # --- events that wake pods --------------------------------------------------------------------
+
+    def awaits(self, event: ClusterEvent) -> bool:
+        """Whether a plugin registered this event."""
+        return bool(self._requeueing.listeners(event))
 
     def on_event(
         self,
@@ -243,12 +283,21 @@ class SchedulingQueue:
         The event is kept for pods in flight until they come back. ``except_uid`` and
         ``max_priority`` leave out unschedulable pods, but not pods in flight.
         """
-        requeueing = self._requeueing
-        listeners = requeueing.listeners(event)
+        listeners = self._requeueing.listeners(event)
         if not listeners and not event.is_wildcard:
             return
         change = ClusterChange(event, event.label, old, new)
-        if event.is_wildcard:
+        self._changed()
+        if len(self._unschedulable):  # most pods never are
+            self._wake(change, listeners, except_uid, max_priority)
+        self._in_flight.record(change)
+
+    def _wake(
+        self, change: ClusterChange, listeners: Listeners, except_uid: str, max_priority: int | None
+    ) -> None:
+        """Requeue those of the unschedulable pods that the change may help."""
+        requeueing = self._requeueing
+        if change.event.is_wildcard:
             reached = list(self._unschedulable)
         else:
             subjects = requeueing.subjects(change)
@@ -264,17 +313,29 @@ class SchedulingQueue:
             else:
                 asked.append(queued)
         self._reconsider(asked, change)
-        self._in_flight.record(change)
+
+    def _changed(self) -> None:
+        """Let pods leave backoff early that would have been rejected before this change."""
+        if self._backoff.reconsider():
+            self._something_to_pop.set()
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Try these pods as soon as possible; those in flight, when they come back."""
         for pod in pods:
-            if (queued := self._unschedulable.get(pod.key)) is not None:
-                self._to_active(queued, labels.FORCE_ACTIVATE)
-            elif (queued := self._backoff.remove(pod.key)) is not None:
-                self._enter_active(queued, labels.FORCE_ACTIVATE)
-            elif pod.uid in self._in_flight:
+            if not self._activate(self._key_of(pod)) and pod.uid in self._in_flight:
                 self._in_flight.record(ClusterChange(_WILDCARD, labels.FORCE_ACTIVATE, None, pod))
+
+    def _key_of(self, pod: Pod) -> str:
+        """Return the key under which the pod is queued."""
+        return pod.key
+
+    def _activate(self, key: str) -> bool:
+        """Move a pod to the active ones, if it waits elsewhere. Return whether it does."""
+        if (queued := self._unschedulable.get(key)) is not None:
+            self._to_active(queued, labels.FORCE_ACTIVATE)
+        elif (queued := self._backoff.remove(key)) is not None:
+            self._enter_active(queued, labels.FORCE_ACTIVATE)
+        return queued is not None
 
     def _reconsider(self, pods: Collection[QueuedPod], change: ClusterChange) -> None:
         for queued, strategy in self._requeueing.moves(pods, change):
@@ -289,6 +350,7 @@ class SchedulingQueue:
         stale = self._unschedulable.flush(self._clock.now(), self._options.max_in_unschedulable)
         if stale:
             change = ClusterChange(_WILDCARD, labels.TIMEOUT)
+            self._changed()
             self._reconsider(stale, change)
             self._in_flight.record(change)
 
@@ -297,11 +359,11 @@ class SchedulingQueue:
     def _requeue(self, queued: QueuedPod, strategy: Strategy, label: str) -> None:
         if strategy is Strategy.SKIP:
             if self._hold(queued, label):
-                self._observer.as_hinted("unschedulable", label)
+                self._went_as_hinted("unschedulable", queued, label)
         elif strategy is Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued):
             self._to_backoff(queued, label)
         elif self._to_active(queued, label) and strategy is Strategy.IMMEDIATELY:
-            self._observer.as_hinted("active", label)
+            self._went_as_hinted("active", queued, label)
 
     def _to_active(self, queued: QueuedPod, label: str) -> bool:
         if not self._passes(queued, label):
@@ -317,8 +379,8 @@ class SchedulingQueue:
             return
         self._unschedulable.remove(queued.key)
         self._backoff.push(queued)
-        self._observer.incoming("backoff", label)
-        self._observer.as_hinted("backoff", label)
+        self._entered("backoff", queued, label)
+        self._went_as_hinted("backoff", queued, label)
         self._flush.arm()
         if self._backoff.can_pop_early:
             self._something_to_pop.set()
@@ -327,35 +389,47 @@ class SchedulingQueue:
         if queued.first_queued is None:
             queued.first_queued = self._clock.now()
         self._active.push(queued)
-        self._observer.incoming("active", label)
+        self._entered("active", queued, label)
         self._something_to_pop.set()
 
     def _hold(self, queued: QueuedPod, label: str) -> bool:
         """Keep the pod until an event. Return whether it is new there."""
         is_new = self._unschedulable.put(queued)
         if is_new:
-            self._observer.incoming("unschedulable", label)
+            self._entered("unschedulable", queued, label)
             self._leftovers.arm()
         return is_new
 
+    def _entered(self, queue: str, queued: QueuedPod, label: str) -> None:
+        self._observer.incoming(queue, label)
+
+    def _went_as_hinted(self, queue: str, queued: QueuedPod, label: str) -> None:
+        self._observer.as_hinted(queue, label)
+
     def _passes(self, queued: QueuedPod, label: str) -> bool:
         """Whether PreEnqueue admits the pod. If not, the pod is held, gated by that plugin."""
+        plugin = self._refusing_plugin(queued)
+        if plugin:
+            self._gate(queued, plugin, label)
+        return not plugin
+
+    def _refusing_plugin(self, queued: QueuedPod) -> str:
+        """Ask PreEnqueue. Return the plugin that refuses the pod, or an empty string."""
         profile = queued.pod.scheduler_name
         rules = self._profiles.get(profile)
         if rules is None:
-            return True  # the main loop reports it when the pod is popped
+            return ""  # the main loop reports it when the pod is popped
         start = perf_counter()
         status = rules.pre_enqueue(queued.pod, queued.gating_plugin)
         self._observer.point(profile, "PreEnqueue", "Success", perf_counter() - start)
         if status.ok:
             queued.gating_plugin = ""
-            return True
+            return ""
         if status.code is Code.ERROR:
             log.warning(
                 "a preenqueue plugin failed", pod=queued.key, plugin=status.plugin, why=str(status)
             )
-        self._gate(queued, status.plugin, label)
-        return False
+        return status.plugin
 
     def _gate(self, queued: QueuedPod, plugin: str, label: str) -> None:
         queued.gating_plugin = plugin
@@ -365,32 +439,37 @@ class SchedulingQueue:
 
     # --- for metrics, dumps and tests -------------------------------------------------------------
 
-    def pending(self) -> Pending:
+    def pending(self) -> Pending | GroupPending:
         gated = self._unschedulable.gated
         held = len(self._unschedulable) - gated
         return Pending(len(self._active), len(self._backoff), held, gated)
 
+    def entities(self) -> Mapping[tuple[str, ...], float]:
+        """Count what is queued by sub-queue and type: ``pod`` or ``podgroup``."""
+        return {(part, POD): n for part, n in self.pending()._asdict().items()}
+
     def pods(self) -> list[QueuedPod]:
         """Return all waiting pods, the active ones first."""
-        return [*self._active, *self._backoff, *self._unschedulable]
+        return list(self.inspection.pods())
 
-    def rejections(self) -> Counter[tuple[str, str]]:
-        """Count the waiting pods that each (plugin, profile) rejected."""
-        return Counter((name, q.pod.scheduler_name) for q in self.pods() for name in q.rejectors)
+    @property
+    def in_flight(self) -> int:
+        """How many pods are in flight."""
+        return len(self._in_flight)
 
     def in_flight_events(self) -> Counter[str]:
         """Count the events kept for pods in flight by label; the pods count as ``PodPopped``."""
         return self._in_flight.counts()
 
     def queue_of(self, key: str) -> str:
-        """Return ``active``, ``backoff``, ``unschedulable``, ``gated`` or an empty string."""
-        if key in self._active:
-            return "active"
-        return "backoff" if key in self._backoff else self._unschedulable.queue_of(key)
+        return self.inspection.queue_of(key)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if a pod is in two sub-queues, or an index is wrong."""
-        for part in (self._active, self._backoff, self._unschedulable, self._in_flight):
+        is_steady = next(iter(self._profiles.values())).queue_sort.is_steady
+        for heap in (self._active, self._backoff):
+            heap.check_invariants(is_steady)
+        for part in (self._unschedulable, self._in_flight):
             part.check_invariants()
         keys = Counter(queued.key for queued in self.pods())
         twice = [key for key, times in keys.items() if times > 1]

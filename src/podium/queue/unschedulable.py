@@ -25,6 +25,7 @@ class _Entry(NamedTuple):
 
     arrival: int
     queued: QueuedPod
+    uid: str
     rejectors: frozenset[Rejector]
     is_gated: bool
     subjects: frozenset[tuple[Rejector, str]]
@@ -86,7 +87,7 @@ class UnschedulablePods:
             for rejector in rejectors
             for subject in self._subjects_of(rejector, queued.pod)
         )
-        entry = _Entry(arrival, queued, rejectors, queued.is_gated, subjects)
+        entry = _Entry(arrival, queued, queued.uid, rejectors, queued.is_gated, subjects)
         self._entries[queued.key] = entry
         for each in subjects:
             self._by_subject.setdefault(each, {})[queued.key] = entry
@@ -99,7 +100,7 @@ class UnschedulablePods:
     def _place(self, entry: _Entry) -> tuple[dict[Rejector, dict[str, _Entry]], str]:
         """Return the index that lists this entry, and the key that it has there."""
         if entry.is_gated:
-            return self._by_gate, entry.queued.uid
+            return self._by_gate, entry.uid
         return self._by_rejector, entry.queued.key
 
     def remove(self, key: str) -> QueuedPod | None:
@@ -169,7 +170,7 @@ class UnschedulablePods:
         for key, entry in self._entries.items():
             queued = entry.queued
             assert queued.key == key, f"{queued.key} is stored under {key}"
-            assert queued.rejectors, f"{key} has no rejectors: no event would help it"
+            assert entry.rejectors, f"{key} has no rejectors: no event would help it"
             assert entry.rejectors == _rejectors(queued), f"{key} is listed under other plugins"
             assert entry.is_gated == queued.is_gated, f"{key} is counted as gated wrongly"
             its_key = self._place(entry)[1]

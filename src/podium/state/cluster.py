@@ -28,6 +28,8 @@ from podium.state.affinity_index import AffinityIndex
 from podium.state.aspects import NOWHERE, Aspect, Journal
 from podium.state.assumed import Assumed
 from podium.state.cluster_view import ClusterView
+from podium.state.group_members import NO_MEMBERS, GroupMembers
+from podium.state.group_trees import GroupTrees
 from podium.state.invariants import check_invariants
 from podium.state.kinds import ASPECTS
 from podium.state.label_columns import LabelColumn
@@ -53,8 +55,9 @@ class ClusterState:
 
     Invariants, which ``check_invariants`` tests:
 
-    - ``pods`` has every placed pod; ``table.pods[row]`` has those of a row, and ``info.row`` is
-      that row. ``_assumed`` are the uids of placed pods that the API has not confirmed yet.
+    - ``pods`` has every placed pod; ``table.pods[row]`` has those of a row in the order of their
+      turns, and ``info.row`` is that row. ``_turn`` is the latest turn. ``_assumed`` are the uids
+      of placed pods that the API has not confirmed yet.
     - ``table.resources``, ``table.ports``, ``groups``, ``affinity`` and ``storage`` are the sums
       over ``pods``. ``_put_on_row`` and ``_take_off_row`` are the only methods that change them.
     - Every change that a reader can notice is in ``journal``.
@@ -69,9 +72,11 @@ class ClusterState:
         self.affinity = AffinityIndex()
         self.journal = Journal()
         self.pods: dict[str, PodInfo] = {}  # every placed pod, by uid
+        self._turn = 0
         self._assumed: set[str] = set()
         self._known_capacity = 0
         self._protects_nodes = False  # whether the maps of nodes are made read-only
+        self.is_compact = True  # whether equal parts of pods are stored once
         self._shared_parts = SharedParts()
         self.volumes = VolumeStore()
         self._stores: dict[type[ApiObject], ObjectStore[ApiObject]] = {
@@ -83,6 +88,7 @@ class ClusterState:
         }
         self._followers: dict[type[ApiObject], list[Follower]] = {}
         self.storage = Storage(self.table, self._stores)
+        self.trees = GroupTrees()  # only a GroupedClusterState knows any
         self.view = ClusterView(self)
         self.moment = Moment(self, self.view)
 
@@ -128,6 +134,10 @@ class ClusterState:
 
     def is_assumed(self, uid: str) -> bool:
         return uid in self._assumed
+
+    def members(self, group_key: str) -> GroupMembers:
+        """Return the members of a pod group. Only a ``GroupedClusterState`` knows any."""
+        return NO_MEMBERS
 
     @property
     def assumed_count(self) -> int:
@@ -176,8 +186,12 @@ class ClusterState:
 
     # --- pods ----------------------------------------------------------------------------------
 
-    def add_pod(self, pod: Pod) -> PodInfo:
-        """Add a pod that the API shows on a node. This confirms a pod that was assumed."""
+    def add_pod(self, pod: Pod, turn: int = 0) -> PodInfo:
+        """Add a pod that the API shows on a node. This confirms a pod that was assumed.
+
+        With the ``turn`` that it had before, ``remove_pod`` is undone: among pods that are equally
+        important, the order in which they were placed decides which are evicted.
+        """
         known = self.pods.get(_uid(pod))
         if known is not None and pod.uid not in self._assumed:
             raise CacheError(f"pod {pod.uid}({pod.key}) was already in added state")
@@ -189,7 +203,7 @@ class ClusterState:
                 self.table.resources.placed.renewed(known)
                 return known
             self._take_off_row(known)
-        self._place(info)
+        self._place(info, turn)
         self._share(info)
         return info
 
@@ -225,15 +239,15 @@ class ClusterState:
         self._take_off_row(known)
         self._assumed.discard(pod.uid)
 
-    def assume(self, info: PodInfo, row: int) -> None:
-        """Count the pod on this row before the API shows it there."""
+    def assume(self, info: PodInfo, row: int, turn: int = 0) -> None:
+        """Count the pod on this row before the API shows it. ``turn`` is as in ``add_pod``."""
         if not info.uid:
             raise CacheError("cannot get cache key for pod with empty UID")
         if info.uid in self.pods:
             raise CacheError(f"pod {info.uid}({info.key}) is in the cache, so can't be assumed")
         self._require_resources(info)
         self._assumed.add(info.uid)
-        self._put_on_row(info, row)
+        self._put_on_row(info, row, turn)
 
     def forget(self, uid: str) -> None:
         """Undo ``assume`` after a failed binding. Does nothing for a pod that is not known."""
@@ -323,11 +337,11 @@ class ClusterState:
         for name in info.requests:
             self.table.resource_index(name)
 
-    def _place(self, info: PodInfo) -> None:
+    def _place(self, info: PodInfo, turn: int = 0) -> None:
         row = self.table.ensure_row(info.pod.node_name)
         if self.table.capacity > self._known_capacity:
             self._grow()
-        self._put_on_row(info, row)
+        self._put_on_row(info, row, turn)
 
     def _share(self, info: PodInfo) -> None:
         """Store equal parts of placed pods once.
@@ -335,16 +349,24 @@ class ClusterState:
         A pod that was assumed is left alone until its kubelet updates it, so that confirming a
         binding stays cheap.
         """
+        if not self.is_compact:
+            return
         self._shared_parts.share_pod(info.pod)
         labels = info.pod.labels
         if info.label_set is not None and type(labels) is type(info.label_set.labels):
             force_setattr(info.pod.metadata, "labels", info.label_set.labels)
         force_setattr(info.pod.spec, "node_name", self.table.names[info.row])
 
-    def _put_on_row(self, info: PodInfo, row: int) -> None:
+    def _put_on_row(self, info: PodInfo, row: int, turn: int = 0) -> None:
         info.row = row
+        if not turn:
+            self._turn = turn = self._turn + 1
+        info.turn = turn
         self.pods[info.uid] = info
         self.table.pods[row][info.uid] = info
+        if turn < self._turn:
+            in_order = sorted(self.table.pods[row].items(), key=lambda pair: pair[1].turn)
+            self.table.pods[row] = dict(in_order)
         self.table.resources.add(info, row, 1)
         self.groups.add(info, row)
         if info.has_affinity:

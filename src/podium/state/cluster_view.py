@@ -24,6 +24,7 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     Pod,
+    PodGroup,
     StorageClass,
     Volume,
     VolumeAttachment,
@@ -33,6 +34,8 @@ from podium.state.affinity_index import StandingTerm
 from podium.state.aspects import Changes, Reader
 from podium.state.assumed import Assumed
 from podium.state.column import read_only
+from podium.state.group_members import GroupMembers
+from podium.state.group_trees import GroupTrees
 from podium.state.image_columns import HeldImage
 from podium.state.label_columns import LabelColumn
 from podium.state.objects import ObjectStore, VolumeStore
@@ -243,6 +246,16 @@ class ClusterView:
 
     # --- pods ------------------------------------------------------------------------------------
 
+    def members(self, group_key: str) -> GroupMembers:
+        """Return the pods of a PodGroup by state; empty unless GenericWorkload is on."""
+        return self._state.members(group_key)
+
+    @property
+    def trees(self) -> GroupTrees:
+        """Return how pod groups belong to one another; empty unless GenericWorkload is on."""
+        self.require(PodGroup)
+        return self._state.trees
+
     def matching_pods(self, query: PodQuery) -> list[PodInfo]:
         """Return the placed pods that match."""
         return [info for info in self.pods.values() if query.matches_pod(info)]
@@ -274,6 +287,11 @@ class ClusterView:
         The pods of a row are in the order in which they were placed there.
         """
         return self._table.resources.placed.below(priority, rows, self._table.size)
+
+    def placed(self, pods: Iterable[PodInfo]) -> PlacedPods:
+        """Return these placed pods as columns, in this order."""
+        slots = np.fromiter((info.slot for info in pods), np.intp)
+        return PlacedPods(self._table.resources.placed, slots)
 
     def overlay(self, rows: NDArray[np.intp]) -> Overlay:
         """Return an overlay for a dry run on these rows, which must be in ascending order."""

@@ -33,6 +33,9 @@ def _check_rows_of_pods(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:
     for uid, info in pods.items():
         assert placed.pop(uid, None) == info.row, f"{info.key} is not on its row"
     assert not placed, f"pods on rows that are not in pods: {sorted(placed)}"
+    for row in range(table.size):
+        turns = [info.turn for info in table.pods[row].values()]
+        assert turns == sorted(set(turns)), f"pods of row {row} are not in the order of their turns"
 
 
 def _check_resources(table: NodeTable, pods: Mapping[str, PodInfo]) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from podium.api.meta import ApiObject
 from podium.api.objects import (
+    CompositePodGroup,
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -17,6 +18,7 @@ from podium.api.objects import (
     PersistentVolume,
     PersistentVolumeClaim,
     PodDisruptionBudget,
+    PodGroup,
     ReplicaSet,
     ReplicationController,
     ResourceClaim,
@@ -55,4 +57,6 @@ ASPECTS: Final[Mapping[type[ApiObject], int]] = {
     **dict.fromkeys(STORAGE, Aspect.STORAGE),
     **dict.fromkeys(DEVICES, Aspect.DEVICES),
     PodDisruptionBudget: 0,  # no aspect: each preemption reads them again
+    PodGroup: 0,  # no filter or score reads them
+    CompositePodGroup: 0,
 }

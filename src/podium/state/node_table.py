@@ -56,8 +56,8 @@ class NodeTable:
     - ``_row_of[names[row]] == row`` for live rows and ghosts. A row that is neither (no node, no
       pods) is in ``_retired`` or ``_reusable``, and its name is empty.
     - ``_epochs[row]`` grows when the row loses its node, which makes a ``NodeRef`` to it stale.
-    - ``structure`` grows whenever the set of live rows changes. ``_live_rows`` and ``_hash_order``
-      are caches for the current set, or ``None``.
+    - ``structure`` grows whenever the set of live rows changes. ``_live_rows``, ``_hash_order``
+      and ``_names_by_row`` are caches for the current set, or ``None``.
     - All arrays have ``capacity`` elements, of which the first ``size`` are used.
     """
 
@@ -88,6 +88,7 @@ class NodeTable:
         self._reusable: list[int] = []
         self._live_rows: NDArray[np.intp] | None = None
         self._hash_order: HashOrder | None = None
+        self._names_by_row: tuple[str, ...] | None = None
 
     @property
     def capacity(self) -> int:
@@ -107,6 +108,12 @@ class NodeTable:
             self._live_rows = np.flatnonzero(self.live[: self.size])
             self._live_rows.flags.writeable = False  # views share it
         return self._live_rows
+
+    def names_by_row(self) -> tuple[str, ...]:
+        """Return the names of all rows as of now; the same tuple until a node comes or goes."""
+        if self._names_by_row is None:
+            self._names_by_row = tuple(self.names)
+        return self._names_by_row
 
     def rows_in_order(self) -> NDArray[np.intp]:
         """Return the rows of existing nodes in kube-scheduler's order."""
@@ -242,6 +249,7 @@ class NodeTable:
         self.structure += 1
         self._live_rows = None
         self._hash_order = None
+        self._names_by_row = None
 
 
 def stable_hash(text: str) -> int:

@@ -18,14 +18,15 @@ _UNREAD: Final = -1 << 63  # the pod's start is not looked up yet
 
 
 class PodColumns:
-    """One slot per placed pod, in the order in which the pods were placed.
+    """One slot per placed pod, in the order of their turns.
 
     Invariants:
 
     - ``infos[info.slot] is info`` for every placed pod; ``rows`` has its row there, ``priorities``
-      its priority and ``amounts`` what it requests, by resource.
-    - The slot of a pod that left has no pod and the row ``UNPLACED``; its other columns mean
-      nothing. Such slots are not used again; ``_make_room`` closes the gaps, and keeps the order.
+      its priority, ``amounts`` what it requests, by resource, and ``_turns`` its turn.
+    - The slot of a pod that left has no pod, the row ``UNPLACED`` and still the pod's turn; its
+      other columns mean nothing. Only a pod that is put back uses it again. ``_make_room`` closes
+      the gaps, and keeps the order.
     - Slots that are not used yet have priority 0, requests of 0 and an unread start.
     - ``_starts`` has ``_UNREAD`` until a start is first compared: most pods come and go without
       that.
@@ -37,6 +38,8 @@ class PodColumns:
         self.priorities: NDArray[np.int64] = np.zeros(0, np.int64)
         self.amounts: NDArray[np.int64] = np.zeros((resources, 0), np.int64)
         self._starts: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._turns: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._latest = -1  # the turn of the last slot
         self._gaps = 0
 
     def add_resource(self) -> None:
@@ -44,11 +47,15 @@ class PodColumns:
         self.amounts = np.vstack((self.amounts, nothing))
 
     def add(self, info: PodInfo, row: int, amounts: list[tuple[int, int]]) -> None:
-        slot = len(self.infos)
-        if slot == len(self.rows):
+        if len(self.infos) == len(self.rows):
             self._make_room()
-            slot = len(self.infos)
-        self.infos.append(info)
+        slot = len(self.infos)
+        if info.turn > self._latest:
+            self.infos.append(info)
+            self._turns[slot] = self._latest = info.turn
+        else:
+            slot = self._reopened(info.turn)
+            self.infos[slot] = info
         info.slot = slot
         self.rows[slot] = row
         if info.priority:
@@ -63,6 +70,26 @@ class PodColumns:
         self.rows[slot] = UNPLACED
         info.slot = UNPLACED
         self._gaps += 1
+
+    def _reopened(self, turn: int) -> int:
+        """Return the slot of a pod that is put back: its gap, or a new one in its place."""
+        used = len(self.infos)
+        slot = int(self._turns[:used].searchsorted(turn))
+        if slot < used and self._turns[slot] == turn:
+            assert self.infos[slot] is None, "two pods have one turn"
+            self._gaps -= 1
+        else:
+            self.infos.insert(slot, None)
+            for info in self.infos[slot + 1 :]:
+                if info is not None:
+                    info.slot += 1
+            for column in (self.rows, self.priorities, self._starts, self._turns, *self.amounts):
+                column[slot + 1 : used + 1] = column[slot:used]
+            self._turns[slot] = turn
+        self.priorities[slot] = 0
+        self._starts[slot] = _UNREAD
+        self.amounts[:, slot] = 0
+        return slot
 
     def renewed(self, info: PodInfo) -> None:
         """The placed pod has a new version, which may have a start."""
@@ -104,6 +131,7 @@ class PodColumns:
             for slot, info in enumerate(self.infos):
                 info.slot = slot  # type: ignore[union-attr]  # gaps are left out
             self._gaps = 0
+            self._latest = self.infos[-1].turn if self.infos else -1  # type: ignore[union-attr]
             self._resize(kept, len(self.rows))
         else:
             self._resize(slice(None), max(_FIRST_CAPACITY, 2 * len(self.rows)))
@@ -112,6 +140,7 @@ class PodColumns:
         self.rows = grown(self.rows[kept], capacity, UNPLACED)
         self.priorities = grown(self.priorities[kept], capacity, 0)
         self._starts = grown(self._starts[kept], capacity, _UNREAD)
+        self._turns = grown(self._turns[kept], capacity, 0)
         self.amounts = grown(self.amounts[:, kept], capacity, 0)
 
     def check(self, pods: Collection[PodInfo]) -> None:
@@ -120,6 +149,8 @@ class PodColumns:
         assert {info.uid for info in there} == {info.uid for info in pods}, "pods have no slot"
         assert len(there) == len(pods), "pods have more than one slot"
         assert len(self.infos) - len(there) == self._gaps, "gaps are not counted"
+        turns = self._turns[: len(self.infos)]
+        assert (turns[:-1] < turns[1:]).all(), "pods are not in the order of their turns"
         for slot, info in enumerate(self.infos):
             if info is None:
                 assert self.rows[slot] == UNPLACED, f"slot {slot} has no pod, but a row"
@@ -127,6 +158,7 @@ class PodColumns:
             assert info.slot == slot, f"{info.key} is in slot {slot}, not {info.slot}"
             assert self.rows[slot] == info.row, f"{info.key} is in another row"
             assert self.priorities[slot] == info.priority, f"{info.key} has another priority"
+            assert turns[slot] == info.turn, f"{info.key} has another turn"
             starts = _UNREAD, info.started(_NOT_STARTED)
             assert self._starts[slot] in starts, f"{info.key} has another start"
 

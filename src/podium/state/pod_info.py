@@ -25,9 +25,9 @@ class PodInfo:
 
     ``requests`` is what the pod takes on a node, with its status taken into account. ``non_zero``
     is cpu and memory with the defaults that scoring assumes. ``aspects`` is what changes on a node
-    when the pod is added or removed. ``row``, ``slot``, ``label_set`` and ``columns`` belong to the
-    state: ``row`` and ``slot`` are ``UNPLACED`` and ``label_set`` is ``None`` unless the pod is
-    placed.
+    when the pod is added or removed. ``row``, ``slot``, ``turn``, ``label_set`` and ``columns``
+    belong to the state: ``row`` and ``slot`` are ``UNPLACED`` and ``label_set`` is ``None`` unless
+    the pod is placed. ``turn`` grows with each pod that is placed.
     """
 
     __slots__ = (
@@ -43,6 +43,7 @@ class PodInfo:
         "row",
         "slot",
         "terms",
+        "turn",
         "uid",
         "volumes",
     )
@@ -66,6 +67,7 @@ class PodInfo:
         self.columns: list[tuple[int, int]] = []
         self.label_set: LabelSet | None = None
         self.row = self.slot = UNPLACED
+        self.turn = 0
 
     def counts_like(self, other: PodInfo) -> bool:
         """Return whether the two count the same in all columns and groups."""

@@ -212,6 +212,10 @@ class Rows:
     def at(self, position: int) -> NodeInfo:
         return NodeInfo(self._moment, int(self.index[position]), self.overlay)
 
+    def where(self, mask: NDArray[np.bool_]) -> Rows:
+        """Return a view of the nodes that the mask marks."""
+        return Rows(self._moment, self.index[mask], self.overlay)
+
     @property
     def names(self) -> list[str]:
         names = self._moment.table.names

@@ -28,6 +28,7 @@ from podium.apiserver.controllers import all_controllers
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.runner import Runner
 from podium.apiserver.deletion import DeleteOptions
+from podium.apiserver.features import features_of
 from podium.apiserver.kinds.api_kind import ApiKind
 from podium.apiserver.kubelet import PodAgent
 from podium.apiserver.kubelet_nodes import NodeAgent
@@ -59,11 +60,12 @@ class SimulatedCluster:
 
     Objects are structs of podium or dicts as in a manifest; without a namespace they are in
     ``default``. ``address`` tells the scheduler where its API server is: a test may put something
-    between the two. A subclass may choose other ``gates``. Everything behaves as in the release of
-    the registry.
+    between the two. A subclass may choose other ``gates``, or the ``seed`` that decides among
+    nodes with equal scores. Everything behaves as in the release of the registry.
     """
 
     gates: ClassVar[FeatureGates] = NO_CHOICE
+    seed: ClassVar[int | None] = None
 
     def __init__(
         self, configuration: Configuration | None = None, registry: Registry | None = None
@@ -72,14 +74,15 @@ class SimulatedCluster:
         self._registry = registry or app.in_tree(self.gates)
         release = self._registry.release
         self._gates = self.gates if self.gates.release == release else FeatureGates(release)
-        self.api = new_api(self.clock, seed=1, release=release)
+        features = features_of(self._gates)
+        self.api = new_api(self.clock, seed=1, release=release, features=features)
         self._cluster = Cluster(self.api)
         self._runner = Runner(
             self.api.store,
             [NodeAgent(self._cluster), PodAgent(self._cluster), *all_controllers(self._cluster)],
         )
         self._server = EmbeddedServer(self.api, clock=self.clock)
-        self._configuration = configuration or config.default(self._registry)
+        self._configuration = configuration or config.default(self._registry, gates=self._gates)
         self._requests = 0
         self._ends = AsyncExitStack()
         self.scheduler: RunningScheduler
@@ -97,7 +100,7 @@ class SimulatedCluster:
             self._configuration,
             connection,
             registry=self._registry,
-            options=LiveOptions(self._gates),
+            options=LiveOptions(self._gates, seed=self.seed),
         )
         await self._ends.enter_async_context(self.scheduler)
         await self.settle()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -22,7 +22,7 @@ from podium.cycle.pod_classes import PodClasses
 from podium.cycle.services import ProfileHandle, Services
 from podium.devices import DeviceRules
 from podium.errors import NotFound
-from podium.framework.handle import EventNote
+from podium.framework.handle import EventNote, PodHandler
 from podium.framework.offline import patched
 from podium.framework.plugin import Plugin, Point, points_of
 from podium.framework.profile import Profile
@@ -135,7 +135,8 @@ class FakeHandle(ProfileHandle):
 
     It does what a scheduler's does, but writes, events, spawned work and activated pods wait in
     ``client.writes``, ``events.recorded``, ``spawned`` and ``activated``. ``use(*plugins)`` makes
-    these its profile; ``custom`` holds what listers find, by resource and key.
+    these its profile; ``custom`` holds what listers find, by resource and key; ``change_pod`` calls
+    the plugins that follow pods.
     """
 
     client: FakeClient
@@ -150,6 +151,7 @@ class FakeHandle(ProfileHandle):
     ) -> None:
         self.spawned: list[tuple[str, Coroutine[Any, Any, None]]] = []
         self.activated: list[Pod] = []
+        self._followers: list[PodHandler] = []
         self.custom: dict[str, dict[str, Mapping[str, Any]]] = {}
         state = ClusterState() if cluster is None else cluster
         services = Services(
@@ -183,6 +185,15 @@ class FakeHandle(ProfileHandle):
 
     def lister(self, resource: str) -> FakeLister:
         return FakeLister(self.custom.setdefault(resource, {}))
+
+    def follow_pods(self, handler: PodHandler) -> Callable[[], None]:
+        self._followers.append(handler)
+        return lambda: self._followers.remove(handler)
+
+    def change_pod(self, old: Pod | None, new: Pod | None) -> None:
+        """Report a change of a pod, as the watch of a scheduler would."""
+        for handler in self._followers:
+            handler(old, new)
 
 
 def profile_of(plugins: Sequence[Plugin], weights: Mapping[str, int] | None = None) -> Profile:

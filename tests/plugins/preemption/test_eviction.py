@@ -94,7 +94,7 @@ def test_victims_on_their_way_out_are_left_alone():
     handle, evictions = started("v1", leaving=("v1",))
     assert not handle.spawned
     assert handle.metrics.told == [1]
-    assert not evictions.holds(PREEMPTOR)
+    assert not evictions.holds(PREEMPTOR.uid)
 
 
 def test_a_waiting_victim_is_ended_in_memory():
@@ -179,24 +179,25 @@ def test_faults(fault, activated, events):
     assert [activated.key for activated in handle.activated] == activated
     assert len(handle.events.recorded) == events
     assert handle.metrics.told == [2, "error" if activated else "success"]
-    assert evictions.holds(PREEMPTOR) == (not activated)  # the watch has yet to show what is gone
+    # The watch has yet to show what is gone.
+    assert evictions.holds(PREEMPTOR.uid) == (not activated)
 
 
 def test_the_pod_is_held_back_until_only_a_leaving_victim_is_left():
     """While the last eviction is under way, a deletion seen by the watch is enough."""
     handle, evictions = started("v1")
-    assert evictions.holds(PREEMPTOR)
+    assert evictions.holds(PREEMPTOR.uid)
     seen = []
 
     async def delete(victim):
-        seen.append((evictions.holds(PREEMPTOR), set(evictions.held())))
+        seen.append((evictions.holds(PREEMPTOR.uid), set(evictions.held())))
         handle.state.remove_pod(victim)
-        seen.append((evictions.holds(PREEMPTOR), set(evictions.held())))
+        seen.append((evictions.holds(PREEMPTOR.uid), set(evictions.held())))
 
     handle.client.delete_pod = delete
     run_spawned(handle)
     assert seen == [(True, {PREEMPTOR.uid}), (False, set())]
-    assert not evictions.holds(PREEMPTOR)
+    assert not evictions.holds(PREEMPTOR.uid)
     assert not evictions.held()
 
 
@@ -204,7 +205,7 @@ def test_the_pod_is_held_back_until_only_a_leaving_victim_is_left():
 def test_an_attempt_waits_until_the_watch_shows_that_the_last_victim_leaves(shows):
     handle, evictions = started("v1", "v2")
     run_spawned(handle)
-    assert evictions.holds(PREEMPTOR)
+    assert evictions.holds(PREEMPTOR.uid)
     assert set(evictions.held()) == {PREEMPTOR.uid}
 
     match shows:
@@ -215,7 +216,7 @@ def test_an_attempt_waits_until_the_watch_shows_that_the_last_victim_leaves(show
         case "terminating":
             handle.state.update_pod(pod("v2", node="a", deletion_timestamp="2026-01-01T00:00:00Z"))
 
-    assert not evictions.holds(PREEMPTOR)
+    assert not evictions.holds(PREEMPTOR.uid)
     assert not evictions.held()
 
 

@@ -42,13 +42,13 @@ def test_one_preemption(seed, victims):
         handle.spawn = time.spawn
         infos = tuple(handle.state.pods[victim.uid] for victim in pods)
         evictions.start(PREEMPTOR, Candidate("a", infos, 0))
-        assert evictions.holds(PREEMPTOR)
+        assert evictions.holds(PREEMPTOR.uid)
         while time.tasks:
-            is_held = evictions.holds(PREEMPTOR)
+            is_held = evictions.holds(PREEMPTOR.uid)
             assert (PREEMPTOR.uid in evictions.held()) == is_held
             await time.step()
             if not is_held and time.tasks:
-                assert not evictions.holds(PREEMPTOR)  # once let go, it is not held again
+                assert not evictions.holds(PREEMPTOR.uid)  # once let go, it is not held again
         deleted = len(client.deleted)
         for _ in range(10):
             await time.step()
@@ -56,7 +56,7 @@ def test_one_preemption(seed, victims):
 
     asyncio.run(carry_out())
     handle.clock.advance(UNSEEN_SECONDS)
-    assert not evictions.holds(PREEMPTOR)
+    assert not evictions.holds(PREEMPTOR.uid)
     told = Counter(key for key, _, _ in handle.events.recorded)
     assert all(count == 1 for count in told.values())
     assert set(told) <= {f"default/{uid.removeprefix('uid-')}" for uid in client.deleted}

@@ -91,7 +91,8 @@ def _field(key, value):
 
 
 def _writer(entry):
-    return tuple(entry.get(name, "") for name in ("manager", "operation", "subresource"))
+    names = ("manager", "operation", "subresource", "apiVersion")
+    return tuple(entry.get(name, "") for name in names)
 
 
 def _without_prose(found):

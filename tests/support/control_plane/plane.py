@@ -92,13 +92,20 @@ def downloaded(data):
 
 
 ADMIN = ("admin", ("system:masters",))
+# A proxy that may name users, and the headers it names them in, as kubeadm sets them.
+PROXY = "front-proxy-client"
+PROXY_HEADERS = (
+    "--requestheader-username-headers=X-Remote-User",
+    "--requestheader-group-headers=X-Remote-Group",
+    "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+)
 
 
 class ControlPlane:
     """Started by ``with``; its state is a temporary folder that goes with it."""
 
     def __init__(self, binaries, flags=(), *, protects_volumes=False):
-        self._binaries = binaries
+        self.binaries = binaries
         self._flags = flags
         # Both want controllers, and there are none: to make accounts, to release volumes.
         wanting = ("ServiceAccount", "StorageObjectInUseProtection")
@@ -109,7 +116,8 @@ class ControlPlane:
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="control-plane-"))
             self.folder = Path(folder)
-            self._credentials = Credentials(self.folder)
+            self.credentials = Credentials(self.folder)
+            self.proxies = Credentials(_made(self.folder / "proxies"), "proxies")
             self._etcd = self._start_etcd(stack)
             self.url = self._start_api_server(stack, self._etcd)
             self.admin = self.kubeconfig_for(*ADMIN)
@@ -130,7 +138,7 @@ class ControlPlane:
 
     def kubeconfig_for(self, user, groups=(), days=2):
         """A kubeconfig of any user; what they may do is up to RBAC (system:masters: everything)."""
-        certificate, key = self._credentials.issue(user, groups, days)
+        certificate, key = self.credentials.issue(user, groups, days)
         cluster = {"server": self.url, "certificate-authority": str(self.authority)}
         credentials = {"client-certificate": str(certificate), "client-key": str(key)}
         return write_kubeconfig(certificate.with_suffix(".kubeconfig"), cluster, credentials)
@@ -150,7 +158,7 @@ class ControlPlane:
     def _start_etcd(self, stack):
         client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
         arguments = [
-            self._binaries["etcd"],
+            self.binaries["etcd"],
             f"--data-dir={self.folder / 'etcd'}",
             f"--listen-client-urls={client}",
             f"--advertise-client-urls={client}",
@@ -166,12 +174,12 @@ class ControlPlane:
     def _start_api_server(self, stack, etcd):
         port = free_port()
         url = f"https://127.0.0.1:{port}"
-        key = self._credentials.service_account_key
+        key = self.credentials.service_account_key
         arguments = [
-            self._binaries["kube-apiserver"],
+            self.binaries["kube-apiserver"],
             f"--etcd-servers={etcd}",
             f"--cert-dir={self.folder / 'serving'}",
-            f"--client-ca-file={self._credentials.authority}",
+            f"--client-ca-file={self.credentials.authority}",
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
             "--service-account-issuer=https://127.0.0.1",
@@ -181,6 +189,9 @@ class ControlPlane:
             "--endpoint-reconciler-type=none",
             "--service-cluster-ip-range=10.96.0.0/16",
             "--authorization-mode=RBAC",
+            f"--requestheader-client-ca-file={self.proxies.authority}",
+            f"--requestheader-allowed-names={PROXY}",
+            *PROXY_HEADERS,
             f"--disable-admission-plugins={','.join(self._disabled)}",
             *self._flags,
         ]
@@ -192,15 +203,20 @@ class ControlPlane:
         return ssl.create_default_context(cafile=self.authority)
 
 
+def _made(folder):
+    folder.mkdir()
+    return folder
+
+
 class Credentials:
     """A certificate authority in a folder: who shows its certificate is the user it names."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, name="control-plane"):
         self._folder = folder
         self.authority = folder / "ca.crt"
         self.service_account_key = folder / "service-account.key"
         self._key = folder / "ca.key"
-        subject = ("-subj", "/CN=control-plane", "-days", "2", *_NEW_KEY)
+        subject = ("-subj", f"/CN={name}", "-days", "2", *_NEW_KEY)
         _openssl("req", "-x509", *subject, "-keyout", self._key, "-out", self.authority)
         curve = ("-name", "prime256v1", "-genkey", "-noout")
         _openssl("ecparam", *curve, "-out", self.service_account_key)

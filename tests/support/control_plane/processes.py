@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from podium.release import LATEST
+from tests.support.control_plane import manifest
 
 _STOP_SECONDS = 10
 _TAIL_LINES = 15
@@ -165,6 +166,12 @@ def podium(folder, kubeconfig, *flags, name="podium", release=LATEST):
     command = [sys.executable, "-m", "podium", "scheduler", f"--config={config}"]
     usual = ["--secure-port=0", "--logging-format=text", f"--emulated-version={release}"]
     return Scheduler([*command, *usual, *flags], folder / f"{name}.log")
+
+
+def deployed(folder, kubeconfig, *flags, **options):
+    """podium on the secure port, with the flags of kubeadm's manifest."""
+    serving = manifest.secure(kubeconfig, free_port())
+    return podium(folder, kubeconfig, *serving, *flags, **options)
 
 
 def kube_scheduler(binaries, folder, kubeconfig, *flags):

@@ -4,9 +4,16 @@ import contextlib
 
 import pytest
 
-from tests.support.control_plane import sides
+from tests.support.control_plane import callers, kubeadm, shipped, sides
+from tests.support.control_plane.audit import audited_plane
 from tests.support.control_plane.plane import ControlPlane, NoControlPlane
-from tests.support.control_plane.processes import USER, kube_scheduler, podium
+from tests.support.control_plane.processes import (
+    USER,
+    deployed,
+    free_port,
+    kube_scheduler,
+    podium,
+)
 
 
 @contextlib.contextmanager
@@ -21,11 +28,19 @@ def podium_on_embedded(binaries, folder):
 
 @contextlib.contextmanager
 def podium_on_real(binaries, folder):
-    with (
-        ControlPlane(binaries) as plane,
-        podium(folder, plane.kubeconfig_for(USER), release=binaries.release),
-    ):
-        yield sides.real(plane)
+    """podium with the rights that deploy/ grants; a request that these do not cover is an error.
+
+    It serves on the secure port, with the flags of kubeadm's manifest.
+    """
+    with audited_plane(binaries, folder) as audited:
+        plane, side = audited.plane, audited.side
+        account, port = shipped.install(plane, side), free_port()
+        with deployed(folder, account, f"--secure-port={port}", release=binaries.release):
+            yield side
+            assert kubeadm.probe(port) == dict.fromkeys(kubeadm.PROBES, 200)
+            assert callers.ask(port, "/metrics").code == 403
+        refused = audited.all_refused(shipped.USER)
+        assert not refused, refused
 
 
 @contextlib.contextmanager

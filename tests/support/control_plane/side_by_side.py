@@ -14,7 +14,7 @@ FIRST, SECOND, NOBODY = "default-scheduler", "second", "nobody"
 PODS_EACH = 20
 
 
-def second(folder, kubeconfig, release=LATEST):
+def second(folder, kubeconfig, *flags, release=LATEST):
     """podium under another name than `schedulers.podium`, whose lease it does not touch."""
     settings = configuration(kubeconfig)
     settings["profiles"] = [{"schedulerName": SECOND}]
@@ -23,7 +23,7 @@ def second(folder, kubeconfig, release=LATEST):
     path.write_text(json.dumps(settings))
     command = [sys.executable, "-m", "podium", "scheduler", f"--config={path}"]
     options = ["--secure-port=0", f"--emulated-version={release}"]
-    return Scheduler([*command, *options], folder / f"{SECOND}.log")
+    return Scheduler([*command, *options, *flags], folder / f"{SECOND}.log")
 
 
 def play(side):

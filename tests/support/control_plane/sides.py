@@ -6,6 +6,7 @@ import http.client
 import json
 import ssl
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,6 +20,15 @@ from podium.release import LATEST
 from tests.support.control_plane.plane import write_kubeconfig
 
 _DEADLINE_SECONDS = 60
+_IDLE_SECONDS = 20  # less than kube-apiserver waits before it hangs up
+
+
+def _changes(watch):
+    """The events of a watch until it ends; one that was refused has none."""
+    for line in watch:
+        event = json.loads(line)
+        if "object" in event and event["type"] != "ERROR":
+            yield event
 
 
 @dataclass(frozen=True)
@@ -29,11 +39,11 @@ class Side:
     url: str
     kubeconfig: Path
     trust: ssl.SSLContext | None = None
-    _kept: list = field(default_factory=list, compare=False)  # open, and used by nobody
+    _kept: list = field(default_factory=list, compare=False)  # since when, and an open connection
 
     def request(self, method, path, body=None, **headers):
         """One request; a body of JSON or YAML is parsed, any other is text."""
-        connection = self._kept.pop() if self._kept else self._connection()
+        connection = self._fresh()
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
@@ -47,14 +57,23 @@ class Side:
 
     def close(self):
         while self._kept:
-            self._kept.pop().close()
+            self._kept.pop()[1].close()
+
+    def _fresh(self):
+        """A connection that is open: a kept one that was used a moment ago, or a new one."""
+        while self._kept:
+            used_at, connection = self._kept.pop()
+            if time.monotonic() - used_at < _IDLE_SECONDS:
+                return connection
+            connection.close()
+        return self._connection()
 
     def _keep(self, connection, answer):
         """For the next request, unless the server said that it hangs up."""
         if answer.will_close:
             connection.close()
         else:
-            self._kept.append(connection)
+            self._kept.append((time.monotonic(), connection))
 
     def events(self, path, count):
         """The first events of a watch."""
@@ -64,12 +83,28 @@ class Side:
             return answer.status, [json.loads(answer.readline()) for _ in range(count)]
 
     def wait_for(self, path, is_wanted):
-        """Read a watch until an event's object is as wanted."""
+        """List a collection and watch it from there until an object is as wanted.
+
+        A watch alone would not do: with an etcd before 3.5.13, kube-apiserver refuses to begin one
+        while anything else in the cluster has changed more recently, or ends it after some seconds.
+        """
+        end = time.monotonic() + _DEADLINE_SECONDS
+        while not self._is_shown(path, is_wanted):
+            assert time.monotonic() < end, f"{path}: never as wanted"
+
+    def _is_shown(self, path, is_wanted):
+        """Whether a list or the watch from there on shows it, before the server ends the watch."""
+        separator = "&" if "?" in path else "?"
+        code, listed, _ = self.request("GET", path, Accept="application/json")
+        assert code == 200, listed
+        if any(is_wanted(obj) for obj in listed["items"]):
+            return True
+        version = listed["metadata"]["resourceVersion"]
+        watched = f"{path}{separator}watch=true&resourceVersion={version}"
         with contextlib.closing(self._connection()) as connection:
-            connection.request("GET", path, headers={"Accept": "application/json"})
+            connection.request("GET", watched, headers={"Accept": "application/json"})
             answer = connection.getresponse()
-            while not is_wanted(json.loads(answer.readline())["object"]):
-                pass
+            return any(is_wanted(event["object"]) for event in _changes(answer))
 
     def _connection(self):
         at = urlsplit(self.url)
@@ -97,7 +132,7 @@ def real(plane):
 
 
 @contextlib.contextmanager
-def embedded(folder, history=8192, release=LATEST, **options):
+def embedded(folder, history=8192, release=LATEST, features=frozenset(), **options):
     """podium's server in a thread, without controllers and kubelets, as the real one has none."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="embedded server")
@@ -107,7 +142,8 @@ def embedded(folder, history=8192, release=LATEST, **options):
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(_DEADLINE_SECONDS)
 
     async def start():
-        server = EmbeddedServer(new_api(LoopClock(), history=history, release=release), **options)
+        api = new_api(LoopClock(), history=history, release=release, features=features)
+        server = EmbeddedServer(api, **options)
         await server.start()
         return server
 

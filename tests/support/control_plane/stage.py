@@ -92,7 +92,7 @@ class Stage:
                 found.append(obj)
             return bool(found)
 
-        self.side.wait_for(f"{path}?watch=true", is_wanted)
+        self.side.wait_for(path, is_wanted)
         return found[0]
 
     def until_bound(self, *names):
@@ -101,7 +101,7 @@ class Stage:
 
     def until_told(self, name, reason):
         """Wait for an event about a pod; returns what it says."""
-        path = f"/apis/events.k8s.io/v1/namespaces/{self.namespace}/events?watch=true"
+        path = f"/apis/events.k8s.io/v1/namespaces/{self.namespace}/events"
         found = []
 
         def is_wanted(event):
@@ -111,6 +111,12 @@ class Stage:
 
         self.side.wait_for(path, is_wanted)
         return found[0]
+
+    def until_failed(self, name):
+        """Wait for the event and the condition of a failed attempt; returns what the event says."""
+        note = self.until_told(name, "FailedScheduling")
+        self.until(self.core("pods"), name, lambda pod: pod["status"].get("conditions"))
+        return note
 
     # --- what became of it -----------------------------------------------------------------------
 

@@ -72,7 +72,7 @@ def play(side, kubeconfig, folder, starts=(podium, podium), load=Load()):  # noq
     bindings = Bindings()
     leader = start_leader(folder, kubeconfig)
     with leader, standing_by(start_standby(folder, kubeconfig, "-v=3", name="standby")) as standby:
-        watch = in_thread(side.wait_for, f"{stage.core('pods')}?watch=true", bindings.see)
+        watch = in_thread(side.wait_for, stage.core("pods"), bindings.see)
         creating = in_thread(create_pods, stage, load)
         assert bindings.is_under_way.wait(60)
         standby_before = standby.said

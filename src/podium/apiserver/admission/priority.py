@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podium.apiserver import statuses
-from podium.apiserver.admission import Reader
+from podium.apiserver.admission import Admission, Reader
 from podium.apiserver.statuses import Json
 
 CLASSES = "priorityclasses.scheduling.k8s.io"
@@ -29,12 +29,47 @@ def resolve_priority(pod: Json, old: Json | None, reader: Reader) -> None:
         spec["priorityClassName"] = found["metadata"]["name"]
 
 
-def _class(name: str, reader: Reader, pod: Json) -> Json:
+def resolve_group_priority(what: str, features: frozenset[str]) -> Admission:
+    """Return the admission of pod groups; ``what`` they are called in messages."""
+    resource = f"{what.replace(' ', '')}s.scheduling.k8s.io"
+    has_policy = "PodGroupPreemptionPolicy" in features
+
+    def resolve(group: Json, old: Json | None, reader: Reader) -> None:
+        if old is not None:
+            return
+        spec, subject = group["spec"], group["metadata"].get("name", "")
+        name = spec.get("priorityClassName") or ""
+        found = _class(name, reader, group, resource) if name else _default_class(reader)
+        value = found["value"] if found else 0
+        if spec.get("priority") not in (None, value):
+            why = (
+                f"priority set in the {what} ({spec['priority']}) must match the priority computed "
+                f"({value}) based on the priority class set in the spec"
+            )
+            raise statuses.forbidden(resource, subject, why)
+        spec["priority"] = value
+        if found is not None:
+            spec["priorityClassName"] = found["metadata"]["name"]
+        policy = (found or {}).get("preemptionPolicy", _LOWER)
+        if has_policy and spec.get("preemptionPolicy") not in (None, policy):
+            why = (
+                f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be "
+                f"provided in {what} spec; priority admission controller computed {policy} from "
+                "the given PriorityClass name"
+            )
+            raise statuses.forbidden(resource, subject, why)
+        if has_policy:
+            spec["preemptionPolicy"] = policy
+
+    return resolve
+
+
+def _class(name: str, reader: Reader, obj: Json, resource: str = "pods") -> Json:
     item = reader.find(CLASSES, ("", name))
     if item is None:
-        subject = pod["metadata"].get("name") or pod["metadata"].get("generateName", "")
+        subject = obj["metadata"].get("name") or obj["metadata"].get("generateName", "")
         why = f"no PriorityClass with name {name} was found"
-        raise statuses.forbidden("pods", subject, why)
+        raise statuses.forbidden(resource, subject, why)
     return item.decode()
 
 

@@ -8,8 +8,14 @@ from podium.apiserver.controllers.deployment import DeploymentController
 from podium.apiserver.controllers.disruption_budget import DisruptionBudgetController
 from podium.apiserver.controllers.ephemeral_volumes import EphemeralVolumeController
 from podium.apiserver.controllers.expiry import EventExpiry, PodGarbageController
+from podium.apiserver.controllers.group_claims import (
+    GroupClaimsController,
+    MemberClaimsController,
+    SharedClaimController,
+)
 from podium.apiserver.controllers.job import JobController
 from podium.apiserver.controllers.namespace import NamespaceController
+from podium.apiserver.controllers.pod_group_protection import PodGroupProtection
 from podium.apiserver.controllers.replica_set import ReplicaSetController
 from podium.apiserver.controllers.resource_claims import (
     PodClaimsController,
@@ -21,7 +27,20 @@ from podium.apiserver.controllers.volumes import ClaimController, VolumeControll
 
 
 def all_controllers(cluster: Cluster) -> list[Controller]:
+    """Return the controllers of the kinds that the cluster serves."""
+    features = cluster.api.features
+    groups: list[Controller] = []
+    claims: list[Controller] = [PodClaimsController(cluster), ResourceClaimController(cluster)]
+    if "GenericWorkload" in features:
+        groups = [PodGroupProtection(cluster)]
+    if "DRAWorkloadResourceClaims" in features:
+        claims = [
+            GroupClaimsController(cluster),
+            MemberClaimsController(cluster),
+            SharedClaimController(cluster),
+        ]
     return [
+        *groups,
         NamespaceController(cluster),
         DeploymentController(cluster),
         ReplicaSetController(cluster, "replicasets.apps", "ReplicaSet"),
@@ -30,8 +49,7 @@ def all_controllers(cluster: Cluster) -> list[Controller]:
         DaemonSetController(cluster),
         JobController(cluster),
         EphemeralVolumeController(cluster),
-        PodClaimsController(cluster),
-        ResourceClaimController(cluster),
+        *claims,
         ClaimController(cluster),
         VolumeController(cluster),
         DisruptionBudgetController(cluster),

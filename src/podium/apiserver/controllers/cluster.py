@@ -27,6 +27,7 @@ class Cluster:
         self.store = api.store
         self.clock = api.store.clock
         self.pods = PodIndex(api.store)
+        self.restored: set[str] = set()  # uids of objects that come from another cluster
         self._kinds: dict[str, ApiKind] = {}
         self._event_numbers = itertools.count()
 

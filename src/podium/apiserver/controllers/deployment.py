@@ -99,29 +99,7 @@ class DeploymentController:
         return new
 
     def _create_set(self, deployment: Json, revision: str) -> Json:
-        meta, spec = deployment["metadata"], deployment["spec"]
-        template = copy.deepcopy(spec["template"])
-        text = hash_of(template, (deployment.get("status") or {}).get("collisionCount", 0))
-        set_label(template, HASH, text)
-        selector = copy.deepcopy(spec["selector"])
-        selector["matchLabels"] = {**(selector.get("matchLabels") or {}), HASH: text}
-        annotations = meta.get("annotations") or {}
-        copied = {key: value for key, value in annotations.items() if key not in _NOT_COPIED}
-        wanted: Json = {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
-            "metadata": {
-                "name": f"{meta['name']}-{text}",
-                "namespace": meta["namespace"],
-                "labels": dict(template["metadata"]["labels"]),
-                "annotations": {**copied, REVISION: revision},
-                "ownerReferences": [owner_reference(deployment)],
-            },
-            "spec": {"replicas": 0, "selector": selector, "template": template},
-        }
-        if spec.get("minReadySeconds"):
-            wanted["spec"]["minReadySeconds"] = spec["minReadySeconds"]
-        return self._create_or_rename(deployment, wanted)
+        return self._create_or_rename(deployment, new_set(deployment, revision))
 
     def _create_or_rename(self, deployment: Json, wanted: Json) -> Json:
         try:
@@ -188,6 +166,33 @@ class DeploymentController:
         limit = deployment["spec"].get("revisionHistoryLimit", 10)
         for one in sorted(empty, key=_revision)[: max(0, len(empty) - limit)]:
             self._cluster.delete(SETS, (one["metadata"]["namespace"], _name(one)))
+
+
+def new_set(deployment: Json, revision: str) -> Json:
+    """Return the ReplicaSet of the present template, without pods."""
+    meta, spec = deployment["metadata"], deployment["spec"]
+    template = copy.deepcopy(spec["template"])
+    text = hash_of(template, (deployment.get("status") or {}).get("collisionCount", 0))
+    set_label(template, HASH, text)
+    selector = copy.deepcopy(spec["selector"])
+    selector["matchLabels"] = {**(selector.get("matchLabels") or {}), HASH: text}
+    annotations = meta.get("annotations") or {}
+    copied = {key: value for key, value in annotations.items() if key not in _NOT_COPIED}
+    wanted: Json = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{meta['name']}-{text}",
+            "namespace": meta["namespace"],
+            "labels": dict(template["metadata"]["labels"]),
+            "annotations": {**copied, REVISION: revision},
+            "ownerReferences": [owner_reference(deployment)],
+        },
+        "spec": {"replicas": 0, "selector": selector, "template": template},
+    }
+    if spec.get("minReadySeconds"):
+        wanted["spec"]["minReadySeconds"] = spec["minReadySeconds"]
+    return wanted
 
 
 def same_template(deployment: Json, one: Json) -> bool:

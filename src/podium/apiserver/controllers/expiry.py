@@ -61,6 +61,8 @@ class PodGarbageController:
 
     def _on_pod(self, change: Change) -> Iterator[Key]:
         node = change.pod.spec.node_name
+        if change.pod.metadata.uid in self._cluster.restored:
+            return  # its node may not have been copied
         if change.is_gone or not node or (change.old_pod and change.old_pod.spec.node_name):
             return
         if self._cluster.store.find("nodes", ("", node)) is None:

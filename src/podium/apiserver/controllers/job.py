@@ -18,6 +18,7 @@ from podium.apiserver.controllers.conditions import (
     is_true,
     set_condition,
 )
+from podium.apiserver.controllers.job_groups import JobGroups, join
 from podium.apiserver.controllers.job_pods import (
     FAIL_INDEX,
     FAIL_JOB,
@@ -51,6 +52,7 @@ class _Snapshot:
     status: Json
     active: list[PodView]
     gives_up: str = ""  # the failure-policy message if a failed pod ends the whole job
+    group: Json | None = None  # the PodGroup that its pods join, if any
 
     @property
     def index_limit(self) -> int | None:
@@ -82,6 +84,7 @@ class JobController:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._groups = JobGroups(cluster)
 
     @property
     def watches(self) -> Mapping[str, Mapper]:
@@ -95,9 +98,18 @@ class JobController:
         self._count(snapshot)
         again = None
         if "deletionTimestamp" not in job["metadata"]:
+            if self._groups.is_enabled and not snapshot.is_over:
+                snapshot.group = self._groups.of(job, is_new=self._is_new(snapshot))
             again = self._after_end(snapshot) if snapshot.is_over else self._work(snapshot)
         self._write(snapshot)
         return again
+
+    def _is_new(self, snapshot: _Snapshot) -> bool:
+        """Return whether the job has never had a pod and was never suspended."""
+        status, uid = snapshot.status, snapshot.job["metadata"]["uid"]
+        has_begun = any(status.get(name) for name in ("startTime", "succeeded", "failed"))
+        is_known = find_condition(status.get("conditions") or [], "Suspended") is not None
+        return not (has_begun or is_known or self._cluster.pods.owned_by(uid))
 
     def _count(self, snapshot: _Snapshot) -> None:
         """Add finished pods to the status and remove their finalizers; the others are active."""
@@ -211,6 +223,8 @@ class JobController:
         missing = wanted - len(snapshot.active)
         for index in self._free_indexes(snapshot, min(missing, BURST)):
             wanted_pod = new_pod(snapshot.job, index)
+            if snapshot.group is not None:
+                join(wanted_pod, snapshot.group)
             if snapshot.index_limit is not None:
                 failures = self._failures(snapshot, index)
                 wanted_pod["metadata"]["annotations"][FAILURES] = str(failures)

@@ -51,9 +51,14 @@ class ExtendedClaim(msgspec.Struct, rename="camel", gc=False):
     resource_claim_name: str = ""
 
 
+class SchedulingGroup(msgspec.Struct, rename="camel", gc=False):
+    pod_group_name: str = ""
+
+
 class PodSpec(msgspec.Struct, rename="camel", gc=False):
     node_name: str = ""
     resource_claims: list[PodClaim] | None = None
+    scheduling_group: SchedulingGroup | None = None
 
 
 class Condition(msgspec.Struct, rename="camel", gc=False):
@@ -93,6 +98,12 @@ class PodView(msgspec.Struct, gc=False):
     def controller(self) -> Owner | None:
         owners = self.metadata.owner_references or []
         return next((owner for owner in owners if owner.controller), None)
+
+    @property
+    def group_name(self) -> str:
+        """The PodGroup that the pod belongs to, if any."""
+        group = self.spec.scheduling_group
+        return group.pod_group_name if group else ""
 
     @property
     def is_finished(self) -> bool:

@@ -155,16 +155,23 @@ class PodClaimsController:
             claim = self._cluster.find(CLAIMS, (key[0], name)) if name else None
             if claim is None:
                 continue
-            if entry.resource_claim_template_name is None or is_for(pod, claim):
-                self._reserve(pod, claim)
+            if entry.resource_claim_template_name is None or self._is_for(pod, entry, claim):
+                self._reserve(claim, self._user(pod, entry))
 
-    def _reserve(self, pod: PodView, claim: Json) -> None:
+    def _user(self, pod: PodView, entry: PodClaim) -> Json:
+        """Return for whom a claim of the pod is reserved."""
+        return {"resource": "pods", "name": pod.name, "uid": pod.metadata.uid}
+
+    def _is_for(self, pod: PodView, entry: PodClaim, claim: Json) -> bool:
+        """Whether a claim was made for this entry of the pod."""
+        return is_for(pod, claim)
+
+    def _reserve(self, claim: Json, user: Json) -> None:
         status = claim.get("status") or {}
         users = status.get("reservedFor") or []
-        is_reserved = any(one["uid"] == pod.metadata.uid for one in users)
+        is_reserved = any(one["uid"] == user["uid"] for one in users)
         if "allocation" not in status or is_reserved or len(users) >= MAX_RESERVED_FOR:
             return
-        user = {"resource": "pods", "name": pod.name, "uid": pod.metadata.uid}
         key = (claim["metadata"]["namespace"], claim["metadata"]["name"])
         self._cluster.set_status(CLAIMS, key, {**status, "reservedFor": [*users, user]})
 
@@ -258,17 +265,22 @@ def is_done(pod: PodView) -> bool:
 
 def claim_for(pod: PodView, entry: str, template: Json) -> Json:
     """Return a new claim for an entry of a pod's spec, with a generated name."""
+    meta = pod.metadata
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": meta.name, "uid": meta.uid}
+    return claim_of_owner(owner, meta.namespace, entry, template)
+
+
+def claim_of_owner(owner: Json, namespace: str, entry: str, template: Json) -> Json:
+    """Return a new claim from a template that this object controls."""
     spec = template["spec"]
     given = spec.get("metadata") or {}
     labels = {"labels": dict(given["labels"])} if given.get("labels") else {}
-    meta = pod.metadata
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": meta.name, "uid": meta.uid}
     return {
         "apiVersion": template["apiVersion"],
         "kind": "ResourceClaim",
         "metadata": {
-            "generateName": _name_prefix(meta.name, entry),
-            "namespace": meta.namespace,
+            "generateName": _name_prefix(owner["name"], entry),
+            "namespace": namespace,
             "ownerReferences": [{**owner, "controller": True}],
             "annotations": {**(given.get("annotations") or {}), POD_CLAIM: entry},
             **labels,

@@ -137,10 +137,9 @@ class StatefulSetController:
 
     def _create_claims(self, owner: Json, ordinal: int) -> None:
         namespace = owner["metadata"]["namespace"]
-        for claim in owner["spec"].get("volumeClaimTemplates") or []:
-            name = _claim_name(owner, claim, ordinal)
-            if self._cluster.store.find(CLAIMS, (namespace, name)) is None:
-                self._cluster.create(CLAIMS, _new_claim(owner, claim, name))
+        for claim in new_claims(owner, ordinal):
+            if self._cluster.store.find(CLAIMS, (namespace, claim["metadata"]["name"])) is None:
+                self._cluster.create(CLAIMS, claim)
 
     def _own_claims(self, plan: _Plan) -> None:
         """Set the owners of claims as the retention policy asks."""
@@ -220,6 +219,12 @@ def new_pod(owner: Json, ordinal: int, revision: Revision) -> Json:
     if volumes or kept:
         spec["volumes"] = [*volumes, *kept]
     return pod
+
+
+def new_claims(owner: Json, ordinal: int) -> list[Json]:
+    """Return the claims of a pod of the set, as the templates describe them."""
+    templates = owner["spec"].get("volumeClaimTemplates") or []
+    return [_new_claim(owner, each, _claim_name(owner, each, ordinal)) for each in templates]
 
 
 def _claim_name(owner: Json, claim: Json, ordinal: int) -> str:

@@ -101,6 +101,7 @@ class ApiKind:
     # Releases. Fields have the values of `release`, whose schema describes the kind.
     release: Release = LATEST
     since: Release = RELEASES[0]  # the first release that serves it
+    features: frozenset[str] = frozenset()  # the feature gates that the server has turned on
     # The fields that have another value in an older release.
     earlier: Mapping[Release, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -222,6 +223,10 @@ class ApiKind:
         """Return the kind as another release has it."""
         return self if release == self.release else _in_release(self, release)
 
+    def with_features(self, features: frozenset[str]) -> ApiKind:
+        """Return the kind as a server with these feature gates has it."""
+        return self if features == self.features else _with_features(self, features)
+
     @property
     def schemas(self) -> Schemas:
         return schemas_of(self.release)
@@ -242,6 +247,11 @@ class ApiKind:
 @cache  # one object per kind and release, since the schema is kept by kind
 def _in_release(kind: ApiKind, release: Release) -> ApiKind:
     return replace(kind, release=release, **kind.earlier.get(release, {}))
+
+
+@cache
+def _with_features(kind: ApiKind, features: frozenset[str]) -> ApiKind:
+    return replace(kind, features=features)
 
 
 @cache  # asked for several times in each write

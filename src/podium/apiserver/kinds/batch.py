@@ -17,6 +17,10 @@ from podium.apiserver.kinds.columns import (
     column,
     value_column,
 )
+from podium.apiserver.kinds.groups.job_scheduling import (
+    scheduling_causes,
+    scheduling_update_causes,
+)
 from podium.apiserver.kinds.pod_spec.checks import pod_spec_causes
 from podium.apiserver.kinds.pod_spec.defaults import set_missing
 from podium.apiserver.kinds.workloads import (
@@ -81,6 +85,15 @@ def _check_job(obj: Json) -> Causes:
     if pod.get("restartPolicy") not in ("OnFailure", "Never"):
         path = "spec.template.spec.restartPolicy"
         yield statuses.required(path, 'valid values: "OnFailure", "Never"')
+    yield from scheduling_causes(spec)
+
+
+def _check_job_update(old: Json, new: Json) -> Causes:
+    yield from _UNCHANGED(old, new)
+    yield from scheduling_update_causes(old, new)
+
+
+_UNCHANGED = immutable("spec.completions", "spec.selector", "spec.completionMode")
 
 
 def _job_status(job: Json) -> str:
@@ -117,7 +130,7 @@ JOB = ApiKind(
     set_defaults=_set_job_defaults,
     start=_start_job,
     check=_check_job,
-    check_update=immutable("spec.completions", "spec.selector", "spec.completionMode"),
+    check_update=_check_job_update,
     columns=(
         NAME,
         column("Status", _job_status),

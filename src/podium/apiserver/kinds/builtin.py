@@ -21,13 +21,18 @@ from podium.apiserver.kinds import (
 )
 from podium.apiserver.kinds.api_kind import KindTable
 from podium.apiserver.kinds.core.events import NEWER_EVENT
+from podium.apiserver.kinds.groups import group_kinds
 from podium.release import LATEST, Release
 
 
-def builtin_kinds(release: Release = LATEST) -> KindTable:
-    """Return a fresh table: definitions of one server do not show up in another."""
-    served = (kind.in_release(release) for kind in _ALL if kind.since <= release)
-    return KindTable(served, release)
+def builtin_kinds(release: Release = LATEST, features: frozenset[str] = frozenset()) -> KindTable:
+    """Return a fresh table: definitions of one server do not show up in another.
+
+    ``features`` are the feature gates that were turned on.
+    """
+    kinds = (*_ALL, *group_kinds(features))
+    served = (kind.in_release(release) for kind in kinds if kind.since <= release)
+    return KindTable((kind.with_features(features) for kind in served), release)
 
 
 _ALL = (

@@ -46,7 +46,7 @@ class Child:
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line:
-            await self.ended
+            await asyncio.shield(self.ended)  # another child may fail first, and end this wait
             raise WorkloadFailed(self.last_words())
         return line.decode().strip()
 

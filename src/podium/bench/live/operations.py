@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from podium.api.objects import ApiObject, Namespace, Node, ResourceClaim
+from podium.api.objects import ApiObject, Namespace, Node, PodGroup, ResourceClaim
 from podium.bench.live.changes import Changes
 from podium.bench.live.claim_operations import ClaimOperations
 from podium.bench.live.manifests import LABEL, Manifest, Marking, take_priority
@@ -29,6 +29,7 @@ from podium.bench.ops import (
     CreateMixedPods,
     CreateNamespaces,
     CreateNodes,
+    CreatePodGroups,
     CreatePods,
     CreatePodSets,
     CreateResourceClaims,
@@ -161,6 +162,13 @@ class Operations:
 
     async def _create_claims(self, op: CreateResourceClaims) -> None:
         template = self._context.templates.get(op.template_path, ResourceClaim, None, op.count)
+        await self._create_namespace(op.namespace)
+        await self._create_made(template, op.namespace, op.count)
+
+    async def _create_pod_groups(self, op: CreatePodGroups) -> None:
+        template = self._context.templates.get(
+            op.template_path, PodGroup, op.template_params, op.count
+        )
         await self._create_namespace(op.namespace)
         await self._create_made(template, op.namespace, op.count)
 
@@ -383,6 +391,7 @@ _PERFORM: Mapping[type[Op], Callable[[Operations, Any], Awaitable[None]]] = {
     CreatePodSets: Operations._create_pod_sets,
     CreateMixedPods: Operations._create_mixed_pods,
     CreateAny: Operations._create_any,
+    CreatePodGroups: Operations._create_pod_groups,
     CreateResourceClaims: Operations._create_claims,
     CreateResourceDriver: lambda run, op: run._context.claims.create_driver(op, run._node_names),
     AllocResourceClaims: lambda run, op: run._context.claims.allocate(op),

@@ -14,7 +14,7 @@ from podium.cli.arguments.options import (
 )
 from podium.cli.arguments.parser import Subparsers
 
-SCHEDULER: Final = "http://127.0.0.1:10259"  # where `podium scheduler` serves metrics by default
+SCHEDULER: Final = "http://127.0.0.1:10251"  # of `podium scheduler --plain-http-port=10251`
 
 _CONFIG_EXAMPLES = """examples:
   podium config validate scheduler.yaml policy.cfg
@@ -36,7 +36,7 @@ _PLUGIN_EXAMPLES = {
 """,
     "stats": """\
   podium plugin stats                             what plugins cost in the cluster of podium up
-  podium plugin stats --server http://127.0.0.1:10259
+  podium plugin stats --server http://127.0.0.1:10251
 """,
 }
 
@@ -57,7 +57,11 @@ def add_config(subparsers: Subparsers) -> None:
     show = _add_config_action(commands, "show", "print the effective plugins, arguments and fields")
     show.add_argument("file", nargs="?", metavar="FILE", help="without it: the default")
     show.add_argument(
-        "-o", "--output", choices=("text", "json", "yaml"), default="text", help="default: text"
+        "-o",
+        "--output",
+        choices=("text", "json", "yaml"),
+        default="text",
+        help="output format (default: text)",
     )
     convert = _add_config_action(commands, "convert", "write a file of any version as v1")
     convert.add_argument("file", metavar="FILE")
@@ -98,13 +102,17 @@ def add_plugin_command(subparsers: Subparsers) -> None:
     stats.add_argument(
         "--server",
         metavar="URL",
-        help=f"where it serves metrics (default: that of podium up, else {SCHEDULER})",
+        help=f"where it serves plain HTTP (default: that of podium up, else {SCHEDULER})",
     )
     add_name(stats)
     add_state_file(stats)
     for each in (shown, stats):
         each.add_argument(
-            "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+            "-o",
+            "--output",
+            choices=("text", "json"),
+            default="text",
+            help="output format (default: text)",
         )
 
 

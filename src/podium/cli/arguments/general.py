@@ -22,7 +22,9 @@ def add_version(subparsers: Subparsers) -> None:
         "version",
         help="print the versions of podium, of the Kubernetes it follows, and of Python",
         description="Print podium's version, the Kubernetes version whose scheduler it behaves "
-        "as, and the Python that runs it.",
+        "as, and the Python that runs it. Another release of Kubernetes is chosen by podium "
+        "scheduler with --emulated-version, as for kube-scheduler, and by other commands with "
+        "--kubernetes-version.",
         epilog="example:\n  podium version",
     )
 

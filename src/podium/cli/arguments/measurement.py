@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from podium import durations
 from podium.cli.arguments.options import add_kubernetes_version
-from podium.cli.arguments.parser import Subparsers
+from podium.cli.arguments.parser import Subparsers, duration
 
 DEFAULT_RUNS: Final = 5
 
@@ -56,7 +55,11 @@ def add_bench(subparsers: Subparsers) -> None:
         help=f"print the median of this many runs (default: {DEFAULT_RUNS}, on a cluster 1)",
     )
     parser.add_argument(
-        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+        "-o",
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help="output format (default: text)",
     )
     parser.add_argument(
         "--param",
@@ -160,7 +163,11 @@ def add_conformance(subparsers: Subparsers) -> None:
     )
     add_kubernetes_version(parser)
     parser.add_argument(
-        "-o", "--output", choices=("text", "json"), default="text", help="default: text"
+        "-o",
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help="output format (default: text)",
     )
 
 
@@ -182,10 +189,7 @@ def _positive(text: str) -> int:
 
 
 def _duration(text: str) -> float:
-    try:
-        seconds = durations.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    seconds = duration(text)
     if seconds <= 0:
         raise argparse.ArgumentTypeError(f"must be above 0, not {text!r}")
     return seconds

@@ -15,6 +15,7 @@ examples:
   podium get pods --watch                     print each change, until Ctrl-C
   podium get deploy/web -o yaml
   podium get all -l app=web
+  podium get podgroups                        how many pods of each group have a node, and why
   podium get clusters                         the clusters that podium up runs
 """
 _APPLY_EXAMPLES = """\

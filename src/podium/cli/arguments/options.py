@@ -59,13 +59,15 @@ def add_plugin(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_kubernetes_version(parser: argparse.ArgumentParser) -> None:
+def add_kubernetes_version(
+    parser: argparse.ArgumentParser, default: Release | None = LATEST, shown: str = str(LATEST)
+) -> None:
     parser.add_argument(
         "--kubernetes-version",
         metavar="VERSION",
         type=_release,
-        default=LATEST,
-        help=f"behave as this release: {' or '.join(map(str, RELEASES))} (default: %(default)s)",
+        default=default,
+        help=f"behave as this release: {' or '.join(map(str, RELEASES))} (default: {shown})",
     )
 
 
@@ -78,5 +80,43 @@ def _release(text: str) -> Release:
 
 def add_watch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--watch", action="store_true", help="reload the files of --plugin when they are saved"
+        "--watch",
+        action="store_true",
+        help="reload the files of --plugin and --config when they are saved",
+    )
+
+
+def add_watch_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--watch-config",
+        action="store_true",
+        help="use the file of --config again when it changes, without a restart",
+    )
+
+
+def add_plain_http_port(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--plain-http-port",
+        type=int,
+        default=0,
+        metavar="INT",
+        help="also serve health and metrics on 127.0.0.1 at this port, without TLS and "
+        "authentication; 0 does not (default 0)",
+    )
+
+
+def add_serves_dashboard(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dashboard",
+        action="store_true",
+        help="serve the dashboard at /dashboard/ on the ports of metrics: to users who may get "
+        "that path, and with --plain-http-port to those who have the link that is printed",
+    )
+
+
+def add_tracing_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tracing-config",
+        metavar="FILE",
+        help="send spans of scheduling attempts to a collector, as this TracingConfiguration says",
     )

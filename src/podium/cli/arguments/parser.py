@@ -10,7 +10,10 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+from podium import durations
 
 BAD_INPUT = 2  # the exit status that argparse uses
 
@@ -51,11 +54,26 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": HelpFormatter, **options})
         self.register("action", None, StoreOnce)
+        self.register("type", Path, _named_path)
+        self.alternatives: dict[str, Alternative] = {}
+
+    def add_alternative(self, name: str, *, summary: str, **options: Any) -> Parser:
+        """Add a command that the first word selects, beside the arguments of this parser.
+
+        argparse's subparsers cannot: they take every first word for a command.
+        """
+        parser = Parser(prog=f"{self.prog} {name}", **options)
+        parser.set_defaults(action=name)
+        self.alternatives[name] = Alternative(parser, summary)
+        self.set_defaults(action="")
+        return parser
 
     def parse_known_args(  # type: ignore[override]  # typeshed has overloads; this is all of them
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
         words = sys.argv[1:] if args is None else args
+        if words and (other := self.alternatives.get(words[0])) is not None:
+            return other.parser.parse_known_args(words[1:], namespace)
         if not words and self._subparsers is not None:
             self.print_help(sys.stderr)
             self.exit(BAD_INPUT)
@@ -64,6 +82,10 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             self._refuse(unknown)
         return found, unknown
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help, a version or an error; argparse would ignore that this fails."""
+        (file or sys.stderr).write(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Answer an unknown command with the nearest one, or with all of them."""
@@ -88,11 +110,43 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unknown flag: {flags[0]}{_did_you_mean(flags[0], shown)}")
 
 
+class Alternative(NamedTuple):
+    """Another parser that the first word selects, and what it is for."""
+
+    parser: Parser
+    summary: str
+
+
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
     # Loaded only for a mistyped word: it brings all of podium.config along.
     from podium.config.problems import did_you_mean
 
     return did_you_mean(name, known)
+
+
+def _named_path(text: str) -> Path:
+    """Read the value of every argument with ``type=Path``: an empty one is a mistake in a script.
+
+    ``Path("")`` would be the directory that the command runs in.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return Path(text)
+
+
+def non_empty(text: str) -> str:
+    """Read the value of an argument that must not be empty, as ``"$NAME"`` is if unset."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def duration(text: str) -> float:
+    """Read the value of an argument such as ``90s`` or ``1h30m``, in seconds."""
+    try:
+        return durations.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def number_between(least: int, most: int, text: str) -> int:

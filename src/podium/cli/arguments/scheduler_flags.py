@@ -31,11 +31,15 @@ from podium.cli.arguments.flag_types import (
     VERSION,
     FlagType,
 )
-from podium.cli.arguments.options import add_plugin
+from podium.cli.arguments.options import (
+    add_plain_http_port,
+    add_plugin,
+    add_serves_dashboard,
+    add_tracing_config,
+    add_watch_config,
+)
 from podium.cli.arguments.parser import Subparsers
 from podium.release import RELEASES
-
-LOOPBACK: Final = "127.0.0.1"
 
 _EXAMPLES = """\
 examples:
@@ -44,7 +48,11 @@ examples:
   podium scheduler --kubeconfig F --leader-elect=false  alone, without a lease
   podium scheduler --kubeconfig F --plugin ./rack.py    with your own plugin
   podium scheduler --kubeconfig F -v 3                  log every step of each attempt
+  podium scheduler --kubeconfig F --plain-http-port=10251  metrics for everyone on this machine
+  podium scheduler --kubeconfig F --plain-http-port=10251 --dashboard  and print a link to a page
+  podium scheduler --config F --watch-config            use the file again when it changes
   podium scheduler --config F --write-config-to G       see the effective configuration
+  podium scheduler --config F --tracing-config T        send spans to an OpenTelemetry collector
   podium scheduler --kubeconfig F --feature-gates=StorageCapacityScoring=true
 
 Flags have kube-scheduler's names, types and defaults; docs/flags.md lists the effect of each.
@@ -58,7 +66,6 @@ class Effect(Enum):
     FILE_DECIDES = "deprecated; ignored beside --config"
     DEPRECATED = "deprecated; honoured"
     NO_EFFECT = "accepted, without effect"
-    UNSERVED = "refused unless --secure-port=0"
     REFUSED = "refused"
 
 
@@ -81,19 +88,14 @@ class Flag:
         return self.type.show(self.default)
 
 
-def _unserved(name: str, type: FlagType, default: Any, help: str) -> Flag:
-    return Flag(name, type, default, help, Effect.UNSERVED)
-
-
 _OPEN_PATHS = ["/healthz", "/readyz", "/livez"]
 _SPLIT = "write info lines to stdout; needs the feature gate LoggingAlphaOptions"
 _BUFFER = "bytes of info lines to collect in a split stream; needs LoggingAlphaOptions"
-_UNSERVED = "Refused unless --secure-port=0: podium serves plain HTTP on loopback, to everybody."
 
 NOTES: Final[Mapping[str, str]] = {
-    "secure serving": "podium has no TLS: its flags are refused unless --secure-port=0.",
-    "authentication": _UNSERVED,
-    "authorization": _UNSERVED,
+    "authentication": "Without a kubeconfig, and outside a pod, everybody is anonymous.",
+    "authorization": "Without a kubeconfig, and outside a pod, only paths that need no "
+    "authorization are served.",
     "deprecated": "Ignored beside --config, except --pod-max-in-unschedulable-pods-duration, and "
     "except --kubeconfig if the file names no kubeconfig.",
     "leader election": "These override the file of --config.",
@@ -106,70 +108,75 @@ GROUPS: Final[Mapping[str, list[Flag]]] = {
         Flag("write-config-to", FILE, "", "write the configuration to this file as v1, and exit"),
     ],
     "secure serving": [
-        # Secure by default: upstream's 0.0.0.0 would show metrics to everybody, without TLS.
-        Flag("bind-address", IP, LOOPBACK, "where health and metrics are served: loopback only"),
-        Flag("secure-port", INTEGER, 10259, "port for health and metrics; 0 serves nothing"),
-        _unserved("cert-dir", FILE, "", "directory of the certificates"),
-        _unserved("tls-cert-file", FILE, "", "the server's certificate"),
-        _unserved("tls-private-key-file", FILE, "", "the server's private key"),
-        _unserved("tls-cipher-suites", LIST, [], "cipher suites to offer"),
-        _unserved("tls-curve-preferences", INTEGERS, [], "key exchanges to offer"),
-        _unserved("tls-min-version", TEXT, "", "VersionTLS10 to VersionTLS13"),
-        _unserved("tls-sni-cert-key", CERTIFICATES, [], "certificates by server name"),
-        _unserved("permit-port-sharing", BOOLEAN, False, "let other processes use the port"),
-        _unserved("permit-address-sharing", BOOLEAN, False, "let other processes use the address"),
+        Flag("bind-address", IP, "0.0.0.0", "address of the secure port"),
+        Flag("secure-port", INTEGER, 10259, "port for HTTPS; 0 serves none"),
+        Flag("cert-dir", FILE, "", "directory to keep the self-signed certificate in"),
+        Flag("tls-cert-file", FILE, "", "the server's certificate; read again when it changes"),
+        Flag("tls-private-key-file", FILE, "", "the server's private key"),
+        Flag("tls-cipher-suites", LIST, [], "cipher suites of TLS 1.2, by their names in Go"),
+        Flag("tls-curve-preferences", INTEGERS, [], "the key exchange to offer: one CurveID of Go"),
+        Flag("tls-min-version", TEXT, "", "VersionTLS10 to VersionTLS13; VersionTLS12 if empty"),
         Flag(
-            "disable-http2-serving", BOOLEAN, False, "podium never serves HTTP/2", Effect.NO_EFFECT
+            "tls-sni-cert-key", CERTIFICATES, [],
+            "certificates by server name, such as a.crt,a.key:a.example.com",
+        ),
+        Flag("permit-port-sharing", BOOLEAN, False, "let other processes use the port"),
+        Flag(
+            "permit-address-sharing", BOOLEAN, False, "podium always sets SO_REUSEADDR",
+            Effect.NO_EFFECT,
         ),
         Flag(
-            "http2-max-streams-per-connection", INTEGER, 0, "podium never serves HTTP/2",
+            "disable-http2-serving", BOOLEAN, False, "podium serves HTTP/1.1 only", Effect.NO_EFFECT
+        ),
+        Flag(
+            "http2-max-streams-per-connection", INTEGER, 0, "podium serves HTTP/1.1 only",
             Effect.NO_EFFECT,
         ),
     ],
     "authentication": [
-        _unserved("authentication-kubeconfig", FILE, "", "server that authenticates requests"),
-        _unserved(
+        Flag("authentication-kubeconfig", FILE, "", "server that authenticates requests"),
+        Flag(
             "authentication-skip-lookup", BOOLEAN, False,
             "do not look up the authentication configuration in the cluster",
         ),
-        _unserved(
+        Flag(
             "authentication-token-webhook-cache-ttl", DURATION, 10.0,
             "how long to cache authenticated tokens",
         ),
-        _unserved(
+        Flag(
             "authentication-tolerate-lookup-failure", BOOLEAN, True,
             "start even if that configuration cannot be looked up",
         ),
-        _unserved("client-ca-file", FILE, "", "authority that signs client certificates"),
-        _unserved("requestheader-allowed-names", LIST, [], "proxies that may name users"),
-        _unserved(
+        Flag("client-ca-file", FILE, "", "authority that signs client certificates"),
+        Flag("requestheader-allowed-names", LIST, [], "proxies that may name users"),
+        Flag(
             "requestheader-client-ca-file", FILE, "", "authority that signs proxy certificates"
         ),
-        _unserved(
+        Flag(
             "requestheader-extra-headers-prefix", LIST, ["x-remote-extra-"],
             "prefix of headers with further user data",
         ),
-        _unserved(
+        Flag(
             "requestheader-group-headers", LIST, ["x-remote-group"],
             "headers with the user's groups",
         ),
-        _unserved("requestheader-uid-headers", LIST, [], "headers with the user's UID"),
-        _unserved(
+        Flag("requestheader-uid-headers", LIST, [], "headers with the user's UID"),
+        Flag(
             "requestheader-username-headers", LIST, ["x-remote-user"],
             "headers with the user's name",
         ),
     ],
     "authorization": [
-        _unserved("authorization-kubeconfig", FILE, "", "server that authorizes requests"),
-        _unserved(
+        Flag("authorization-kubeconfig", FILE, "", "server that authorizes requests"),
+        Flag(
             "authorization-always-allow-paths", LIST, _OPEN_PATHS,
             "paths that need no authorization",
         ),
-        _unserved(
+        Flag(
             "authorization-webhook-cache-authorized-ttl", DURATION, 10.0,
             "how long to cache that a request is allowed",
         ),
-        _unserved(
+        Flag(
             "authorization-webhook-cache-unauthorized-ttl", DURATION, 10.0,
             "how long to cache that a request is denied",
         ),
@@ -182,9 +189,9 @@ GROUPS: Final[Mapping[str, list[Flag]]] = {
         ),
         Flag("kube-api-qps", FLOAT, 50.0, "requests per second", Effect.FILE_DECIDES),
         Flag("kube-api-burst", INT32, 100, "requests at once", Effect.FILE_DECIDES),
-        Flag("profiling", BOOLEAN, True, "podium serves no profiles", Effect.FILE_DECIDES),
+        Flag("profiling", BOOLEAN, True, "serve /debug/pprof, /debug/flags", Effect.FILE_DECIDES),
         Flag(
-            "contention-profiling", BOOLEAN, True, "podium serves no profiles", Effect.FILE_DECIDES
+            "contention-profiling", BOOLEAN, True, "Python has no such profile", Effect.FILE_DECIDES
         ),
         Flag(
             "pod-max-in-unschedulable-pods-duration", DURATION, 300.0,
@@ -280,6 +287,10 @@ def add_scheduler(subparsers: Subparsers) -> None:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add every flag, for ``podium scheduler`` and for programs that call ``podium.main``."""
     add_plugin(parser)
+    add_watch_config(parser)
+    add_plain_http_port(parser)
+    add_serves_dashboard(parser)
+    add_tracing_config(parser)
     for title, flags in GROUPS.items():
         group = parser.add_argument_group(f"{title} flags", NOTES.get(title))
         for flag in flags:
@@ -352,6 +363,10 @@ class Given(Mapping[str, Any]):
     def log_lines(self) -> list[str]:
         """Return kube-scheduler's line about each flag, given or not, sorted by name."""
         return [f"FLAG: --{name}={self._quoted(name)}" for name in sorted(FLAGS)]
+
+    def shown(self) -> dict[str, str]:
+        """Return every flag, given or not, for ``/flagz``."""
+        return {name: FLAGS[name].type.logged(self.value(name)) for name in FLAGS}
 
     def _quoted(self, name: str) -> str:
         return json.dumps(FLAGS[name].type.logged(self.value(name)), ensure_ascii=False)

@@ -15,6 +15,7 @@ Requeue     when claims, classes, slices or nodes change.
 from __future__ import annotations
 
 from collections.abc import Coroutine, Hashable
+from functools import partial
 from typing import Any, ClassVar
 
 from podium import framework as fwk
@@ -29,13 +30,17 @@ from podium.plugins.dynamic_resources.binder import Binder, ClaimNotWritten
 from podium.plugins.dynamic_resources.filtering import Filtering
 from podium.plugins.dynamic_resources.hints import CLAIM_TOPIC, Hints
 from podium.plugins.dynamic_resources.pod_claims import NO_CLAIMS, PodClaims, check
-from podium.plugins.dynamic_resources.references import Unresolved, claims_of
+from podium.plugins.dynamic_resources.references import (
+    Unresolved,
+    claims_of,
+    owned_by_pod,
+)
 from podium.plugins.dynamic_resources.release import Releases
 from podium.plugins.dynamic_resources.waiting import PreparationWait
 
 NO_STATE = fwk.Status.error("not found")
 NO_ALLOCATION = fwk.Status.error("claim allocation not found for node")
-DEPENDS_ON_NOTHING = fwk.Dependencies()
+DEPENDENCIES_WITHOUT_CLAIMS = fwk.Dependencies(scores_alike=True)
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.LABELS, cluster=fwk.Aspect.DEVICES)
 DEPENDENCIES_OF_EXTENDED = fwk.Dependencies(
     node=fwk.Aspect.LABELS | fwk.Aspect.RESOURCES, cluster=fwk.Aspect.DEVICES
@@ -54,10 +59,18 @@ class DynamicResources(
 ):
     name = "DynamicResources"
     Args = DynamicResourcesArgs
-    watches: ClassVar[tuple[type[ApiObject], ...]] = (*DEVICE_KINDS, DeviceTaintRule)
+    # Parts of ``watches``: variants change one each.
+    taint_kinds: ClassVar[tuple[type[ApiObject], ...]] = (DeviceTaintRule,)
+    group_kinds: ClassVar[tuple[type[ApiObject], ...]] = ()
+    watches = (*DEVICE_KINDS, *taint_kinds)
+    binder: ClassVar[type[Binder]] = Binder
     # What PostFilter returns if the pod has no claims, and if no claim can be given back.
     status_without_claims: ClassVar[fwk.Status] = fwk.Status.unschedulable()
     status_without_help: ClassVar[fwk.Status] = fwk.Status.unschedulable()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.watches = (*DEVICE_KINDS, *cls.taint_kinds, *cls.group_kinds)
 
     def __init__(self, args: DynamicResourcesArgs, handle: fwk.Handle) -> None:
         self._handle = handle
@@ -65,11 +78,11 @@ class DynamicResources(
         self._provided = handle.devices.extended_resources
         self._classes = self._provided.classes  # by resource
         self._claims = handle.cluster.objects(ResourceClaim)
-        self._binder = Binder(handle)
+        self._binder = self.binder(handle)
         self._releases = Releases(handle)
         self._preparation = PreparationWait(handle, args.binding_timeout)
         self._filtering = Filtering(handle, args.filter_timeout, args.binding_timeout)
-        self._hints = Hints(self._claims.get)
+        self._hints = Hints(self._claims.get, self.owner_problem)
 
     def sign(self, pod: Pod) -> Hashable:
         if pod.spec.resource_claims or (self._classes and self._provided.requested_by(pod)):
@@ -79,13 +92,13 @@ class DynamicResources(
     def depends_on(self, pod: Pod) -> fwk.Dependencies:
         if self._provided.requested_by(pod):
             return DEPENDENCIES_OF_EXTENDED
-        return DEPENDENCIES if pod.spec.resource_claims else DEPENDS_ON_NOTHING
+        return DEPENDENCIES if pod.spec.resource_claims else DEPENDENCIES_WITHOUT_CLAIMS
 
     # --- PreEnqueue, PreFilter, Filter, PostFilter -----------------------------------------------
 
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         try:
-            claims_of(pod, self._claims.get)
+            claims_of(pod, self._claims.get, self.owner_problem)
         except Unresolved as problem:
             return fwk.Status.unresolvable(str(problem))
         return fwk.SUCCESS
@@ -93,20 +106,32 @@ class DynamicResources(
     def pre_filter(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Status | None:
         state.put(NO_CLAIMS)
         try:
-            named = claims_of(pod, self._claims.get)
+            named = claims_of(pod, self._claims.get, self.owner_problem)
         except Unresolved as problem:
             return fwk.Status.unresolvable(str(problem))
-        claims = PodClaims(named)
+        claims = self.pod_claims(pod, named)
         if self._provided.requested_by(pod):
             claims.has_extended = True
             known = self._devices.extended_claim_of(pod)
             claims.claims.append(known or extended.new_claim(pod))
         if not claims.claims:
             return fwk.skip()
-        status = check(claims, self._devices)
+        status = check(claims, self._devices, partial(self.shared_allocation, pod))
         if status.ok:
             state.put(claims)
         return status
+
+    def owner_problem(self, pod: Pod, claim: ResourceClaim) -> str:
+        """Return why a claim was not made for a pod; empty if it was."""
+        return owned_by_pod(pod, claim)
+
+    def pod_claims(self, pod: Pod, named: list[ResourceClaim]) -> PodClaims:
+        """Return the state of a pod that names these claims."""
+        return PodClaims(named)
+
+    def shared_allocation(self, pod: Pod, claim: ResourceClaim) -> AllocationResult | None:
+        """Return the allocation in flight of a claim if the pod may use it."""
+        return None
 
     def filter_all(self, state: fwk.CycleState, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
         claims = state.get(PodClaims)
@@ -159,7 +184,7 @@ class DynamicResources(
         allocations, claims.needs = found
         for index, allocation in zip(indexes, allocations, strict=True):
             claims.reserved[index] = allocation
-            self._devices.reserve(claims.claims[index], allocation)
+            self._devices.reserve(claims.claims[index], allocation, pod.uid)
         return None
 
     def allocation(
@@ -226,4 +251,4 @@ class ReportingDynamicResources(DynamicResources):
 class DynamicResourcesWithoutTaintRules(DynamicResources):
     """DynamicResources without the feature DRADeviceTaintRules."""
 
-    watches = DEVICE_KINDS
+    taint_kinds = ()

@@ -15,6 +15,7 @@ from podium.api.objects import (
     Pod,
     PodExtendedResourceClaimStatus,
     ResourceClaim,
+    ResourceClaimConsumerReference,
 )
 from podium.api.resource_claims import FINALIZER, consumer
 from podium.api.times import time_text
@@ -56,12 +57,15 @@ class Binder:
     async def bind(self, claims: PodClaims, pod: Pod, node_name: str) -> None:
         """Write what the pod has reserved; raise ``ClaimNotWritten`` when that fails."""
         for index, claim in enumerate(claims.claims):
-            if claim.is_reserved_for(pod.uid):
+            if self._is_reserved(claim, pod):
                 continue
             if claim is claims.extended:
                 await self._bind_extended(claims, index, pod, node_name)
             else:
-                self._settle(await self._bind(claims, index, pod))
+                self._settle(await self._bind(claims, index, pod), pod)
+
+    def _is_reserved(self, claim: ResourceClaim, pod: Pod) -> bool:
+        return claim.is_reserved_for(pod.uid)
 
     async def _bind_extended(self, claims: PodClaims, index: int, pod: Pod, node_name: str) -> None:
         """Create the claim for extended resources, write it, and name it in the pod's status."""
@@ -72,9 +76,9 @@ class Binder:
             if needs is None:
                 text = f"extended resource claim not found for node {node_name}"
                 raise ClaimNotWritten(text)
-            await self._create(claims, index, needs)
+            await self._create(claims, index, needs, pod)
         claim = await self._bind(claims, index, pod)
-        await self._shown(claim)
+        await self._shown(claim, pod)
         if needs is None or not needs.mappings:
             what = "ExtendedResourceClaimStatus"
             text = f"nil or empty request mappings, no update of pod {pod.key} {what}"
@@ -83,7 +87,7 @@ class Binder:
         writing = self._handle.client.set_extended_claim(pod, status)
         await _sent(writing, f"update pod {pod.key} ExtendedResourceClaimStatus")
 
-    async def _create(self, claims: PodClaims, index: int, needs: extended.Needs) -> None:
+    async def _create(self, claims: PodClaims, index: int, needs: extended.Needs, pod: Pod) -> None:
         in_memory = claims.claims[index]
         metadata = msgspec.structs.replace(in_memory.metadata, name="", uid="")
         wanted = extended.with_requests(in_memory, needs)
@@ -98,8 +102,8 @@ class Binder:
             raise
         self._handle.metrics.claim_created("success")
         claims.claims[index] = created
-        self._devices.reserve(created, claims.reserved[index])
-        self._devices.settle(in_memory.uid)
+        self._devices.reserve(created, claims.reserved[index], pod.uid)
+        self._devices.settle(in_memory.uid, pod.uid)
 
     async def _bind(self, claims: PodClaims, index: int, pod: Pod) -> ResourceClaim:
         """Write the allocation, if there is one, and the reservation; on a conflict try again."""
@@ -133,35 +137,35 @@ class Binder:
         known = self._handle.cluster.objects(ResourceClaim).get(claim.key)
         return claim if known is None or known.uid != claim.uid else known
 
-    def _settle(self, written: ResourceClaim) -> None:
-        """Store a claim with its allocation, which is not in flight any more."""
+    def _settle(self, written: ResourceClaim, pod: Pod) -> None:
+        """Store a claim with its allocation, which is not in flight for the pod any more."""
         self._handle.cluster.learn(written)
-        self._devices.settle(written.uid)
+        self._devices.settle(written.uid, pod.uid)
 
-    async def _shown(self, written: ResourceClaim) -> None:
+    async def _shown(self, written: ResourceClaim, pod: Pod) -> None:
         """Wait until the watch has shown a new claim. Until then its allocation is in flight."""
         clock = self._handle.clock
         end = clock.now() + SHOWN_SECONDS
         while not self._handle.cluster.learn(written) and clock.now() < end:
             await sleep(clock, LOOK_SECONDS)
-        self._devices.settle(written.uid)
+        self._devices.settle(written.uid, pod.uid)
 
     async def _write(
         self, claims: PodClaims, index: int, claim: ResourceClaim, pod: Pod
     ) -> ResourceClaim:
         if claim.is_terminating:
             raise ClaimNotWritten(f"claim {claim.key} got deleted in the meantime")
-        allocation = claims.reserved.get(index)
+        allocation = self._to_write(claims.reserved.get(index), claim)
+        for_group = claims.for_group if index in claims.of_group else None
+        user = for_group or consumer(pod)
         if allocation is None:
-            writing = self._handle.client.patch_claim_status(claim, self._status(claim, None, pod))
+            writing = self._handle.client.patch_claim_status(claim, self._status(claim, None, user))
             return await _sent(writing, f"add reservation to claim {claim.key}")
-        if claim.status.allocation is not None:
-            raise ClaimNotWritten(f"claim {claim.key} got allocated elsewhere in the meantime")
         if FINALIZER not in claim.metadata.finalizers:
             finalizers = (*claim.metadata.finalizers, FINALIZER)
             adding = self._handle.client.set_finalizers(claim, finalizers)
             claim = await _sent(adding, f"add finalizer to claim {claim.key}")
-        status = self._status(claim, allocation, pod)
+        status = self._status(claim, allocation, user)
         claims.in_doubt.add(index)  # until there is a clear answer, it may have been written
         try:
             written = await self._handle.client.patch_claim_status(claim, status)
@@ -173,11 +177,22 @@ class Binder:
         claims.in_doubt.discard(index)
         return written
 
+    def _to_write(
+        self, reserved: AllocationResult | None, claim: ResourceClaim
+    ) -> AllocationResult | None:
+        """Return the allocation that must be written; the claim must not have one then."""
+        if reserved is not None and claim.status.allocation is not None:
+            raise ClaimNotWritten(f"claim {claim.key} got allocated elsewhere in the meantime")
+        return reserved
+
     def _status(
-        self, claim: ResourceClaim, allocation: AllocationResult | None, pod: Pod
+        self,
+        claim: ResourceClaim,
+        allocation: AllocationResult | None,
+        user: ResourceClaimConsumerReference,
     ) -> dict[str, object]:
         """Return the fields of the claim's status that change."""
-        reserved_for = [*claim.status.reserved_for, consumer(pod)]
+        reserved_for = [*claim.status.reserved_for, user]
         status: dict[str, object] = {"reservedFor": reserved_for}
         wanted = allocation or claim.status.allocation
         if self._has_conditions:
@@ -190,6 +205,40 @@ class Binder:
         if wanted is not claim.status.allocation:
             status["allocation"] = wanted
         return status
+
+
+class GroupBinder(Binder):
+    """Writes claims that members of a pod group share: the first one writes the allocation.
+
+    In kube-scheduler the others fail once, if they are written at the same time.
+    """
+
+    def _to_write(
+        self, reserved: AllocationResult | None, claim: ResourceClaim
+    ) -> AllocationResult | None:
+        written = claim.status.allocation
+        if reserved is not None and written is not None:
+            stamp = reserved.allocation_timestamp
+            if msgspec.structs.replace(written, allocation_timestamp=stamp) == reserved:
+                return None
+        return super()._to_write(reserved, claim)
+
+
+class WorkloadBinder(GroupBinder):
+    """Writes claims of whole groups: the first member reserves one for all of them."""
+
+    def _is_reserved(self, claim: ResourceClaim, pod: Pod) -> bool:
+        name = pod.group_key.rpartition("/")[2]
+        for_group = bool(name) and claim.is_reserved_for_group(name)
+        return for_group or super()._is_reserved(claim, pod)
+
+    async def _bind_in_turn(self, claims: PodClaims, index: int, pod: Pod) -> ResourceClaim:
+        claim = self._newest(claims.claims[index])
+        must_write = self._to_write(claims.reserved.get(index), claim) is not None
+        if must_write or not self._is_reserved(claim, pod):
+            return await super()._bind_in_turn(claims, index, pod)
+        claims.claims[index] = claim  # another member has written it meanwhile
+        return claim
 
 
 async def _sent(request: Awaitable[T], what: str) -> T:

@@ -9,6 +9,7 @@ from podium.api.resource_claims import claim_keys
 from podium.framework.events import Topic
 from podium.plugins.dynamic_resources.references import (
     FindClaim,
+    OwnerProblem,
     Unresolved,
     can_be_resolved,
     claims_of,
@@ -34,15 +35,16 @@ CLAIM_TOPIC: Final = Topic(_concerned_claim, _claims_that_concern)
 class Hints:
     """The hints of the plugin. The cluster has changed already when they are asked."""
 
-    def __init__(self, find: FindClaim) -> None:
+    def __init__(self, find: FindClaim, owner_problem: OwnerProblem) -> None:
         self._find = find
+        self._owner_problem = owner_problem
 
     def claim_helps(self, pod: Pod, old: ResourceClaim | None, new: ResourceClaim | None) -> bool:
         """Return whether a change of a claim frees devices, or is about a claim of the pod."""
         if new is None:
             return old is not None and old.status.allocation is not None
         try:
-            claims = claims_of(pod, self._find)
+            claims = claims_of(pod, self._find, self._owner_problem)
         except Unresolved:
             return False
         if old is not None and old.status.allocation is not None and new.status.allocation is None:
@@ -52,4 +54,4 @@ class Hints:
 
     def claims_were_made(self, pod: Pod, old: Pod | None, new: Pod) -> bool:
         """Return whether the pod itself has changed, and all of its claims exist now."""
-        return new.uid == pod.uid and can_be_resolved(new, self._find)
+        return new.uid == pod.uid and can_be_resolved(new, self._find, self._owner_problem)

@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from podium import framework as fwk
 from podium.api.objects import (
     AllocationResult,
     DeviceClass,
     DeviceRequest,
     ResourceClaim,
+    ResourceClaimConsumerReference,
 )
 from podium.api.selectors import NodeSelectorMatcher, node_selector
 from podium.errors import InvalidSelector
 from podium.framework.cluster_devices import ClusterDevices
 from podium.plugins.dynamic_resources.extended import Needs
 
+Share = Callable[[ResourceClaim], AllocationResult | None]
 FindClass = Callable[[str], DeviceClass | None]
 PRIORITIZED_LIST = "has subrequests, but the DRAPrioritizedList feature is disabled"
 
@@ -36,6 +40,9 @@ class PodClaims:
     cannot be used on some node. Reserve fills in ``reserved``, by the index of the claim, and
     ``needs``, what the claim for extended resources asks for on the node. ``in_doubt`` has the
     indexes of claims whose allocation may have been written: the API gave no clear answer.
+    ``shared`` has the indexes of claims whose allocation is in flight for other members of the
+    pod's group; here they look as if it were written already. ``of_group`` has the indexes of
+    claims that are to be reserved ``for_group``, and not for the pod.
     """
 
     claims: list[ResourceClaim] = field(default_factory=list)
@@ -46,6 +53,9 @@ class PodClaims:
     needs: Needs | None = None
     reserved: dict[int, AllocationResult] = field(default_factory=dict)
     in_doubt: set[int] = field(default_factory=set)
+    shared: set[int] = field(default_factory=set)
+    of_group: frozenset[int] = frozenset()
+    for_group: ResourceClaimConsumerReference | None = None
 
     @property
     def extended(self) -> ResourceClaim | None:
@@ -65,18 +75,23 @@ class PodClaims:
     @property
     def deallocatable(self) -> Iterator[ResourceClaim]:
         """The claims that some node cannot use, without the one for extended resources."""
-        return (self.claims[at] for at in sorted(self.unavailable) if at < len(self.named))
+        found = sorted(self.unavailable - self.shared)
+        return (self.claims[at] for at in found if at < len(self.named))
 
 
 NO_CLAIMS: Final = PodClaims()
 
 
-def check(claims: PodClaims, devices: ClusterDevices) -> fwk.Status:
+def check(claims: PodClaims, devices: ClusterDevices, share: Share) -> fwk.Status:
     """Return why the claims cannot be used on any node; success if they may be.
 
-    It notes on which nodes the allocated ones can be used.
+    It notes on which nodes the allocated ones can be used. ``share`` returns the allocation in
+    flight of a claim if the pod may use it.
     """
     for index, claim in enumerate(claims.claims):
+        if claim.status.allocation is None and (pending := share(claim)) is not None:
+            claim = claims.claims[index] = _with_allocation(claim, pending)
+            claims.shared.add(index)
         if claim.status.allocation is not None:
             try:
                 reach = reach_of(claim)
@@ -94,6 +109,11 @@ def check(claims: PodClaims, devices: ClusterDevices) -> fwk.Status:
             if not status.ok:
                 return status
     return fwk.SUCCESS
+
+
+def _with_allocation(claim: ResourceClaim, allocation: AllocationResult) -> ResourceClaim:
+    status = msgspec.structs.replace(claim.status, allocation=allocation)
+    return msgspec.structs.replace(claim, status=status)
 
 
 def problem_of(claim: ResourceClaim, find: FindClass, *, prioritized_list: bool) -> fwk.Status:

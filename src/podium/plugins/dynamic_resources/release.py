@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from podium import framework as fwk
-from podium.api.objects import Pod, ResourceClaim
+from podium.api.objects import Pod, PodGroup, ResourceClaim
 from podium.api.resource_claims import FINALIZER
 from podium.clock import sleep
 from podium.errors import ApiError, Conflict, NotFound
@@ -36,7 +36,7 @@ class Releases:
             if index in claims.in_doubt:
                 self._handle.spawn(f"write of claim {claim.key}", self._check_write(claim, pod))
             else:
-                self._devices.settle(claim.uid)
+                self._devices.settle(claim.uid, pod.uid)
 
     def written(self, claims: PodClaims, pod: Pod) -> list[ResourceClaim]:
         """Return the claims that are reserved for the pod in the API, and those made for it."""
@@ -72,7 +72,7 @@ class Releases:
                 if current.uid == claim.uid:
                     self._handle.cluster.learn(current)
                 break
-        self._devices.settle(claim.uid)
+        self._devices.settle(claim.uid, pod.uid)
         self._handle.activate([pod])  # it was refused meanwhile, as its claim was in flight
 
     # --- PostFilter ------------------------------------------------------------------------------
@@ -96,6 +96,20 @@ class Releases:
         except ApiError as fault:
             self._handle.log.warning(
                 "cannot deallocate a claim; the pod is tried again when the claim changes",
+                claim=claim.key,
+                err=str(fault),
+            )
+        else:
+            self._handle.cluster.learn(left)
+
+    async def remove_group(self, claim: ResourceClaim, group: PodGroup) -> None:
+        """Let a claim be no longer reserved for a group."""
+        try:
+            left = await self._handle.client.remove_consumer(claim, group.uid)
+        except ApiError as fault:
+            self._handle.log.warning(
+                "cannot remove the reservation of a pod group from a claim; its next attempt does",
+                podGroup=group.key,
                 claim=claim.key,
                 err=str(fault),
             )

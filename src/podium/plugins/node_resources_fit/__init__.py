@@ -160,9 +160,10 @@ class NodeResourcesFit(
         """Return whether a pod may fit on a node that now has more room.
 
         Asked for a pod that has a nominated node, where its victims are leaving: it does not
-        preempt again, so that only room for all that it needs helps it elsewhere.
+        preempt again, so that only room for all that it needs helps it elsewhere. A member of a
+        group does not wait for its own node alone, but until all members have room.
         """
-        if pod.nominated_node_name in ("", node_name):
+        if pod.group_key or pod.nominated_node_name in ("", node_name):
             return True
         node = self.cluster.node(node_name)
         if node is None:

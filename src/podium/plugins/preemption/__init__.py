@@ -8,15 +8,17 @@ Requeue     never: the plugins that rejected the pod decide when it is tried aga
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import ClassVar
 
 from podium import framework as fwk
+from podium.api.meta import ApiObject
 from podium.api.objects import Node, Pod, PodDisruptionBudget
 from podium.errors import PodiumError
 from podium.framework.args import invalid, outside
 from podium.framework.preemption import Evicting, PostFilterAnswer
 from podium.plugins.preemption.budgets import Budgets, ExhaustiveBudgets
+from podium.plugins.preemption.candidates import DryRun
 from podium.plugins.preemption.evaluator import Evaluator
 from podium.plugins.preemption.eviction import Evictions, NotActivatingEvictions
 
@@ -26,9 +28,11 @@ NO_CANDIDATE = fwk.Status.unschedulable("preemption: no candidate node for preem
 
 class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueExtensions):
     name = "DefaultPreemption"
-    watches = (PodDisruptionBudget,)
+    watches: ClassVar[Sequence[type[ApiObject]]] = (PodDisruptionBudget,)
     budgets: ClassVar[type[Budgets]] = Budgets
+    dry_run: ClassVar[type[DryRun]] = DryRun
     evictions: ClassVar[type[Evictions]] = Evictions
+    waits_for_evictions: ClassVar[bool] = False  # in the cycle
 
     class Args(fwk.Args, frozen=True, rename="camel"):
         min_candidate_nodes_percentage: int = 10
@@ -43,11 +47,12 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
             args.min_candidate_nodes_percentage,
             args.min_candidate_nodes_absolute,
             self.budgets,
+            self.dry_run,
         )
         self._evictions = self.evictions(handle)
 
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
-        return HELD if self._evictions.holds(pod) else fwk.SUCCESS
+        return HELD if self._evictions.holds(pod.uid) else fwk.SUCCESS
 
     def held(self) -> Collection[str]:
         return self._evictions.held()
@@ -67,7 +72,7 @@ class DefaultPreemption(fwk.PreEnqueuePlugin, fwk.PreemptionPlugin, fwk.EnqueueE
     def take(self, pod: Pod, candidate: fwk.Candidate) -> PostFilterAnswer | Evicting:
         """Evict the victims of this candidate."""
         self._evictions.start(pod, candidate)
-        return fwk.Nominate(candidate.node), self.success(candidate)
+        return nomination(candidate), self.success(candidate)
 
     def success(self, candidate: fwk.Candidate) -> fwk.Status:
         """Return the status of a preemption, which users see in the pod's message."""
@@ -88,6 +93,8 @@ class SynchronousPreemption(DefaultPreemption):
     nothing to hold back.
     """
 
+    waits_for_evictions = True
+
     def pre_enqueue(self, pod: Pod) -> fwk.Status:
         return fwk.SUCCESS
 
@@ -102,7 +109,7 @@ class SynchronousPreemption(DefaultPreemption):
             await self._evictions.carry_out(pod, candidate)
         except PodiumError as fault:
             return None, fwk.Status.error(f"preemption: {fault}")
-        return fwk.Nominate(candidate.node), self.success(candidate)
+        return nomination(candidate), self.success(candidate)
 
     def events_to_register(self) -> list[fwk.Registration]:
         return []
@@ -125,6 +132,10 @@ class NotActivatingPreemption(DefaultPreemption):
     """DefaultPreemption as of 1.36, which leaves it to events to wake the pod."""
 
     evictions = NotActivatingEvictions
+
+
+def nomination(candidate: fwk.Candidate) -> fwk.Nominate:
+    return fwk.Nominate(candidate.node, tuple(info.pod.key for info in candidate.victims))
 
 
 def a_victim_left(pod: Pod, old: Node | Pod | None, new: Node | Pod | None) -> bool:

@@ -40,10 +40,10 @@ class Budgets:
                 continue
             if row != last:
                 left, last = {}, row
-            violates[position] = self._overdraws(info, left)
+            violates[position] = self.overdraws(info, left)
         return violates
 
-    def _overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
+    def overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
         """Subtract the pod from its budgets in ``left``; return whether one is overdrawn.
 
         The first one that is overdrawn ends it: the remaining budgets keep what they have.
@@ -80,7 +80,7 @@ class Budgets:
 class ExhaustiveBudgets(Budgets):
     """Budgets as of 1.36: a pod uses up all of its budgets, also if one is overdrawn."""
 
-    def _overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
+    def overdraws(self, info: fwk.PodInfo, left: dict[str, int]) -> bool:
         return min(self._subtract(info.pod, left), default=0) < 0
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from podium import framework as fwk
 from podium.api.objects import Pod
 from podium.framework.answers import AttemptFailed
+from podium.framework.diagnosis import count_reasons
 from podium.framework.profile import refusals
 from podium.plugins.preemption.budgets import Budgets
 from podium.plugins.preemption.pool import Pool
@@ -113,12 +114,12 @@ class DryRun:
         rows = rows[~refusals(statuses)]
         pool = self._pool(rows)
         spared = spared_by_filters(trial, pool)
-        self._count(statuses)
+        self.reasons.update(count_reasons(statuses))
         return self._candidates(rows, pool, spared)
 
     def _filtered(self, rows: RowNumbers) -> None:
         """Count why these rows are refused without pods of lower priority."""
-        self._count(self._without_lower(rows)[1])
+        self.reasons.update(count_reasons(self._without_lower(rows)[1]))
 
     def _pool(self, rows: RowNumbers) -> Pool:
         lower = self._handle.cluster.pods_below(self._pod.priority, rows)
@@ -137,13 +138,6 @@ class DryRun:
             self._handle.remove_pods(state, self._pod, removed)
         statuses = self._handle.run_filters(state, self._pod, nodes)
         return DryRunCluster(self._handle, self._pod, state, overlay), statuses
-
-    def _count(self, statuses: fwk.Statuses) -> None:
-        sizes = np.bincount(statuses.index, minlength=len(statuses.values)).tolist()
-        for status, size in zip(statuses.values, sizes, strict=True):
-            if size and not status.ok:
-                for reason in status.reasons:
-                    self.reasons[reason] += size
 
     def _candidates(
         self, rows: RowNumbers, pool: Pool, spared: NDArray[np.bool_]

@@ -41,6 +41,7 @@ class Evaluator:
     percentage: int = 10
     absolute: int = 100
     budgets: type[Budgets] = Budgets
+    dry_run: type[DryRun] = DryRun
 
     def evaluate(self, state: fwk.CycleState, pod: Pod, statuses: fwk.NodeStatuses) -> Evaluation:
         """Find candidates for this pod, given the status of every node."""
@@ -79,15 +80,13 @@ class Evaluator:
         node = self.handle.cluster.node(pod.nominated_node_name)
         if node is None or statuses.of(node).code is fwk.Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return ""
-        leaving = any(
-            info.priority < pod.priority and _is_preempted(info.pod) for info in node.pods
-        )
+        leaving = any(info.priority < pod.priority and is_preempted(info.pod) for info in node.pods)
         return TERMINATING if leaving else ""
 
     def _search(self, state: fwk.CycleState, pod: Pod, rows: NDArray[np.intp]) -> _Search:
         enough = min(len(rows), max(len(rows) * self.percentage // 100, self.absolute))
         budgets = self.budgets(self.handle.cluster.objects(PodDisruptionBudget))
-        search = _Search(DryRun(self.handle, state, pod, budgets), enough)
+        search = _Search(self.dry_run(self.handle, state, pod, budgets), enough)
         rows = search.dry_run.promising(_rotated(rows, pod))
         factor = 1
         while len(rows) and not search.is_over:
@@ -169,7 +168,7 @@ def _rotated(rows: NDArray[np.intp], pod: Pod) -> NDArray[np.intp]:
     return np.concatenate((rows[start:], rows[:start]))
 
 
-def _is_preempted(pod: Pod) -> bool:
+def is_preempted(pod: Pod) -> bool:
     """Return whether the pod is terminating because of an earlier preemption."""
     if not pod.is_terminating:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -19,7 +19,7 @@ Violated budgets, the highest priority, the sum of priorities, the number of vic
 negated start of the first victim: the latest start is best.
 """
 
-_PRIORITY_OFFSET = 1 << 31  # makes negative priorities positive, so that fewer victims sum to less
+PRIORITY_OFFSET = 1 << 31  # makes negative priorities positive, so that fewer victims sum to less
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class CandidateColumns:
         ranks = (
             np.add.reduceat(breaking.astype(np.int64), firsts),
             priorities[firsts],
-            np.add.reduceat(priorities, firsts) + _PRIORITY_OFFSET * counts,
+            np.add.reduceat(priorities, firsts) + PRIORITY_OFFSET * counts,
             counts,
             -victims.starts[firsts],
         )
@@ -80,9 +80,10 @@ class RankedCandidates(Sequence[fwk.Candidate]):
         self._rows: list[int] = np.concatenate([part.rows[at] for part, at in parts]).tolist()
         self.ranks: Ranks = np.concatenate([part.ranks[:, at] for part, at in parts], axis=1)
 
-    def node(self, index: int) -> str:
-        """Return the name of a candidate's node."""
-        return self._names[self._rows[index]]
+    def nodes(self, indices: Iterable[int]) -> list[str]:
+        """Return the names of the nodes of these candidates."""
+        names, rows = self._names, self._rows
+        return [names[rows[index]] for index in indices]
 
     @overload
     def __getitem__(self, index: int) -> fwk.Candidate: ...
@@ -93,7 +94,7 @@ class RankedCandidates(Sequence[fwk.Candidate]):
             return [self[each] for each in range(*index.indices(len(self)))]
         part, position = self._find(range(len(self))[index])
         victims, violations = part.victims_of(position), part.violations_of(position)
-        return fwk.Candidate(self.node(index), victims, violations)
+        return fwk.Candidate(self._names[self._rows[index]], victims, violations)
 
     def _find(self, index: int) -> tuple[CandidateColumns, int]:
         """Return the part that a candidate belongs to, and its position there."""
@@ -110,14 +111,14 @@ class RankedCandidates(Sequence[fwk.Candidate]):
 def best(candidates: fwk.Candidates, now: int) -> list[int]:
     """Return the indices of the candidates that tie for the best, in the order of node names."""
     if isinstance(candidates, RankedCandidates):
-        tied, node = _lowest(candidates.ranks), candidates.node
+        tied = _lowest(candidates.ranks).tolist()
+        names = candidates.nodes(tied)
     elif candidates:  # an extender has changed them
-        tied, node = _lowest(_ranks_of(candidates, now)), lambda index: candidates[index].node
+        tied = _lowest(_ranks_of(candidates, now)).tolist()
+        names = [candidates[index].node for index in tied]
     else:
         return []
-    names = [(node(index), index) for index in tied.tolist()]
-    names.sort()
-    return [index for _, index in names]
+    return [tied[at] for at in sorted(range(len(tied)), key=names.__getitem__)]
 
 
 def _lowest(ranks: Ranks) -> NDArray[np.intp]:
@@ -136,7 +137,7 @@ def _ranks_of(candidates: fwk.Candidates, now: int) -> Ranks:
 
 def _ranks(candidate: fwk.Candidate, now: int) -> tuple[int, int, int, int, int]:
     priorities = [info.priority for info in candidate.victims]
-    weight = sum(priorities) + _PRIORITY_OFFSET * len(priorities)
+    weight = sum(priorities) + PRIORITY_OFFSET * len(priorities)
     earliest = min(
         info.started(now) for info in candidate.victims if info.priority == priorities[0]
     )

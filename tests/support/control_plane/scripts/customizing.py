@@ -127,7 +127,7 @@ _OPEN = {"x-kubernetes-preserve-unknown-fields": True}
 
 def wait_until_established(ask, path):
     collection, _, name = path.rpartition("/")
-    selected = f"watch=1&fieldSelector=metadata.name%3D{name}"
+    selected = f"fieldSelector=metadata.name%3D{name}"
     ask.side.wait_for(f"{collection}?{selected}", _is_established)
 
 

@@ -76,6 +76,16 @@ def _placement(spec: Json, path: str) -> Causes:
             yield statuses.bad_value(where, name, problem)
         if name in gates[:index]:
             yield statuses.duplicate(where, name)
+    if (group := spec.get("schedulingGroup")) is not None:
+        yield from _group(group.get("podGroupName"), f"{path}.schedulingGroup.podGroupName")
+
+
+def _group(name: str | None, path: str) -> Causes:
+    if name is None:
+        yield statuses.bad_value(path, None, "must specify one of: `podGroupName`")
+        return
+    for problem in subdomain_problems(name):
+        yield statuses.bad_value(path, name, problem)
 
 
 def pod_update_causes(old: Json, new: Json) -> Causes:

@@ -1,0 +1,1 @@
+"""Replays of traces: arrivals and departures of pods on a virtual clock."""

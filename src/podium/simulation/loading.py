@@ -1,0 +1,40 @@
+"""The objects of a snapshot, in the order in which a simulation takes them."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from podium.api.meta import ApiObject
+from podium.api.objects import Pod
+from podium.simulation.admission import Admission
+from podium.simulation.kinds import Json, seen
+from podium.simulation.replacing import stays_with_node
+from podium.snapshot import Snapshot
+
+
+def objects_of(
+    taken: Snapshot, admission: Admission, *, reschedule: bool
+) -> list[ApiObject | Json]:
+    """Return the objects by their creation. With ``reschedule`` pods leave their nodes."""
+    objects = [
+        admission.observed(f"{name.group}/{name.kind}" if name.group else name.kind, raw)
+        for name, raws in taken.objects.items()
+        for raw in raws
+    ]
+    objects.sort(key=_created)
+    return [_off_its_node(each) for each in objects] if reschedule else objects
+
+
+def _created(given: ApiObject | Json) -> str:
+    """Return when an object was created; new ones come last."""
+    return given.metadata.creation_timestamp if isinstance(given, ApiObject) else "~"
+
+
+def _off_its_node(given: ApiObject | Json) -> ApiObject | Json:
+    """Return a pod that has a node without it, unless it stays with its node."""
+    if not isinstance(given, Pod) or not given.node_name:
+        return given
+    if stays_with_node(given) or seen(given) is None:
+        return given
+    status = replace(given.status, phase="Pending", start_time="", nominated_node_name="")
+    return replace(given, spec=replace(given.spec, node_name=""), status=status)

@@ -1,0 +1,194 @@
+"""podium's own format of snapshots: gzip of JSON lines.
+
+The first line describes the snapshot, each further line is one object, and the last line counts
+them, so that a file that was cut short is recognized. ``zcat FILE | jq`` reads it, too.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from podium import files
+from podium.api.codec import UNREADABLE
+from podium.api.times import parse_time
+from podium.errors import InvalidSnapshot, InvalidTime, PodiumError
+from podium.snapshot.model import Json, KindName, Missing, Snapshot
+
+API_VERSION: Final = "podium.dev/v1"
+KIND: Final = "Snapshot"
+GROUP: Final = "podium.dev/"  # the API group of the format, in every version
+_START: Final = b'{"apiVersion":"podium.dev/'  # what this podium's headers start with
+_MAX_HEADER: Final = 16 << 20
+
+_LEVEL: Final = 3  # twice as fast as the usual 6 for files that are a tenth larger
+
+
+class _Header(msgspec.Struct, rename="camel", omit_defaults=True):
+    api_version: str
+    kind: str
+    source: str = ""
+    taken_at: str = ""
+    server_version: str = ""
+    resource_version: str = ""
+    is_anonymized: bool = False
+    configuration: Json | None = None
+    missing: tuple[Missing, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _End(msgspec.Struct):
+    objects: int
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+
+
+class _Type(msgspec.Struct, rename="camel"):
+    """What every line but the first must be: an object with a name, or the end."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: Named | None = None
+    end: _End | None = None
+
+
+class Named(msgspec.Struct):
+    """Metadata with a name."""
+
+    name: str
+
+
+_DECODE_VERSION: Final = msgspec.json.Decoder(_Version).decode
+_DECODE_HEADER: Final = msgspec.json.Decoder(_Header).decode
+_DECODE_TYPE: Final = msgspec.json.Decoder(_Type).decode
+
+
+def write(snapshot: Snapshot, path: Path) -> int:
+    """Write the file, replacing an older one only when it is whole. Return its size in bytes.
+
+    It shows what runs in a cluster: only the user may read it.
+    """
+    try:
+        with files.replacing(path) as raw:
+            with gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as file:
+                for line in _lines(snapshot):
+                    file.write(line + b"\n")
+            return raw.tell()
+    except PodiumError as error:
+        raise PodiumError(f"{path}: {error}") from error
+
+
+def _lines(snapshot: Snapshot) -> Iterator[bytes]:
+    header = _Header(
+        API_VERSION,
+        KIND,
+        snapshot.source,
+        snapshot.taken_at,
+        snapshot.server_version,
+        snapshot.resource_version,
+        snapshot.is_anonymized,
+        snapshot.configuration,
+        snapshot.missing,
+        snapshot.notes,
+    )
+    yield msgspec.json.encode(header)
+    for found in snapshot.objects.values():
+        yield from found
+    yield msgspec.json.encode({"end": _End(len(snapshot))})
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether the first line is a header of this format, of any version and however it is spaced.
+
+    One that cannot be read is taken for a damaged header if it starts as this podium writes it.
+    """
+    line = data[: _MAX_HEADER + 1].partition(b"\n")[0]
+    if len(line) > _MAX_HEADER:
+        return False
+    try:
+        return _DECODE_VERSION(line).api_version.startswith(GROUP)
+    except UNREADABLE:
+        return line.startswith(_START)
+
+
+def check_version(version: str, kind: str, source: str) -> None:
+    """Raise ``InvalidSnapshot`` unless this podium reads such a file."""
+    if kind != KIND:
+        raise InvalidSnapshot(source, f"{version}, kind {kind!r:.40}: not a snapshot")
+    if version != API_VERSION:
+        raise InvalidSnapshot(
+            source,
+            f"a {KIND} of version {version:.40}, but this podium reads {API_VERSION}: update "
+            "podium, or save the snapshot again with this one",
+        )
+
+
+def parse(data: bytes, source: str) -> Snapshot:
+    """Read the decompressed text of a file in this format."""
+    end = data.find(b"\n")
+    first = data if end < 0 else data[:end]
+    header = _header(first, source)
+    # Splitting all of it saves a copy of everything behind the header.
+    lines = data.splitlines()[len(first.splitlines()) :]
+    objects = _objects(lines, source)
+    return Snapshot(
+        objects,
+        header.source,
+        header.taken_at,
+        header.server_version,
+        header.resource_version,
+        header.configuration,
+        header.missing,
+        header.notes,
+        header.is_anonymized,
+    )
+
+
+def _header(line: bytes, source: str) -> _Header:
+    try:
+        version = _DECODE_VERSION(line)
+        check_version(version.api_version, version.kind, source)
+        header = _DECODE_HEADER(line)
+        if header.taken_at:
+            parse_time(header.taken_at)
+        return header
+    except (*UNREADABLE, InvalidTime) as error:
+        raise InvalidSnapshot(source, f"line 1 is not a header of a snapshot: {error}") from error
+
+
+def _objects(lines: Iterable[bytes], source: str) -> Mapping[KindName, tuple[bytes, ...]]:
+    found: dict[KindName, list[bytes]] = defaultdict(list)
+    end: _End | None = None
+    for number, line in enumerate(lines, start=2):
+        if end is not None:
+            raise InvalidSnapshot(source, f"line {number}: nothing may follow the end")
+        name, end = _type_of(line, number, source)
+        if end is None:
+            found[name].append(line)
+    count = sum(map(len, found.values()))
+    if end is None or end.objects != count:
+        raise InvalidSnapshot(source, f"cut short after {count} objects: save or copy it again")
+    return {name: tuple(lines) for name, lines in found.items()}
+
+
+def _type_of(line: bytes, number: int, source: str) -> tuple[KindName, _End | None]:
+    try:
+        found = _DECODE_TYPE(line)
+    except UNREADABLE as error:
+        if "truncated" in str(error):
+            text = f"cut short in line {number}: save or copy it again"
+            raise InvalidSnapshot(source, text) from error
+        raise InvalidSnapshot(source, f"line {number} is not an API object: {error}") from error
+    if found.end is None and not (found.api_version and found.kind and found.metadata):
+        raise InvalidSnapshot(
+            source, f"line {number} is not an API object: apiVersion, kind or metadata is missing"
+        )
+    return KindName(found.api_version, found.kind), found.end
