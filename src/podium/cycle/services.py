@@ -21,11 +21,13 @@ from podium.framework.dependencies import EVERYTHING
 from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics, PodHandler
 from podium.framework.nominated import filter_with_nominated
 from podium.framework.nominator import Nominator
-from podium.framework.plugin import Point, Scores, Statuses
+from podium.framework.plugin import Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
+from podium.framework.points import Point
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.resource_filter import Room
+from podium.framework.scores import Scores
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger, get_logger
 from podium.state.cluster import ClusterState

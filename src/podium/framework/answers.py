@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.framework.calls import fault_of, source_of
-from podium.framework.plugin import FilterPlugin, Plugin, ScorePlugin, Scores, Statuses
-from podium.framework.scores import uniform_value
+from podium.framework.plugin import FilterPlugin, Plugin, ScorePlugin, Statuses
+from podium.framework.scores import Scores, uniform_value
 from podium.framework.status import SUCCESS, Status, as_status
 from podium.logs import get_logger
 from podium.state.column import Column

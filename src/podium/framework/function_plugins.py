@@ -26,11 +26,9 @@ from podium.framework.plugin import (
     PreBindPlugin,
     PreEnqueuePlugin,
     ScorePlugin,
-    Scores,
     Statuses,
-    as_score,
-    as_score_array,
 )
+from podium.framework.scores import Scores, as_score, as_score_array
 from podium.framework.status import SUCCESS, Status, Wait
 from podium.state.aspects import Aspect
 from podium.state.column import Column

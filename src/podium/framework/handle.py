@@ -27,9 +27,11 @@ from podium.clock import Clock
 from podium.framework.cluster_devices import ClusterDevices
 from podium.framework.cycle_state import CycleState
 from podium.framework.nominator import Nominator
-from podium.framework.plugin import Point, Scores, Statuses
+from podium.framework.plugin import Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
+from podium.framework.points import Point
 from podium.framework.resource_filter import Room
+from podium.framework.scores import Scores
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger
 from podium.state.cluster_view import ClusterView

@@ -12,7 +12,8 @@ from podium.framework.args import Args, NoArgs
 from podium.framework.calls import FAULTS, source_of
 from podium.framework.declared_kinds import PluginHandle
 from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
-from podium.framework.plugin import Plugin, Point, close, points_of
+from podium.framework.plugin import Plugin, close
+from podium.framework.points import Point, points_of
 from podium.framework.status import text_of
 from podium.release import LATEST, Release
 
