@@ -10,6 +10,7 @@ from podium.api.meta import ApiObject, Condition, HashedValue, Int64, Value
 POD_GROUP = "podgroup"
 COMPOSITE_POD_GROUP = "compositepodgroup"
 INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
+COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"  # names the group of a pod to Coscheduling
 NEVER = "Never"
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 

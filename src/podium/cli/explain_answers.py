@@ -11,9 +11,9 @@ import msgspec
 from podium.api.objects import Pod
 from podium.cli import record_text
 from podium.cli.explain_sources import Target
-from podium.cli.explain_text import section
 from podium.cli.manifests import read_pod
 from podium.errors import Forbidden, NotRecorded, PodiumError, Unreachable
+from podium.explain.text import section
 from podium.live import answer_values as values
 from podium.serve.sources import Source
 
