@@ -22,7 +22,7 @@ _COLUMNS: Final = ("Name", "Placed", "Members", "Status", "Age", "Reason")
 
 
 class Members(NamedTuple):
-    """The pods of a group: how many there are, how many have a node, and why one has none.
+    """The number of pods of a group, and of those with a node; and why one has none.
 
     ``schedulers`` says which of them name another scheduler, if any do.
     """

@@ -57,7 +57,7 @@ Observe = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How fast requests are sent, and under what name; as in ``clientConnection``.
+    """The rate and the user agent of requests, as in ``clientConnection``.
 
     ``streams_lists``: whether informers ask for lists as the beginning of a watch. ``reads_only``:
     every other request raises ``ReadOnly`` before anything is sent. ``most_bytes``: larger answers

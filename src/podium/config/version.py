@@ -75,7 +75,7 @@ class Version:
 
     @property
     def title(self) -> str:
-        """The name to print in messages."""
+        """Return the name to print in messages."""
         return self.name if self.kind == upstream.KIND else self.kind
 
     def rejection(self, name: str) -> str:

@@ -228,7 +228,7 @@ class Judgement:
         return True
 
     def _names_of_signed(self, pre: PreFiltered) -> frozenset[str] | None:
-        """The nodes that PreFilters with a signature want; ``pre`` has the answers of all."""
+        """Return the nodes that PreFilters with a signature want; ``pre`` has all answers."""
         if pre.narrowed_by.isdisjoint(self.unsigned):
             return pre.node_names
         wanted = [pre.answers[name][0] for name in pre.narrowed_by - self.unsigned]

@@ -87,7 +87,7 @@ Spawn = Callable[[str, Coroutine[Any, Any, None]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What the cycles of a scheduler, and the handles of its plugins, work with.
+    """The parts that the cycles of a scheduler and the handles of its plugins share.
 
     It is complete when it is built, and no part is replaced later. The shell provides the clock and
     what follows it. ``devices`` are those of the cluster, with the rules that the shell gives.

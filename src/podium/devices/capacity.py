@@ -25,7 +25,7 @@ _NEGATIVE: Final = "capacity value is negative"
 
 @dataclass(frozen=True, slots=True)
 class Consumption:
-    """What one request consumes of one device: every capacity, requested or not."""
+    """The capacity of one device that one request consumes, including what it did not ask for."""
 
     written: dict[str, Quantity]
     amounts: dict[str, int]

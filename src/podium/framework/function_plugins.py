@@ -88,7 +88,7 @@ class Function:
 
     @property
     def dependencies(self) -> Dependencies:
-        """What its results can depend on, if it looks at nothing but its parameters."""
+        """Return what its results can depend on, if it looks at nothing but its parameters."""
         if {"nodes", "state", "handle"} & set(self.wants):
             return EVERYTHING
         return _ON_ONE_NODE if "node" in self.wants else NOTHING

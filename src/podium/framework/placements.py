@@ -48,7 +48,7 @@ class Assignment(NamedTuple):
 
 
 class GroupAssignments(NamedTuple):
-    """Where the members of a group would run in a placement that fits."""
+    """The nodes of a group's members in a placement that fits."""
 
     placement: Placement
     members: Sequence[Assignment]

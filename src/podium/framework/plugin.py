@@ -70,7 +70,7 @@ def is_in_tree(plugin: object) -> bool:
 
 
 class Plugin(metaclass=PluginClass):
-    """What every plugin has: a name, arguments, and what lets equal pods be judged once."""
+    """The base of all plugins: a name, arguments, and what lets equal pods be judged once."""
 
     name: ClassVar[str] = ""
     Args: ClassVar[type[Args]] = NoArgs
@@ -139,7 +139,7 @@ class QueueSortPlugin(Plugin, ABC):
         """Whether ``first`` comes before ``second``."""
 
     def sort_key(self, queued: QueuedPod) -> Any:
-        """A value that orders as ``less`` does: who overrides one overrides the other.
+        """Return a value that orders as ``less`` does: whoever overrides one overrides both.
 
         A tuple of numbers makes long queues fast.
         """
@@ -160,7 +160,7 @@ class PreFilterPlugin(Plugin, ABC):
 
 
 class PreFilterExtensions(PreFilterPlugin):
-    """A PreFilter whose state follows pods that a dry run puts on or takes off a node.
+    """A PreFilter whose state follows pods as a dry run adds them to nodes or removes them.
 
     Each row is a world of its own: a change on one row is seen when that row is judged, and only
     then. ``State`` names the type that these methods change; it must implement ``clone()``, which
@@ -269,7 +269,7 @@ class PlacementScorePlugin(Plugin, ABC):
 
     @abstractmethod
     def score_placement(self, group: SchedulingGroup, assignments: GroupAssignments) -> int:
-        """How good a placement is, with its members there; higher is better. It may raise."""
+        """Return how good a placement is with its members there; higher is better. It may raise."""
 
     def normalize_placement_scores(self, group: SchedulingGroup, scores: Scores) -> Scores:
         """Bring the scores of all placements into 0..100. The default leaves them alone."""
@@ -291,7 +291,7 @@ class ScorePlugin(Plugin, ABC):
     """
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        """How good this node is for the pod; higher is better. It may raise."""
+        """Return how good this node is for the pod; higher is better. It may raise."""
         return as_score(self.score_all(state, pod, node.alone())[0])
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
@@ -305,7 +305,7 @@ class ScorePlugin(Plugin, ABC):
 
 
 class ReservePlugin(Plugin, ABC):
-    """Takes and gives back what a pod uses on its node, in memory. One method may be left out."""
+    """Reserves what a pod uses on its node, in memory. One of the two methods may be left out."""
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Reserve; a rejection or an error undoes all reservations of the pod."""
@@ -346,7 +346,7 @@ class BindPlugin(Plugin, ABC):
 
 
 class PostBindPlugin(Plugin, ABC):
-    """Is called after a pod was bound."""
+    """Called after a pod was bound."""
 
     @abstractmethod
     async def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None: ...
@@ -360,7 +360,7 @@ class EnqueueExtensions(Plugin, ABC):
 
 
 def close(plugins: Iterable[Plugin], profile: str) -> None:
-    """Call ``close`` of each plugin; a failure is logged and the others are closed all the same."""
+    """Close each plugin. A failure is logged, and the others are closed nevertheless."""
     for plugin in plugins:
         try:
             plugin.close()

@@ -336,12 +336,12 @@ _FEW = 4  # below this many nodes the per-node form is cheaper than arrays of on
 
 
 def subset(nodes: Rows, positions: NDArray[np.intp]) -> Rows:
-    """The nodes at these positions of a view."""
+    """Return the nodes at these positions of a view."""
     return Rows(nodes.cluster, nodes.index[positions], nodes.overlay)
 
 
 def refusals(statuses: Statuses) -> NDArray[np.bool_]:
-    """Which nodes were refused."""
+    """Return which nodes were refused."""
     first, *others = [status.ok for status in statuses.values] or [True]
     if not others:
         return np.full(len(statuses), not first, np.bool_)

@@ -26,7 +26,7 @@ DEFAULT_RULES: Final = DeviceRules()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How one plugin is built, what it implements, and where it was named.
+    """A known plugin: how it is built, what it implements, and where it was named.
 
     ``origin`` is where it was named: podium itself, an entry point, ``--plugin``, a program.
     ``is_enabled`` puts it into every profile that does not name it, with this weight.

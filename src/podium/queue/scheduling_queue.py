@@ -295,7 +295,7 @@ class SchedulingQueue(Moves):
 
     @property
     def in_flight(self) -> int:
-        """How many pods are in flight."""
+        """Return how many pods are in flight."""
         return len(self._in_flight)
 
     def in_flight_events(self) -> Counter[str]:

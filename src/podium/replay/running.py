@@ -30,7 +30,7 @@ DIED: Final = "the process that ran it died, most likely because memory ran out"
 
 
 class Outcome(NamedTuple):
-    """How a variant ended; ``number`` is its place among the variants."""
+    """The end of a variant; ``number`` is its position among the variants."""
 
     number: int
     result: Result | ReplayError
@@ -126,7 +126,7 @@ class _Pool:
 
 
 class _Worker:
-    """A process that runs one variant after the other. Only it has the other end of the pipe.
+    """A process that runs one variant after another. Only it has the other end of the pipe.
 
     ``pipe`` becomes readable when there is a result, or when the process has died. ``counter`` is
     the number of lines that it has taken. It alone writes it, so no lock is needed, which a

@@ -175,7 +175,7 @@ class PlacedPods:
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """The row of each pod's node."""
+        """Return the row of each pod's node."""
         return self._columns.rows.take(self._slots)
 
     @property

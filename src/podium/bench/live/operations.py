@@ -367,7 +367,7 @@ class _Maker:
 
 @dataclass(frozen=True)
 class _Collection:
-    """What is measured between ``startCollectingMetrics`` and ``stopCollectingMetrics``."""
+    """The measurement between ``startCollectingMetrics`` and ``stopCollectingMetrics``."""
 
     op: StartCollectingMetrics
     bound_before: frozenset[str]

@@ -17,7 +17,7 @@ RESOURCE: Final = "podgroups.v1alpha1.scheduling.x-k8s.io"
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """What a PodGroup asks for. ``created`` is in seconds; a timeout of 0 counts as none."""
+    """The spec of a PodGroup. ``created`` is in seconds; a timeout of 0 counts as none."""
 
     name: str
     min_member: int
