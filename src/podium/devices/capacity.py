@@ -80,8 +80,8 @@ def _rounded(request: Quantity | None, capacity: DeviceCapacity, rules: DeviceRu
     """Return the request as the policy rounds it up; without a request, the default."""
     policy = capacity.request_policy
     if request is None:
-        has_default = policy is not None and policy.default is not None
-        return policy.default if has_default else capacity.value  # type: ignore[union-attr,return-value]
+        default = None if policy is None else policy.default
+        return capacity.value if default is None else default
     if policy is None:
         return request
     if policy.valid_range is not None and policy.valid_range.min is not None:
