@@ -16,7 +16,7 @@ from podium import cli, config
 from podium.apiserver.embedded_cluster import ClusterOptions, EmbeddedCluster
 from podium.app import plugin_loading
 from podium.client.endpoint import Endpoint
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.legacy import VERSIONS
 
 PROJECT = Path(__file__).resolve().parent.parent / "examples" / "sample-plugin"

@@ -252,7 +252,7 @@ class ConfigError(PodiumError):
 
 
 class InvalidTrace(ConfigError):
-    """A trace, or a table to make one from, that cannot be used, with the lines of its problems."""
+    """A trace, or a table to convert to one, that cannot be used. It lists the problems by line."""
 
 
 class InvalidRecording(PodiumError):
@@ -274,7 +274,7 @@ class InvalidSnapshot(PodiumError):
 
 
 class ReplayError(PodiumError):
-    """A replay that cannot run as it was asked for, or a process of it that died."""
+    """A replay that cannot run as requested, or whose worker process died."""
 
 
 class WorkloadFailed(PodiumError):

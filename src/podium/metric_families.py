@@ -38,7 +38,7 @@ ALPHA: Final = {V1_36: "ALPHA"}
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a metric is. ``stages`` are by the first release in which it has them.
+    """A metric as it is declared. ``stages`` are by the first release in which it has them.
 
     An alpha metric that is ``deprecated`` in a release is hidden from that release on.
     """

@@ -25,7 +25,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """How to verify a server, and which client certificate to present to it."""
+    """The rules to verify a server, and the client certificate to present to it."""
 
     ca: bytes = b""  # PEM; if empty, the authorities that this machine trusts
     skip_verify: bool = False

@@ -11,9 +11,7 @@ from podium.api.resources import (
     amounts,
     held_requests,
     host_ports,
-    is_extended,
     is_held,
-    is_scalar,
     non_zero,
     pod_requests,
     request_rule,
@@ -301,26 +299,6 @@ def test_non_zero(subject, placed, incoming):
 
     assert non_zero(subject, HELD_IN_SUM) == placed
     assert (scored["cpu"], scored["memory"]) == incoming
-
-
-@pytest.mark.parametrize(
-    ("name", "extended", "scalar"),
-    [
-        ("cpu", False, False),
-        ("storage", False, False),
-        ("example.com/gpu", True, True),
-        ("hugepages-2Mi", False, True),
-        ("attachable-volumes-aws-ebs", False, True),
-        ("kubernetes.io/batch-cpu", False, True),
-        ("deviceclass.resource.kubernetes.io/gpu", False, True),
-        ("requests.example.com/gpu", False, False),
-        ("example.com/", False, False),
-        ("a/b/c", False, False),
-    ],
-)
-def test_resource_names(name, extended, scalar):
-    assert is_extended(name) is extended
-    assert is_scalar(name) is scalar
 
 
 def test_allocatable_is_in_the_schedulers_units():

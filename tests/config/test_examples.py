@@ -7,7 +7,7 @@ import yaml
 
 from podium import config
 from podium.config.load import read
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.legacy import VERSIONS
 from tests.support.configurations import KNOWN, order
 

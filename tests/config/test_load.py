@@ -9,7 +9,7 @@ from podium import config
 from podium.config import Extender, LeaderElection, ManagedResource, TLSConfig
 from podium.config.model import ClientConnection
 from podium.errors import ConfigError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from tests.support.configurations import registry
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

@@ -6,7 +6,7 @@ from podium import app, config
 from podium.config.expand import could_overflow
 from podium.config.feature_gates import FeatureGates
 from podium.errors import ConfigError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.registry import Registry
 from podium.release import V1_36
 from tests.support.configurations import plugin, registry

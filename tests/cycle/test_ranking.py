@@ -140,7 +140,7 @@ def test_scores_that_compare_nodes_are_asked_for_again_when_other_nodes_are_feas
 
     plugin = Rank("Rank", depends_on=fwk.Dependencies(feasible=True))
     of, nodes, state = profile(plugin), fwk.Rows.of(*map(node, NAMES[:3])), fwk.CycleState()
-    board = Scoreboard(of, state_of(nodes), of.reading(pod()))
+    board = Scoreboard(of, state_of(nodes), of.readings.of(pod()))
 
     board.refresh(state, pod(), subset(nodes, np.array([0, 2])), FeasibleVersion(1, 1))
     assert board.total.tolist() == [0, 0, 1]

@@ -8,7 +8,7 @@ from podium import framework as fwk
 from podium.cycle.outcome import Placed
 from podium.cycle.pod_classes import PodClass, PodClasses
 from podium.cycle.services import ProfileHandle
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.signature import Signature
 from podium.framework.status import Nominate
 from podium.testing.builders import pod

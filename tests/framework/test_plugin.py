@@ -4,7 +4,7 @@ import pytest
 from podium import framework as fwk
 from podium.errors import PluginError
 from podium.framework.dependencies import EVERYTHING, NOTHING
-from podium.framework.plugin import Point, points_of
+from podium.framework.points import Point, points_of
 from podium.framework.registry import Registry
 from podium.state.rows import PodsOnRows
 from podium.testing.builders import node, pod

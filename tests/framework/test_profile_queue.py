@@ -3,7 +3,7 @@
 import pytest
 
 from podium import framework as fwk
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.profile import Profile
 from podium.testing.builders import pod
 from tests.support import toys

@@ -3,7 +3,7 @@ import pytest
 from podium import framework as fwk
 from podium.errors import PluginError
 from podium.framework.args import NoArgs
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.registry import Registry
 from podium.testing.handle import FakeHandle
 from tests.support.toys import Filter

@@ -149,7 +149,7 @@ def test_aspects_may_be_all_but_some():
 def test_who_cannot_say_what_it_depends_on_depends_on_everything(wrong, caplog):
     plugin = toys.Filter("F", depends_on=wrong)
 
-    assert toys.profile(plugin).reading(pod()).by_name == {"F": EVERYTHING}
+    assert toys.profile(plugin).readings.of(pod()).by_name == {"F": EVERYTHING}
     assert "must return fwk.Dependencies, not" in caplog.text
 
 

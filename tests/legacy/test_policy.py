@@ -6,7 +6,7 @@ import pytest
 
 from podium import config
 from podium.errors import ConfigError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.legacy import VERSIONS
 from tests.support.configurations import KNOWN, load, order
 

@@ -5,7 +5,7 @@ import pytest
 from podium import config
 from podium.config.merge import Entry, PluginSet, appended
 from podium.errors import ConfigError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.legacy import VERSIONS
 from tests.support.configurations import KNOWN, header, load, order, problems
 

@@ -8,7 +8,7 @@ from podium import config
 from podium import framework as fwk
 from podium.app import plugin_loading
 from podium.errors import ConfigError, PluginError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.testing.handle import FakeHandle
 
 CLASSES = """

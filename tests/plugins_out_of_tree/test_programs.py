@@ -12,7 +12,7 @@ from podium.client.endpoint import Endpoint
 from podium.client.http import Connection, Options
 from podium.clock import FakeClock, give_way
 from podium.errors import ConfigError, PluginError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.testing import SimulatedCluster
 from tests.support.scenarios import node, pod
 

@@ -11,7 +11,7 @@ from podium.app.embedded import Schedule, reporter
 from podium.app.file_watching import POLL_SECONDS, FileWatch
 from podium.app.plugin_reloading import files_of
 from podium.errors import PluginError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.testing import SimulatedCluster
 from tests.support.scenarios import node, pod, reasons
 

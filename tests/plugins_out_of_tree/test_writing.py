@@ -10,7 +10,7 @@ import podium
 from podium import framework as fwk
 from podium.app import plugin_loading
 from podium.framework.handle import Handle
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.registry import Registry
 from podium.testing import FakeHandle, node, pod
 from tests.support.commands import Shell

@@ -8,7 +8,8 @@ from podium import framework as fwk
 from podium.config import upstream
 from podium.errors import ConfigError
 from podium.framework.args import Args, NoArgs, Problem
-from podium.framework.plugin import Plugin, Point
+from podium.framework.plugin import Plugin
+from podium.framework.points import Point
 from podium.framework.registry import Registry
 from podium.legacy import VERSIONS
 from podium.legacy.plugins import LEGACY

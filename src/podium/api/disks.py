@@ -28,7 +28,7 @@ def disks_of(volumes: Iterable[Volume]) -> Iterator[Disk]:
 
 
 def disk_name(disk: Disk) -> Hashable:
-    """What two disks that are the same have in common."""
+    """Return what two disks that are the same have in common."""
     match disk:
         case GCEPersistentDisk():
             return ("gce", disk.pd_name)

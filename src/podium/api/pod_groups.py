@@ -10,6 +10,7 @@ from podium.api.meta import ApiObject, Condition, HashedValue, Int64, Value
 POD_GROUP = "podgroup"
 COMPOSITE_POD_GROUP = "compositepodgroup"
 INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
+COSCHEDULING_LABEL = "scheduling.x-k8s.io/pod-group"  # names the group of a pod to Coscheduling
 NEVER = "Never"
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
@@ -119,7 +120,7 @@ class SchedulingGroup(ApiObject, frozen=True, gc=False):
 
     @property
     def entity_key(self) -> str:
-        """The key with the type: groups of both kinds may have the same name."""
+        """Return the key with the type: groups of both kinds may have the same name."""
         return f"{self.entity_type}/{self.key}"
 
     @property
@@ -128,7 +129,7 @@ class SchedulingGroup(ApiObject, frozen=True, gc=False):
 
     @property
     def min_count(self) -> int:
-        """How many members must be scheduled at once: pods, or groups of a composite group.
+        """Return how many members must be scheduled at once: pods, or groups of a composite group.
 
         It is 1 for a group that is not a gang.
         """

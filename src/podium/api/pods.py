@@ -174,7 +174,7 @@ class Pod(RawObject, frozen=True, gc=False):
 
     @property
     def group_key(self) -> str:
-        """The key of the PodGroup that this pod is a member of; empty if there is none."""
+        """Return the key of the PodGroup that this pod is a member of; empty if there is none."""
         group = self.spec.scheduling_group
         return "" if group is None else f"{self.metadata.namespace}/{group.pod_group_name}"
 

@@ -55,14 +55,14 @@ class NodeGroup(NamedTuple):
 
     @property
     def name_prefix(self) -> str:
-        """What the names of the nodes start with: ``big-`` for a template named ``big``."""
+        """Return what the names of the nodes start with: ``big-`` for a template named ``big``."""
         meta = self.template.get("metadata") or {}
         return str(meta.get("generateName") or f"{meta.get('name') or 'node'}-")
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """What a cluster starts with.
+    """The options and objects that a cluster starts with.
 
     There are ``nodes`` nodes made from ``template``, and those of ``more_nodes``. Port 0 is any
     free one. With a speed of 60 one minute of the cluster's time passes per second. Everything but

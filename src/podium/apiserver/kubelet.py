@@ -42,7 +42,7 @@ _FIRST_ADDRESS = 2  # the first two are those of the network and its gateway
 
 @dataclass(slots=True)
 class _Machine:
-    """What a kubelet knows of its node: which pods use what, and which addresses are taken."""
+    """The node as its kubelet sees it: which pods use what, and which addresses are taken."""
 
     usage: Usage = field(default_factory=Usage)
     addresses: dict[Key, int] = field(default_factory=dict)

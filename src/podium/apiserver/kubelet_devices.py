@@ -36,7 +36,7 @@ class DeviceGroup(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """What the names of its devices start with: ``gpu-`` for ``gpu.example.com``."""
+        """Return what the names of its devices start with: ``gpu-`` for ``gpu.example.com``."""
         return f"{self.driver.partition('.')[0]}-"
 
 

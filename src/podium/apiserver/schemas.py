@@ -24,7 +24,7 @@ RAW_JSON = (_FIELDS, _RAW)  # types that hold any JSON; protobuf has it as text
 
 @dataclass(slots=True, eq=False)
 class Schema:
-    """What may appear at one place in an object."""
+    """The values that are allowed at one place in an object."""
 
     type: str = "any"  # object, array, string, integer, number, boolean, quantity, int-or-string
     format: str = ""

@@ -278,7 +278,7 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 
 def _headers(request: web.BaseRequest) -> dict[str, str]:
-    """Return the headers that are used, as text that can be sent back whatever the bytes are."""
+    """Return the headers that are used, as text; any bytes can be sent back unchanged."""
     return {
         name: request.headers[name].encode(errors="replace").decode()
         for name in _HEADERS

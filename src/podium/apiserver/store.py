@@ -53,7 +53,7 @@ FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"  # finalizers of the garbage
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """What must still be true of an object for it to be deleted."""
+    """Conditions that an object must still meet to be deleted."""
 
     uid: str | None = None
     version: str | None = None
@@ -64,7 +64,7 @@ ALWAYS = Preconditions()
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """How to delete: after which grace period, with which finalizers, under which preconditions."""
+    """The options of a deletion: its grace period, finalizers and preconditions."""
 
     grace_seconds: int | None = 0  # None: the object goes when its finalizers are gone
     finalizers: tuple[str, ...] = ()
@@ -344,7 +344,7 @@ def _unversioned(item: Item) -> Item:
 
 
 def _last_state(current: Item, marked: Json) -> Json:
-    """Return the last state of an object; one that goes at once never shows as being deleted."""
+    """Return the last state of an object. One that is removed at once never shows as deleting."""
     obj = current.decode()
     return marked if "deletionTimestamp" in obj["metadata"] else obj
 

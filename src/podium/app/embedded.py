@@ -33,7 +33,7 @@ from podium.scheduler_plugins.definitions import definitions
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Where configuration and plugins come from; ``configure`` reads the former for the latter.
+    """The source of the configuration and the plugins. ``configure`` reads it, given the plugins.
 
     ``config_file`` is the file that it reads, if any; ``site`` makes the pages for people.
     """

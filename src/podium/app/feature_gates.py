@@ -61,7 +61,7 @@ class LiveOptions:
 
     @property
     def policy_rule(self) -> PolicyRule:
-        """Which preemption policy the pods of a group must have."""
+        """Return which preemption policy the pods of a group must have."""
         return policy_of_group if self.gates.enabled(PREEMPTION_POLICY) else policy_of_first
 
     @property
@@ -79,7 +79,7 @@ class LiveOptions:
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The kinds that are watched even if no plugin asks for them, by the names of events."""
+        """Return the kinds that are watched even if no plugin asks for them, by event name."""
         groups = (POD_GROUPS.event_name,) if self.has_groups else ()
         return (*groups, COMPOSITE_POD_GROUPS.event_name) if self.has_composites else groups
 
@@ -98,7 +98,7 @@ class LiveOptions:
 
     @property
     def resources_by_kind(self) -> Mapping[type[ApiObject], Resource[Any]]:
-        """The kinds that the release serves in another version than the latest one does."""
+        """Return the kinds that the release serves in another version than the latest one does."""
         if self.gates.release >= V1_37:
             return {}
         return {DeviceTaintRule: BETA_TAINT_RULES}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from podium import extender
@@ -34,6 +34,7 @@ from podium.framework.registry import Registry
 from podium.framework.waiting_pods import WaitingPods
 from podium.live.api_dispatcher import ApiDispatcher, DispatchedStatuses, DispatchingClient
 from podium.live.debugger import Debugger
+from podium.live.event_handlers import EventHandlers
 from podium.live.event_loop import LoopThread
 from podium.live.failure import FailureHandler
 from podium.live.gate import Gate
@@ -42,7 +43,7 @@ from podium.live.group_scheduler import GroupScheduler
 from podium.live.group_status import GroupStatuses
 from podium.live.introspection import Introspection
 from podium.live.pod_status import PodStatuses
-from podium.live.running import RunningScheduler
+from podium.live.running import Companion, RunningScheduler
 from podium.live.scheduler import Scheduler
 from podium.live.slices import Slices
 from podium.live.tasks import Tasks
@@ -180,13 +181,7 @@ class _Live:
             self.gate, self.services, queue, profiles, self.metrics, events
         )
         names = (*watched(profiles, rules), *self.services.listed, *self.options.watched)
-        watching = self.watching = Watching(
-            self.connection, handlers, names, self._nodes_and_pods(), self.options.resources_by_kind
-        )
-        for follower in self._followers:
-            watching.follow_pods(follower)
-        if self.dispatcher is not None:
-            watching.follow_pods(self.dispatcher.on_pod)
+        watching = self._watch(handlers, names)
         scheduler = self._scheduler(core, watching, slices)
         gauges = Gauges(self.metrics, self.clock, queue, self.services.cluster)
         gauges.follow(scheduler.bindings, scheduler.calls)
@@ -198,15 +193,7 @@ class _Live:
             for_events=self.for_events,
             profiles=profiles,
             debugger=Debugger(self.services.cluster, queue, self.services.nominator, watching),
-            introspection=Introspection(
-                services=self.services,
-                queue=queue,
-                known=watching,
-                profiles=profiles,
-                server=self.connection.endpoint.server,
-                release=str(registry.release),
-                configured=lambda: core.configuration,
-            ),
+            introspection=self._introspection(core, watching, registry),
             exchange=Exchange(
                 core=core,
                 gate=self.gate,
@@ -216,16 +203,35 @@ class _Live:
             ),
             watches=Tasks(self.clock),
             background=self.background,
-            companions=status_controllers(
-                enabled_plugins(self.configuration),
-                Shared(
-                    self.connection,
-                    ApiClient(self.connection, self.clock),
-                    self.events,
-                    watching,
-                ),
-            ),
+            companions=self._companions(watching),
         )
+
+    def _watch(self, handlers: EventHandlers, names: Iterable[str]) -> Watching:
+        """Watch nodes, pods and the kinds of these names, for all who follow pods."""
+        watching = self.watching = Watching(
+            self.connection, handlers, names, self._nodes_and_pods(), self.options.resources_by_kind
+        )
+        for follower in self._followers:
+            watching.follow_pods(follower)
+        if self.dispatcher is not None:
+            watching.follow_pods(self.dispatcher.on_pod)
+        return watching
+
+    def _introspection(self, core: Core, watching: Watching, registry: Registry) -> Introspection:
+        return Introspection(
+            services=self.services,
+            queue=self.queue,
+            known=watching,
+            profiles=core.profiles,
+            server=self.connection.endpoint.server,
+            release=str(registry.release),
+            configured=lambda: core.configuration,
+        )
+
+    def _companions(self, watching: Watching) -> Sequence[Companion]:
+        client = ApiClient(self.connection, self.clock)
+        shared = Shared(self.connection, client, self.events, watching)
+        return status_controllers(enabled_plugins(self.configuration), shared)
 
     def _nodes_and_pods(self) -> tuple[Resource[Node], Resource[Pod]]:
         """Keep the JSON of objects for extenders; of placed pods only if they may be preempted."""

@@ -9,7 +9,7 @@ from typing import Any
 from podium.config import export
 from podium.config.model import Configuration, Profile
 from podium.errors import PluginError
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.registry import Registry
 
 

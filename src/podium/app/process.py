@@ -85,7 +85,7 @@ def run(configuration: Configuration, options: ProcessOptions, registry: Registr
 
 
 class Side(Protocol):
-    """Where the election, the server and the watchdog run: a thread, or the same event loop."""
+    """The home of the election, the server and the watchdog: a thread, or the same event loop."""
 
     def spawn(self, work: Coroutine[Any, Any, T]) -> Future[T]: ...
 

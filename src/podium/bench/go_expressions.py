@@ -23,7 +23,7 @@ Values = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names stand for: parameters, ``.`` (in a loop, its element) and variables."""
+    """The values of names: parameters, ``.`` (in a loop, its element) and variables."""
 
     parameters: Values
     dot: Value = None

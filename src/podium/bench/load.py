@@ -231,7 +231,7 @@ class _WorkloadReader:
 
 
 def problem_line(problems: Sequence[Problem]) -> str:
-    """Return the one line that says why a workload cannot run, about an operation if it can be."""
+    """Return one line that says why a workload cannot run, and which operation is the cause."""
     about_ops = [problem for problem in problems if ".workloadTemplate[" in problem.path]
     return str((about_ops or problems)[0]).replace("\n", " ")
 

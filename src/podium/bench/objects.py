@@ -81,7 +81,7 @@ def csi_node(node_name: str, op: CreateNodes) -> CSINode | None:
 
 @dataclass(frozen=True, slots=True)
 class PodContext:
-    """What exists when pods are made.
+    """The objects that exist when pods are made.
 
     Volume claims of a namespace are numbered on from ``first_claim``. Resource claims are made from
     ``claim_templates`` (by key); without them, it is left to a controller.

@@ -49,7 +49,7 @@ class Argument:
 
     @property
     def elements(self) -> Argument | None:
-        """What a list holds; None if the type has no parameters."""
+        """Return what a list holds; None if the type has no parameters."""
         if not self.type.params:
             return None
         path = (*self.path, "@items") if self.path else ()

@@ -44,7 +44,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large a value can be, for estimates of costs."""
+    """The largest size of a value, for estimates of costs."""
 
     max_size: int
     key: Shape | None = None

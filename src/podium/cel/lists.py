@@ -252,7 +252,7 @@ KUBERNETES_LISTS: Final[Library] = library(
             name,
             *same_for(
                 _COMPARABLE,
-                lambda kind, name=name, wanted=wanted: overload(  # type: ignore[misc]
+                lambda kind, name=name, wanted=wanted: overload(  # type: ignore[misc]  # defaults
                     f"list_{kind}_{name}_{kind}",
                     f"list({kind}).() -> {kind}",
                     _extreme(name, wanted),

@@ -19,7 +19,7 @@ from podium.errors import EvaluationError
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a loop runs over, and the slot of its variable; a second variable has the next slot."""
+    """The range of a loop, and the slot of its variable; a second variable has the next slot."""
 
     looped: Evaluate
     slot: int

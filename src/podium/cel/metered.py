@@ -37,7 +37,7 @@ _ACCESS: Final = frozenset(("_[_]", "_[?_]", "_?._"))
 
 
 class _LimitReached(Exception):
-    """Not an EvaluationError: no logical operator may absorb it."""
+    """Raised at the limit. It is no EvaluationError, because no logical operator may absorb it."""
 
 
 class MeteredProgram(Program):

@@ -34,7 +34,7 @@ _UNITS: Final = (
 
 
 class ObjectValue(dict[str, Value]):
-    """Fields by escaped name; a field that is called like a keyword has its own name, too.
+    """Fields by escaped name. A field that is named like a keyword has its own name as well.
 
     A field that cannot be converted raises its error when a rule reads it.
     """

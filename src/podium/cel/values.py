@@ -155,7 +155,7 @@ _KEYS: Final = {True: BoolKey.TRUE, False: BoolKey.FALSE}
 
 
 def type_of(value: Value) -> Type:
-    """Return the run-time type of a value; what a list or map holds is not looked at."""
+    """Return the run-time type of a value, without looking into lists and maps."""
     found = _TYPES.get(type(value))
     if found is not None:
         return found

@@ -57,7 +57,7 @@ class ReplacedCertificates:
         (self._folder / "clients.crt").write_bytes(_certificates(other)[1])
 
     def problem(self) -> str:
-        """Return what a new connection does not get of the files; empty if all is as it should."""
+        """Return how a new connection differs from the files; empty if it does not."""
         pair, other = self._now()
         context = self._port.context.current
         if _shown_by(context) != _der(_certificates(pair)[0]):

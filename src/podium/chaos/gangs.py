@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
+from podium.api.pod_groups import COSCHEDULING_LABEL
 from podium.chaos.script import Script, Step, draw_faults, draw_node_changes, draw_nodes
 
 Json = dict[str, Any]
 
-LABEL: Final = "scheduling.x-k8s.io/pod-group"
 TEAMS: Final = ("team-a", "team-b")
 HIGH: Final = 1000
 LABELLED_TIMEOUT_SECONDS: Final = 20
@@ -111,7 +111,7 @@ def group_of(step: Step) -> Json:
 def join(pod: Json, step: Step) -> Json:
     """Make a pod a member of the gang that a step creates."""
     if step.what == "create-labelled-gang":
-        pod["metadata"]["labels"] = {LABEL: step.name}
+        pod["metadata"]["labels"] = {COSCHEDULING_LABEL: step.name}
     else:
         pod["spec"]["schedulingGroup"] = {"podGroupName": step.name}
     if step.is_gated:
@@ -124,7 +124,7 @@ def gang_of(pod: Json) -> tuple[str, str] | None:
     namespace = pod["metadata"]["namespace"]
     if name := pod["spec"].get("schedulingGroup", {}).get("podGroupName"):
         return NATIVE_RESOURCE, f"{namespace}/{name}"
-    if name := pod["metadata"].get("labels", {}).get(LABEL):
+    if name := pod["metadata"].get("labels", {}).get(COSCHEDULING_LABEL):
         return LABELLED_RESOURCE, f"{namespace}/{name}"
     return None
 

@@ -141,7 +141,7 @@ class Gateway:
     def _perhaps_stale(
         self, request: web.BaseRequest, host: str, answer: web.Response
     ) -> web.Response:
-        """Keep each first answer of a list, and give it again while lists are to be stale."""
+        """Keep the first answer to each list request, and repeat it while lists must be stale."""
         body = cast(bytes, answer.body)
         if b'List"' not in body[:200]:
             return answer

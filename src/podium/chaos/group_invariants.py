@@ -22,7 +22,7 @@ QUOTA_RULE: Final = "no quota is exceeded"
 
 
 class GroupInvariants(Invariants):
-    """Also looks at the quota of each pod that is bound."""
+    """Invariants that include the quota of each bound pod."""
 
     allowed: ClassVar[tuple[re.Pattern[str], ...]] = (
         *ALLOWED,
@@ -37,7 +37,7 @@ class GroupInvariants(Invariants):
 
 
 class GroupWorld(World):
-    """Counts places: the pods of a gang are equal, so that this tells exactly whether they fit.
+    """A world that counts places. Pods of a gang are equal, so this tells exactly whether they fit.
 
     ``limits`` are min and max of the cpu of each quota by namespace.
     """

@@ -155,7 +155,7 @@ class GroupTrial(Trial):
             self._invariants.fail(invariant, detail)
 
     async def _calm(self) -> None:
-        """Also wait until no member of a gang is held: one may be tried at this very moment."""
+        """Wait for calm, and until no member of a gang is held: one may be in an attempt now."""
         await super()._calm()
         for _ in range(2 * LABELLED_TIMEOUT_SECONDS):
             if not any(len(each.scheduler.services.waiting_pods) for each in self._schedulers()):

@@ -30,7 +30,7 @@ _MOST_TURNS: Final = 10_000
 
 
 class _SameLoop:
-    """Runs on the event loop of the process what has a thread of its own in reality."""
+    """Runs work on the event loop of the process that in reality has its own thread."""
 
     def spawn(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return cast("Future[T]", asyncio.get_running_loop().create_task(work))
@@ -73,7 +73,7 @@ class SimulatedProcess(SchedulerProcess):
         return Slices(timer=self._clock.now)
 
     def _handle_signals(self, scheduler: RunningScheduler) -> None:
-        """Nothing sends signals here."""
+        """Do nothing: no signals are sent here."""
 
     async def _schedule(self, scheduler: RunningScheduler, election: LeaderElection | None) -> int:
         self.scheduler = scheduler

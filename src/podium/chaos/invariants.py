@@ -73,7 +73,7 @@ class Invariants:
 
     @property
     def leaders(self) -> int:
-        """How many times a process has begun to lead."""
+        """Return how many times a process has begun to lead."""
         return sum(1 for _, holder in self._holders if holder)
 
     def fail(self, invariant: str, detail: str) -> None:

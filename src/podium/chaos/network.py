@@ -192,7 +192,7 @@ class End(asyncio.Transport):
         return 0
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Nothing is buffered here."""
+        """Do nothing: this end has no buffer."""
 
     def can_write_eof(self) -> bool:
         return False

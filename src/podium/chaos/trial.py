@@ -302,7 +302,7 @@ async def _kill(host: Host, step: Step) -> None:
 
 
 async def _set_clock(host: Host, step: Step) -> None:
-    """Put the clock of the host ahead or back by up to an hour, and restart its scheduler."""
+    """Set the clock of a host up to an hour ahead or back, and restart its scheduler."""
     host.skew = Random(step.seed).uniform(-_HOUR, _HOUR)
     host.kill(1)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from podium import framework as fwk
 from podium.api.objects import Pod, PodGroup
-from podium.chaos.gangs import LABEL
+from podium.api.pod_groups import COSCHEDULING_LABEL
 from podium.framework.registry import Registry
 
 NAME: Final = "GangWitness"
@@ -59,7 +59,7 @@ class GangWitness(fwk.ReservePlugin, fwk.PermitPlugin, fwk.PreBindPlugin):
         if pod.group_key:
             native = self._native.get(pod.group_key)
             return float("inf") if native is None else native.min_count
-        labelled = self._labelled.get(f"{pod.namespace}/{pod.labels[LABEL]}")
+        labelled = self._labelled.get(f"{pod.namespace}/{pod.labels[COSCHEDULING_LABEL]}")
         return float("inf") if labelled is None else labelled["spec"]["minMember"]
 
     async def pre_bind(self, state: fwk.CycleState, pod: Pod, node_name: str) -> None:
@@ -71,7 +71,7 @@ def _gang_of(pod: Pod) -> str:
     """Return a text that differs for each gang, and for a group with the same name but label."""
     if pod.group_key:
         return pod.group_key
-    name = pod.labels.get(LABEL)
+    name = pod.labels.get(COSCHEDULING_LABEL)
     return f"label {pod.namespace}/{name}" if name else ""
 
 

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Position(NamedTuple):
-    """What the words before the current one mean."""
+    """The meaning of the words before the current one."""
 
     parser: argparse.ArgumentParser
     waiting: argparse.Action | None  # an option whose value comes next

@@ -11,9 +11,9 @@ import msgspec
 from podium.api.objects import Pod
 from podium.cli import record_text
 from podium.cli.explain_sources import Target
-from podium.cli.explain_text import section
 from podium.cli.manifests import read_pod
 from podium.errors import Forbidden, NotRecorded, PodiumError, Unreachable
+from podium.explain.text import section
 from podium.live import answer_values as values
 from podium.serve.sources import Source
 
@@ -41,7 +41,7 @@ class Answer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PodAnswer:
-    """What is known about a pod: worked out again, from records, or both."""
+    """An answer about a pod: worked out again, from records, or both."""
 
     source: Source
     explanation: Explanation | None = None
@@ -104,7 +104,7 @@ def _records(target: Target, key: str, args: argparse.Namespace) -> values.PodRe
 
 
 def _says_all(records: values.PodRecords) -> bool:
-    """Whether nothing need be worked out again: the pod has a node, and the record has scores."""
+    """Whether the record is enough: the pod has a node, and the record has scores."""
     last = records.attempts[-1] if records.attempts else None
     return records.state in _SETTLED and last is not None and last.detailed
 
@@ -149,7 +149,7 @@ def _explain_manifest(target: Target, args: argparse.Namespace) -> PodAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NodeAnswer:
-    """What is known about a node."""
+    """An answer about a node."""
 
     source: Source
     explanation: NodeExplanation | None

@@ -15,12 +15,6 @@ from podium.serve.sources import Source
 _INDENT: Final = "  "
 
 
-def section(title: str, lines: Iterable[str]) -> list[str]:
-    """Return a title and its indented lines, after an empty line; nothing without lines."""
-    found = [f"{_INDENT}{line}" for line in lines]
-    return ["", f"{title}:", *found] if found else []
-
-
 def print_lines(lines: Iterable[str], console: Console) -> None:
     """Print lines of which the first says what matters most, and titles end with a colon."""
     for number, line in enumerate(lines):

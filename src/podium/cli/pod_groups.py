@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from podium.api.pod_groups import COSCHEDULING_LABEL
 from podium.apiserver.statuses import Json
 
-LABEL: Final = "scheduling.x-k8s.io/pod-group"
 BUILT_IN: Final = "scheduling.k8s.io"
 GROUPS: Final = (BUILT_IN, "scheduling.x-k8s.io")
 PLURAL: Final = "podgroups"
@@ -22,7 +22,7 @@ _COLUMNS: Final = ("Name", "Placed", "Members", "Status", "Age", "Reason")
 
 
 class Members(NamedTuple):
-    """The pods of a group: how many there are, how many have a node, and why one has none.
+    """The number of pods of a group, and of those with a node; and why one has none.
 
     ``schedulers`` says which of them name another scheduler, if any do.
     """
@@ -98,7 +98,7 @@ def _group_of(pod: Json, is_built_in: bool) -> tuple[str, str]:
     if is_built_in:
         name = (pod["spec"].get("schedulingGroup") or {}).get("podGroupName", "")
     else:
-        name = (meta.get("labels") or {}).get(LABEL, "")
+        name = (meta.get("labels") or {}).get(COSCHEDULING_LABEL, "")
     return meta.get("namespace", ""), name
 
 

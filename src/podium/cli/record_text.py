@@ -7,7 +7,7 @@ from typing import Final
 
 from podium import durations
 from podium.api.times import parse_time
-from podium.cli.explain_text import section
+from podium.explain.text import section
 from podium.live import answer_values as values
 
 MOST_BRIEF: Final = 3

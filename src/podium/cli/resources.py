@@ -29,7 +29,7 @@ class Resource:
 
     @property
     def title(self) -> str:
-        """Its name in kubectl's output: ``deployment.apps``."""
+        """Return the name in kubectl's output: ``deployment.apps``."""
         return f"{self.kind.lower()}.{self.group}" if self.group else self.kind.lower()
 
     @property

@@ -19,7 +19,7 @@ LOOK_SECONDS: Final = 300.0  # between two comparisons
 
 
 class ClockCheck:
-    """Warns once when the clock is off, and again if it is off after it was right."""
+    """Warns once when the clock is wrong, and again only after it was right."""
 
     def __init__(self, clock: Clock, server: str) -> None:
         self._clock = clock

@@ -23,6 +23,7 @@ from podium.client.answers import error_of
 from podium.client.clock_check import ClockCheck
 from podium.client.dialing import connector
 from podium.client.endpoint import Endpoint
+from podium.client.failures import unauthorized, unreachable
 from podium.client.lanes import Lanes
 from podium.client.pacing import TokenBucket
 from podium.client.trouble import Troubles
@@ -57,7 +58,7 @@ Observe = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How fast requests are sent, and under what name; as in ``clientConnection``.
+    """The rate and the user agent of requests, as in ``clientConnection``.
 
     ``streams_lists``: whether informers ask for lists as the beginning of a watch. ``reads_only``:
     every other request raises ``ReadOnly`` before anything is sent. ``most_bytes``: larger answers
@@ -355,46 +356,12 @@ class Connection:
     def _refusal(self, answer: Answer) -> Exception:
         refusal = error_of(answer.code, answer.body)
         if isinstance(refusal, Unauthorized):
-            refusal = self._unauthorized(refusal)
+            refusal = unauthorized(self.endpoint, refusal)
         seconds = _retry_after(answer)
         return refusal if seconds is None else _RetryLater(seconds, refusal)
 
-    def _unauthorized(self, refusal: Unauthorized) -> Unauthorized:
-        message = (
-            f"{self.endpoint.source}: {self.endpoint.server} does not accept these "
-            f"credentials ({refusal.message}): they are wrong or have expired; renew them"
-        )
-        return Unauthorized(message, refusal.code, refusal.reason)
-
     def _unreachable(self, error: Exception) -> Unreachable:
-        why = str(error) or type(error).__name__
-        cause = _cause(error)
-        match cause:
-            case ssl.SSLCertVerificationError():
-                hint = "check certificate-authority-data and tls-server-name, and the server's name"
-                why = f"its certificate is not trusted: {cause}; {hint}"
-            case ssl.SSLError():
-                hint = "is https:// right, and does the server want a client certificate?"
-                why = f"TLS failed: {cause}; {hint}"
-            case OSError() if cause is not error:
-                why = f"cannot be reached: {cause}; is it running, and is the address right?"
-            case TimeoutError():
-                why = f"no answer within {self._options.timeout_seconds:g} s"
-        sent = cause is error
-        message = f"{self.endpoint.source}: {self.endpoint.server}: {why}"
-        return Unreachable(message, sent)
-
-
-def _cause(error: Exception) -> Exception:
-    """Return why no connection could be made, or the error itself if there was one."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError():
-            return error.certificate_error
-        case aiohttp.ClientConnectorError():
-            return error.os_error
-        case CannotConnect(__cause__=OSError() as cause):
-            return cause
-    return error
+        return unreachable(self.endpoint, error, self._options.timeout_seconds)
 
 
 def _head_of(headers: Mapping[str, str]) -> str:

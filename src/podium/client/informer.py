@@ -54,7 +54,7 @@ class Informer(Generic[T]):
 
     @property
     def has_synced(self) -> bool:
-        """Whether the kind is listed and its watch is open, or it may be missing and is."""
+        """Whether the kind is listed and watched, or is missing where that is allowed."""
         return self._reflector.synced.is_set()
 
     async def wait_synced(self) -> None:
@@ -66,7 +66,7 @@ class Informer(Generic[T]):
 
     @property
     def trouble(self) -> PodiumError | None:
-        """What keeps the kind from being watched at the moment, if anything."""
+        """Return what keeps the kind from being watched at the moment, if anything."""
         return self._reflector.trouble.error
 
     @property
@@ -81,7 +81,7 @@ class Informer(Generic[T]):
 
     @property
     def watches(self) -> int:
-        """How many watches were opened: while the number stays, no change was missed."""
+        """Return how many watches were opened: while the number stays, no change was missed."""
         return self._reflector.watches
 
     @property

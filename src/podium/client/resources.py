@@ -67,7 +67,7 @@ class Resource(Generic[T]):
 
     @property
     def name(self) -> str:
-        """The name in messages, such as ``replicasets.apps``."""
+        """Return the name in messages, such as ``replicasets.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
@@ -76,7 +76,7 @@ class Resource(Generic[T]):
 
     @property
     def event_name(self) -> str:
-        """The name that plugins use for its events, such as ``storage.k8s.io/CSINode``."""
+        """Return the name that plugins use for its events, such as ``storage.k8s.io/CSINode``."""
         return f"{self.group}/{self.kind}" if self.group else self.kind
 
     @property

@@ -91,7 +91,8 @@ class EventDecoder(Generic[T]):
     def __init__(self, resource: Resource[T]) -> None:
         self._typed: msgspec.json.Decoder[Any] | None = None
         if resource.struct is not None:
-            self._typed = msgspec.json.Decoder(_TypedEvent[resource.struct])  # type: ignore[name-defined]
+            event = _TypedEvent[resource.struct]  # type: ignore[name-defined]  # made at run time
+            self._typed = msgspec.json.Decoder(event)
 
     def __call__(self, line: bytes, *, may_be_known: bool = False) -> WatchEvent[T]:
         """Decode a line; an object that may be known in this version is left as JSON."""

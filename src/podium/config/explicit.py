@@ -10,7 +10,7 @@ from typing import Any
 
 from podium.config import export, upstream
 from podium.config.model import Configuration, Profile
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 
 
 def explicit(configuration: Configuration) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from podium.config.model import (
     Profile,
 )
 from podium.framework.args import Args
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 
 
 def effective(configuration: Configuration) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from podium.errors import Problem
 from podium.framework.args import Args
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 
 Plan = Mapping[Point, tuple[str, ...]]
 

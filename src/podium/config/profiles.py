@@ -23,7 +23,7 @@ from podium.config.plugin_args import (
 from podium.config.problems import Problems, show
 from podium.config.version import Catalog, Defaults
 from podium.framework.args import Args
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.release import Release
 
 _FIT = "NodeResourcesFit"

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from podium.config import upstream, wire
 from podium.config.problems import Problems, did_you_mean
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.registry import Registry
 from podium.release import LATEST, Release
 
@@ -75,7 +75,7 @@ class Version:
 
     @property
     def title(self) -> str:
-        """The name to print in messages."""
+        """Return the name to print in messages."""
         return self.name if self.kind == upstream.KIND else self.kind
 
     def rejection(self, name: str) -> str:

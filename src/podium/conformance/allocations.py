@@ -12,7 +12,7 @@ from podium.conformance.trial import Trial
 from podium.cycle.cycle import Cycle
 from podium.cycle.found import Found
 from podium.framework.offline import OfflineClient
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.plugins.dynamic_resources import DynamicResources
 from podium.plugins.dynamic_resources.extended import IN_MEMORY, Needs
 from podium.plugins.dynamic_resources.pod_claims import PodClaims

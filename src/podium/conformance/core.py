@@ -90,7 +90,7 @@ class CoreBuilder:
 
     @property
     def events(self) -> EventRules:
-        """The names and registrations of events in the release that the cores behave as."""
+        """Return the names and registrations of events in the release that the cores behave as."""
         return event_rules(self._registry.release)
 
     def core(self, config: Mapping[str, Any] | None) -> Core:

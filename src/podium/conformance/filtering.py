@@ -5,7 +5,7 @@ from __future__ import annotations
 from podium.conformance.cases import Verdict
 from podium.conformance.trial import SUCCESS, Trial, ours, recorded
 from podium.cycle.found import Found
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.status import Code, Status
 
 

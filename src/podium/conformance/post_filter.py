@@ -11,7 +11,7 @@ from podium.conformance.trial import ERROR, Trial, status_of
 from podium.cycle.cycle import Cycle
 from podium.cycle.found import Found
 from podium.framework.diagnosis import Diagnosis, NodeStatuses
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.preemption import Candidates
 from podium.framework.status import Code, Nominate
 from podium.plugins.preemption import DefaultPreemption

@@ -17,7 +17,7 @@ from podium.cycle.cycle import Cycle
 from podium.cycle.verdicts import UNTRACKED
 from podium.errors import InvalidRecording
 from podium.framework.answers import AttemptFailed
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.queued_pod import QueuedPod
 
 

@@ -18,7 +18,7 @@ from podium.conformance.core import Core, profile_config
 from podium.conformance.outcome import Comparison
 from podium.cycle.cycle import Cycle
 from podium.cycle.found import Found
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 from podium.framework.profile import Profile, subset
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.status import Code, Status

@@ -141,7 +141,7 @@ class CombinedVerdicts:
 
 
 def _sizes(statuses: Statuses, refused: NDArray[np.bool_]) -> list[int]:
-    """How many nodes have each status."""
+    """Return how many nodes have each status."""
     if len(statuses.values) == 2 and statuses.values[0].ok and not statuses.values[1].ok:
         count = int(np.count_nonzero(refused))  # five times as fast as what follows
         return [len(refused) - count, count]

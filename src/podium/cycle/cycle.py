@@ -252,7 +252,7 @@ class Cycle:
     # --- PreScore, Score, NormalizeScore ---------------------------------------------------------
 
     def choose(self, found: Found) -> int:
-        """The row of the best node; a lone feasible node is not scored."""
+        """Return the row of the best node; a lone feasible node is not scored."""
         if len(found.feasible) == 1:
             return int(found.feasible.index[0])
         ranking = self.score(found.feasible, found.version)

@@ -43,7 +43,7 @@ class Proposal:
 
 @dataclass(slots=True)
 class MemberResult:
-    """What became of one member: a proposal, or why it was rejected.
+    """The result for one member: a proposal, or why it was rejected.
 
     ``nominate`` is set by PodGroupPostFilter. ``state`` is that of its cycle, if plugins were
     asked.
@@ -76,7 +76,7 @@ class GroupResult:
 
     @property
     def summary(self) -> str:
-        """How the attempt counts in metrics."""
+        """Return how the attempt counts in metrics."""
         if self.status.ok:
             return "scheduled"
         if not self.status.is_rejection:
@@ -99,7 +99,7 @@ class GroupResult:
 
     @property
     def placed(self) -> list[Proposal]:
-        """Where members would run: those of PodGroups that fit, in groups that fit."""
+        """Return where members would run: those of PodGroups that fit, in groups that fit."""
         if not self.status.ok:
             return []
         own = [each.outcome for each in self.members if isinstance(each.outcome, Proposal)]

@@ -24,7 +24,7 @@ class Judged(NamedTuple):
 
     @property
     def absent(self) -> Status:
-        """The status of nodes that are not candidates."""
+        """Return the status of nodes that are not candidates."""
         pre = self.pre
         return UNKNOWN if pre.node_names is None else left_out_by(pre.narrowed_by)
 

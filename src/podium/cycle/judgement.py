@@ -70,7 +70,7 @@ class Judgement:
         self.cluster = cluster
         self.unsigned = unsigned
         self.state = CycleState()
-        self.reading: Reading = profile.reading(pod, unsigned)
+        self.reading: Reading = profile.readings.of(pod, unsigned)
         self.kept = Verdicts(cluster, len(profile.filters))
         self._filters = list(enumerate(profile.filters))
         self._combined: CombinedVerdicts | None = None
@@ -92,7 +92,7 @@ class Judgement:
         """Return the judgement of a class that only these plugins tell from this one."""
         other = shallow_copy(self)
         other.state = without(self.state, differing)
-        other.reading = self.profile.reading_like(self.reading, pod, differing)
+        other.reading = self.profile.readings.like(self.reading, pod, differing)
         other.kept = self.kept.copy()
         other._judged = None
         other._pre_answers = self._pre_answers.copy()
@@ -228,7 +228,7 @@ class Judgement:
         return True
 
     def _names_of_signed(self, pre: PreFiltered) -> frozenset[str] | None:
-        """The nodes that PreFilters with a signature want; ``pre`` has the answers of all."""
+        """Return the nodes that PreFilters with a signature want; ``pre`` has all answers."""
         if pre.narrowed_by.isdisjoint(self.unsigned):
             return pre.node_names
         wanted = [pre.answers[name][0] for name in pre.narrowed_by - self.unsigned]

@@ -52,7 +52,7 @@ class Ranking:
         return {name: share.normalized[index] for name, share in self.scoreboard.shares.items()}
 
     def is_best(self) -> NDArray[np.bool_]:
-        """Which nodes have the highest total."""
+        """Return which nodes have the highest total."""
         is_best: NDArray[np.bool_] = self.totals == self.totals.max()
         return is_best
 

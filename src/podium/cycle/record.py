@@ -23,7 +23,7 @@ BEST_SHOWN: Final = 3
 
 @dataclass(slots=True)
 class Record:
-    """What was decided about one pod in one attempt, and why."""
+    """The decision about one pod in one attempt, with its reasons."""
 
     pod: str
     uid: str
@@ -119,7 +119,7 @@ class Records:
         budget: DetailBudget | None = None,
         most_bytes: int = MOST_DETAIL_BYTES,
     ) -> None:
-        """Without a budget every attempt keeps its detail."""
+        """Keep the details that the budget allows; without a budget, those of every attempt."""
         self._ring: deque[Record] = deque(maxlen=most)
         self._budget = budget or unlimited()
         self._most_bytes = most_bytes

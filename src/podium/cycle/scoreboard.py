@@ -18,9 +18,10 @@ from podium.cycle.tied import Tied
 from podium.cycle.verdicts import UNTRACKED, FeasibleVersion, RowNumbers, shallow_copy
 from podium.framework.answers import check_range
 from podium.framework.cycle_state import CycleState
-from podium.framework.plugin import ScorePlugin, Scores
+from podium.framework.plugin import ScorePlugin
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
+from podium.framework.scores import Scores
 from podium.framework.status import Status
 from podium.state.aspects import Changes, Reader
 from podium.state.cluster import ClusterState

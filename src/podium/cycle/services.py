@@ -21,11 +21,13 @@ from podium.framework.dependencies import EVERYTHING
 from podium.framework.handle import Client, EventRecorder, Lister, PluginMetrics, PodHandler
 from podium.framework.nominated import filter_with_nominated
 from podium.framework.nominator import Nominator
-from podium.framework.plugin import Point, Scores, Statuses
+from podium.framework.plugin import Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
+from podium.framework.points import Point
 from podium.framework.profile import Profile
 from podium.framework.reading import Reading
 from podium.framework.resource_filter import Room
+from podium.framework.scores import Scores
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger, get_logger
 from podium.state.cluster import ClusterState
@@ -85,7 +87,7 @@ Spawn = Callable[[str, Coroutine[Any, Any, None]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What the cycles of a scheduler, and the handles of its plugins, work with.
+    """The parts that the cycles of a scheduler and the handles of its plugins share.
 
     It is complete when it is built, and no part is replaced later. The shell provides the clock and
     what follows it. ``devices`` are those of the cluster, with the rules that the shell gives.

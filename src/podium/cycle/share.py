@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from podium.cycle.verdicts import UNTRACKED, FeasibleVersion, RowNumbers
 from podium.framework.dependencies import Dependencies
-from podium.framework.plugin import ScorePlugin, Scores
-from podium.framework.scores import repeated, uniform, uniform_value
+from podium.framework.plugin import ScorePlugin
+from podium.framework.scores import Scores, repeated, uniform, uniform_value
 from podium.state.rows import Rows
 
 T = TypeVar("T", bound=np.generic)

@@ -42,7 +42,7 @@ class Tied:
         return self._order.rows.take(self._positions)
 
     def choose(self, key: str) -> int:
-        """The row that a hash of the key points at."""
+        """Return the row that a hash of the key points at."""
         number = stable_hash(key) % len(self._positions)
         return self._order.rows.item(self._positions.item(number))
 

@@ -61,7 +61,7 @@ _NO_STATUS_INDEX: Final[NDArray[np.int32]] = np.zeros(0, np.int32)
 
 
 class VerdictsOfAttempt(Protocol):
-    """What an attempt reads: the feasible rows now, and who refused the others when asked."""
+    """The verdicts that one attempt reads: the feasible rows, and on demand the first refusals."""
 
     @property
     def feasible(self) -> RowNumbers: ...
@@ -76,7 +76,7 @@ class VerdictsOfAttempt(Protocol):
 
 
 class Verdicts:
-    """Which filter refused each row first, with which status; and the rows that all let pass.
+    """The first refusal of each row, with its filter and status, and the rows that all let pass.
 
     Invariants, outside of a refresh (``check_invariants``):
 
@@ -154,7 +154,7 @@ class Verdicts:
         return self._rejections
 
     def counts(self) -> NDArray[np.intp]:
-        """How many candidates have each status. Do not change it."""
+        """Return how many candidates have each status. Do not change it."""
         if self._counts is None:
             rows, index = self.candidates, self.status_index
             here = index if len(rows) == len(index) else index[rows]
@@ -169,11 +169,11 @@ class Verdicts:
         return rejections
 
     def pending(self) -> RowNumbers:
-        """The rows that no filter has refused so far; none unless some may become feasible."""
+        """Return the rows that no filter has refused yet; none unless some may become feasible."""
         return np.flatnonzero(self.first == PENDING) if self.grows else NO_ROWS
 
     def reaching(self, filter_index: int) -> RowNumbers:
-        """The rows that no filter before this one refuses."""
+        """Return the rows that no filter before this one refuses."""
         if self.none_refused and not self.grows:
             return self.candidates
         reaching = self.first >= filter_index
@@ -190,7 +190,7 @@ class Verdicts:
         return bool((self.first[self._where(rows)] == filter_index).any())
 
     def said_by(self, filter_index: int, rows: RowNumbers) -> NDArray[np.int32]:
-        """What this filter said of the rows: the index of its refusal, or 0."""
+        """Return what this filter said of the rows: the index of its refusal, or 0."""
         where = self._where(rows)
         return np.where(self.first[where] == filter_index, self.status_index[where], 0)
 
@@ -204,12 +204,12 @@ class Verdicts:
         return found
 
     def set_row(self, row: int, filter_index: int, status: Status) -> None:
-        """This filter is the first to refuse the row; or none does, and the status is success."""
+        """Note that this filter is the first to refuse the row; or that none does: success."""
         self.first[row] = filter_index
         self._write(np.array([row]), np.array([self.index_of(status)]))
 
     def set_rows(self, filter_index: int, rows: RowNumbers, said: NDArray[np.intp]) -> None:
-        """Where this filter refuses, it is the first; the other rows go on to the next filter."""
+        """Note the first refusals of rows; the rows that pass go on to the next filter."""
         self._write(rows, said)
         refused = said > 0
         self.first[rows] = np.where(refused, filter_index, PENDING)
@@ -279,7 +279,7 @@ class Verdicts:
 
 
 class TrackedRows:
-    """A set of rows and its version, where the set is found anew for each pod of a class."""
+    """A set of rows and its version, for a set that is found anew for each pod of a class."""
 
     def __init__(self) -> None:
         self.rows = NO_ROWS

@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import threading
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Final, NamedTuple
@@ -19,6 +18,7 @@ import msgspec
 from podium.dashboard.mirror import Changes, Decider
 from podium.errors import PodiumError
 from podium.logs import get_logger
+from podium.worker_processes import end_with_parent
 
 log = get_logger(__name__)
 
@@ -81,20 +81,12 @@ _replicas: list[object] = []  # the one of this process, once there is one
 def _serve(pipe: Connection) -> None:
     os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # also if another library changes the mask
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     while True:
         try:
             pipe.send(_answer(*pipe.recv()))
         except (EOFError, OSError):
             return  # the scheduler has ended
-
-
-def _end_with_parent() -> None:
-    """End this process with the one that started it, also in the middle of an answer."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(0)
 
 
 def _answer(

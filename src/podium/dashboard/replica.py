@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from podium.api.meta import ApiObject
 from podium.app import plugin_loading
 from podium.dashboard.mirror import RESOURCES, Changes, Decider
 from podium.errors import PodiumError
 from podium.release import Release, release_named
+from podium.serve.differences import Key, differences
 from podium.simulation import Simulation
 from podium.snapshot import KindName, Snapshot
-
-Key = tuple[str, str]  # the name of a kind, and namespace/name
 
 
 @dataclass(slots=True)
@@ -61,19 +61,16 @@ class Replica:
             self._simulation = Simulation.from_snapshot(
                 self.snapshot(), self.decider.configuration, self.release, self.plugins()
             )
-            _observe(self._simulation, dict(self._differences(self._simulation)))
+            changed: dict[Key, ApiObject | None] = {}
+            for kind in {kind for kind, _ in self._raw}:
+                changed.update(differences(self._simulation, kind, partial(self._find, kind)))
+            _observe(self._simulation, changed)
         self._simulation.notes = self.notes()
         return self._simulation
 
-    def _differences(self, simulation: Simulation) -> Iterator[tuple[Key, ApiObject | None]]:
-        """Yield what simulated controllers have changed: in the real cluster they are real."""
-        for kind in {kind for kind, _ in self._raw}:
-            decode = RESOURCES[kind].decode
-            for key, simulated in simulation.objects(kind).items():
-                raw = self._raw.get((kind, key))
-                real = None if raw is None else decode(raw, None)
-                if real is None or _version(real) != _version(simulated):
-                    yield (kind, key), real
+    def _find(self, kind: str, key: str) -> ApiObject | None:
+        raw = self._raw.get((kind, key))
+        return None if raw is None else RESOURCES[kind].decode(raw, None)
 
     def notes(self, extenders: Iterable[str] = ()) -> tuple[str, ...]:
         """Return why answers may differ from what the scheduler does, also with these extenders."""
@@ -85,10 +82,6 @@ def _observe(simulation: Simulation, changed: Mapping[Key, ApiObject | None]) ->
     with simulation.observing() as observe:
         for (kind, key), obj in changed.items():
             observe(kind, key, obj)
-
-
-def _version(obj: ApiObject) -> str:
-    return obj.metadata.resource_version
 
 
 class Unanswerable(PodiumError):

@@ -29,7 +29,7 @@ class Lanes(_Value, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> int:
-        """How many pods wait in the queue."""
+        """Return how many pods wait in the queue."""
         return self.active + self.backoff + self.unschedulable + self.gated + self.incomplete
 
 

@@ -62,7 +62,7 @@ class Workbench:
 
     @property
     def pid(self) -> int | None:
-        """The number of the process, if there is one."""
+        """Return the number of the process, if there is one."""
         return None if self._process is None else self._process.pid
 
     async def ask(self, question: str, *args: object) -> Answer:

@@ -25,7 +25,7 @@ _NEGATIVE: Final = "capacity value is negative"
 
 @dataclass(frozen=True, slots=True)
 class Consumption:
-    """What one request consumes of one device: every capacity, requested or not."""
+    """The capacity of one device that one request consumes, including what it did not ask for."""
 
     written: dict[str, Quantity]
     amounts: dict[str, int]
@@ -80,8 +80,8 @@ def _rounded(request: Quantity | None, capacity: DeviceCapacity, rules: DeviceRu
     """Return the request as the policy rounds it up; without a request, the default."""
     policy = capacity.request_policy
     if request is None:
-        has_default = policy is not None and policy.default is not None
-        return policy.default if has_default else capacity.value  # type: ignore[union-attr,return-value]
+        default = None if policy is None else policy.default
+        return capacity.value if default is None else default
     if policy is None:
         return request
     if policy.valid_range is not None and policy.valid_range.min is not None:

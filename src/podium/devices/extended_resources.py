@@ -70,7 +70,7 @@ class ExtendedResources:
 
 
 class NoExtendedResources(ExtendedResources):
-    """What there is without the feature DRAExtendedResource: no class provides a resource."""
+    """The stand-in without the feature DRAExtendedResource: no class provides a resource."""
 
     def class_changed(self, old: DeviceClass | None, new: DeviceClass | None) -> None:
         """Ignore all classes."""

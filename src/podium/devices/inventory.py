@@ -120,7 +120,7 @@ def _discard(groups: dict[K, dict[str, KnownSlice]], key: K, name: str) -> None:
 
 
 class DeviceInventory:
-    """Which devices each node can use.
+    """The devices that each node can use.
 
     Invariants: after ``refresh``, ``numbers[row]`` is the number of the devices of the node on that
     row, NO_NODE without a node; ``devices_by_number`` has an object exactly for the numbers that
@@ -203,7 +203,7 @@ class DeviceInventory:
 
     @property
     def numbers(self) -> Numbers:
-        """The number of the devices of each row, up to date."""
+        """Return the number of the devices of each row, up to date."""
         self.refresh()
         return self._numbers
 

@@ -21,7 +21,7 @@ FAILED: Final = 3  # with an error, which ``Allocator.allocate`` raises
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """For each row that was asked about, how its search ended and how much it is preferred."""
+    """The end of the search on each row that was asked about, and how much it is preferred."""
 
     endings: NDArray[np.int8]
     scores: NDArray[np.int64]

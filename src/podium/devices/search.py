@@ -28,7 +28,7 @@ MAX_RESULTS: Final = 32
 
 
 class Step(Enum):
-    """How a part of the search ended."""
+    """The end of a part of the search."""
 
     DONE = "everything is allocated"
     FAILED = "there is no solution with what was chosen before"
@@ -52,7 +52,7 @@ class Solution:
 
 
 class SearchContext(NamedTuple):
-    """What every search on every node reads."""
+    """The data that all searches read, on every node."""
 
     taken: TakenDevices
     selectors: Selectors

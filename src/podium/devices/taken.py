@@ -53,7 +53,7 @@ def _readable(consumed: ResourceList) -> Iterator[tuple[str, int]]:
 
 
 class PoolUse:
-    """What is taken of one pool. ``exclusive`` and ``shares`` are read by the search."""
+    """The use of one pool. ``exclusive`` and ``shares`` are read by the search."""
 
     __slots__ = ("exclusive", "shares", "state")
 

@@ -59,12 +59,12 @@ class Attempt:
 
     @property
     def tied(self) -> int:
-        """How many nodes are as good as the chosen one, counting it."""
+        """Return how many nodes are as good as the chosen one, counting it."""
         return max(self.choices, 0 if self.cycle is None else self.cycle.record.tied)
 
     @property
     def refusal(self) -> Status | None:
-        """The status that refused the pod before single nodes were judged, if there is one."""
+        """Return the status that refused the pod before nodes were judged, if there is one."""
         if self.found is None or self.found.pre_filtered.status.ok:
             return None
         return self.found.pre_filtered.status

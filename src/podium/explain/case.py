@@ -49,7 +49,7 @@ class Verdicts:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many filters refuse each node."""
+        """Return how many filters refuse each node."""
         total = np.zeros(len(self.rows), np.int64)
         for mask in self.refused.values():
             total += mask

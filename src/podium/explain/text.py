@@ -25,23 +25,23 @@ def pod_lines(explanation: Explanation) -> list[str]:
 def node_lines(explanation: NodeExplanation) -> list[str]:
     """Return the sentence about a node, its room, its pods and the pending pods."""
     lines = [explanation.sentence]
-    lines += _section(
+    lines += section(
         "Room",
         (
             f"{room.resource}: {room.free} free of {room.allocatable} ({room.percent:.0f} % taken)"
             for room in explanation.room
         ),
     )
-    lines += _section("Pods", (_pod_on_node(pod.pod, pod.owner) for pod in explanation.pods))
-    lines += _section("Nominated", explanation.nominated)
-    lines += _section("Pending pods", (pod.text for pod in explanation.pending))
-    return lines + _section("Notes", explanation.notes)
+    lines += section("Pods", (_pod_on_node(pod.pod, pod.owner) for pod in explanation.pods))
+    lines += section("Nominated", explanation.nominated)
+    lines += section("Pending pods", (pod.text for pod in explanation.pending))
+    return lines + section("Notes", explanation.notes)
 
 
 def _sections(explanation: Explanation) -> Iterator[str]:
-    yield from _section("Nodes", map(_step, explanation.funnel))
-    yield from _section("Waits for", (each.text for each in explanation.waits_for))
-    yield from _section(
+    yield from section("Nodes", map(_step, explanation.funnel))
+    yield from section("Waits for", (each.text for each in explanation.waits_for))
+    yield from section(
         "Nearest misses",
         (
             line
@@ -49,19 +49,19 @@ def _sections(explanation: Explanation) -> Iterator[str]:
             for line in (f"{miss.node}: {miss.text}", *_holders(miss.shortfalls))
         ),
     )
-    yield from _section("What would help", map(_fix, explanation.fixes))
+    yield from section("What would help", map(_fix, explanation.fixes))
     if explanation.preemption is not None:
-        yield from _section("Preemption", [explanation.preemption.text])
+        yield from section("Preemption", [explanation.preemption.text])
     if explanation.scores is not None:
-        yield from _section("Scores", _scores(explanation.scores))
+        yield from section("Scores", _scores(explanation.scores))
     for verdict in explanation.verdicts:
-        yield from _section(f"Node {verdict.node}", _verdict(verdict))
-    yield from _section("Tried again when", (wake.text for wake in explanation.wakes))
-    yield from _section("Notes", explanation.notes)
+        yield from section(f"Node {verdict.node}", _verdict(verdict))
+    yield from section("Tried again when", (wake.text for wake in explanation.wakes))
+    yield from section("Notes", explanation.notes)
 
 
-def _section(title: str, lines: Iterable[str]) -> list[str]:
-    """Return a title and its indented lines; nothing without lines."""
+def section(title: str, lines: Iterable[str]) -> list[str]:
+    """Return an empty line, a title and its indented lines; nothing if there are no lines."""
     found = [f"{_INDENT}{line}" for line in lines]
     return ["", f"{title}:", *found] if found else []
 

@@ -19,7 +19,7 @@ _PER_BYTE_SENT: Final = 2
 
 
 class Transport:
-    """A pool of connections to one extender; it may be built anywhere, but has one event loop."""
+    """A pool of connections to one extender. It may be built anywhere, but has one event loop."""
 
     def __init__(self, settings: config.Extender, clock: Clock) -> None:
         self._url = settings.url_prefix.rstrip("/")

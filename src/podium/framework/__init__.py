@@ -47,7 +47,6 @@ from podium.framework.plugin import (
     NotSignable,
     PermitPlugin,
     Plugin,
-    Point,
     PostBindPlugin,
     PostFilterPlugin,
     PreBindPlugin,
@@ -59,14 +58,14 @@ from podium.framework.plugin import (
     QueueSortPlugin,
     ReservePlugin,
     ScorePlugin,
-    Scores,
     Statuses,
 )
+from podium.framework.points import Point
 from podium.framework.preemption import Candidate, Candidates, PreemptionPlugin, Proposal
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.registry import Registry
 from podium.framework.resource_filter import ResourceFilterPlugin, Room
-from podium.framework.scores import idiv, scale
+from podium.framework.scores import Scores, idiv, scale
 from podium.framework.status import (
     SUCCESS,
     Code,

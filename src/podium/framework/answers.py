@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from podium.api.objects import Pod
 from podium.framework.calls import fault_of, source_of
-from podium.framework.plugin import FilterPlugin, Plugin, ScorePlugin, Scores, Statuses
-from podium.framework.scores import uniform_value
+from podium.framework.plugin import FilterPlugin, Plugin, ScorePlugin, Statuses
+from podium.framework.scores import Scores, uniform_value
 from podium.framework.status import SUCCESS, Status, as_status
 from podium.logs import get_logger
 from podium.state.column import Column
@@ -32,7 +32,7 @@ class AttemptFailed(Exception):
 
 
 def as_statuses(answer: Statuses, nodes: Rows) -> Statuses:
-    """What ``filter_all`` answered. Each node must have a status: else it would be feasible."""
+    """Check an answer of ``filter_all``: a node without a status would count as feasible."""
     if not isinstance(answer, Column):
         raise TypeError(f"expected a Column of statuses, got {answer!r}")
     index = answer.index
@@ -47,7 +47,7 @@ def as_statuses(answer: Statuses, nodes: Rows) -> Statuses:
 
 
 def as_scores(answer: object, nodes: Rows) -> Scores:
-    """What ``score_all`` or ``normalize_score`` answered; fractions are refused, not cut off."""
+    """Check scores of ``score_all`` or ``normalize_score``; fractions are refused, not cut off."""
     if type(answer) is np.ndarray and answer.dtype is _INT64 and answer.shape == (len(nodes),):
         return answer  # nearly always
     scores = np.asarray(answer)

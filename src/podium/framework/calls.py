@@ -231,7 +231,7 @@ class Calls:
 
 
 def source_of(plugin: Plugin | type[Plugin]) -> str:
-    """Where its author finds it: ``rack.py, class EmptiestRack``."""
+    """Return where its author finds it: ``rack.py, class EmptiestRack``."""
     kind = plugin if isinstance(plugin, type) else type(plugin)
     file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
     what = "function" if hasattr(kind, "function") else "class"
@@ -239,7 +239,7 @@ def source_of(plugin: Plugin | type[Plugin]) -> str:
 
 
 def fault_of(plugin: Plugin, point: str, pod: Pod, fault: BaseException) -> Status:
-    """What a plugin raised, as its status; the log gets the traceback and where to look."""
+    """Return what a plugin raised, as its status; the log gets the traceback and where to look."""
     log.error(FAILED, plugin=plugin.name, point=point, pod=pod.key, source=source_of(plugin))
     return Status(Code.ERROR, plugin=plugin.name, cause=_explained(fault))
 

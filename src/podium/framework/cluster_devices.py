@@ -42,7 +42,7 @@ _READ_OF_NODES: Final = Aspect.LABELS
 
 
 class ClusterDevices:
-    """What there is, what is taken, and the allocations in flight.
+    """The devices of the cluster, their use, and the allocations in flight.
 
     An allocation is in flight from Reserve until its claim is written, or the attempt has failed.
     Members of a pod group can share one: ``_holders`` has the pods for which it is in flight.
@@ -126,7 +126,7 @@ class ClusterDevices:
 
     @property
     def in_flight(self) -> int:
-        """How many allocations are in flight."""
+        """Return how many allocations are in flight."""
         return len(self._in_flight)
 
     def reserve(self, claim: ResourceClaim, allocation: AllocationResult, holder: str = "") -> None:

@@ -30,7 +30,8 @@ from podium.framework.function_plugins import (
     PreBindFunction,
     PreEnqueueFunction,
 )
-from podium.framework.plugin import EnqueueExtensions, Plugin, Scores
+from podium.framework.plugin import EnqueueExtensions, Plugin
+from podium.framework.scores import Scores
 
 F = TypeVar("F", bound=Callable[..., Any])
 Sign = str | tuple[str, ...] | Callable[[Pod], Hashable] | None

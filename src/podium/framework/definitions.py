@@ -19,12 +19,11 @@ from podium.framework.plugin import (
     EnqueueExtensions,
     FilterPlugin,
     Plugin,
-    Point,
     PreFilterExtensions,
     ReservePlugin,
     ScorePlugin,
-    points_of,
 )
+from podium.framework.points import Point, points_of
 
 if TYPE_CHECKING:
     from podium.framework.handle import Handle

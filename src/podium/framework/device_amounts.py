@@ -20,7 +20,7 @@ from podium.state.rows import NodeInfo, Rows
 
 
 class Provided(NamedTuple):
-    """What devices provide of a resource: numbers for one node, arrays for many."""
+    """The amount of a resource that devices provide: numbers for one node, arrays for many."""
 
     total: Any
     taken: Any

@@ -15,7 +15,7 @@ from podium.state.rows import NodeInfo, Rows, table_of
 
 
 class Rejections(dict[tuple[str, str], int]):
-    """How many nodes each plugin refused for each reason: ``(plugin, reason): nodes``.
+    """The number of nodes that each plugin refused for each reason: ``(plugin, reason): nodes``.
 
     ``refused`` has the nodes of each plugin, each once however many reasons there were.
     """
@@ -27,7 +27,7 @@ class Rejections(dict[tuple[str, str], int]):
         self.refused: dict[str, int] = {}
 
     def count(self, status: Status, nodes: int) -> None:
-        """So many nodes have this status."""
+        """Count so many nodes with this status."""
         if status.ok or not nodes:
             return
         for said in status.parts:
@@ -74,7 +74,7 @@ class NodeStatuses:
         return self.statuses.values[int(self.statuses.index[found[0]])]
 
     def rows_with(self, code: Code) -> NDArray[np.intp]:
-        """The rows of nodes with this code, ascending."""
+        """Return the rows of nodes with this code, ascending."""
         explicit = self.nodes.index
         has_code = self.statuses.map(lambda status: status.code is code).to_array(np.bool_)
         if self.absent.code is not code:
@@ -85,7 +85,7 @@ class NodeStatuses:
         return others
 
     def reasons(self, total: int) -> dict[str, int]:
-        """How many of ``total`` nodes gave each reason."""
+        """Return how many of ``total`` nodes gave each reason."""
         counts = count_reasons(self.statuses)
         if others := total - len(self.nodes):
             for reason in self.absent.reasons:
@@ -93,7 +93,7 @@ class NodeStatuses:
         return counts
 
     def by_plugin(self) -> Rejections:
-        """How many of the judged nodes each plugin refused for each reason."""
+        """Return how many of the judged nodes each plugin refused for each reason."""
         counts = Rejections()
         for status, nodes in _with_sizes(self.statuses):
             counts.count(status, nodes)
@@ -131,7 +131,7 @@ def fit_message(total: int, reasons: Mapping[str, int], pre_filter: str = "") ->
 
 @dataclass(slots=True)
 class Diagnosis:
-    """What an attempt that found no node knows about why."""
+    """The reasons why an attempt found no node."""
 
     total: int
     statuses: NodeStatuses

@@ -26,11 +26,9 @@ from podium.framework.plugin import (
     PreBindPlugin,
     PreEnqueuePlugin,
     ScorePlugin,
-    Scores,
     Statuses,
-    as_score,
-    as_score_array,
 )
+from podium.framework.scores import Scores, as_score, as_score_array
 from podium.framework.status import SUCCESS, Status, Wait
 from podium.state.aspects import Aspect
 from podium.state.column import Column
@@ -90,7 +88,7 @@ class Function:
 
     @property
     def dependencies(self) -> Dependencies:
-        """What its results can depend on, if it looks at nothing but its parameters."""
+        """Return what its results can depend on, if it looks at nothing but its parameters."""
         if {"nodes", "state", "handle"} & set(self.wants):
             return EVERYTHING
         return _ON_ONE_NODE if "node" in self.wants else NOTHING

@@ -24,7 +24,7 @@ class GroupDryRun(Protocol):
 
     @property
     def assignments(self) -> Nominations:
-        """The node that each placed member got."""
+        """Return the node that each placed member got."""
 
     def is_room_with(self, pods: Sequence[PodInfo]) -> bool:
         """Put removed pods back, and return whether all members still fit where they are.
@@ -44,7 +44,7 @@ class GroupTrial(Protocol):
 
     @property
     def states(self) -> Mapping[str, CycleState]:
-        """What plugins have put into the cycle of each member that was tried, by uid."""
+        """Return what plugins have put into the cycle of each member that was tried, by uid."""
 
     def dry_run(self, without: Iterable[PodInfo]) -> AbstractContextManager[GroupDryRun]:
         """Remove these pods from the cluster until the ``with`` block ends."""

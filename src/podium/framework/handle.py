@@ -27,9 +27,11 @@ from podium.clock import Clock
 from podium.framework.cluster_devices import ClusterDevices
 from podium.framework.cycle_state import CycleState
 from podium.framework.nominator import Nominator
-from podium.framework.plugin import Point, Scores, Statuses
+from podium.framework.plugin import Statuses
 from podium.framework.pods_in_pre_bind import PodsInPreBind
+from podium.framework.points import Point
 from podium.framework.resource_filter import Room
+from podium.framework.scores import Scores
 from podium.framework.waiting_pods import WaitingPods
 from podium.logs import Logger
 from podium.state.cluster_view import ClusterView
@@ -42,7 +44,7 @@ PodHandler = Callable[[Pod | None, Pod | None], None]
 
 
 class Client(Protocol):
-    """What plugins ask of the API, nearly all of it writes, each as a patch.
+    """The requests that plugins send to the API: nearly all are writes, each as a patch.
 
     Each raises ``NotFound`` for an object that is gone, and ``ApiError`` when the API refuses or
     does not answer: then nobody knows whether the write was carried out.
@@ -101,12 +103,12 @@ class Client(Protocol):
         """Set ``status.extendedResourceClaimStatus`` of the pod."""
 
     async def read(self, kind: type[T], key: str) -> T:
-        """The object as the API has it now, which may be ahead of what the watch has shown."""
+        """Return the object as the API has it now, which the watch may not have shown yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventNote:
-    """What a Kubernetes event says: type, reason and action as upstream's, and a note."""
+    """A Kubernetes event to record: type, reason and action as upstream's, and a note."""
 
     type: str
     reason: str
@@ -121,7 +123,7 @@ class EventRecorder(Protocol):
 
 
 class PluginMetrics(Protocol):
-    """What podium's own plugins count in a running scheduler; elsewhere it is not counted."""
+    """Counts of podium's own plugins, for metrics. Only a running scheduler keeps them."""
 
     def preempted(self, victims: int) -> None:
         """A preemption begins to evict this many pods."""
@@ -191,7 +193,7 @@ class Handle(Protocol):
     def log(self) -> Logger: ...
 
     def plugins(self, point: Point) -> Sequence[str]:
-        """The names of this profile's plugins at a point, in order."""
+        """Return the names of this profile's plugins at a point, in order."""
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
         """Judge these nodes, leaving room for nominated pods. In a cycle only."""
@@ -209,7 +211,7 @@ class Handle(Protocol):
         """Whether ``add_pods`` and ``remove_pods`` reach any plugin in this cycle."""
 
     def room_for(self, state: CycleState, pod: Pod) -> Room:
-        """What would be free for this pod without the pods of lower priority. In a cycle only."""
+        """Return what would be free without the pods of lower priority. Only works in a cycle."""
 
     def lister(self, resource: str) -> Lister:
         """The objects of a kind such as ``foos.v1.example.com``: it is watched from then on.

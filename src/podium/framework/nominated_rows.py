@@ -24,7 +24,7 @@ _KEPT_PRIORITIES: Final = 4
 
 
 class _Sums:
-    """What nominated pods of a priority from ``least`` on request, by resource and row."""
+    """The requests of nominated pods of priority ``least`` or more, by resource and row."""
 
     def __init__(self, table: NodeTable, least: int) -> None:
         self.requested: NDArray[np.int64] = np.zeros(table.resources.requested.shape, np.int64)
@@ -41,7 +41,7 @@ class _Sums:
 
     @cached_property
     def rows(self) -> NDArray[np.intp]:
-        """The rows with such pods, in ascending order."""
+        """Return the rows with such pods, in ascending order."""
         return np.flatnonzero(self.requested[PODS])
 
 
@@ -60,7 +60,7 @@ class NominatedPods:
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """The rows that have such pods, in ascending order."""
+        """Return the rows that have such pods, in ascending order."""
         rows, own_row = self.sums.rows, self._row_without_others
         if own_row is None:
             return rows
@@ -77,7 +77,7 @@ class NominatedPods:
 
     @property
     def _row_without_others(self) -> int | None:
-        """The row of the pod's own nomination, if no other pod is nominated to it."""
+        """Return the row of the pod's own nomination, if no other pod is nominated to it."""
         if self.own is None:
             return None
         row, amounts = self.own

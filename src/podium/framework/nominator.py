@@ -56,7 +56,7 @@ class Nominator:
         return self._node_of.get(uid)
 
     def on(self, node: str) -> list[PodInfo]:
-        """The pods nominated to this node, in the order they were."""
+        """Return the pods nominated to this node, in the order they were."""
         return list(self._pods_on.get(node, {}).values())
 
     def ahead_of(self, pod: Pod, table: NodeTable) -> NominatedPods | None:

@@ -25,7 +25,7 @@ def name_problems(name: object) -> Iterator[str]:
 
 def weight_problems(weight: object) -> Iterator[str]:
     is_number = isinstance(weight, int) and not isinstance(weight, bool)
-    if not is_number or not 1 <= weight <= _HIGHEST_WEIGHT:  # type: ignore[operator]
+    if not is_number or not 1 <= weight <= _HIGHEST_WEIGHT:  # type: ignore[operator]  # a number
         yield f"weight must be a whole number from 1 to {_HIGHEST_WEIGHT}, not {weight!r}"
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from podium.api.pod_groups import SchedulingGroup
 from podium.framework.answers import MAX_SCORE
 from podium.framework.calls import FAULTS
-from podium.framework.plugin import PlacementScorePlugin, Plugin, Scores, as_score
+from podium.framework.plugin import PlacementScorePlugin, Plugin
 from podium.framework.profile import Profile
+from podium.framework.scores import Scores, as_score
 from podium.framework.status import SUCCESS, Status, as_status, text_of
 from podium.logs import get_logger
 from podium.state.pod_info import PodInfo
@@ -47,7 +48,7 @@ class Assignment(NamedTuple):
 
 
 class GroupAssignments(NamedTuple):
-    """Where the members of a group would run in a placement that fits."""
+    """The nodes of a group's members in a placement that fits."""
 
     placement: Placement
     members: Sequence[Assignment]

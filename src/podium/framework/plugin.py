@@ -7,16 +7,10 @@ nodes exist for speed, and their defaults are plain loops over the per-node ones
 from __future__ import annotations
 
 from abc import ABC, ABCMeta, abstractmethod
-from array import array
 from asyncio import CancelledError
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from enum import Enum
 from functools import cmp_to_key
-from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from podium.api.meta import ApiObject
 from podium.api.objects import Pod
@@ -25,6 +19,7 @@ from podium.framework.args import Args, NoArgs
 from podium.framework.cycle_state import CycleState
 from podium.framework.dependencies import EVERYTHING, Dependencies
 from podium.framework.events import Registration
+from podium.framework.scores import Scores, as_score, as_score_array
 from podium.framework.status import (
     SUCCESS,
     Nominate,
@@ -50,32 +45,6 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 Statuses = Column[Status]
-Scores = NDArray[np.int64]
-
-
-def as_score(answer: object) -> int:
-    """Check a plugin's score of one node; a fraction is refused, not cut off."""
-    try:
-        score = index(answer)  # type: ignore[arg-type]  # raises for what is not a whole number
-    except TypeError:
-        score = None
-    if score is None or isinstance(answer, bool):
-        raise TypeError(f"expected a whole number as score, got {answer!r}")
-    if not -(2**63) <= score < 2**63:
-        raise ValueError(f"expected a score from 0 to 100, got {answer!r}: it exceeds 64 bits")
-    return score
-
-
-def as_score_array(answers: list[Any]) -> Scores:
-    """Return what a plugin answered for each node; what is not a whole number is refused."""
-    try:
-        # Takes what as_score takes, and booleans, in a quarter of numpy's time.
-        scores = array("q", answers)
-    except (TypeError, OverflowError):
-        scores = None
-    if scores is None or bool in map(type, answers):
-        return np.fromiter(map(as_score, answers), np.int64, count=len(answers))
-    return np.frombuffer(scores, np.int64) if answers else np.zeros(0, np.int64)
 
 
 class PluginClass(ABCMeta):
@@ -101,7 +70,7 @@ def is_in_tree(plugin: object) -> bool:
 
 
 class Plugin(metaclass=PluginClass):
-    """What every plugin has: a name, arguments, and what lets equal pods be judged once."""
+    """The base of all plugins: a name, arguments, and what lets equal pods be judged once."""
 
     name: ClassVar[str] = ""
     Args: ClassVar[type[Args]] = NoArgs
@@ -170,7 +139,7 @@ class QueueSortPlugin(Plugin, ABC):
         """Whether ``first`` comes before ``second``."""
 
     def sort_key(self, queued: QueuedPod) -> Any:
-        """A value that orders as ``less`` does: who overrides one overrides the other.
+        """Return a value that orders as ``less`` does: whoever overrides one overrides both.
 
         A tuple of numbers makes long queues fast.
         """
@@ -191,7 +160,7 @@ class PreFilterPlugin(Plugin, ABC):
 
 
 class PreFilterExtensions(PreFilterPlugin):
-    """A PreFilter whose state follows pods that a dry run puts on or takes off a node.
+    """A PreFilter whose state follows pods as a dry run adds them to nodes or removes them.
 
     Each row is a world of its own: a change on one row is seen when that row is judged, and only
     then. ``State`` names the type that these methods change; it must implement ``clone()``, which
@@ -300,7 +269,7 @@ class PlacementScorePlugin(Plugin, ABC):
 
     @abstractmethod
     def score_placement(self, group: SchedulingGroup, assignments: GroupAssignments) -> int:
-        """How good a placement is, with its members there; higher is better. It may raise."""
+        """Return how good a placement is with its members there; higher is better. It may raise."""
 
     def normalize_placement_scores(self, group: SchedulingGroup, scores: Scores) -> Scores:
         """Bring the scores of all placements into 0..100. The default leaves them alone."""
@@ -322,7 +291,7 @@ class ScorePlugin(Plugin, ABC):
     """
 
     def score(self, state: CycleState, pod: Pod, node: NodeInfo) -> int:
-        """How good this node is for the pod; higher is better. It may raise."""
+        """Return how good this node is for the pod; higher is better. It may raise."""
         return as_score(self.score_all(state, pod, node.alone())[0])
 
     def score_all(self, state: CycleState, pod: Pod, nodes: Rows) -> Scores:
@@ -336,7 +305,7 @@ class ScorePlugin(Plugin, ABC):
 
 
 class ReservePlugin(Plugin, ABC):
-    """Takes and gives back what a pod uses on its node, in memory. One method may be left out."""
+    """Reserves what a pod uses on its node, in memory. One of the two methods may be left out."""
 
     def reserve(self, state: CycleState, pod: Pod, node_name: str) -> Status | None:
         """Reserve; a rejection or an error undoes all reservations of the pod."""
@@ -377,7 +346,7 @@ class BindPlugin(Plugin, ABC):
 
 
 class PostBindPlugin(Plugin, ABC):
-    """Is called after a pod was bound."""
+    """Called after a pod was bound."""
 
     @abstractmethod
     async def post_bind(self, state: CycleState, pod: Pod, node_name: str) -> None: ...
@@ -390,56 +359,8 @@ class EnqueueExtensions(Plugin, ABC):
     def events_to_register(self) -> list[Registration]: ...
 
 
-class Point(Enum):
-    """The extension points that a profile configures, valued with their keys in the file."""
-
-    PRE_ENQUEUE = "preEnqueue"
-    QUEUE_SORT = "queueSort"
-    PRE_FILTER = "preFilter"
-    FILTER = "filter"
-    POST_FILTER = "postFilter"
-    POD_GROUP_POST_FILTER = "podGroupPostFilter"
-    PLACEMENT_GENERATE = "placementGenerate"
-    PLACEMENT_SCORE = "placementScore"
-    PRE_SCORE = "preScore"
-    SCORE = "score"
-    RESERVE = "reserve"
-    PERMIT = "permit"
-    PRE_BIND = "preBind"
-    BIND = "bind"
-    POST_BIND = "postBind"
-
-    @property
-    def interface(self) -> type[Plugin]:
-        return _INTERFACES[self]
-
-
-_INTERFACES: dict[Point, type[Plugin]] = {
-    Point.PRE_ENQUEUE: PreEnqueuePlugin,
-    Point.QUEUE_SORT: QueueSortPlugin,
-    Point.PRE_FILTER: PreFilterPlugin,
-    Point.FILTER: FilterPlugin,
-    Point.POST_FILTER: PostFilterPlugin,
-    Point.POD_GROUP_POST_FILTER: PodGroupPostFilterPlugin,
-    Point.PLACEMENT_GENERATE: PlacementGeneratePlugin,
-    Point.PLACEMENT_SCORE: PlacementScorePlugin,
-    Point.PRE_SCORE: PreScorePlugin,
-    Point.SCORE: ScorePlugin,
-    Point.RESERVE: ReservePlugin,
-    Point.PERMIT: PermitPlugin,
-    Point.PRE_BIND: PreBindPlugin,
-    Point.BIND: BindPlugin,
-    Point.POST_BIND: PostBindPlugin,
-}
-
-
-def points_of(plugin: type[Plugin]) -> frozenset[Point]:
-    """Return the extension points that a plugin class implements."""
-    return frozenset(point for point in Point if issubclass(plugin, point.interface))
-
-
 def close(plugins: Iterable[Plugin], profile: str) -> None:
-    """Call ``close`` of each plugin; a failure is logged and the others are closed all the same."""
+    """Close each plugin. A failure is logged, and the others are closed nevertheless."""
     for plugin in plugins:
         try:
             plugin.close()

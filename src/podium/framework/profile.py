@@ -6,9 +6,8 @@ A plugin's exception is caught here, and from Reserve on in ``binding.py``: it b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,32 +26,20 @@ from podium.framework.answers import (
 )
 from podium.framework.calls import FAULTS, Calls, fault_of, source_of
 from podium.framework.cycle_state import CycleState
-from podium.framework.dependencies import EVERYTHING, Dependencies, as_dependencies
 from podium.framework.diagnosis import NodeStatuses, Rejections
 from podium.framework.plugin import (
-    BindPlugin,
     FilterPlugin,
-    PermitPlugin,
-    PlacementGeneratePlugin,
-    PlacementScorePlugin,
     Plugin,
-    PodGroupPostFilterPlugin,
-    Point,
-    PostBindPlugin,
-    PostFilterPlugin,
-    PreBindPlugin,
     PreEnqueuePlugin,
     PreFilterExtensions,
     PreFilterPlugin,
     PreScorePlugin,
-    QueueSortPlugin,
-    ReservePlugin,
     ScorePlugin,
-    Scores,
     Statuses,
-    as_score,
     is_in_tree,
 )
+from podium.framework.plugins_by_point import PluginsByPoint
+from podium.framework.points import Point
 from podium.framework.pre_filtered import PreFilterAnswer, PreFiltered, combine
 from podium.framework.preemption import (
     PostFilterAnswer,
@@ -61,14 +48,15 @@ from podium.framework.preemption import (
     preempting,
     unasked,
 )
-from podium.framework.reading import Reading
+from podium.framework.reading import Readings
+from podium.framework.scores import Scores, as_score
 from podium.framework.signature import Signers
 from podium.framework.status import SUCCESS, Code, Nominate, PreFilterResult, Status, as_status
 from podium.state.column import Column
 from podium.state.rows import NodeInfo, PodsOnRows, Rows
 
 
-class Profile:
+class Profile(PluginsByPoint):
     """The plugins of one scheduler name, by extension point, in order."""
 
     def __init__(
@@ -79,6 +67,7 @@ class Profile:
         calls: Calls | None = None,
         placement_weights: Mapping[str, int] | None = None,
     ) -> None:
+        super().__init__(plugins)
         self.name = name
         self.calls = calls or Calls(name)
         self._now = self.calls.timer
@@ -86,33 +75,11 @@ class Profile:
         self._filtering = self.calls.at("Filter")
         self._pre_scoring = self.calls.at("PreScore")
         self._scoring = self.calls.at("Score")
-        self.plugins = {point: tuple(plugins.get(point, ())) for point in Point}
         self.weights = dict(weights)
         self.placement_weights = dict(placement_weights or {})
-        self.pre_enqueues = cast("tuple[PreEnqueuePlugin, ...]", self.plugins[Point.PRE_ENQUEUE])
-        self.pre_filters = cast("tuple[PreFilterPlugin, ...]", self.plugins[Point.PRE_FILTER])
-        self.filters = cast("tuple[FilterPlugin, ...]", self.plugins[Point.FILTER])
-        self.post_filters = cast("tuple[PostFilterPlugin, ...]", self.plugins[Point.POST_FILTER])
-        self.pod_group_post_filters = cast(
-            "tuple[PodGroupPostFilterPlugin, ...]", self.plugins[Point.POD_GROUP_POST_FILTER]
-        )
-        self.placement_generators = cast(
-            "tuple[PlacementGeneratePlugin, ...]", self.plugins[Point.PLACEMENT_GENERATE]
-        )
-        self.placement_scores = cast(
-            "tuple[PlacementScorePlugin, ...]", self.plugins[Point.PLACEMENT_SCORE]
-        )
-        self.pre_scores = cast("tuple[PreScorePlugin, ...]", self.plugins[Point.PRE_SCORE])
-        self.scores = cast("tuple[ScorePlugin, ...]", self.plugins[Point.SCORE])
-        self.reserves = cast("tuple[ReservePlugin, ...]", self.plugins[Point.RESERVE])
-        self.permits = cast("tuple[PermitPlugin, ...]", self.plugins[Point.PERMIT])
-        self.pre_binds = cast("tuple[PreBindPlugin, ...]", self.plugins[Point.PRE_BIND])
-        self.binds = cast("tuple[BindPlugin, ...]", self.plugins[Point.BIND])
-        self.post_binds = cast("tuple[PostBindPlugin, ...]", self.plugins[Point.POST_BIND])
         self._extensions = [p for p in self.pre_filters if isinstance(p, PreFilterExtensions)]
         judging = (*self.pre_filters, *self.filters, *self.pre_scores, *self.scores)
-        self._judge_of: dict[str, Plugin] = {plugin.name: plugin for plugin in judging}
-        self.judges: tuple[Plugin, ...] = tuple(self._judge_of.values())
+        self.judges = tuple({plugin.name: plugin for plugin in judging}.values())
         everyone = {plugin for plugins in self.plugins.values() for plugin in plugins}
         self.calls.sources |= {plugin.name: source_of(plugin) for plugin in everyone}
         self.has_outside_plugins = not all(map(is_in_tree, everyone))
@@ -125,11 +92,7 @@ class Profile:
         self.unsigned = tuple(p.name for p in self.judges if p.sign is None)
         self.signers = Signers(name, self.judges)
         self.sign = self.signers.sign  # what the judging plugins look at in a pod
-        self._reading: Reading | None = None  # the latest
-
-    @property
-    def queue_sort(self) -> QueueSortPlugin:
-        return cast(QueueSortPlugin, self.plugins[Point.QUEUE_SORT][0])
+        self.readings = Readings(self.judges, self.pre_filters, self.filters, self.pre_scores)
 
     def guard(self, pod: Pod) -> None:
         """Make the pod's maps read-only before plugins from outside see it."""
@@ -154,34 +117,6 @@ class Profile:
             if not status.ok:
                 return status.by(plugin.name)
         return None
-
-    def reading(self, pod: Pod, unsigned: frozenset[str] = frozenset()) -> Reading:
-        """Return what the plugins depend on for this pod: everything where one cannot tell."""
-        judges = self.judges
-        if unsigned:
-            judges = tuple(plugin for plugin in judges if plugin.name not in unsigned)
-        found = {plugin.name: self._depends_on(plugin, pod) for plugin in judges}
-        return self._reading_of(found)
-
-    def reading_like(self, known: Reading, pod: Pod, differing: Collection[str]) -> Reading:
-        """Return the same for a pod that only these plugins tell from the one of ``known``."""
-        by_name = known.by_name
-        found = {name: self._depends_on(self._judge_of[name], pod) for name in differing}
-        if all(by_name[name] == dependencies for name, dependencies in found.items()):
-            return known
-        return self._reading_of({**by_name, **found})
-
-    def _depends_on(self, plugin: Plugin, pod: Pod) -> Dependencies:
-        try:
-            return as_dependencies(plugin.depends_on(pod))
-        except FAULTS as fault:
-            fault_of(plugin, "DependsOn", pod, fault)
-            return EVERYTHING
-
-    def _reading_of(self, by_name: dict[str, Dependencies]) -> Reading:
-        if self._reading is None or by_name != self._reading.by_name:
-            self._reading = Reading(by_name, self.pre_filters, self.filters, self.pre_scores)
-        return self._reading
 
     # --- PreFilter -------------------------------------------------------------------------------
 
@@ -401,12 +336,12 @@ _FEW = 4  # below this many nodes the per-node form is cheaper than arrays of on
 
 
 def subset(nodes: Rows, positions: NDArray[np.intp]) -> Rows:
-    """The nodes at these positions of a view."""
+    """Return the nodes at these positions of a view."""
     return Rows(nodes.cluster, nodes.index[positions], nodes.overlay)
 
 
 def refusals(statuses: Statuses) -> NDArray[np.bool_]:
-    """Which nodes were refused."""
+    """Return which nodes were refused."""
     first, *others = [status.ok for status in statuses.values] or [True]
     if not others:
         return np.full(len(statuses), not first, np.bool_)

@@ -12,7 +12,8 @@ from podium.framework.args import Args, NoArgs
 from podium.framework.calls import FAULTS, source_of
 from podium.framework.declared_kinds import PluginHandle
 from podium.framework.definitions import Definition, Factory, check, check_points, definition_of
-from podium.framework.plugin import Plugin, Point, close, points_of
+from podium.framework.plugin import Plugin, close
+from podium.framework.points import Point, points_of
 from podium.framework.status import text_of
 from podium.release import LATEST, Release
 
@@ -25,7 +26,7 @@ DEFAULT_RULES: Final = DeviceRules()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How one plugin is built, what it implements, and where it was named.
+    """A known plugin: how it is built, what it implements, and where it was named.
 
     ``origin`` is where it was named: podium itself, an entry point, ``--plugin``, a program.
     ``is_enabled`` puts it into every profile that does not name it, with this weight.

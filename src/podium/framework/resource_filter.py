@@ -50,7 +50,7 @@ class ResourceFilterPlugin(FilterPlugin):
 
 
 class FilterRule:
-    """How the filters of a profile decide about one pod as other pods come to nodes and leave.
+    """The decision of a profile's filters about one pod, as other pods come to nodes and leave.
 
     ``needs`` must be free on a node in any case. ``others`` are the filters without needs. If
     ``decided_by_needs``, none of the others depends on pods: then the answers change only with
@@ -92,7 +92,7 @@ def _filters_by_needs(kind: type[ResourceFilterPlugin]) -> bool:
 
 
 class Room:
-    """What is free for a pod on each row, without the pods of lower priority.
+    """The room for a pod on each row, without the pods of lower priority.
 
     ``free`` has one line for each resource that the pod needs, and these lines again with the
     nominated pods on their nodes, if there are any. ``needed`` and ``resources`` have what the pod

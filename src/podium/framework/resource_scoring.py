@@ -71,7 +71,7 @@ _ALWAYS = (CPU, MEMORY, EPHEMERAL_STORAGE)
 
 
 def used(nodes: Amounts[Amount], resource: str, *, non_zero: bool) -> Amount:
-    """What the pods on a node take; ``non_zero`` counts cpu and memory that nobody named."""
+    """Return what the pods on a node take; ``non_zero`` counts cpu and memory that nobody named."""
     if non_zero and resource in (CPU, MEMORY):
         return nodes.non_zero_requested(resource)
     return nodes.requested(resource)
@@ -122,7 +122,7 @@ class ShapePoint(Args, frozen=True, rename="camel"):
 
 
 def shape_problems(points: Sequence[ShapePoint], path: str) -> Iterator[Problem]:
-    """What is wrong with a scoring function, in upstream's words."""
+    """Yield what is wrong with a scoring function, in upstream's words."""
     if not points:
         yield Problem(path, "Required value: at least one point must be specified")
     for place in range(1, len(points)):

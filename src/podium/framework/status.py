@@ -83,7 +83,7 @@ class Status:
 
     @property
     def parts(self) -> tuple[Status, ...]:
-        """The status of each plugin, where several refused a node."""
+        """Return the status of each plugin, where several refused a node."""
         return (self,)
 
     @property
@@ -142,7 +142,7 @@ def skip() -> Status:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What Permit answers to hold a pod back: for at most ``seconds``, unless allowed before."""
+    """Permit's answer to hold a pod back, for at most ``seconds`` unless it is allowed before."""
 
     seconds: float
     reason: str = ""
@@ -191,6 +191,6 @@ class PreFilterResult:
 
 @dataclass(frozen=True, slots=True)
 class PreFlight:
-    """What PreBind answers when it has work: whether it may run in parallel with others."""
+    """PreBind's answer when it has work: whether it may run in parallel with others."""
 
     allow_parallel: bool = False

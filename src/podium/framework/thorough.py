@@ -20,7 +20,7 @@ class ThoroughProfile(Profile):
     """The plugins of one scheduler name, whose filters do not stop at the first refusal."""
 
     def run_filters(self, state: CycleState, pod: Pod, nodes: Rows) -> Statuses:
-        """What all filters say of each node; nominated pods play no part."""
+        """Return what all filters say of each node; nominated pods play no part."""
         said = [
             self.filter_all(plugin, state, pod, nodes)
             for plugin in self.filters

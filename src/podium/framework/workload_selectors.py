@@ -33,7 +33,7 @@ _CONTROLLER = ("v1", "ReplicationController")
 
 
 def default_selector(cluster: ClusterView, pod: Pod) -> Selector:
-    """What its services and its controller select together; empty when nothing does."""
+    """Return what its services and its controller select together; empty when nothing does."""
     pairs = _service_pairs(cluster, pod)
     demands = EVERYTHING
     owner = pod.controller
@@ -70,7 +70,7 @@ def _controller_pairs(cluster: ClusterView, pod: Pod, owner: OwnerReference) -> 
 
 
 def _set_selector(cluster: ClusterView, pod: Pod, owner: OwnerReference) -> Selector:
-    """What the owner selects, if it is a set whose selector asks for something."""
+    """Return what the owner selects, if it is a set whose selector asks for something."""
     kind = _SETS.get((owner.api_version, owner.kind))
     if kind is None:
         return EVERYTHING

@@ -11,7 +11,7 @@ from podium.api.affinity import REQUIRED
 from podium.config import export, upstream
 from podium.config.model import DEFAULT_ORIGIN, Profile
 from podium.config.problems import Problems
-from podium.framework.plugin import Point
+from podium.framework.points import Point
 
 _FIT = "NodeResourcesFit"
 _AFFINITY = "NodeAffinity"

@@ -18,7 +18,7 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Refusal(_Value, frozen=True, kw_only=True):
-    """How many nodes a plugin refused for one reason."""
+    """The number of nodes that a plugin refused for one reason."""
 
     plugin: str
     reason: str
@@ -26,7 +26,7 @@ class Refusal(_Value, frozen=True, kw_only=True):
 
 
 class PluginScore(_Value, frozen=True, kw_only=True):
-    """What a plugin contributes to a node's total: ``normalized`` times ``weight``."""
+    """A plugin's part of a node's total: ``normalized`` times ``weight``."""
 
     plugin: str
     raw: int
@@ -43,7 +43,7 @@ class NodeScore(_Value, frozen=True, kw_only=True):
 
 
 class OnNode(_Value, frozen=True, kw_only=True):
-    """What an attempt said about one node.
+    """The verdict of an attempt about one node.
 
     ``verdict`` is ``chosen``, ``feasible``, ``refused``, ``not considered`` (it fits, but the
     attempt took a nominated node), ``not examined`` (it was not in the sample, or was left out
@@ -117,7 +117,7 @@ class WaitingPodState(_Value, frozen=True, kw_only=True):
 
 
 class PodRecords(_Value, frozen=True, kw_only=True, tag_field="kind", tag="PodRecords"):
-    """What the scheduler knows about one pod.
+    """The scheduler's records of one pod.
 
     ``state`` is that of the queue, or ``waiting`` (for Permit), ``binding``, ``placed``,
     ``in flight`` (being tried), ``ended``, ``not ours`` (it names another scheduler) or ``gone``.
@@ -178,7 +178,7 @@ class QueueRecords(_Value, frozen=True, kw_only=True, tag_field="kind", tag="Que
 
 
 class NodeRefusal(_Value, frozen=True, kw_only=True):
-    """How many remembered attempts a node was refused in, for one reason."""
+    """The number of remembered attempts in which a node was refused for one reason."""
 
     plugin: str
     reason: str
@@ -186,7 +186,7 @@ class NodeRefusal(_Value, frozen=True, kw_only=True):
 
 
 class NodeRecords(_Value, frozen=True, kw_only=True, tag_field="kind", tag="NodeRecords"):
-    """What the remembered attempts say about one node; ``detailed`` of them know every node."""
+    """The remembered attempts that were about one node; ``detailed`` of them know every node."""
 
     api_version: Literal["podium.dev/records/v1"] = VERSION
     node: str
@@ -198,7 +198,7 @@ class NodeRecords(_Value, frozen=True, kw_only=True, tag_field="kind", tag="Node
 
 
 class Identity(_Value, frozen=True, kw_only=True, tag_field="kind", tag="Scheduler"):
-    """Which scheduler answers, for which cluster, and how far back it remembers."""
+    """The scheduler that answers, its cluster, and how far back it remembers."""
 
     api_version: Literal["podium.dev/records/v1"] = VERSION
     server: str  # the address of the API server that it schedules for

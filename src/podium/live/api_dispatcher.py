@@ -36,7 +36,7 @@ class WritingClient(Client, StatusClient, Protocol):
 
 
 class ApiDispatcher:
-    """Sends calls as they come, any number at a time, but for each pod one after another."""
+    """Sends calls as they come, any number at a time; those for one pod one after another."""
 
     def __init__(self, client: WritingClient, clock: Clock, metrics: Metrics, spawn: Spawn) -> None:
         self._client = client

@@ -33,7 +33,7 @@ _LISTED: Final = ("/configz", "/flagz", "/healthz", "/livez", "/metrics", "/read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What the endpoints show; functions are called at each request, in the server's thread.
+    """The sources of the endpoints. Functions are called at each request, in the server's thread.
 
     ``pods`` are for `/metrics/resources`, which is empty unless ``is_leading``; ``plugins`` are
     statistics. Pages without data, such as flags of an embedded scheduler, do not exist.

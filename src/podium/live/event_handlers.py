@@ -184,7 +184,7 @@ class EventHandlers:
         self.queue.on_event(ASSIGNED_POD_DELETE, pod, None, max_priority=pod.priority)
 
     def _assumed_deleted(self, pod: Pod) -> None:
-        """Take a deleted pod off its node; one that waits on Permit is left to its binding."""
+        """Remove a deleted pod from its node. A pod that waits on Permit is left to its binding."""
         info = self.services.cluster.pods[pod.uid]
         node = self.services.cluster.table.names[info.row]
         assumed = info.pod.bound_to(node)

@@ -36,7 +36,7 @@ class Gate:
         return self._is_closed
 
     def __len__(self) -> int:
-        """The number of changes that wait."""
+        """Return the number of changes that wait."""
         return len(self._waiting)
 
     def pass_through(self, change: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:

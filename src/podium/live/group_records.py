@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from podium.api.objects import Pod
+from podium.api.pod_groups import COSCHEDULING_LABEL
+from podium.framework.queued_pod import QueuedPod
 from podium.live import answer_values as values
 from podium.queue.inspection import GroupInQueue, PodInQueue
 from podium.queue.scheduling_queue import SchedulingQueue
+from podium.scheduler_plugins.coscheduling.pod_groups import group_key
 
 BUILT_IN: Final = "PodGroup.scheduling.k8s.io"
 LABELLED: Final = "PodGroup.scheduling.x-k8s.io"
-LABEL: Final = "scheduling.x-k8s.io/pod-group"
 MOST_MEMBERS: Final = 200  # of a group, by name
 RESOURCE: Final = "podgroups.v1alpha1.scheduling.x-k8s.io"
 
@@ -52,7 +54,7 @@ class GroupLook:
         own: dict[tuple[str, str], list[Pod]] = {(BUILT_IN, each.key): [] for each in self.queued}
         own |= {(LABELLED, key): [] for key in self.labelled}
         for pod in pods:
-            for group in ((BUILT_IN, pod.group_key), (LABELLED, _labelled_group(pod))):
+            for group in ((BUILT_IN, pod.group_key), (LABELLED, group_key(pod))):
                 if group in own:
                     own[group].append(pod)
         for each in self.queued:
@@ -113,21 +115,20 @@ def look(
     """
     queued = queue.inspection.groups(pod.group_key for pod, _ in held)[:limit]
     # Without Coscheduling this is not worth reading: there can be very many pods.
-    alone = [] if lister is None else [each for each in queue.pods() if LABEL in each.pod.labels]
-    waiting = [*(each.pod for each in alone), *(pod for pod, _ in held)]
-    labelled = dict.fromkeys(filter(None, map(_labelled_group, waiting)))
+    labelled_alone = [] if lister is None else _labelled(queue.pods())
+    waiting = [*(each.pod for each in labelled_alone), *(pod for pod, _ in held)]
+    labelled = dict.fromkeys(filter(None, map(group_key, waiting)))
     return GroupLook(
         queued=queued,
         lister=lister,
         labelled=list(labelled)[:limit] if lister is not None else (),
-        queues={each.key: queue.inspection.place_of(each).queue for each in alone},
+        queues={each.key: queue.inspection.place_of(each).queue for each in labelled_alone},
         held={pod.key: node for pod, node in held},
     )
 
 
-def _labelled_group(pod: Pod) -> str:
-    name = pod.labels.get(LABEL, "")
-    return f"{pod.namespace}/{name}" if name else ""
+def _labelled(pods: Iterable[QueuedPod]) -> list[QueuedPod]:
+    return [queued for queued in pods if COSCHEDULING_LABEL in queued.pod.labels]
 
 
 def _placed(pods: Iterable[Pod]) -> int:

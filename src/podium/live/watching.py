@@ -100,7 +100,7 @@ class Watching:
             tasks.spawn(f"watch of {informer.resource.name}", informer.run())
 
     async def wait_synced(self) -> None:
-        """Wait until each kind is listed and its watch is open, unless it is allowed to miss."""
+        """Wait until each kind is listed and watched, or is missing where that is allowed."""
         for informer in self.informers:
             await informer.wait_synced()
 

@@ -86,17 +86,19 @@ class GroupInspection(Inspection):
 
     def pending(self, incomplete: int, pending: int) -> GroupPending:
         """Count the pods in each sub-queue, given those that are in none."""
-        held = [(queued.is_gated, _size(queued)) for queued in list(self.unschedulable)]
+        held = [(queued.is_gated, _size(queued)) for queued in list(self.queues.unschedulable)]
         gated = sum(size for is_gated, size in held if is_gated)
         unschedulable = sum(size for _, size in held) - gated
-        active, backoff = (sum(map(_size, list(part))) for part in (self.active, self.backoff))
+        active, backoff = (
+            sum(map(_size, list(part))) for part in (self.queues.active, self.queues.backoff)
+        )
         return GroupPending(active, backoff, unschedulable, gated, incomplete, pending)
 
     def entities(self) -> Mapping[tuple[str, ...], float]:
         """Count what is queued by sub-queue and type."""
         found: Counter[tuple[str, ...]] = Counter()
-        parts = (("active", self.active), ("backoff", self.backoff))
-        for name, part in (*parts, ("unschedulable", self.unschedulable)):
+        parts = (("active", self.queues.active), ("backoff", self.queues.backoff))
+        for name, part in (*parts, ("unschedulable", self.queues.unschedulable)):
             for queued in list(part):
                 kind = POD_GROUP if isinstance(queued, QueuedPodGroup) else POD
                 found["gated" if queued.is_gated else name, kind] += 1
@@ -128,11 +130,8 @@ class GroupInspection(Inspection):
                 yield queued
 
     def _group(self, key: str) -> QueuedPodGroup | None:
-        for part in (self.active, self.backoff, self.unschedulable):
-            found = part.get(key)
-            if isinstance(found, QueuedPodGroup):
-                return found
-        return None
+        found = self.queues.find(key)
+        return found if isinstance(found, QueuedPodGroup) else None
 
     def _as_member(self, queued: QueuedPodGroup, member: QueuedPod) -> PodInQueue:
         whole = self._described(queued)

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from podium.framework.queued_pod import QueuedPod
 from podium.framework.queued_pod_group import QueuedPodGroup
 from podium.queue.in_flight import ClusterChange
+from podium.queue.moves import Moves
 from podium.queue.requeueing import Strategy
-from podium.queue.scheduling_queue import SchedulingQueue
 
 
-class GroupMoves(SchedulingQueue):
-    """A queue in which a ``QueuedPodGroup`` moves as one: its members decide together."""
+class GroupMoves(Moves):
+    """Moves in which a ``QueuedPodGroup`` moves as one: its members decide together."""
 
     def _reconsider(self, pods: Collection[QueuedPod], change: ClusterChange) -> None:
         super()._reconsider([q for q in pods if not isinstance(q, QueuedPodGroup)], change)
@@ -64,7 +64,7 @@ class GroupMoves(SchedulingQueue):
         return refused[-1] if refused else None
 
     def _is_refused(self, member: QueuedPod) -> bool:
-        plugin = self._refusing_plugin(member)
+        plugin = self._gating.refusing_plugin(member)
         if plugin:
             self._hold_back(member, plugin)
         return bool(plugin)

@@ -8,7 +8,7 @@ is queued, with the pods of all groups below it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from podium.api.objects import Pod
@@ -22,16 +22,14 @@ from podium.queue.backoff import Backoff
 from podium.queue.group_inspection import GroupInspection
 from podium.queue.group_moves import GroupMoves
 from podium.queue.in_flight import ClusterChange, own_changes
-from podium.queue.inspection import Inspection
+from podium.queue.members import MembersByGroup
 from podium.queue.observation import GroupPending
 from podium.queue.patient_queue import PatientBackoff, PatientQueue
 from podium.queue.requeueing import Strategy
+from podium.queue.scheduling_queue import SchedulingQueue
 from podium.state.group_trees import GroupTrees
 
 log = get_logger(__name__)
-
-Members = dict[str, dict[str, QueuedPod]]
-"""Waiting pods by the key of their group, then by their own."""
 
 
 class GroupBackoff(Backoff):
@@ -43,7 +41,7 @@ class GroupBackoff(Backoff):
         return super().longest(queued)
 
 
-class GroupQueue(GroupMoves):
+class GroupQueue(GroupMoves, SchedulingQueue):
     """All pending pods, those of a group in one entity.
 
     A pod of a group is in exactly one of these: the ``QueuedPodGroup`` of the root of its tree, in
@@ -59,17 +57,15 @@ class GroupQueue(GroupMoves):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._trees = GroupTrees(has_composites=self._options.has_composites)
-        self._incomplete: Members = {}
-        self._returning: Members = {}
+        self._incomplete = MembersByGroup()
+        self._returning = MembersByGroup()
         self._in_work = ""  # the key of the pod or group that was popped last
         self.inspection = self._groups_inspected = GroupInspection(
-            self._active,
-            self._backoff,
-            self._unschedulable,
+            self._queues,
             lambda: self._profiles,
             self._options,
             self._trees,
-            self._incomplete,
+            self._incomplete.by_group,
         )
 
     # --- pods are added, changed and deleted ------------------------------------------------------
@@ -85,15 +81,15 @@ class GroupQueue(GroupMoves):
 
     def _add_member(self, member: QueuedPod) -> None:
         """Let a pod wait with its group, wherever that is."""
-        key, root = member.pod.group_key, self._trees.root_of(member.pod)
+        root = self._trees.root_of(member.pod)
         if root is None:
-            self._incomplete.setdefault(key, {})[member.key] = member
+            self._incomplete.add(member)
             return
         queued = self._queued_group(root.entity_key)
         if queued is not None:
             self._join(queued, member)
         elif self._in_work == root.entity_key:
-            self._returning.setdefault(key, {})[member.key] = member
+            self._returning.add(member)
         else:
             self._start_group(QueuedPodGroup(root, [member], member.timestamp))
 
@@ -116,7 +112,7 @@ class GroupQueue(GroupMoves):
         queued.add(member)
         if queued.key in self._unschedulable:
             return  # the event about the new pod decides whether the group is looked at again
-        plugin = self._refusing_plugin(member)  # the others have been asked
+        plugin = self._gating.refusing_plugin(member)  # the others have been asked
         if plugin:
             self._hold_back(member, plugin)
             self._park(queued, member, self._events.added)
@@ -160,12 +156,8 @@ class GroupQueue(GroupMoves):
 
     def _drop_member(self, pod: Pod) -> None:
         """Remove a pod of this name from its group, and the group if it was the last one."""
-        key = pod.group_key
-        for parts in (self._incomplete, self._returning):
-            if key in parts:
-                parts[key].pop(pod.key, None)
-                if not parts[key]:
-                    del parts[key]
+        for apart in (self._incomplete, self._returning):
+            apart.remove(pod.group_key, pod.key)
         queued = self._group_of(pod)
         gated_by = "" if queued is None else queued.pod.key
         if queued is None or queued.remove(pod.key) is None:
@@ -185,11 +177,9 @@ class GroupQueue(GroupMoves):
                 self._requeue(queued, Strategy.AFTER_BACKOFF, self._events.deleted)
 
     def waiting(self) -> list[tuple[QueuedPod, str]]:
-        apart = [member for own in self._incomplete.values() for member in own.values()]
-        entities = Inspection.pods(self._groups_inspected)
         return [
-            *((queued, self.queue_of(queued.key)) for queued in entities),
-            *((member, "") for member in apart),
+            *((queued, self._queues.queue_of(queued.key)) for queued in self._queues),
+            *((member, "") for member in self._incomplete),
         ]
 
     def restore(self, queued: QueuedPod, queue: str) -> None:
@@ -201,7 +191,7 @@ class GroupQueue(GroupMoves):
             self._add_member(queued)
 
     def _queued_group(self, key: str) -> QueuedPodGroup | None:
-        found = self._find(key)
+        found = self._queues.find(key)
         return found if isinstance(found, QueuedPodGroup) else None
 
     def _group_of(self, pod: Pod) -> QueuedPodGroup | None:
@@ -217,8 +207,8 @@ class GroupQueue(GroupMoves):
 
     def _member(self, pod: Pod) -> QueuedPod | None:
         """Find the waiting pod of this name."""
-        for parts in (self._incomplete, self._returning):
-            if (member := parts.get(pod.group_key, {}).get(pod.key)) is not None:
+        for apart in (self._incomplete, self._returning):
+            if (member := apart.find(pod.group_key, pod.key)) is not None:
                 return member
         queued = self._group_of(pod)
         return None if queued is None else queued.find(pod.key)
@@ -270,8 +260,7 @@ class GroupQueue(GroupMoves):
 
     def _take_out(self, group_key: str, root_key: str | None) -> list[QueuedPod]:
         """Take the waiting pods of a PodGroup from wherever they are."""
-        parts = (self._incomplete, self._returning)
-        members = [each for part in parts for each in part.pop(group_key, {}).values()]
+        members = [*self._incomplete.take(group_key), *self._returning.take(group_key)]
         queued = None if root_key is None else self._queued_group(root_key)
         own = queued.members_of(group_key) if queued is not None else []
         if queued is not None and own:
@@ -280,8 +269,7 @@ class GroupQueue(GroupMoves):
             if queued.members:
                 self._lost_members(queued, gated_by)
             else:
-                for part in (self._active, self._backoff, self._unschedulable):
-                    part.remove(queued.key)
+                self._queues.remove(queued.key)
         return [*members, *own]
 
     # --- one attempt ------------------------------------------------------------------------------
@@ -310,8 +298,7 @@ class GroupQueue(GroupMoves):
         again at once and in turn: that attempt may preempt.
         """
         self._in_work = ""
-        returning, self._returning = self._returning, {}
-        left = [member for own in returning.values() for member in own.values()]
+        left = self._returning.take_all()
         if not left:
             return
         again = queued.continued(left)
@@ -329,34 +316,29 @@ class GroupQueue(GroupMoves):
     # --- for metrics, dumps and tests -------------------------------------------------------------
 
     def pending(self) -> GroupPending:
-        return self._groups_inspected.pending(_size(self._incomplete), _size(self._returning))
+        return self._groups_inspected.pending(len(self._incomplete), len(self._returning))
 
     def pods(self) -> list[QueuedPod]:
-        held = (self._incomplete, self._returning)
-        apart = [member for part in held for own in part.values() for member in own.values()]
-        return [*super().pods(), *apart]
+        return [*super().pods(), *self._incomplete, *self._returning]
 
     def entities(self) -> Mapping[tuple[str, ...], float]:
         return self._groups_inspected.entities()
 
     def check_invariants(self) -> None:
         super().check_invariants()
-        for queued in self._queued_groups():
+        for queued in self._queues:
+            if not isinstance(queued, QueuedPodGroup):
+                continue
             assert queued.members, f"{queued.key} has no members"
             assert queued.group is self._current(queued.group), f"{queued.key} is outdated"
             assert queued.key != self._in_work or not self._returning
             homes = {self._key_of(member.pod) for member in queued.members}
             assert homes == {queued.key}, f"{queued.key} has members of {homes}"
         self._trees.check()
-        for own in self._incomplete.values():
-            for member in own.values():
-                assert self._trees.root_of(member.pod) is None, f"{member.key} need not wait"
-        for own in self._returning.values():
-            assert {self._key_of(member.pod) for member in own.values()} == {self._in_work}
-
-    def _queued_groups(self) -> Iterator[QueuedPodGroup]:
-        for part in (self._active, self._backoff, self._unschedulable):
-            yield from (queued for queued in part if isinstance(queued, QueuedPodGroup))
+        for member in self._incomplete:
+            assert self._trees.root_of(member.pod) is None, f"{member.key} need not wait"
+        for member in self._returning:
+            assert self._key_of(member.pod) == self._in_work, f"{member.key} does not return"
 
 
 class PatientGroupBackoff(GroupBackoff, PatientBackoff):
@@ -379,7 +361,3 @@ def _count(queued: QueuedPodGroup, status: Status) -> None:
         queued.consecutive_errors = 0
     else:
         queued.consecutive_errors += 1
-
-
-def _size(members: Members) -> int:
-    return sum(len(own) for own in list(members.values()))

@@ -14,11 +14,9 @@ from typing import NamedTuple
 
 from podium.framework.events import action_names
 from podium.framework.queued_pod import QueuedPod
-from podium.queue.backoff import Backoff
-from podium.queue.heap import PodHeap
 from podium.queue.options import QueueOptions
 from podium.queue.rules import ProfileRules
-from podium.queue.unschedulable import UnschedulablePods
+from podium.queue.sub_queues import SubQueues
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +73,14 @@ class GroupInQueue:
 class Inspection:
     """The sub-queues of a queue, for reading; ``profiles`` returns the present rules by name."""
 
-    active: PodHeap
-    backoff: Backoff
-    unschedulable: UnschedulablePods
+    queues: SubQueues
     profiles: Callable[[], Mapping[str, ProfileRules]]
     options: QueueOptions
 
     def of_pod(self, key: str) -> PodInQueue | None:
         """Return where the pod waits; ``None`` if it does not wait here."""
-        for queue in (self.active, self.backoff, self.unschedulable):
-            if (queued := queue.get(key)) is not None:
-                return self._described(queued)
-        return None
+        queued = self.queues.find(key)
+        return None if queued is None else self._described(queued)
 
     def first(self, most: int) -> list[PodInQueue]:
         """Return the first pods of each sub-queue, at most this many of each.
@@ -94,17 +88,21 @@ class Inspection:
         Active pods come in the order in which they are tried, others by the end of their backoff,
         unschedulable pods in the order in which they entered.
         """
-        backing_off = heapq.nsmallest(most, self.backoff, key=self.backoff.expiry)
-        chosen = [*self.active.first(most), *backing_off, *islice(self.unschedulable, most)]
+        backing_off = heapq.nsmallest(most, self.queues.backoff, key=self.queues.backoff.expiry)
+        chosen = [
+            *self.queues.active.first(most),
+            *backing_off,
+            *islice(self.queues.unschedulable, most),
+        ]
         return [self._described(queued) for queued in chosen]
 
     def pods(self) -> Iterator[QueuedPod]:
         """Return all waiting pods, the active ones first."""
-        return chain(self.active, self.backoff, self.unschedulable)
+        return iter(self.queues)
 
     def refused(self) -> Iterator[QueuedPod]:
         """Return all waiting pods but those that are about to be tried."""
-        return chain(self.backoff, self.unschedulable)
+        return chain(self.queues.backoff, self.queues.unschedulable)
 
     def groups(self, others: Iterable[str] = ()) -> list[GroupInQueue]:
         """Return the PodGroups that have waiting members, and those with these keys."""
@@ -138,18 +136,16 @@ class Inspection:
 
     def queue_of(self, key: str) -> str:
         """Return ``active``, ``backoff``, ``unschedulable``, ``gated`` or an empty string."""
-        if key in self.active:
-            return "active"
-        return "backoff" if key in self.backoff else self.unschedulable.queue_of(key)
+        return self.queues.queue_of(key)
 
     def place_of(self, queued: QueuedPod) -> Place:
         """Return where a pod of ``SchedulingQueue.pods`` is; faster than to look for its key."""
         return Place(self.queue_of(queued.key), queued.gating_plugin)
 
     def _backoff_end(self, queued: QueuedPod) -> float | None:
-        if not self.backoff.is_backing_off(queued):
+        if not self.queues.backoff.is_backing_off(queued):
             return None
-        return self.backoff.end(queued)
+        return self.queues.backoff.end(queued)
 
     def _waking_events(self, queued: QueuedPod) -> dict[str, tuple[str, ...]]:
         """Return the events that reach the pod; of a gated one only those of its gate do."""

@@ -72,7 +72,7 @@ class QueueObserver(Protocol):
         """A pod group with so many waiting members entered a queue because of this event."""
 
     def group_as_hinted(self, queue: str, event: str) -> None:
-        """The same as ``as_hinted``, for a pod group."""
+        """The pod group that just entered this queue went where its hints send it."""
 
     def as_hinted(self, queue: str, event: str) -> None:
         """The pod that just entered this queue went where its hints send it.

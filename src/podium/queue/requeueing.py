@@ -102,27 +102,6 @@ class Requeueing:
             }
         return found
 
-    def gates(self) -> dict[str, str]:
-        """Return, by uid, which plugin holds a pod back now, as far as the plugins can tell."""
-        return {
-            uid: plugin
-            for profile, rules in self._profiles.items()
-            for plugin in rules.held
-            for uid in self.held((profile, plugin)) or ()
-        }
-
-    def held(self, gate: Rejector) -> Collection[str] | None:
-        """Return the pods that a plugin of a profile holds back; None if it cannot tell."""
-        profile, plugin = gate
-        held = self._profiles[profile].held.get(plugin)
-        if held is None:
-            return None
-        try:
-            return held()
-        except FAULTS:
-            log.error("PreEnqueue plugin cannot tell which pods it holds back", plugin=plugin)
-            return None
-
     def strategy(self, queued: QueuedPod, change: ClusterChange) -> Strategy:
         """Return where this change moves the pod."""
         moves = self.moves((queued,), change)

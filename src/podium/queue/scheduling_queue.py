@@ -6,82 +6,32 @@ and report changes in the cluster. Everything runs on one thread, without I/O.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from time import perf_counter
-from typing import ClassVar
 
 from podium.api.objects import Pod
-from podium.clock import Clock
-from podium.framework.events import ACTIONS, ClusterEvent
-from podium.framework.nominator import Nominator
+from podium.framework.events import ClusterEvent
 from podium.framework.queued_pod import QueuedPod
-from podium.framework.status import Code
 from podium.logs import get_logger
 from podium.metrics import POD
 from podium.queue import labels
-from podium.queue.backoff import Backoff
-from podium.queue.heap import PodHeap
-from podium.queue.in_flight import ClusterChange, InFlight, own_changes
-from podium.queue.inspection import Inspection
-from podium.queue.observation import GroupPending, NoObserver, Pending, QueueObserver
-from podium.queue.options import QueueOptions
-from podium.queue.requeueing import Listeners, Requeueing, Strategy
+from podium.queue.gating import Gating
+from podium.queue.in_flight import ClusterChange, own_changes
+from podium.queue.moves import WILDCARD, Moves
+from podium.queue.observation import GroupPending, Pending
+from podium.queue.requeueing import Listeners, Requeueing
 from podium.queue.rules import ProfileRules
-from podium.queue.ticker import Ticker
-from podium.queue.unschedulable import UnschedulablePods
 
 log = get_logger(__name__)
-_WILDCARD = ClusterEvent("*", ACTIONS["All"])
-
-BACKOFF_FLUSH = 1.0
-LEFTOVER_FLUSH = 30.0
 
 
-class SchedulingQueue:
+class SchedulingQueue(Moves):
     """All pending pods. Each is active, backing off, unschedulable (or gated), or in flight.
 
     A pod is in exactly one of these; ``check_invariants`` checks it. ``profiles`` are by scheduler
     name, and QueueSort of the first one orders all pods.
     """
-
-    backoff: ClassVar[type[Backoff]] = Backoff
-
-    def __init__(
-        self,
-        clock: Clock,
-        profiles: Mapping[str, ProfileRules],
-        nominator: Nominator,
-        options: QueueOptions = QueueOptions(),  # noqa: B008  # frozen
-        observer: QueueObserver = NoObserver(),  # noqa: B008  # it keeps nothing
-    ) -> None:
-        self._clock = clock
-        self._profiles = profiles
-        self._nominator = nominator
-        self._options = options
-        self._observer = observer
-        self._events = options.events
-        order = next(iter(profiles.values())).queue_sort.sort_key
-        self._active = PodHeap(order)
-        self._backoff = self.backoff(options.initial_backoff, options.max_backoff, order, clock.now)
-        self._unschedulable = UnschedulablePods(
-            # ``use`` replaces ``_requeueing``.
-            lambda rejector, pod: self._requeueing.subjects_of(rejector, pod)
-        )
-        self._in_flight = InFlight()
-        self.inspection = Inspection(
-            self._active, self._backoff, self._unschedulable, lambda: self._profiles, options
-        )
-        self._requeueing = Requeueing(profiles, observer)
-        self._flush = Ticker(clock, BACKOFF_FLUSH, self._flush_backoff, self._backoff.__len__)
-        self._leftovers = Ticker(
-            clock, LEFTOVER_FLUSH, self._flush_leftovers, self._unschedulable.__len__
-        )
-        self._something_to_pop = asyncio.Event()
-        self._open_reports = 0  # reports of failed attempts that are being written
-        self._is_closed = False
 
     # --- start and stop ---------------------------------------------------------------------------
 
@@ -109,11 +59,12 @@ class SchedulingQueue:
             initial, maximum = pauses
             self._options = replace(self._options, initial_backoff=initial, max_backoff=maximum)
         self._profiles = profiles
+        self._gating = Gating(profiles, self._observer)
         self._requeueing = Requeueing(profiles, self._observer)
         order = next(iter(profiles.values())).queue_sort.sort_key
         self._active.sort_by(order)
         self._backoff.use(self._options.initial_backoff, self._options.max_backoff, order)
-        change = ClusterChange(_WILDCARD, labels.OTHER_PLUGINS)
+        change = ClusterChange(WILDCARD, labels.OTHER_PLUGINS)
         self._changed()
         self._reconsider(list(self._unschedulable), change)
         self._in_flight.record(change)
@@ -131,7 +82,7 @@ class SchedulingQueue:
             for change in own_changes(self._events, old, new):
                 self._in_flight.record(change)
             return
-        queued = self._find(new.key)
+        queued = self._queues.find(new.key)
         if queued is None or queued.uid != new.uid:
             self._remove(new.key)
             self._enter(new, self._events.updated_unknown)
@@ -150,7 +101,7 @@ class SchedulingQueue:
     def delete(self, pod: Pod) -> None:
         """Remove a pod that was deleted or has a node; an attempt in flight notices it itself."""
         self._nominator.remove(pod.uid)
-        queued = self._find(pod.key)
+        queued = self._queues.find(pod.key)
         # Another pod of the same name may be queued by now.
         if queued is not None and queued.uid == pod.uid:
             self._remove(pod.key)
@@ -184,12 +135,8 @@ class SchedulingQueue:
             self._nominator.add(queued.info)
         self._to_active(queued, label)
 
-    def _find(self, key: str) -> QueuedPod | None:
-        return self._active.get(key) or self._backoff.get(key) or self._unschedulable.get(key)
-
     def _remove(self, key: str) -> None:
-        queues = (self._active, self._backoff, self._unschedulable)
-        found = next((queued for each in queues if (queued := each.remove(key))), None)
+        found = self._queues.remove(key)
         if found is not None:
             self._nominator.remove(found.uid)
 
@@ -296,13 +243,12 @@ class SchedulingQueue:
         self, change: ClusterChange, listeners: Listeners, except_uid: str, max_priority: int | None
     ) -> None:
         """Requeue those of the unschedulable pods that the change may help."""
-        requeueing = self._requeueing
         if change.event.is_wildcard:
             reached = list(self._unschedulable)
         else:
-            subjects = requeueing.subjects(change)
-            reached = self._unschedulable.rejected_by(listeners, requeueing.held, subjects)
-        gates = requeueing.gates() if reached else {}
+            subjects = self._requeueing.subjects(change)
+            reached = self._unschedulable.rejected_by(listeners, self._gating.held, subjects)
+        gates = self._gating.gates() if reached else {}
         asked = []
         for queued in reached:
             too_high = max_priority is not None and queued.info.priority > max_priority
@@ -314,16 +260,11 @@ class SchedulingQueue:
                 asked.append(queued)
         self._reconsider(asked, change)
 
-    def _changed(self) -> None:
-        """Let pods leave backoff early that would have been rejected before this change."""
-        if self._backoff.reconsider():
-            self._something_to_pop.set()
-
     def activate(self, pods: Iterable[Pod]) -> None:
         """Try these pods as soon as possible; those in flight, when they come back."""
         for pod in pods:
             if not self._activate(self._key_of(pod)) and pod.uid in self._in_flight:
-                self._in_flight.record(ClusterChange(_WILDCARD, labels.FORCE_ACTIVATE, None, pod))
+                self._in_flight.record(ClusterChange(WILDCARD, labels.FORCE_ACTIVATE, None, pod))
 
     def _key_of(self, pod: Pod) -> str:
         """Return the key under which the pod is queued."""
@@ -336,106 +277,6 @@ class SchedulingQueue:
         elif (queued := self._backoff.remove(key)) is not None:
             self._enter_active(queued, labels.FORCE_ACTIVATE)
         return queued is not None
-
-    def _reconsider(self, pods: Collection[QueuedPod], change: ClusterChange) -> None:
-        for queued, strategy in self._requeueing.moves(pods, change):
-            self._requeue(queued, strategy, change.label)
-
-    def _flush_backoff(self) -> None:
-        for queued in self._backoff.pop_expired():
-            self._enter_active(queued, labels.BACKOFF_COMPLETE)
-
-    def _flush_leftovers(self) -> None:
-        """Retry pods for which no event came for a long time: one may have been missed."""
-        stale = self._unschedulable.flush(self._clock.now(), self._options.max_in_unschedulable)
-        if stale:
-            change = ClusterChange(_WILDCARD, labels.TIMEOUT)
-            self._changed()
-            self._reconsider(stale, change)
-            self._in_flight.record(change)
-
-    # --- moves ------------------------------------------------------------------------------------
-
-    def _requeue(self, queued: QueuedPod, strategy: Strategy, label: str) -> None:
-        if strategy is Strategy.SKIP:
-            if self._hold(queued, label):
-                self._went_as_hinted("unschedulable", queued, label)
-        elif strategy is Strategy.AFTER_BACKOFF and self._backoff.is_backing_off(queued):
-            self._to_backoff(queued, label)
-        elif self._to_active(queued, label) and strategy is Strategy.IMMEDIATELY:
-            self._went_as_hinted("active", queued, label)
-
-    def _to_active(self, queued: QueuedPod, label: str) -> bool:
-        if not self._passes(queued, label):
-            return False
-        self._unschedulable.remove(queued.key)
-        self._enter_active(queued, label)
-        if label in self._events.nominating:
-            self._nominator.add(queued.info)
-        return True
-
-    def _to_backoff(self, queued: QueuedPod, label: str) -> None:
-        if not self._passes(queued, label):
-            return
-        self._unschedulable.remove(queued.key)
-        self._backoff.push(queued)
-        self._entered("backoff", queued, label)
-        self._went_as_hinted("backoff", queued, label)
-        self._flush.arm()
-        if self._backoff.can_pop_early:
-            self._something_to_pop.set()
-
-    def _enter_active(self, queued: QueuedPod, label: str) -> None:
-        if queued.first_queued is None:
-            queued.first_queued = self._clock.now()
-        self._active.push(queued)
-        self._entered("active", queued, label)
-        self._something_to_pop.set()
-
-    def _hold(self, queued: QueuedPod, label: str) -> bool:
-        """Keep the pod until an event. Return whether it is new there."""
-        is_new = self._unschedulable.put(queued)
-        if is_new:
-            self._entered("unschedulable", queued, label)
-            self._leftovers.arm()
-        return is_new
-
-    def _entered(self, queue: str, queued: QueuedPod, label: str) -> None:
-        self._observer.incoming(queue, label)
-
-    def _went_as_hinted(self, queue: str, queued: QueuedPod, label: str) -> None:
-        self._observer.as_hinted(queue, label)
-
-    def _passes(self, queued: QueuedPod, label: str) -> bool:
-        """Whether PreEnqueue admits the pod. If not, the pod is held, gated by that plugin."""
-        plugin = self._refusing_plugin(queued)
-        if plugin:
-            self._gate(queued, plugin, label)
-        return not plugin
-
-    def _refusing_plugin(self, queued: QueuedPod) -> str:
-        """Ask PreEnqueue. Return the plugin that refuses the pod, or an empty string."""
-        profile = queued.pod.scheduler_name
-        rules = self._profiles.get(profile)
-        if rules is None:
-            return ""  # the main loop reports it when the pod is popped
-        start = perf_counter()
-        status = rules.pre_enqueue(queued.pod, queued.gating_plugin)
-        self._observer.point(profile, "PreEnqueue", "Success", perf_counter() - start)
-        if status.ok:
-            queued.gating_plugin = ""
-            return ""
-        if status.code is Code.ERROR:
-            log.warning(
-                "a preenqueue plugin failed", pod=queued.key, plugin=status.plugin, why=str(status)
-            )
-        return status.plugin
-
-    def _gate(self, queued: QueuedPod, plugin: str, label: str) -> None:
-        queued.gating_plugin = plugin
-        queued.unschedulable_plugins |= {plugin}
-        queued.was_flushed = False
-        self._hold(queued, label)
 
     # --- for metrics, dumps and tests -------------------------------------------------------------
 
@@ -454,7 +295,7 @@ class SchedulingQueue:
 
     @property
     def in_flight(self) -> int:
-        """How many pods are in flight."""
+        """Return how many pods are in flight."""
         return len(self._in_flight)
 
     def in_flight_events(self) -> Counter[str]:
@@ -465,12 +306,9 @@ class SchedulingQueue:
         return self.inspection.queue_of(key)
 
     def check_invariants(self) -> None:
-        """Raise ``AssertionError`` if a pod is in two sub-queues, or an index is wrong."""
-        is_steady = next(iter(self._profiles.values())).queue_sort.is_steady
-        for heap in (self._active, self._backoff):
-            heap.check_invariants(is_steady)
-        for part in (self._unschedulable, self._in_flight):
-            part.check_invariants()
+        """Raise ``AssertionError`` if a pod is in two places, or an index is wrong."""
+        self._queues.check_invariants(next(iter(self._profiles.values())).queue_sort.is_steady)
+        self._in_flight.check_invariants()
         keys = Counter(queued.key for queued in self.pods())
         twice = [key for key, times in keys.items() if times > 1]
         assert not twice, f"in several sub-queues: {twice}"

@@ -247,7 +247,7 @@ class Replay:
         self._set_timer(life, stop, partial(self._displace, life))
 
     def _displace(self, life: Life) -> None:
-        """The pod lost its node. A new pod of its name takes over, unless it does not restart."""
+        """Handle a pod that lost its node: a new pod of its name takes over if it restarts."""
         self._leave(life, Fate.LOST)
         if life.arrival.restarts:
             life.restarts += 1

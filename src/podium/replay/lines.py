@@ -43,7 +43,7 @@ class Objects(Line, frozen=True, gc=False, kw_only=True, tag="objects"):
 
 
 class Shape(Line, frozen=True, gc=False, kw_only=True, tag="shape"):
-    """What many pods have in common, under a name that arrivals refer to."""
+    """The common part of many pods, under a name that arrivals refer to."""
 
     name: str
     requests: ResourceList = {}

@@ -11,7 +11,7 @@ from podium.replay.lines import Arrival
 
 
 class Fate(StrEnum):
-    """Where a pod is in its life."""
+    """The stage of life that a pod has reached."""
 
     PENDING = "pending"
     RUNNING = "running"

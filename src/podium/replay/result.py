@@ -33,7 +33,7 @@ class Waits(msgspec.Struct, frozen=True):
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The cluster at one moment. ``bound`` and ``wait`` are of the pods bound since the last one.
+    """The cluster at one moment. ``bound`` and ``wait`` are about pods bound since the last sample.
 
     ``used`` is the share of each resource that is requested, and ``fragmentation`` the share of
     what is free that the pods of the trace cannot use; ``evictions`` counts from the beginning.
@@ -87,7 +87,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Counts(msgspec.Struct):
-    """What is counted while a replay runs."""
+    """The counts of a running replay."""
 
     evictions: int = 0
     restarts: int = 0

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
-import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -25,13 +23,14 @@ from podium.replay.engine import Progress
 from podium.replay.lines import Trace
 from podium.replay.result import Result
 from podium.replay.variants import Variant, packed, replay_variant
+from podium.worker_processes import end_with_parent
 
 _POLL_SECONDS: Final = 0.2
 DIED: Final = "the process that ran it died, most likely because memory ran out"
 
 
 class Outcome(NamedTuple):
-    """How a variant ended; ``number`` is its place among the variants."""
+    """The end of a variant; ``number`` is its position among the variants."""
 
     number: int
     result: Result | ReplayError
@@ -127,7 +126,7 @@ class _Pool:
 
 
 class _Worker:
-    """A process that runs one variant after the other. Only it has the other end of the pipe.
+    """A process that runs one variant after another. Only it has the other end of the pipe.
 
     ``pipe`` becomes readable when there is a result, or when the process has died. ``counter`` is
     the number of lines that it has taken. It alone writes it, so no lock is needed, which a
@@ -175,21 +174,13 @@ class _Worker:
 def _serve(pipe: Connection, data: bytes, counter: ctypes.c_longlong) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # also if another library changes the mask
     escape_tracebacks()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     while True:
         try:
             variant: Variant = pipe.recv()
             pipe.send(_run(data, variant, counter))
         except (EOFError, OSError):
             return  # the parent has ended
-
-
-def _end_with_parent() -> None:
-    """End this process with the one that started it, also in the middle of a replay."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(0)
 
 
 def _run(data: bytes, variant: Variant, counter: ctypes.c_longlong) -> Result | ReplayError:

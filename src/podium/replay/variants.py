@@ -30,7 +30,7 @@ from podium.replay.workload import PodMaker
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """What differs between replays of a trace. Plain values, to be sent to other processes.
+    """One way to replay a trace, as plain values that can be sent to other processes.
 
     ``configuration`` is the text of a KubeSchedulerConfiguration, empty for the default, and
     ``name`` is what it is called in results. ``plugins`` are as ``--plugin`` takes them.

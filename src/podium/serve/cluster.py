@@ -17,14 +17,13 @@ from podium.client.resources import Resource, resource_of
 from podium.config.feature_gates import FeatureGates
 from podium.logs import get_logger
 from podium.release import LATEST
+from podium.serve.differences import Key, differences
 from podium.serve.sources import Source, source_of
 from podium.simulation import Simulation
 from podium.snapshot import Snapshot
 from podium.state.kinds import ASPECTS
 
 log = get_logger(__name__)
-
-Key = tuple[str, str]  # a kind and namespace/name
 
 
 class Cluster(Protocol):
@@ -82,15 +81,8 @@ class FollowedCluster:
         for kind, informer in self._informers.items():
             informer.subscribe(partial(self._note, kind))
             informer.expect(_objects_of(taken, informer.resource))
-        self._changed = dict(self._differences())
-
-    def _differences(self) -> Iterator[tuple[Key, ApiObject | None]]:
-        """Yield what simulated controllers have changed: in the real cluster they are real."""
         for kind, informer in self._informers.items():
-            for key, simulated in self._simulation.objects(kind).items():
-                real = informer.get(key)
-                if real is None or _version(real) != _version(simulated):
-                    yield (kind, key), real
+            self._changed.update(differences(simulation, kind, informer.get))
 
     def _note(self, kind: str, old: Any, new: Any) -> None:
         changed = new if new is not None else old
@@ -136,10 +128,6 @@ class FollowedCluster:
                 yield f"{informer.resource.name} may be out of date: {trouble}"
         for (kind, key), why in self._refused.items():
             yield f"{kind} {key} is not up to date: {why}"
-
-
-def _version(obj: ApiObject) -> str:
-    return obj.metadata.resource_version
 
 
 def _watched(taken: Snapshot, gates: FeatureGates) -> Iterator[Resource[Any]]:

@@ -20,7 +20,7 @@ from podium.serve.stopping import StoppableCore
 from podium.simulation import DrainResult, Limit, Simulation, Victim
 from podium.simulation.limits import check_number
 from podium.simulation.naming import keys_of_copies, with_free_name
-from podium.simulation.report import moves, placements
+from podium.simulation.report import moves, nodes_of_pods, placements
 
 MOST_PENDING: Final = 50  # pending pods that are tried on an explained node
 MOST_FITTED: Final = 1_000  # pods to try where the number cannot be computed
@@ -113,11 +113,11 @@ def simulate(simulation: Simulation, request: values.SimulateRequest) -> values.
     """Make the changes, schedule, and report what happened to the pods."""
     trial = simulation.fork()
     _change_nodes_and_pods(trial, request)
-    waited, before = frozenset(trial.pending), _nodes_of_pods(trial)
+    waited, before = frozenset(trial.pending), nodes_of_pods(trial.pods)
     drained = trial.drain(*dict.fromkeys(request.drain)) if request.drain else DrainResult(())
     _add(trial, request)
     result = trial.schedule()
-    after = _nodes_of_pods(trial)
+    after = nodes_of_pods(trial.pods)
     left = [each for each in result.unplaced if each.pod not in waited]
     victims = (*drained.victims, *result.victims)
     return values.SimulateAnswer(
@@ -167,10 +167,6 @@ def _add(trial: Simulation, request: values.SimulateRequest) -> None:
         else:
             objects.append(given)
     trial.add(*objects, replicas=request.replicas, most=values.MOST_ADDED)
-
-
-def _nodes_of_pods(trial: Simulation) -> dict[str, str]:
-    return {key: pod.node_name for key, pod in trial.pods.items()}
 
 
 def _moves(

@@ -36,7 +36,7 @@ _LAST_SECONDS: Final = 0.5  # grace for answers under way; aiohttp takes 0 as no
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one server takes on: bytes of a request, its seconds, and requests at a time."""
+    """Limits of a server: bytes and seconds of a request, and requests at the same time."""
 
     body_bytes: int = 1 << 20
     seconds: float = 30.0
@@ -223,7 +223,7 @@ def _http_failure(error: web.HTTPException) -> web.Response:
 
 
 class _Connection(web.RequestHandler):
-    """A connection that answers what is not HTTP with JSON too, and logs no traceback of it."""
+    """A connection that answers in JSON even if a request is not HTTP, and logs no traceback."""
 
     __slots__ = ()
 

@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 class _Job(Generic[T]):
-    """A function that waits for its turn, or runs. It is given ``check``, to call now and then."""
+    """A function that waits for its turn, or runs. It is given ``check``, to call regularly."""
 
     def __init__(self, function: Callable[[Check], T]) -> None:
         self.result: Future[T] = Future()

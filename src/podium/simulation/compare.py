@@ -95,7 +95,7 @@ class Comparison(Table):
 
     @property
     def worse(self) -> tuple[Difference, ...]:
-        """The pods that only the first variant places."""
+        """Return the pods that only the first variant places."""
         return tuple(each for each in self.differences if not each.second)
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from podium.api.objects import Pod
 from podium.simulation.figures import Figures
 from podium.simulation.results import (
     Blocked,
@@ -74,6 +75,11 @@ class Report(Table):
 
 
 Nodes = Mapping[str, str]  # the node of each pod by its key; "" without one
+
+
+def nodes_of_pods(pods: Mapping[str, Pod]) -> dict[str, str]:
+    """Return the node of each pod; empty for a pod without one."""
+    return {key: pod.node_name for key, pod in pods.items()}
 
 
 def placements(before: Nodes, after: Nodes) -> Iterator[Placement]:

@@ -177,7 +177,7 @@ class FitResult(Table):
 
     @property
     def runs_out(self) -> str:
-        """What runs out first on most nodes that have taken pods; empty if it is not known."""
+        """Return what runs out first on most nodes that have taken pods; empty if unknown."""
         at_start = {each.reason: each.nodes for each in self.excluded}
         gained = {each.reason: each.nodes - at_start.get(each.reason, 0) for each in self.limits}
         return max(gained, key=lambda reason: gained[reason], default="")

@@ -14,7 +14,7 @@ from podium.errors import SimulationError, did_you_mean
 from podium.simulation.admission import Given
 from podium.simulation.kinds import seen
 from podium.simulation.limits import check_number
-from podium.simulation.report import Report, gone, moves, placements
+from podium.simulation.report import Report, gone, moves, nodes_of_pods, placements
 from podium.simulation.results import Blocked, FitResult, Unplaced, Victim
 from podium.simulation.simulation import Simulation
 
@@ -145,7 +145,7 @@ def run(simulation: Simulation, steps: Sequence[Step], topology: str = ZONE) -> 
     simulation.commit()
     try:
         simulation.schedule()
-        before, nodes_before = simulation.figures(topology), _nodes_of_pods(simulation)
+        before, nodes_before = simulation.figures(topology), nodes_of_pods(simulation.pods)
         found = Steps()
         for step in steps:
             step.run(simulation, found)
@@ -154,7 +154,7 @@ def run(simulation: Simulation, steps: Sequence[Step], topology: str = ZONE) -> 
         simulation.rollback()
         raise
     unplaced = (*simulation.unplaced, *_ignored(simulation))
-    nodes_after = _nodes_of_pods(simulation)
+    nodes_after = nodes_of_pods(simulation.pods)
     waited = {pod for pod, node in nodes_before.items() if not node}
     return Report(
         steps=tuple(map(str, steps)),
@@ -179,10 +179,6 @@ def _ignored(simulation: Simulation) -> Iterator[Unplaced]:
         if not pod.node_name and pod.scheduler_name not in profiles and seen(pod) is not None:
             hint = did_you_mean(pod.scheduler_name, profiles)
             yield Unplaced(key, f'no profile is named "{pod.scheduler_name}"{hint}')
-
-
-def _nodes_of_pods(simulation: Simulation) -> dict[str, str]:
-    return {key: pod.node_name for key, pod in simulation.pods.items()}
 
 
 def _listed(names: Sequence[Any], most: int = 5) -> str:

@@ -194,7 +194,7 @@ class Simulation:
 
     @property
     def nodes(self) -> Mapping[str, Node]:
-        """The nodes by name."""
+        """Return the nodes by name."""
         return KindObjects(self._all, NODE)
 
     @property
@@ -204,7 +204,7 @@ class Simulation:
 
     @property
     def pending(self) -> Mapping[str, Pod]:
-        """The pods without a node that this scheduler is responsible for, in no certain order."""
+        """Return the pods without a node that this scheduler is responsible for, in any order."""
         return {queued.key: queued.pod for queued in self._enter().scheduling.queue.pods()}
 
     @property

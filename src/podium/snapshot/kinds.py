@@ -68,7 +68,7 @@ class SnapshotKind(NamedTuple):
 
     @property
     def resource(self) -> str:
-        """The name in messages, such as ``replicasets.apps``."""
+        """Return the name in messages, such as ``replicasets.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property

@@ -41,7 +41,7 @@ _KEPT: Final = 4096
 
 @dataclass(slots=True)
 class Changes:
-    """What has changed: ``aspects`` are those of any row, ``rows`` has the aspects by row.
+    """The changes since a moment: ``aspects`` are those of any row, ``rows`` has them by row.
 
     ``fresh`` means that the changes are not known, so that the reader must start from scratch.
     """

@@ -211,7 +211,7 @@ class ClusterView:
 
     @property
     def size(self) -> int:
-        """How many rows there are; some of them may have no node."""
+        """Return how many rows there are; some of them may have no node."""
         return self._table.size
 
     @property
@@ -220,7 +220,7 @@ class ClusterView:
 
     @property
     def names(self) -> Sequence[str]:
-        """The names of nodes by row."""
+        """Return the names of nodes by row."""
         return self._table.names
 
     def row_of(self, name: str) -> int | None:

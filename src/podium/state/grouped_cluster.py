@@ -104,6 +104,6 @@ class GroupedClusterState(ClusterState):
 
 
 class CompositeClusterState(GroupedClusterState):
-    """The same with the feature gate CompositePodGroup: groups may belong to groups."""
+    """A cluster state with the feature gate CompositePodGroup: groups may belong to groups."""
 
     has_composites = True

@@ -30,7 +30,7 @@ class HeldImage:
 
     @property
     def spread(self) -> int:
-        """How many nodes hold the image."""
+        """Return how many nodes hold the image."""
         return self._bits.bit_count()
 
     def is_on(self, row: int) -> bool:

@@ -131,7 +131,8 @@ class PodColumns:
             for slot, info in enumerate(self.infos):
                 info.slot = slot  # type: ignore[union-attr]  # gaps are left out
             self._gaps = 0
-            self._latest = self.infos[-1].turn if self.infos else -1  # type: ignore[union-attr]
+            last = self.infos[-1] if self.infos else None
+            self._latest = -1 if last is None else last.turn
             self._resize(kept, len(self.rows))
         else:
             self._resize(slice(None), max(_FIRST_CAPACITY, 2 * len(self.rows)))
@@ -175,7 +176,7 @@ class PlacedPods:
 
     @property
     def rows(self) -> NDArray[np.intp]:
-        """The row of each pod's node."""
+        """Return the row of each pod's node."""
         return self._columns.rows.take(self._slots)
 
     @property

@@ -19,7 +19,7 @@ from podium.status_controllers.reconciler import Reconciler
 
 
 class Shared(NamedTuple):
-    """What controllers need of the scheduler that runs them."""
+    """The parts of a running scheduler that its controllers use."""
 
     connection: Connection
     client: ApiClient

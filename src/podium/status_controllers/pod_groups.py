@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from podium.api.objects import Pod, parse_time
+from podium.api.pod_groups import COSCHEDULING_LABEL
 from podium.client.api_client import ApiClient
 from podium.client.informer import Informer
 from podium.client.resources import PODS, Resource, custom_resource
 from podium.clock import Clock
 from podium.errors import InvalidTime
-from podium.scheduler_plugins.coscheduling.pod_groups import LABEL, RESOURCE, Members, group_key
+from podium.scheduler_plugins.coscheduling.pod_groups import RESOURCE, Members, group_key
 from podium.status_controllers.reconciler import Reconciler
 
 GROUPS: Final = RESOURCE
@@ -26,7 +27,7 @@ COUNTED: Final = {"running": "Running", "succeeded": "Succeeded", "failed": "Fai
 
 def group_pods() -> Resource[Pod]:
     """Return the pods of all groups, also those that have ended, which the scheduler ignores."""
-    return replace(PODS, field_selector="", label_selector=LABEL, needed=False)
+    return replace(PODS, field_selector="", label_selector=COSCHEDULING_LABEL, needed=False)
 
 
 class PodGroupStatuses(Reconciler):

@@ -176,7 +176,7 @@ def struct(kind: type[T], fields: Mapping[str, Any]) -> T:
 
 @cache
 def _written(kind: type[msgspec.Struct]) -> dict[str, str]:
-    """How a manifest spells the fields."""
+    """Return how a manifest spells the fields."""
     return {field.name: field.encode_name for field in msgspec.structs.fields(kind)}
 
 

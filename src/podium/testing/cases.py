@@ -94,6 +94,6 @@ def each_generated(check: Callable[[Case], object], like: Iterable[ApiObject]) -
 
 
 def replica(template: Pod, name: str) -> Pod:
-    """The same pod under another name."""
+    """Return the same pod under another name."""
     meta = msgspec.structs.replace(template.metadata, name=name, uid=f"uid-{name}")
     return msgspec.structs.replace(template, metadata=meta)

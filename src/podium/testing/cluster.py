@@ -140,7 +140,7 @@ class SimulatedCluster:
         self.api.modify(found, _key(found, name), altered, Call())
 
     async def set_status(self, kind: str, name: str, change: Change) -> None:
-        """As ``update``, of the status, which belongs to controllers."""
+        """Update the status, as controllers do; otherwise like ``update``."""
         key = _key(self.api.kind(kind), name)
         status = self.api.store.item(kind, key).decode().get("status", {})
         change(status)
@@ -162,12 +162,12 @@ class SimulatedCluster:
         return [one for one in objects if namespace in (None, one["metadata"].get("namespace"))]
 
     def node_of(self, pod: str) -> str | None:
-        """The node that the pod is bound to; ``LookupError`` when there is no such pod."""
+        """Return the node that the pod is bound to; ``LookupError`` when there is no such pod."""
         node: str | None = self._pod(pod)["spec"].get("nodeName")
         return node
 
     def why_pending(self, pod: str) -> str:
-        """What the pod's condition says about why it has no node; nothing when it has one.
+        """Return what the pod's condition says about why it has no node; nothing when it has one.
 
         ``LookupError`` when there is no such pod.
         """
@@ -235,7 +235,7 @@ def _key(kind: ApiKind, name: str) -> tuple[str, str]:
 
 
 def _name(meta: Json) -> str:
-    """As ``_key`` reads it."""
+    """Return the name that ``_key`` reads."""
     namespace, name = meta["namespace"], meta["name"]
     return str(name) if namespace == "default" else f"{namespace}/{name}"
 
@@ -248,7 +248,7 @@ def _named(names: list[str]) -> str:
 
 
 def _manifest(obj: ApiObject | Json) -> Json:
-    """What the API server is sent."""
+    """Return the object as it is sent to the API server."""
     if not isinstance(obj, ApiObject):
         return copy.deepcopy(obj)
     resource = resource_of(type(obj))

@@ -77,7 +77,7 @@ def changes(draw: st.DrawFn, objects: list[ApiObject], like: Like) -> Change:
 
 @st.composite
 def _touched(draw: st.DrawFn, obj: ApiObject, like: Like) -> ApiObject:
-    """The same object, but for one part of it: what reads that part, and nothing else, can tell."""
+    """Return the object with one part changed: only what reads that part can tell."""
     other: ApiObject
     part = "metadata"
     match obj:

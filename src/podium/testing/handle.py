@@ -24,7 +24,8 @@ from podium.devices import DeviceRules
 from podium.errors import NotFound
 from podium.framework.handle import EventNote, PodHandler
 from podium.framework.offline import patched
-from podium.framework.plugin import Plugin, Point, points_of
+from podium.framework.plugin import Plugin
+from podium.framework.points import Point, points_of
 from podium.framework.profile import Profile
 from podium.logs import get_logger
 from podium.state.cluster import ClusterState, load

@@ -102,7 +102,7 @@ class Cluster:
     # --- what a user sees ------------------------------------------------------------------------
 
     def get(self, kind: str, name: str) -> Json | None:
-        """The object as the API server has it; ``None`` if it has none."""
+        """Return the object as the API server has it; ``None`` if it has none."""
         return self.simulated.get(kind, name)
 
     def list(self, kind: str, namespace: str | None = None) -> builtins.list[Json]:
@@ -110,11 +110,11 @@ class Cluster:
         return self.simulated.list(kind, namespace)
 
     def node_of(self, pod: str) -> str | None:
-        """The node that the pod is bound to; ``LookupError`` when there is no such pod."""
+        """Return the node that the pod is bound to; ``LookupError`` when there is no such pod."""
         return self.simulated.node_of(pod)
 
     def why_pending(self, pod: str) -> str:
-        """What the pod's condition says about why it has no node; nothing when it has one.
+        """Return what the pod's condition says about why it has no node; nothing when it has one.
 
         ``LookupError`` when there is no such pod.
         """

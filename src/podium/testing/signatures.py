@@ -66,7 +66,7 @@ class Comparison:
             self._compare((case.pod, *case.similar), self._apply(change))
 
     def _apply(self, change: Change) -> str:
-        """What happened, in words, with the aspects that the change touches."""
+        """Return what happened, in words, with the aspects that the change touches."""
         journal = self._scratch.cluster.journal
         mark = journal.end
         for subject in (self._keeping, self._scratch):

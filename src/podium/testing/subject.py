@@ -49,7 +49,7 @@ class Subject:
         self.profile = self.handle.profile
 
     def pod_class(self, pod: Pod) -> PodClass:
-        """What is to be known of pods with this signature; nothing so far."""
+        """Return what is to be known of pods with this signature; nothing so far."""
         return PodClass(self.profile, self.cluster, pod)
 
     def answers(self, pod: Pod, pod_class: PodClass | None = None) -> Answers:
@@ -73,7 +73,7 @@ class Subject:
 
 
 def error_of(failed: AttemptFailed) -> str:
-    """What the plugin answered instead of a verdict; what it raised is raised again."""
+    """Return what the plugin answered instead of a verdict; what it raised is raised again."""
     if failed.__cause__ is not None:
         raise failed.__cause__
     return failed.status.message

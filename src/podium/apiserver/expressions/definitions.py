@@ -97,7 +97,7 @@ def _parts_of(part: SchemaPart) -> Iterator[SchemaPart]:
 
 @dataclass(slots=True)
 class _Costs:
-    """What all rules of a schema can cost together."""
+    """The sum of what the rules of a schema can cost."""
 
     total: int = 0
     largest: list[tuple[int, str]] = field(default_factory=list)

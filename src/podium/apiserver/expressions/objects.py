@@ -45,7 +45,7 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class Findings:
-    """What rules say about an object, and what they may still cost.
+    """The problems that rules have found in an object, and what the rules may still cost.
 
     Violations in parts that an update leaves as they were are only warnings.
     """

@@ -63,7 +63,7 @@ class Rule:
 
     @property
     def label(self) -> str:
-        """What messages about the rule call it."""
+        """Return what messages about the rule call it."""
         return str(self.raw.get("message") or self.raw.get("rule") or "").strip()
 
 

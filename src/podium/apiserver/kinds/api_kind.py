@@ -187,7 +187,7 @@ class ApiKind:
 
     @property
     def resource(self) -> str:
-        """The name in messages, and the key in the store: ``deployments.apps``."""
+        """Return the name in messages, and the key in the store: ``deployments.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property

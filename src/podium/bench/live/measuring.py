@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Final
 
 from podium.bench.live.leases import LeaseWatch
@@ -81,3 +82,22 @@ class Drain(Measurement):
         async with LeaseWatch(self.connection, lease).running() as watch:
             await self.scheduler.start(lease)
             return await watch.acquired(self.timeout)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The measurement between ``startCollectingMetrics`` and ``stopCollectingMetrics``."""
+
+    op: StartCollectingMetrics
+    bound_before: frozenset[str]
+    keys: list[str] = field(default_factory=list)
+    measuring: ExitStack = field(default_factory=ExitStack)
+
+    def covers(self, key: str, labels: Mapping[str, str] | None) -> bool:
+        """Whether a bound pod counts; ``labels`` is ``None`` for a pod of churn."""
+        return (
+            labels is not None
+            and key not in self.bound_before
+            and key.partition("/")[0] in self.op.namespaces
+            and self.op.label_selector.items() <= labels.items()
+        )

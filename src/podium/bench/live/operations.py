@@ -6,8 +6,8 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -15,12 +15,13 @@ import msgspec
 from podium.api.objects import ApiObject, Namespace, Node, PodGroup, ResourceClaim
 from podium.bench.live.changes import Changes
 from podium.bench.live.claim_operations import ClaimOperations
+from podium.bench.live.making import LivePodMaker
 from podium.bench.live.manifests import LABEL, Manifest, Marking, take_priority
-from podium.bench.live.measuring import NAMESPACE, Measurement
+from podium.bench.live.measuring import NAMESPACE, Collection, Measurement
 from podium.bench.live.ongoing import SteadyState, churn
 from podium.bench.live.watching import PodWatch
 from podium.bench.live.writer import Writer, at_once
-from podium.bench.objects import PodContext, PodMaker, csi_node, in_turn
+from podium.bench.objects import csi_node, in_turn
 from podium.bench.ops import (
     AllocResourceClaims,
     Barrier,
@@ -78,7 +79,7 @@ class Operations:
         self._background: list[asyncio.Task[None]] = []
         self._volume_claims: Counter[str] = Counter()  # by namespace
         self._changes = Changes(context.writer, context.marking, context.clock)
-        self._collection: _Collection | None = None
+        self._collection: Collection | None = None
 
     async def run(self, ops: Sequence[Op]) -> None:
         try:
@@ -246,16 +247,20 @@ class Operations:
         maker = await self._maker(op)
         return await self._make(maker, range(op.count), nodes)
 
-    async def _maker(self, op: CreatePods) -> _Maker:
+    async def _maker(self, op: CreatePods) -> LivePodMaker:
         await self._create_namespace(op.namespace)
         first_claim = self._volume_claims[op.namespace]
         if op.persistent_volume_claim_template_path:
             self._volume_claims[op.namespace] += op.count
         names = self._names_for(op, "pinInTurn") if op.pin_in_turn else ()
-        return _Maker(op, self._context, names, first_claim)
+        context = self._context
+        return LivePodMaker(op, context.templates, context.marking, names, first_claim)
 
     async def _make(
-        self, maker: _Maker, indexes: Iterable[int], nodes: Iterable[str] = itertools.repeat("")
+        self,
+        maker: LivePodMaker,
+        indexes: Iterable[int],
+        nodes: Iterable[str] = itertools.repeat(""),
     ) -> list[Manifest]:
         pods = [
             maker.pod(next(self._serials), index, node)
@@ -286,7 +291,7 @@ class Operations:
         return measurement.times.measuring(keys, measurement.watch, measurement.scheduler)
 
     async def _start_collecting(self, op: StartCollectingMetrics) -> None:
-        self._collection = _Collection(op, frozenset(self._context.watch.bound))
+        self._collection = Collection(op, frozenset(self._context.watch.bound))
         self._collection.measuring.enter_context(self._measured(self._collection.keys))
 
     async def _stop_collecting(self, _: StopCollectingMetrics) -> None:
@@ -340,48 +345,6 @@ class Operations:
         if not self._node_names:
             raise WorkloadFailed(f"{op.opcode}: {field} needs nodes, but there are none yet")
         return self._node_names
-
-
-class _Maker:
-    """Makes the pods of one operation, and keeps the objects that belong to them."""
-
-    def __init__(
-        self, op: CreatePods, context: LiveContext, node_names: Sequence[str], first_claim: int
-    ) -> None:
-        self._marking = context.marking
-        self._others: list[Manifest] = []
-        pod_context = PodContext(node_names, first_claim)
-        self._pods = PodMaker(op, context.templates, self._put, pod_context)
-
-    def _put(self, kind: type[ApiObject], data: bytes) -> None:
-        self._others.append(self._marking.of_json(kind, data))
-
-    def pod(self, serial: int, index: int, node_name: str) -> Manifest:
-        return self._marking.pod(self._pods.json(serial, index), node_name)
-
-    def take_others(self) -> list[Manifest]:
-        """Return the objects that the pods made since the last call need."""
-        others, self._others = self._others, []
-        return others
-
-
-@dataclass(frozen=True)
-class _Collection:
-    """What is measured between ``startCollectingMetrics`` and ``stopCollectingMetrics``."""
-
-    op: StartCollectingMetrics
-    bound_before: frozenset[str]
-    keys: list[str] = field(default_factory=list)
-    measuring: ExitStack = field(default_factory=ExitStack)
-
-    def covers(self, key: str, labels: Mapping[str, str] | None) -> bool:
-        """Whether a bound pod counts; ``labels`` is ``None`` for a pod of churn."""
-        return (
-            labels is not None
-            and key not in self.bound_before
-            and key.partition("/")[0] in self.op.namespaces
-            and self.op.label_selector.items() <= labels.items()
-        )
 
 
 _PERFORM: Mapping[type[Op], Callable[[Operations, Any], Awaitable[None]]] = {

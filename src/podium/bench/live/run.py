@@ -39,7 +39,7 @@ OnProgress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveOptions:
-    """Which cluster, which scheduler, and how it is loaded.
+    """The cluster and scheduler of a run, and how the load is made.
 
     Without a kubeconfig, each run has an embedded cluster of its own.
     """
@@ -109,7 +109,7 @@ async def _prepare(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a run happens."""
+    """The cluster in which a run happens."""
 
     kubeconfig: Path
     folder: Path

@@ -60,7 +60,7 @@ Flags have kube-scheduler's names, types and defaults; docs/flags.md lists the e
 
 
 class Effect(Enum):
-    """What podium does with a flag that is given."""
+    """The effect of a flag on podium, if it is given."""
 
     HONOURED = "honoured"
     FILE_DECIDES = "deprecated; ignored beside --config"

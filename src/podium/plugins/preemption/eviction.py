@@ -22,7 +22,7 @@ UNSEEN_SECONDS = 10.0
 
 
 class Preemptor(NamedTuple):
-    """Who makes room: a pod or a pod group. ``pods`` are woken when an eviction needs no event."""
+    """The pod or pod group that evicts. ``pods`` are woken when an eviction needs no event."""
 
     kind: str
     uid: str

@@ -64,7 +64,7 @@ def _fit_with(
     rows: NDArray[np.intp],
     amounts: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Put each pod back on its row; remove it again if the incoming pod does not fit then.
+    """Put each pod back on its row, and remove it again if the preemptor then does not fit.
 
     Return a mask of the pods that stay.
     """

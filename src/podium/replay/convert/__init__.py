@@ -19,7 +19,7 @@ FORMATS: Final[Mapping[str, Callable[[Sequence[Path]], Draft]]] = {
 
 
 class Converted(NamedTuple):
-    """What was written, and notes about what a trace cannot express."""
+    """The trace that was written, and notes about what it cannot express."""
 
     arrivals: int
     notes: Sequence[str]

@@ -42,7 +42,7 @@ NO_CANDIDATE = fwk.Status.unschedulable("no candidate node for preemption")
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What PreFilter has found out, for PostFilter."""
+    """The results of PreFilter that PostFilter uses."""
 
     demand: Demand
     quotas: dict[str, Quota]

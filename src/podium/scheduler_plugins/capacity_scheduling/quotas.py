@@ -51,7 +51,7 @@ def _nanos(listed: Mapping[str, Any] | None) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a namespace is promised and may use at most; ``None`` is no limit at all."""
+    """The resources that a namespace is promised, and the most it may use; ``None`` is no limit."""
 
     min: Amounts
     max: Amounts | None
@@ -78,7 +78,7 @@ def _exceeds(names: Iterable[str], used: Amounts, more: Amounts, limit: Amounts)
 
 
 class Quotas:
-    """The quotas by namespace: the oldest one of each. Every version of an object is read once."""
+    """The oldest quota of each namespace. Every version of an object is read once."""
 
     def __init__(self, lister: fwk.Lister, log: Logger) -> None:
         self._lister = lister
@@ -116,7 +116,7 @@ def _age(obj: Mapping[str, Any]) -> tuple[str, str]:
 
 
 class Usage:
-    """What the pods with a node request, by namespace; also those on their way to one.
+    """The requests of pods with a node, or on their way to one, by namespace.
 
     ``_held`` has each pod that counts, with its namespace and amounts: ``used`` is always their
     sum. ``_bound`` are those that the watch shows on a node: only the watch takes them off again.

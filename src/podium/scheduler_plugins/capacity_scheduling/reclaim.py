@@ -38,7 +38,7 @@ RowNumbers = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What the pod requests; the same with nominated pods of its quota, and with those of all."""
+    """The requests of a pod: alone, with nominated pods of its quota, and with all of them."""
 
     request: Amounts
     in_quota: Amounts
@@ -46,7 +46,7 @@ class Demand:
 
 
 class World:
-    """What namespaces use if pods leave; changes as they leave and come back."""
+    """The use of namespaces in a dry run; it changes as pods leave and come back."""
 
     def __init__(self, used: dict[str, dict[str, int]]) -> None:
         self._used = used
@@ -63,7 +63,7 @@ class World:
 
 
 class Shares:
-    """Which pods the given pod may evict, as the quotas say."""
+    """The pods that a given pod may evict, by the quotas."""
 
     def __init__(
         self, pod: Pod, quotas: dict[str, Quota], used: dict[str, dict[str, int]], demand: Demand

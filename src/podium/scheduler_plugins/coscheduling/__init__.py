@@ -47,7 +47,9 @@ class Coscheduling(
     fwk.ReservePlugin,
     fwk.EnqueueExtensions,
 ):
-    """``_allowed`` has the pods that Permit let go and that the watch does not show bound yet.
+    """Holds the pods of a PodGroup at Permit until enough of them have a node.
+
+    ``_allowed`` has the pods that Permit let go and that the watch does not show bound yet.
 
     ``_failed`` is when a group failed last. ``_checked`` and ``_backing_off`` are moments until
     which a group counts as having enough resources, or is not tried.

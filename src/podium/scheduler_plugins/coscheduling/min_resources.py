@@ -20,7 +20,7 @@ Wanted = Mapping[str, str | int | float]
 
 
 class Gap(NamedTuple):
-    """What is missing of a resource, written as Go prints a quantity inside of a map."""
+    """The missing amount of a resource, written as Go prints a quantity inside of a map."""
 
     nanos: int
     scale: int

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from podium import framework as fwk
 from podium.api.objects import Pod, parse_time
+from podium.api.pod_groups import COSCHEDULING_LABEL
 from podium.errors import InvalidTime
 
 RESOURCE: Final = "podgroups.v1alpha1.scheduling.x-k8s.io"
-LABEL: Final = "scheduling.x-k8s.io/pod-group"
 
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """What a PodGroup asks for. ``created`` is in seconds; a timeout of 0 counts as none."""
+    """The spec of a PodGroup. ``created`` is in seconds; a timeout of 0 counts as none."""
 
     name: str
     min_member: int
@@ -47,7 +47,7 @@ def _seconds(text: str) -> float:
 
 def group_key(pod: Pod) -> str:
     """Return ``namespace/name`` of the group that the pod names; empty if it names none."""
-    name = pod.labels.get(LABEL, "")
+    name = pod.labels.get(COSCHEDULING_LABEL, "")
     return f"{pod.namespace}/{name}" if name else ""
 
 
