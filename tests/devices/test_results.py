@@ -42,13 +42,15 @@ def test_a_device_with_everything():
 
 
 def test_a_share_has_an_id_and_every_capacity():
-    given = device("a", allow_multiple_allocations=True, capacity={"memory": "4Gi", "cores": "8"})
+    given = device("a", allow_multiple_allocations=True, capacity={"memory": "4Gi", "cores": "1.5"})
     devices = Devices(resource_slice("s", node="n1", devices=[given]))
-    asked = claim(exactly("a", count=1, capacity={"requests": {"memory": "1Gi", "cores": "2"}}))
+    asked = claim(
+        exactly("a", count=1, capacity={"requests": {"memory": "1024Mi", "cores": "0.5"}})
+    )
 
     (one,), (other,) = (found[0].devices.results for found in map(devices.allocate, [asked] * 2))
 
-    assert one.consumed_capacity == {"memory": "1Gi", "cores": "2"}
+    assert one.consumed_capacity == {"memory": "1Gi", "cores": "500m"}
     assert len(one.share_id) == 36
     assert one.share_id != other.share_id
 
@@ -69,6 +71,9 @@ def having(*keys):
     }
 
 
+TWO_TERMS = {"nodeSelectorTerms": having("a")["nodeSelectorTerms"] * 2}
+
+
 @pytest.mark.parametrize(
     ("slices", "expected"),
     [
@@ -82,6 +87,11 @@ def having(*keys):
         ),
         pytest.param(
             [{"node_selector": having("a")}, {"node": "n1"}], only("n1"), id="one-of-the-node"
+        ),
+        pytest.param(
+            [{"node": "n1"}, {"node_selector": TWO_TERMS}],
+            only("n1"),
+            id="several-terms-after-one-of-the-node",
         ),
         pytest.param(
             [{"all_nodes": True, "devices": [device("d", binds_to_node=True)]}],
@@ -122,9 +132,8 @@ def pool(name):
 
 
 def test_several_terms_are_not_supported():
-    terms = {"nodeSelectorTerms": having("a")["nodeSelectorTerms"] * 2}
     devices = Devices(
-        resource_slice("s", node_selector=terms), nodes=[node("n1", labels={"a": "1"})]
+        resource_slice("s", node_selector=TWO_TERMS), nodes=[node("n1", labels={"a": "1"})]
     )
 
     with pytest.raises(AllocationError) as raised:
