@@ -42,15 +42,13 @@ def test_a_device_with_everything():
 
 
 def test_a_share_has_an_id_and_every_capacity():
-    given = device("a", allow_multiple_allocations=True, capacity={"memory": "4Gi", "cores": "1.5"})
+    given = device("a", allow_multiple_allocations=True, capacity={"memory": "4Gi", "cores": "8"})
     devices = Devices(resource_slice("s", node="n1", devices=[given]))
-    asked = claim(
-        exactly("a", count=1, capacity={"requests": {"memory": "1024Mi", "cores": "0.5"}})
-    )
+    asked = claim(exactly("a", count=1, capacity={"requests": {"memory": "1Gi", "cores": "2"}}))
 
     (one,), (other,) = (found[0].devices.results for found in map(devices.allocate, [asked] * 2))
 
-    assert one.consumed_capacity == {"memory": "1Gi", "cores": "500m"}
+    assert one.consumed_capacity == {"memory": "1Gi", "cores": "2"}
     assert len(one.share_id) == 36
     assert one.share_id != other.share_id
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from podium.api import quantity
 from podium.api.affinity import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from podium.api.meta import Quantity, ResourceList
 from podium.api.resource_claims import (
     AllocationResult,
     DeviceAllocationConfiguration,
@@ -67,7 +65,7 @@ class ResultWriter:
             binding_conditions=conditions or (),
             binding_failure_conditions=failures or (),
             share_id=str(uuid.uuid4()) if is_share else None,
-            consumed_capacity=_canonical(pick.consumption.written) if is_share else {},
+            consumed_capacity=dict(pick.consumption.written) if is_share else {},
         )
 
     def _claim_configs(
@@ -112,10 +110,6 @@ class ResultWriter:
     def _is_for_one_node(self, candidate: Candidate) -> bool:
         binds = candidate.known.device.binds_to_node and not self._rules.is_plain
         return candidate.has_node_name or bool(binds)
-
-
-def _canonical(amounts: Mapping[str, Quantity]) -> ResourceList:
-    return {name: quantity.canonical(amount) for name, amount in amounts.items()}
 
 
 def _class_configs(chosen: list[Request]) -> Iterator[DeviceAllocationConfiguration]:
