@@ -4,6 +4,7 @@ import pytest
 
 from podium import app, config
 from podium.config.explicit import explicit
+from podium.config.feature_gates import parse
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 FEWER = {
@@ -53,3 +54,16 @@ def test_the_same_profiles(given):
         assert one.order_with_absent == other.order_with_absent
         assert (one.weights, one.args) == (other.weights, other.args)
         assert one.percentage_of_nodes_to_score == other.percentage_of_nodes_to_score
+
+
+def test_no_arguments_whose_feature_gate_is_off():
+    registry, gates = app.in_tree(), parse(["DRASchedulerFilterTimeout=false"])
+    before = config.default(registry, gates=gates)
+
+    written = explicit(before)
+    args = {each["name"]: each["args"] for each in written["profiles"][0]["pluginConfig"]}
+
+    assert args["DynamicResources"] == {"bindingTimeout": "10m0s"}
+    assert config.from_value(written, registry, gates=gates).profiles[0].args == (
+        before.profiles[0].args
+    )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from podium import config
+from podium import app, config
+from podium.config.feature_gates import parse
 from podium.errors import ConfigError
 from podium.framework.args import Args, NoArgs, Problem
 from tests.support.configurations import FitArgs, Resource, plugin, registry
@@ -198,3 +199,41 @@ def test_resources_of_extenders_need_the_fit_plugin():
 
     with pytest.raises(ConfigError, match="can't find NodeResourcesFitArgs in plugin config"):
         config.from_value(value, KNOWN)
+
+
+CONDITIONS_OFF = (
+    "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+)
+
+
+@pytest.mark.parametrize(
+    ("gate", "given", "expected"),
+    [
+        pytest.param(
+            "DRASchedulerFilterTimeout",
+            {"filterTimeout": "10s"},
+            ["filterTimeout: Forbidden: DRASchedulingFilterTimeout feature gate is disabled"],
+            id="filter-timeout",
+        ),
+        pytest.param(
+            "DRADeviceBindingConditions",
+            {"filterTimeout": "5s", "bindingTimeout": "-1s"},
+            ["bindingTimeout: Forbidden: " + CONDITIONS_OFF],
+            id="binding-timeout",
+        ),
+        pytest.param("DRASchedulerFilterTimeout", {"filterTimeout": None}, [], id="null"),
+        pytest.param("DRASchedulerFilterTimeout", {"bindingTimeout": "9s"}, [], id="other"),
+        pytest.param("DRAConsumableCapacity", {"filterTimeout": "1s"}, [], id="other-gate"),
+    ],
+)
+def test_arguments_without_their_feature_gate(gate, given, expected):
+    args = {"name": "DynamicResources", "args": given}
+    value = {**HEADER, "profiles": [{"pluginConfig": [args]}]}
+    found = []
+    try:
+        config.from_value(value, app.in_tree(), gates=parse([f"{gate}=false"]))
+    except ConfigError as error:
+        found = [str(problem) for problem in error.problems]
+
+    where = "profiles[0].pluginConfig[0].args."
+    assert found == [where + each for each in expected]

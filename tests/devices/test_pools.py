@@ -65,6 +65,11 @@ def in_zone(zone):
             "r=a",
             id="a-newer-generation-elsewhere-is-not-noticed-by-a-whole-pool",
         ),
+        pytest.param(
+            [part("s", "a", all_nodes=True, slices=1), part("t", "b", slices=2)],
+            "r=a",
+            id="slices-of-the-node-say-how-many-there-are",
+        ),
         pytest.param([part("s", "a", "a")], None, id="two-devices-with-one-name"),
         pytest.param(
             [part("s", "a", "a"), part("t", "b", pool="z")], "r=b", id="another-pool-is-valid"

@@ -69,6 +69,9 @@ def having(*keys):
     }
 
 
+TWO_TERMS = {"nodeSelectorTerms": having("a")["nodeSelectorTerms"] * 2}
+
+
 @pytest.mark.parametrize(
     ("slices", "expected"),
     [
@@ -82,6 +85,11 @@ def having(*keys):
         ),
         pytest.param(
             [{"node_selector": having("a")}, {"node": "n1"}], only("n1"), id="one-of-the-node"
+        ),
+        pytest.param(
+            [{"node": "n1"}, {"node_selector": TWO_TERMS}],
+            only("n1"),
+            id="several-terms-after-one-of-the-node",
         ),
         pytest.param(
             [{"all_nodes": True, "devices": [device("d", binds_to_node=True)]}],
@@ -122,9 +130,8 @@ def pool(name):
 
 
 def test_several_terms_are_not_supported():
-    terms = {"nodeSelectorTerms": having("a")["nodeSelectorTerms"] * 2}
     devices = Devices(
-        resource_slice("s", node_selector=terms), nodes=[node("n1", labels={"a": "1"})]
+        resource_slice("s", node_selector=TWO_TERMS), nodes=[node("n1", labels={"a": "1"})]
     )
 
     with pytest.raises(AllocationError) as raised:

@@ -54,8 +54,9 @@ def allocated(
     since: str = "",
     result: Any = (),
     conditions: Iterable[Any] = (),
+    **fields: Any,
 ) -> ResourceClaim:
-    """A claim that has gpu-0 of node a."""
+    """A claim that has gpu-0 of node a; other fields are those of ``resource_claim``."""
     first = {"request": "request-0", "driver": "gpu.example.com", "pool": "a", "device": "gpu-0"}
     named = {key: first[key] for key in ("driver", "pool", "device")}
     status: dict[str, Any] = {
@@ -66,7 +67,7 @@ def allocated(
         },
         "devices": [{**named, "conditions": list(conditions)}] if conditions else [],
     }
-    return with_status(resource_claim(name), status)
+    return with_status(resource_claim(name, **fields), status)
 
 
 def device(name: str) -> str:

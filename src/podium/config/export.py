@@ -178,5 +178,10 @@ _EMPTY_ITEM: tuple[Any, ...] = (None, "", [], {})
 
 
 def _is_duration(kind: Any) -> bool:
-    notes = [note for note in get_args(kind) if isinstance(note, msgspec.Meta)]
-    return any((note.extra or {}).get("format") == durations.FORMAT for note in notes)
+    """Whether numbers of this type, or of a type in this union, are durations."""
+    return any(
+        (each.extra or {}).get("format") == durations.FORMAT
+        if isinstance(each, msgspec.Meta)
+        else _is_duration(each)
+        for each in get_args(kind)
+    )

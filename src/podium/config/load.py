@@ -135,7 +135,7 @@ class _Reader:
         release = self.registry.release
         notes = Notes(problems, Problems(problems.lines, problems.moved), release)
         meaning = _as_gated(version.translate(given, notes), self.gates)
-        configuration = _build(meaning, Catalog(self.registry, version), notes)
+        configuration = _build(meaning, Catalog(self.registry, version, self.gates), notes)
         validate.check(configuration, problems)
         problems.raise_if_any(source)
         return Reading(version, meaning, configuration, value)

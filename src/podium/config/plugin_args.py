@@ -1,6 +1,6 @@
 """Decode ``pluginConfig``: the arguments of a profile's plugins, each as the plugin's own type."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -48,7 +48,7 @@ def default_args(
         given = catalog.version.complete_args(name, {})
         args = _checked(given, catalog.registry.args_type(name), "", needed)
         if args is not None:
-            found[name] = args
+            found[name] = _without(args, catalog.forbidden_args(name))
         for problem in needed.found:
             problems.add(path, f'args of plugin "{name}": {problem.path}: {problem.message}')
     return found
@@ -74,7 +74,12 @@ def _decoded(
         del spelled[other]
     for name in spelled.keys() - completed.keys():
         problems.moved[child(where, name)] = child(where, camel_case(name))
-    return _checked(spelled, kind, where, problems)
+    forbidden = catalog.forbidden_args(entry.name)
+    for name, refusal in forbidden.items():
+        if spelled.pop(name, None) is not None:
+            problems.add(child(where, name), f"Forbidden: {refusal}")
+    args = _checked(spelled, kind, where, problems)
+    return None if args is None else _without(args, forbidden)
 
 
 def _is_of_kind(
@@ -117,6 +122,12 @@ def _checked(given: dict[str, Any], kind: type[A], path: str, problems: Problems
         problems.add(path, f"checking the args raised {type(fault).__name__}: {text_of(fault)}")
         return None
     return args
+
+
+def _without(args: Args, forbidden: Container[str]) -> Args:
+    """Unset these arguments, so that a file written from them can be read with the same gates."""
+    fields = [each.name for each in msgspec.structs.fields(args) if each.encode_name in forbidden]
+    return msgspec.structs.replace(args, **dict.fromkeys(fields)) if fields else args
 
 
 def with_ignored_resources(args: Args, names: list[str]) -> Args:

@@ -148,6 +148,27 @@ GATED_PLUGINS = MappingProxyType(
     }
 )
 
+_CONDITIONS_OFF = (
+    "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+)
+
+# Arguments of plugins that a file may give only if all of these feature gates are on, with what
+# upstream says otherwise. Its message misspells the first gate.
+GATED_ARGS = MappingProxyType(
+    {
+        "DynamicResources": {
+            "filterTimeout": (
+                ("DRASchedulerFilterTimeout",),
+                "DRASchedulingFilterTimeout feature gate is disabled",
+            ),
+            "bindingTimeout": (
+                ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"),
+                _CONDITIONS_OFF,
+            ),
+        },
+    }
+)
+
 ARGS_KINDS = MappingProxyType(
     {
         name: f"{name}Args"

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from podium.config import upstream, wire
+from podium.config.feature_gates import FeatureGates
 from podium.config.problems import Problems, did_you_mean
 from podium.framework.points import Point
 from podium.framework.registry import Registry
@@ -162,6 +163,7 @@ class Catalog:
 
     registry: Registry
     version: Version
+    gates: FeatureGates
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
@@ -177,6 +179,15 @@ class Catalog:
 
     def is_absent(self, name: str) -> bool:
         return not self.has(name) and name in self.known
+
+    def forbidden_args(self, name: str) -> dict[str, str]:
+        """Return the arguments that this plugin does not have with these gates, and why not."""
+        gated = upstream.GATED_ARGS.get(name, {})
+        return {
+            argument: refusal
+            for argument, (needed, refusal) in gated.items()
+            if not all(map(self.gates.enabled, needed))
+        }
 
     def runs_at(self, name: str, key: str) -> bool:
         """Whether the plugin implements this extension point."""

@@ -28,7 +28,7 @@ from podium.devices.outcomes import (
     Outcomes,
 )
 from podium.devices.requests import Classes, Shape, shape_of
-from podium.devices.results import ResultWriter, check_node_selectors
+from podium.devices.results import ResultWriter
 from podium.devices.rules import DeviceRules
 from podium.devices.score import score_of
 from podium.devices.search import Search, SearchContext, Solution
@@ -163,7 +163,7 @@ class Allocator:
         keys = [claim.key for claim in claims]
         found = Search(shape, keys, devices, self._context, self._watch(timeout)).run()
         if found is not None:
-            check_node_selectors(found, claims, devices)
+            self._writer.check_node_selectors(found, claims, devices)
         return found
 
     def _watch(self, timeout: float) -> Callable[[], object]:

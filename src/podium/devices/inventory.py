@@ -159,7 +159,7 @@ class DeviceInventory:
                 return
             self._drop(old)
         known = KnownSlice(self._next(), given.name, given.spec, self._contents.of(given.spec))
-        self._slices.add(known, self._only_node(known))
+        self._slices.add(known, known.only_node(self.rules))
         self._outdate(known)
 
     def remove_slice(self, name: str) -> None:
@@ -179,7 +179,7 @@ class DeviceInventory:
         old, self._slices = self._slices, _Slices()
         for each in old.by_name.values():
             known = KnownSlice(self._next(), each.name, each.spec, self._contents.of(each.spec))
-            self._slices.add(known, self._only_node(known))
+            self._slices.add(known, known.only_node(self.rules))
         self._is_all_outdated = True
 
     def set_node(self, row: int, node: Node | None) -> None:
@@ -227,7 +227,7 @@ class DeviceInventory:
 
     def rows_of(self, pool: PoolKey) -> Iterable[int]:
         """Return the rows of the nodes that could use a pool: all rows if it is for many."""
-        names = {self._only_node(each) for each in self._slices.by_pool.get(pool, {}).values()}
+        names = {each.only_node(self.rules) for each in self._slices.by_pool.get(pool, {}).values()}
         if "" in names:
             return range(len(self._nodes))
         return [self._rows[name] for name in names if name in self._rows]
@@ -254,21 +254,15 @@ class DeviceInventory:
     # --- inside ----------------------------------------------------------------------------------
 
     def _drop(self, old: KnownSlice) -> None:
-        self._slices.remove(old, self._only_node(old))
+        self._slices.remove(old, old.only_node(self.rules))
         self._outdate(old)
-
-    def _only_node(self, given: KnownSlice) -> str:
-        """Return the only node that a slice can be for; empty if there may be others."""
-        if given.spec.shared_counters and self.rules.counters_are_everywhere:
-            return ""
-        return given.spec.node_name or ""
 
     def _outdate(self, changed: KnownSlice) -> None:
         """Whether a pool is complete depends on all its slices, so all their nodes are outdated."""
         if self._is_all_outdated:
             return
         for each in (changed, *self._slices.by_pool.get(changed.pool, {}).values()):
-            name = self._only_node(each)
+            name = each.only_node(self.rules)
             if not name:
                 self._is_all_outdated = True
                 return

@@ -43,6 +43,12 @@ class KnownSlice:
         uses_partitions = self.spec.per_device_node_selection or self.spec.shared_counters
         return bool(uses_partitions) and not rules.partitionable_devices
 
+    def only_node(self, rules: DeviceRules) -> str:
+        """Return the only node that the slice can be for; empty if there may be others."""
+        if self.spec.shared_counters and rules.counters_are_everywhere:
+            return ""
+        return self.spec.node_name or ""
+
     def target_for(self, node: Node, rules: DeviceRules) -> Target | None:
         """Return the slice with the devices that the node can use; None if it cannot use any."""
         spec = self.spec
@@ -156,7 +162,8 @@ def members_of(
 ) -> Members | None:
     """Return the members of a pool, given all its slices; None if its slices are outdated."""
     targets = tuple(sorted(targets, key=lambda target: target.slice.name))
-    first = targets[0].slice
+    # Slices should agree on their count. If not, upstream's first one decides: one of the node.
+    first = next((t.slice for t in targets if t.slice.only_node(rules)), targets[0].slice)
     if len(targets) == first.slice_count:
         return Members(targets)
     pool = list(pool)

@@ -83,16 +83,33 @@ class ResultWriter:
         fields: list[NodeSelectorRequirement] = []
         labels: list[NodeSelectorRequirement] = []
         for candidate in devices:
-            binds = candidate.known.device.binds_to_node and not self._rules.is_plain
-            if candidate.has_node_name or binds:
+            if self._is_for_one_node(candidate):
                 return only_node(node_name)
-            terms = _terms(candidate)
-            for term in terms:
+            for term in _terms(candidate):
                 _add_new(fields, term.match_fields)
                 _add_new(labels, term.match_expressions)
         if not fields and not labels:
             return None
         return NodeSelector((NodeSelectorTerm(tuple(labels), tuple(fields)),))
+
+    def check_node_selectors(
+        self, solution: Solution, claims: Sequence[ResourceClaim], devices: NodeDevices
+    ) -> None:
+        """Raise if the nodes of a chosen device are selected in a way that is not supported."""
+        for claim, picks in zip(claims, solution.picks, strict=True):
+            try:
+                for pick in picks:
+                    candidate = devices.candidates[pick.location]
+                    if self._is_for_one_node(candidate):
+                        break  # the others do not matter any more
+                    _terms(candidate)
+            except AllocationError as error:
+                where = f"create NodeSelector for claim {claim.name}"
+                raise AllocationError(f"{where}: {error}") from None
+
+    def _is_for_one_node(self, candidate: Candidate) -> bool:
+        binds = candidate.known.device.binds_to_node and not self._rules.is_plain
+        return candidate.has_node_name or bool(binds)
 
 
 def _class_configs(chosen: list[Request]) -> Iterator[DeviceAllocationConfiguration]:
@@ -139,16 +156,3 @@ def _add_new(
 def _is_equal(one: NodeSelectorRequirement, other: NodeSelectorRequirement) -> bool:
     same = one.key == other.key and one.operator == other.operator
     return same and set(one.values) == set(other.values)
-
-
-def check_node_selectors(
-    solution: Solution, claims: Sequence[ResourceClaim], devices: NodeDevices
-) -> None:
-    """Raise if the nodes of a chosen device are selected in a way that is not supported."""
-    for claim, picks in zip(claims, solution.picks, strict=True):
-        try:
-            for pick in picks:
-                _terms(devices.candidates[pick.location])
-        except AllocationError as error:
-            where = f"create NodeSelector for claim {claim.name}"
-            raise AllocationError(f"{where}: {error}") from None

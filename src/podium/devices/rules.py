@@ -28,7 +28,6 @@ class DeviceRules:
     list_type_attributes: bool = False
     extended_resource: bool = True
     device_taint_rules: bool = True  # in 1.36 off by default
-    scheduler_filter_timeout: bool = True
 
     @staticmethod
     def of(release: Release, is_on: Callable[[str], bool]) -> DeviceRules:
@@ -46,7 +45,6 @@ class DeviceRules:
             list_type_attributes=is_on("DRAListTypeAttributes"),
             extended_resource=is_on("DRAExtendedResource"),
             device_taint_rules=is_on("DRADeviceTaintRules"),
-            scheduler_filter_timeout=is_on("DRASchedulerFilterTimeout"),
         )
 
     @property

@@ -12,6 +12,7 @@ import msgspec
 
 from podium.config import export, upstream, wire
 from podium.config.expand import Expansion, weights
+from podium.config.feature_gates import FeatureGates
 from podium.config.load import SOURCE, Reading, default, from_value, read_value
 from podium.config.merge import merged_plugins
 from podium.config.model import Configuration
@@ -100,7 +101,7 @@ class _Writer:
 
     def __init__(self, registry: Registry) -> None:
         self.release = registry.release
-        self.catalog = Catalog(registry, V1)
+        self.catalog = Catalog(registry, V1, FeatureGates(registry.release))
         [usual] = default(registry).profiles
         self.usual_args = {name: export.args_fields(args) for name, args in usual.args.items()}
 

@@ -4,12 +4,13 @@ import msgspec
 import pytest
 
 from podium import framework as fwk
-from podium.api.objects import Pod, ResourceClaim
+from podium.api.objects import Pod, ResourceClaim, ResourceClaimSpec
+from podium.api.selectors import only_node
 from podium.devices.extended_resources import EXTENDED_CLAIM_ANNOTATION, ExtendedResources
 from podium.plugins.dynamic_resources.extended import IN_MEMORY, needs_of
 from podium.testing.builders import node, pod
 from podium.testing.builders_devices import device_class, resource_claim, resource_slice
-from tests.support.dynamic_resources import Trial, claiming, devices_of
+from tests.support.dynamic_resources import Trial, allocated, claiming, devices_of
 
 GPU = "example.com/gpu"
 CLASS = device_class("gpu", extended_resource_name=GPU)
@@ -123,6 +124,32 @@ def test_claim_of_an_earlier_attempt_is_deleted():
 
     key = "default/web-extended-resources-x"
     assert trial.handle.client.writes == [("finalizers", key, ()), ("delete claim", key)]
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        pytest.param((), dict.fromkeys("abc", ()), id="alone"),
+        pytest.param(
+            ("own",),
+            {"a": (), **dict.fromkeys("bc", ("resourceclaim not available on the node",))},
+            id="beside-a-claim-of-the-pod",
+        ),
+    ],
+)
+def test_allocated_claim_that_asks_for_nothing(named, expected):
+    """Upstream looks at where it is allocated only if the pod has other claims."""
+    old = allocated(
+        "web-extended-resources-x",
+        selector=only_node("a"),
+        annotations={EXTENDED_CLAIM_ANNOTATION: "true"},
+        owner_references=[OWNER],
+    )
+    old = msgspec.structs.replace(old, spec=ResourceClaimSpec())
+
+    trial = cluster(old, allocated("own"))
+
+    assert trial.verdicts(claiming(*named, containers=[container("main", "1")])) == expected
 
 
 def test_beside_a_claim_of_the_pod():

@@ -8,6 +8,7 @@ from podium.testing.builders import pod
 from podium.testing.builders_devices import resource_claim
 from tests.support.dynamic_resources import (
     Trial,
+    allocated,
     claiming,
     device,
     templated,
@@ -25,6 +26,11 @@ def reported(**fields):
     """The pod's claim with what a driver reports about its device."""
     about = {"driver": "gpu.example.com", "pool": "a", "device": "gpu-0", **fields}
     return with_status(HAS, {**msgspec.to_builtins(HAS.status), "devices": [about]})
+
+
+def sharing(memory):
+    """The pod's claim with a share of a device."""
+    return allocated(result={"shareID": "s", "consumedCapacity": {"memory": memory}})
 
 
 REPORTED = reported(data={"link": "up"})
@@ -49,6 +55,8 @@ def hint(trial, resource):
         pytest.param([OWN], OWN, OWN, False, id="own-claim-changed-in-no-way"),
         pytest.param([OWN], REPORTED, HAS, True, id="driver-reports-data"),
         pytest.param([OWN], REPORTED, REPORTED_IP, True, id="driver-reports-an-address"),
+        pytest.param([OWN], sharing("1Gi"), sharing("2Gi"), True, id="other-capacity"),
+        pytest.param([OWN], sharing("1Gi"), sharing("1073741824"), False, id="same-capacity"),
         pytest.param([OWN], None, OTHER, False, id="other-claim-added"),
         pytest.param([OWN], OTHER, OTHER_HAS, False, id="other-claim-allocated"),
         pytest.param([OWN], OTHER_HAS, OTHER, True, id="devices-freed"),

@@ -80,8 +80,9 @@ class DynamicResources(
         self._claims = handle.cluster.objects(ResourceClaim)
         self._binder = self.binder(handle)
         self._releases = Releases(handle)
-        self._preparation = PreparationWait(handle, args.binding_timeout)
-        self._filtering = Filtering(handle, args.filter_timeout, args.binding_timeout)
+        binding_timeout = args.binding_timeout or 0.0  # without its gate nothing waits
+        self._preparation = PreparationWait(handle, binding_timeout)
+        self._filtering = Filtering(handle, args.filter_timeout or 0.0, binding_timeout)
         self._hints = Hints(self._claims.get, self.owner_problem)
 
     def sign(self, pod: Pod) -> Hashable:

@@ -9,15 +9,18 @@ from podium.framework.args import Args, Problem, invalid
 
 
 class DynamicResourcesArgs(Args, frozen=True, rename="camel"):
-    """``filter_timeout`` is for one node; 0 means that there is no limit."""
+    """``filter_timeout`` is for one node; 0 means that there is no limit.
 
-    filter_timeout: durations.Duration = 10.0
-    binding_timeout: durations.Duration = 600.0
+    An argument is ``None`` if its feature gate is off.
+    """
+
+    filter_timeout: durations.Duration | None = 10.0
+    binding_timeout: durations.Duration | None = 600.0
 
     def validate(self) -> Iterator[Problem]:
-        if self.filter_timeout < 0:
+        if self.filter_timeout is not None and self.filter_timeout < 0:
             yield _invalid("filterTimeout", self.filter_timeout, "must be zero or positive")
-        if self.binding_timeout < 1:
+        if self.binding_timeout is not None and self.binding_timeout < 1:
             yield _invalid("bindingTimeout", self.binding_timeout, "must be at least 1 second")
 
 

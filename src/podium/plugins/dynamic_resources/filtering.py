@@ -58,7 +58,7 @@ class Filtering:
     def __init__(self, handle: fwk.Handle, filter_timeout: float, binding_timeout: float) -> None:
         self._handle = handle
         self._devices = handle.devices
-        self._timeout = filter_timeout if handle.devices.rules.scheduler_filter_timeout else 0.0
+        self._timeout = filter_timeout
         self._binding_timeout = binding_timeout
 
     def judge(self, claims: PodClaims, pod: Pod, nodes: fwk.Rows) -> fwk.Statuses:
@@ -74,7 +74,9 @@ class Filtering:
             searches.append((variant, endings))
         if claims.has_extended:
             index[self._without_resource(pod, nodes)] = _NOT_OFFERED
-        index[self._unavailable(claims, nodes, index == _OK)] = _UNAVAILABLE
+        # As upstream: what is allocated for extended resources alone is not checked.
+        if claims.named:
+            index[self._unavailable(claims, nodes, index == _OK)] = _UNAVAILABLE
         if not index.any():
             return fwk.Column.uniform(fwk.SUCCESS, len(nodes))
         failed = index == _ERROR

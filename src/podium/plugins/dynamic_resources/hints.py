@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from podium.api.objects import Pod, ResourceClaim
+import msgspec
+
+from podium.api import quantity
+from podium.api.objects import Pod, ResourceClaim, ResourceClaimStatus
 from podium.api.resource_claims import claim_keys
 from podium.framework.events import Topic
 from podium.plugins.dynamic_resources.references import (
@@ -32,6 +35,30 @@ def _claims_that_concern(pod: Pod) -> set[str]:
 CLAIM_TOPIC: Final = Topic(_concerned_claim, _claims_that_concern)
 
 
+def _differ(old: ResourceClaimStatus, new: ResourceClaimStatus) -> bool:
+    """Whether two statuses differ in more than how quantities are written."""
+    return old != new and _with_amounts(old) != _with_amounts(new)
+
+
+def _with_amounts(status: ResourceClaimStatus) -> ResourceClaimStatus:
+    """Return the status with numbers, in nano units, for the capacity that shares consume."""
+    allocation = status.allocation
+    if allocation is None:
+        return status
+    replace = msgspec.structs.replace
+    results = tuple(
+        replace(
+            result,
+            consumed_capacity={
+                name: quantity.parse(amount) for name, amount in result.consumed_capacity.items()
+            },
+        )
+        for result in allocation.devices.results
+    )
+    devices = replace(allocation.devices, results=results)
+    return replace(status, allocation=replace(allocation, devices=devices))
+
+
 class Hints:
     """The hints of the plugin. The cluster has changed already when they are asked."""
 
@@ -50,7 +77,7 @@ class Hints:
         if old is not None and old.status.allocation is not None and new.status.allocation is None:
             return True
         is_own = any(claim.uid == new.uid for claim in claims)
-        return is_own and (old is None or old.status != new.status)
+        return is_own and (old is None or _differ(old.status, new.status))
 
     def claims_were_made(self, pod: Pod, old: Pod | None, new: Pod) -> bool:
         """Return whether the pod itself has changed, and all of its claims exist now."""
