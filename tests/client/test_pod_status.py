@@ -5,7 +5,7 @@ import json
 import pytest
 
 from podium.api.objects import Condition, Pod, decode
-from podium.client.api_client import status_patch
+from podium.client.status_patches import status_patch
 
 NOW = "2026-01-02T03:04:05Z"
 MESSAGE = "0/1 nodes are available: 1 Insufficient cpu."

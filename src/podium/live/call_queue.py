@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 from podium.api.objects import Condition, Pod
-from podium.client.api_client import status_patch
+from podium.client.status_patches import status_patch
 
 
 @dataclass(eq=False, slots=True)
