@@ -160,7 +160,7 @@ def _header(line: bytes, source: str) -> _Header:
 
 
 def _objects(lines: Iterable[bytes], source: str) -> Mapping[KindName, tuple[bytes, ...]]:
-    found: dict[KindName, list[bytes]] = defaultdict(list)
+    found: dict[tuple[str, str], list[bytes]] = defaultdict(list)
     end: _End | None = None
     for number, given in enumerate(lines, start=2):
         line = given.rstrip(b"\r\n")
@@ -172,10 +172,10 @@ def _objects(lines: Iterable[bytes], source: str) -> Mapping[KindName, tuple[byt
     count = sum(map(len, found.values()))
     if end is None or end.objects != count:
         raise InvalidSnapshot(source, f"cut short after {count} objects: save or copy it again")
-    return {name: tuple(lines) for name, lines in found.items()}
+    return {KindName(*name): tuple(lines) for name, lines in found.items()}
 
 
-def _type_of(line: bytes, number: int, source: str) -> tuple[KindName, _End | None]:
+def _type_of(line: bytes, number: int, source: str) -> tuple[tuple[str, str], _End | None]:
     try:
         found = _DECODE_TYPE(line)
     except UNREADABLE as error:
@@ -187,4 +187,4 @@ def _type_of(line: bytes, number: int, source: str) -> tuple[KindName, _End | No
         raise InvalidSnapshot(
             source, f"line {number} is not an API object: apiVersion, kind or metadata is missing"
         )
-    return KindName(found.api_version, found.kind), found.end
+    return (found.api_version, found.kind), found.end
