@@ -23,24 +23,48 @@ MAX_BYTES: Final = 4 << 30  # limit for a file after decompression
 MAX_LINE: Final = 64 << 20
 _SMALL_BYTES: Final = 16 << 20
 _GZIP: Final = b"\x1f\x8b"
+_BUFFER: Final = 1 << 20
 
 
 def read(path: Path, most: int = MAX_BYTES) -> bytes:
     """Return the bytes of a file, decompressed if gzip has compressed it."""
-    with _opened(path) as file:
-        data = file.read(most + 1)
+    with opened(path) as file:
+        return rest_of(file, b"", most)
+
+
+def rest_of(file: BufferedReader, first: bytes, most: int = MAX_BYTES) -> bytes:
+    """Return the bytes of a file of which ``first`` is what was read so far."""
+    if first and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.seek(0)  # so that a large file is not copied
+        first = b""
+    data = first + file.read(most + 1 - len(first))
     if len(data) > most:
-        raise PodiumError(f"cannot be read: larger than {most >> 20:,} MiB")
+        raise _too_large(most)
     return data
 
 
 def read_lines(path: Path, longest: int = MAX_LINE) -> Iterator[bytes]:
     """Yield the lines of a file, decompressed if gzip has compressed it."""
-    with _opened(path) as file:
-        while line := file.readline(longest + 1):
-            if len(line) > longest:
-                raise PodiumError(f"cannot be read: a line longer than {longest >> 20:,} MiB")
-            yield line
+    with opened(path) as file:
+        yield from lines_of(file, longest, None)
+
+
+def lines_of(
+    file: BufferedReader, longest: int = MAX_LINE, most: int | None = MAX_BYTES
+) -> Iterator[bytes]:
+    """Yield the lines that were not read yet, which must have ``most`` bytes together."""
+    total = 0
+    while line := file.readline(longest + 1):
+        total += len(line)
+        if len(line) > longest:
+            raise PodiumError(f"cannot be read: a line longer than {longest >> 20:,} MiB")
+        if most is not None and total > most:
+            raise _too_large(most)
+        yield line
+
+
+def _too_large(most: int) -> PodiumError:
+    return PodiumError(f"cannot be read: larger than {most >> 20:,} MiB")
 
 
 def read_small(path: str | Path) -> bytes:
@@ -59,12 +83,17 @@ def read_small(path: str | Path) -> bytes:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
+def opened(path: Path) -> Iterator[BufferedReader]:
+    """Open a file for reading, decompressed if gzip has compressed it.
+
+    What cannot be read becomes a ``PodiumError``, also within the block.
+    """
     try:
         with path.open("rb") as raw:
             _check_ends(raw)
             is_compressed = raw.peek(2).startswith(_GZIP)
-            yield gzip.GzipFile(fileobj=raw) if is_compressed else raw
+            # Lines are read from a large buffer in a third of the time that GzipFile takes.
+            yield BufferedReader(gzip.GzipFile(fileobj=raw), _BUFFER) if is_compressed else raw
     except EOFError as error:
         raise PodiumError("cut short: save or copy it again") from error
     except (gzip.BadGzipFile, zlib.error) as error:

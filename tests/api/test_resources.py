@@ -407,3 +407,17 @@ def test_kept_results_are_those_of_the_pod_itself(release, subjects):
     for subject in subjects:
         exact = amounts(pod_requests(subject, rule))
         assert held_requests(subject, rule) == (exact, non_zero(subject, rule))
+
+
+@given(subject=held_pods)
+def test_a_pod_that_is_not_held_takes_what_is_written(subject):
+    for rule in map(request_rule, (V1_36, V1_37)):
+        if not is_held(subject):
+            assert amounts(pod_requests(subject, rule)) == amounts(pod_requests(subject, WRITTEN))
+            assert non_zero(subject, rule) == non_zero(subject, WRITTEN)
+
+
+def test_the_usual_running_pod_is_not_held():
+    """Its status repeats the spec, as that of every container that is not being resized."""
+    assert not is_held(pod(container(cpu="1"), status=holding({"cpu": "1"}, {"cpu": "1"})))
+    assert is_held(pod(container(cpu="1"), status=holding({"cpu": "2"}, {"cpu": "1"})))

@@ -59,6 +59,29 @@ def test_only_what_is_needed_is_loaded(words):
     assert parts - {"podium.__main__"} <= LIGHT_PARTS
 
 
+DUMP = """\
+apiVersion: v1
+kind: Node
+metadata: {name: a, uid: n}
+status: {allocatable: {cpu: "4", pods: "10"}, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: default, uid: p}
+spec: {nodeName: a, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+"""
+
+
+def test_a_snapshot_is_explained_without_what_talks_to_clusters(tmp_path):
+    """Neither an HTTP client nor the embedded API server nor CEL is needed, and all load slowly."""
+    path = tmp_path / "dump.yaml"
+    path.write_text(DUMP)
+
+    loaded = loaded_by("explain", "pod", "web", "--from", str(path))
+
+    assert loaded & {"aiohttp", "podium.apiserver.api", "podium.cel", "podium.client.http"} == set()
+
+
 ENDING = """\
 import atexit, sys
 from podium.__main__ import start

@@ -93,6 +93,20 @@ class Machine(RuleBasedStateMachine):
             self.state.add_pod(fresh)
             self.model.pods[fresh.uid] = Placed(fresh, on)
 
+    @rule(placed=st.lists(st.tuples(pod_names, names), max_size=4), data=st.data())
+    def add_pods(self, placed, data):
+        fresh = [data.draw(pod_objects(name, on=on)) for name, on in placed]
+        uids = {each.uid for each in fresh}
+        if len(uids) < len(fresh) or uids & self.model.pods.keys():
+            with refused(self.state):
+                self.state.add_pods(fresh)
+        else:
+            self.state.add_pods(fresh)
+            on = [on for _, on in placed]
+            self.model.pods |= {
+                each.uid: Placed(each, at) for each, at in zip(fresh, on, strict=True)
+            }
+
     @rule(name=pod_names, on=names, data=st.data())
     def update_pod(self, name, on, data):
         fresh = data.draw(pod_objects(name, on=on))

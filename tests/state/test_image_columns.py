@@ -107,3 +107,14 @@ def test_invariants_hold(steps):
         elif state.node(name) is not None:
             state.remove_node(name)
         state.check_invariants()
+
+
+def test_an_image_on_more_nodes_than_are_kept_in_a_list():
+    images = ImageColumns()
+    for row in range(3000):
+        images.set(row, (), (ContainerImage(("a:1",), 1),))
+    images.set(7, (ContainerImage(("a:1",), 1),), ())
+
+    held = images.find("a:1")
+    assert held.column(3000).nonzero()[0].tolist() == [row for row in range(3000) if row != 7]
+    assert held.spread == 2999

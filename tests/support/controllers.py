@@ -2,7 +2,7 @@
 
 from podium.apiserver.api import Call
 from podium.apiserver.bootstrap import new_api
-from podium.apiserver.controllers import all_controllers
+from podium.apiserver.controllers.all_controllers import all_controllers
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.runner import Runner
 from podium.apiserver.deletion import DeleteOptions

@@ -15,8 +15,8 @@ from podium.app.core import Core
 from podium.app.feature_gates import LiveOptions
 from podium.app.group_cycles import group_parts
 from podium.app.own_plugins import in_tree
-from podium.app.plugin_reloading import rules_of
 from podium.app.profiles import ProfileBuilder
+from podium.app.queue_rules import rules_of
 from podium.clock import FakeClock, give_way
 from podium.config.feature_gates import parse
 from podium.config.load import NOTHING, read_value

@@ -181,7 +181,7 @@ class Condition(HashedValue, frozen=True, gc=False):
     reason: str = ""
     message: str = ""
     last_transition_time: str = ""
-    last_probe_time: str = ""
+    last_probe_time: str | None = None  # API servers write null here: decoding must not stumble
     last_heartbeat_time: str = ""
     observed_generation: Int64 = 0
 

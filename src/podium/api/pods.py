@@ -11,6 +11,7 @@ from podium.api.volumes import Volume
 
 DEFAULT_SCHEDULER = "default-scheduler"
 ENDED = ("Succeeded", "Failed")  # phases
+JOB_TRACKING = "batch.kubernetes.io/job-tracking"  # the finalizer of pods that are counted
 
 
 class ResourceClaimReference(HashedValue, frozen=True, gc=False):

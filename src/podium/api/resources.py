@@ -107,9 +107,27 @@ def spec_requests(pod: Pod) -> Requests:
 def is_held(pod: Pod) -> bool:
     """Whether the status may differ from the spec in what the pod takes."""
     status = pod.status
-    if status.container_statuses or status.init_container_statuses or status.resources:
+    if status.init_container_statuses or status.resources:
         return True
+    if status.container_statuses:
+        return not _shows_its_spec(pod)
     return bool(status.conditions) and is_resize_infeasible(pod)
+
+
+def _shows_its_spec(pod: Pod) -> bool:
+    """Whether the container of a pod with a single one has exactly what the spec requests."""
+    containers, statuses = pod.spec.containers, pod.status.container_statuses
+    if len(containers) != 1 or len(statuses) != 1:
+        return False
+    if pod.spec.init_containers or pod.spec.resources is not None:
+        return False
+    wanted, shown = containers[0], statuses[0]
+    return (
+        shown.name == wanted.name
+        and shown.allocated_resources == wanted.resources.requests
+        and shown.resources is not None
+        and shown.resources.requests == wanted.resources.requests
+    )
 
 
 def held_requests(pod: Pod, rule: RequestRule) -> Requests:

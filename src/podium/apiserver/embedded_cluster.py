@@ -16,7 +16,7 @@ from typing import NamedTuple
 from podium.api.manifests import load_yaml, read_text
 from podium.api.objects import Node, decode, validate
 from podium.apiserver.bootstrap import new_api
-from podium.apiserver.controllers import all_controllers
+from podium.apiserver.controllers.all_controllers import all_controllers
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.runner import Controller, Runner
 from podium.apiserver.kubelet import PodAgent

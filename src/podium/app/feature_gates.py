@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from podium.api.meta import ApiObject
 from podium.api.objects import DeviceTaintRule
-from podium.client.api_client import ApiClient, SingleTryBindings
 from podium.client.resources import (
     BETA_TAINT_RULES,
     COMPOSITE_POD_GROUPS,
@@ -30,6 +29,9 @@ from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import V1_37
 from podium.state.cluster import ClusterState
 from podium.state.grouped_cluster import CompositeClusterState, GroupedClusterState
+
+if TYPE_CHECKING:
+    from podium.client.api_client import ApiClient
 
 PREEMPTION_POLICY: Final = "PodGroupPreemptionPolicy"
 
@@ -94,6 +96,8 @@ class LiveOptions:
 
     @property
     def client(self) -> type[ApiClient]:
+        from podium.client.api_client import ApiClient, SingleTryBindings  # slow to load
+
         return ApiClient if self.gates.release >= V1_37 else SingleTryBindings
 
     @property

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import podium.cel  # noqa: F401  # for selectors of devices: loaded when asked it delays a cycle
 from podium import extender
 from podium.api.objects import Node, Pod
 from podium.api.resources import request_rule
@@ -14,8 +15,9 @@ from podium.app.feature_gates import USUAL, LiveOptions
 from podium.app.group_cycles import group_parts
 from podium.app.ignored_fields import watched_nodes, watched_pods
 from podium.app.own_plugins import device_rules, in_tree_with_legacy
-from podium.app.plugin_reloading import Exchange, rules_of, watched
+from podium.app.plugin_reloading import Exchange
 from podium.app.profiles import ProfileBuilder, report_unsigned
+from podium.app.queue_rules import rules_of, watched
 from podium.client.api_client import ApiClient
 from podium.client.endpoint import Endpoint
 from podium.client.event_recorder import ApiEventRecorder, EventSender

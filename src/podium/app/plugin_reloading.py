@@ -6,33 +6,24 @@ Pods in flight finish under the old plugins; pods that the old ones rejected are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from podium.api.objects import Pod
 from podium.app.core import Core
 from podium.app.plugin_loading import OPTION, Source
 from podium.app.profiles import DraftProfiles, report_unsigned
-from podium.client.resources import resource_of
+from podium.app.queue_rules import Rules, rules_of, watched
 from podium.config.model import Configuration
-from podium.cycle.services import Services
 from podium.errors import PluginError
-from podium.framework.declared_kinds import registrations_of
-from podium.framework.event_rules import EventRules, event_rules
-from podium.framework.handle import EventNote, EventRecorder
+from podium.framework.event_rules import event_rules
 from podium.framework.plugin import close
-from podium.framework.profile import Profile
 from podium.framework.registry import Registry
-from podium.framework.status import Code, Status
 from podium.live.gate import Gate
 from podium.live.tasks import Tasks
 from podium.live.watching import Watching, check
-from podium.queue.rules import PreEnqueue, ProfileRules
 from podium.queue.scheduling_queue import SchedulingQueue
-
-Rules = Mapping[str, ProfileRules]
 
 
 class _Draft(NamedTuple):
@@ -94,46 +85,6 @@ class Exchange:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
-
-
-def rules_of(profiles: Mapping[str, Profile], services: Services, events: EventRules) -> Rules:
-    """Return what the queue must know of each profile."""
-    found: dict[str, ProfileRules] = {}
-    for name, profile in profiles.items():
-        rules = ProfileRules.of(profile, events, has_extenders=bool(services.extenders))
-        if profile.has_outside_plugins:
-            pre_enqueue = _reporting(rules.pre_enqueue, services.events[name])
-            rules = replace(rules, pre_enqueue=pre_enqueue)
-        found[name] = rules
-    return found
-
-
-def _reporting(pre_enqueue: PreEnqueue, events: EventRecorder) -> PreEnqueue:
-    """Record an event when PreEnqueue fails: the pod is held back without an attempt."""
-
-    def run(pod: Pod, first: str) -> Status:
-        status = pre_enqueue(pod, first)
-        if status.code is Code.ERROR:
-            text = f'running PreEnqueue plugin "{status.plugin}": {status.message}'
-            note = EventNote("Warning", "FailedScheduling", "Scheduling", text)
-            events.record(pod, None, note)
-        return status
-
-    return run
-
-
-def watched(profiles: Mapping[str, Profile], rules: Rules) -> Iterable[str]:
-    """Return the names of the kinds that the plugins declare and that the queue waits for."""
-    plugins = {
-        id(plugin): plugin
-        for profile in profiles.values()
-        for at_point in profile.plugins.values()
-        for plugin in at_point
-    }.values()
-    read = (resource_of(kind).event_name for plugin in plugins for kind in plugin.watches)
-    registered = (each.event for plugin in plugins for each in registrations_of(plugin))
-    awaited = (event for each in rules.values() for event in each.events())
-    return dict.fromkeys((*read, *(event.resource for event in (*registered, *awaited))))
 
 
 def files_of(sources: Iterable[str], config_file: Path | None = None) -> list[Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +41,11 @@ class Command(NamedTuple):
     module: str
 
     def run(self, args: argparse.Namespace) -> int:
-        module = import_module(f"podium.cli.{self.module}")
+        gc.disable()  # modules are no garbage: looking at them takes a tenth of the start
+        try:
+            module = import_module(f"podium.cli.{self.module}")
+        finally:
+            gc.enable()
         if (logs := sys.modules.get("podium.logs")) is not None:  # not loaded if nothing is logged
             logs.escape_tracebacks()
         status: int = module.run(args)

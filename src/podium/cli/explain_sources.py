@@ -13,19 +13,18 @@ import msgspec
 
 from podium import snapshot
 from podium.app import plugin_loading
-from podium.cli import kubeconfig, snapshot_saving, state_file
+from podium.cli import kubeconfig, state_file
 from podium.cli.arguments.configuration import SCHEDULER
 from podium.cli.known_plugins import unknown_plugins, without_plugins
 from podium.cli.scheduler_client import SchedulerClient
-from podium.cli.snapshot_text import ProgressLine
 from podium.client.endpoint import Endpoint
-from podium.client.http import Connection
 from podium.errors import ConfigError, CredentialsError, InvalidObject, PodiumError
 from podium.live.answer_values import RunningConfiguration
 from podium.serve.sources import Source, SourceKind, source_of
 from podium.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    from podium.client.http import Connection
     from podium.simulation import Simulation
 
 _PROBE_SECONDS: Final = 1.0
@@ -185,6 +184,8 @@ def connect(args: argparse.Namespace) -> Connection:
             return snapshot.connect(Path(running.kubeconfig), context)
     if args.by_kubectl:
         return snapshot.connect(args.kubeconfig, args.context)
+    from podium.cli import snapshot_saving  # slow to load, and not needed for a snapshot
+
     return snapshot_saving.connect(args.kubeconfig, args.context)
 
 
@@ -226,6 +227,8 @@ def _named_scheduler(address: str, server: str) -> SchedulerClient:
 
 
 async def _read(args: argparse.Namespace) -> Snapshot:
+    from podium.cli.snapshot_text import ProgressLine
+
     with ProgressLine(sys.stderr) as line:
         async with connect(args) as connection:
             return await snapshot.read_cluster(connection, line.show)

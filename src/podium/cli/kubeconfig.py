@@ -6,15 +6,17 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from podium import files
 from podium.api.manifests import read_text
-from podium.apiserver.statuses import Json
 from podium.cli.arguments.options import DEFAULT_NAME
 from podium.errors import PodiumError
+
+if TYPE_CHECKING:
+    from podium.apiserver.statuses import Json
 
 CONTEXT = DEFAULT_NAME  # of the cluster without a --name
 _LISTS = ("clusters", "users", "contexts")

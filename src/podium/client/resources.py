@@ -108,15 +108,6 @@ class Resource(Generic[T]):
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
 
-# The one null that API servers write into every condition of a pod. Looking for other nulls would
-# cost ten times as much as decoding. Inside a JSON string the quotes would be escaped.
-_USUAL_NULL: Final = b'"lastProbeTime":null,'
-
-
-def without_usual_null(raw: bytes) -> bytes:
-    return raw.replace(_USUAL_NULL, b"")
-
-
 def typed(kind: type[K]) -> Decode[K]:
     """Return a decoder of JSON into this struct.
 
@@ -127,7 +118,7 @@ def typed(kind: type[K]) -> Decode[K]:
 
     def decode_typed(raw: bytes, known: K | None) -> K:
         try:
-            return fast(without_usual_null(raw))
+            return fast(raw)
         except UNREADABLE:
             return decode(kind, raw)  # accepts nulls, and explains what is wrong
 

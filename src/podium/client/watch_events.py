@@ -9,7 +9,7 @@ import msgspec
 from podium.api.codec import UNREADABLE
 from podium.api.meta import ApiObject
 from podium.client.known_objects import Meta, meta_of
-from podium.client.resources import Resource, without_usual_null
+from podium.client.resources import Resource
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class EventDecoder(Generic[T]):
         """Decode a line; an object that may be known in this version is left as JSON."""
         if self._typed is not None and not may_be_known:
             try:
-                event = self._typed.decode(without_usual_null(line))
+                event = self._typed.decode(line)
             except UNREADABLE:
                 pass  # a bookmark, or an object that only the thorough decoder can read
             else:

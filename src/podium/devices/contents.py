@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -23,9 +23,11 @@ from podium.api.devices import (
 )
 from podium.api.meta import Quantity
 from podium.api.taints import DO_NOT_SCHEDULE
-from podium.cel import DeviceView, device_view
 from podium.devices.rules import DeviceRules
 from podium.errors import InvalidQuantity
+
+if TYPE_CHECKING:
+    from podium.cel import DeviceView
 
 # (counter set, counter) -> nano units
 Counters = dict[tuple[str, str], int]
@@ -77,6 +79,8 @@ class KnownDevice:
             if rules.is_plain:  # that allocator does not tell selectors what can be shared
                 written.pop("allowMultipleAllocations", None)
             lists = rules.list_type_attributes
+            from podium.cel import device_view  # slow to load, and few clusters have devices
+
             self._view = device_view(driver, written, rules.release, has_lists=lists)
         return self._view
 

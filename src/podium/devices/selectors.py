@@ -6,14 +6,17 @@ An error is kept like an answer. It is raised when the search reaches the device
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from podium.cel import Selector, compile_selector, with_hint
 from podium.devices.contents import KnownDevice, SliceContent
 from podium.devices.rules import DeviceRules
 from podium.errors import EvaluationError, InvalidExpression
 from podium.release import Release
+
+if TYPE_CHECKING:
+    from podium.cel import Selector
 
 
 class Selectors:
@@ -50,6 +53,8 @@ class Selectors:
         return self._ask(text, KnownDevice(alone, self._rules), content.driver)
 
     def _ask(self, text: str, known: KnownDevice, driver: str) -> bool | str:
+        from podium.cel import with_hint  # slow to load, and few clusters have devices
+
         compiled = _compiled(text, self._rules.release)
         if isinstance(compiled, str):
             return compiled
@@ -62,6 +67,8 @@ class Selectors:
 @lru_cache(maxsize=1024)
 def _compiled(text: str, release: Release) -> Selector | str:
     """Return a compiled selector, or why it does not compile."""
+    from podium.cel import compile_selector
+
     try:
         return compile_selector(text, release)
     except InvalidExpression as error:

@@ -14,7 +14,7 @@ import msgspec
 from podium import app
 from podium.api.objects import Pod
 from podium.api.times import time_text
-from podium.app.plugin_reloading import rules_of
+from podium.app.queue_rules import rules_of
 from podium.bench.bound_claims import BoundClaims
 from podium.clock import FakeClock
 from podium.config.model import Configuration

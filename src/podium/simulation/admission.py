@@ -27,13 +27,13 @@ from podium.config.feature_gates import FeatureGates
 from podium.errors import InvalidObject, Problem, SimulationError
 from podium.simulation.custom_objects import CUSTOM_KINDS
 from podium.simulation.kinds import (
-    NAMESPACE,
+    LOOKED_UP,
     NODE,
     POD,
-    PRIORITY_CLASS,
     Decoder,
+    Given,
     Json,
-    kind_of,
+    is_new,
     kind_of_manifest,
     manifest_of,
 )
@@ -41,18 +41,7 @@ from podium.simulation.limits import check_number
 from podium.simulation.naming import names_of_copies
 from podium.simulation.workloads import expand, has_pods, with_replicas
 
-RUNTIME_CLASS: Final = "node.k8s.io/RuntimeClass"
 _UIDS: Final = uuid.UUID("6b0ad8a4-7b8c-5f0e-9d8f-2f6a5c1d3e47")  # names of podium's simulations
-
-# What admission of pods looks up, by the name of the resource in the API.
-_LOOKED_UP: Final = {
-    NAMESPACE: "namespaces",
-    PRIORITY_CLASS: "priorityclasses.scheduling.k8s.io",
-    RUNTIME_CLASS: "runtimeclasses.node.k8s.io",
-}
-
-
-Given = ApiObject | Mapping[str, Any]
 
 
 class Reader(Protocol):
@@ -73,12 +62,6 @@ class Admission:
         self._seed = seed
         self._made: Api | None = None
         self._copied: dict[tuple[str, str], ApiObject] = {}
-
-    def observed(self, kind: str, raw: bytes) -> ApiObject | Json:
-        """Decode an object of a snapshot. One that is new stays a manifest, to be admitted."""
-        obj = self._decoder.decode(kind, raw)
-        manifest: Json = {} if obj.uid else msgspec.json.decode(raw)
-        return manifest or obj
 
     def admit(self, given: Given, replicas: int | None = None) -> Iterator[ApiObject]:
         """Yield an object as it would be stored, and the pods that its controllers create.
@@ -202,7 +185,7 @@ class Admission:
 
     def _follow_objects(self) -> None:
         """Copy what was added or changed among the objects that decide about others."""
-        for kind, resource in _LOOKED_UP.items():
+        for kind, resource in LOOKED_UP.items():
             for key, obj in self._objects.all(kind).items():
                 if self._copied.get((kind, key)) is not obj:
                     self._copy(resource, obj)
@@ -227,18 +210,3 @@ class Admission:
         """Dumps often have no namespaces: one that an object names is taken to exist."""
         if self._api.store.find("namespaces", ("", name)) is None:
             self._api.store.create("namespaces", {"metadata": {"name": name}})
-
-
-def is_new(manifest: Mapping[str, Any]) -> bool:
-    """Whether a manifest describes an object that no API server has seen; check its shape."""
-    metadata = manifest.get("metadata")
-    if not isinstance(metadata, Mapping):
-        name = kind_of_manifest(manifest)
-        raise SimulationError(f"not an API object, it has no metadata: a {name}")
-    return not metadata.get("uid")
-
-
-def deciding_first(given: Given) -> int:
-    """Sort objects so that those come first that decide what becomes of others."""
-    kind = kind_of(given) if isinstance(given, ApiObject) else kind_of_manifest(given)
-    return 0 if kind in _LOOKED_UP else 1 if kind == NODE else 2

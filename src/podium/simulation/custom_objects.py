@@ -44,6 +44,9 @@ class PodFollowers:
         self._handlers.append(handler)
         return lambda: self._handlers.remove(handler)
 
+    def __bool__(self) -> bool:
+        return bool(self._handlers)
+
     def tell(self, old: Pod | None, new: Pod | None) -> None:
         """Report a change of a pod.
 

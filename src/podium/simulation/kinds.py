@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -23,12 +23,14 @@ from podium.errors import SimulationError
 from podium.state.kinds import ASPECTS
 
 Json = dict[str, Any]
+Given = ApiObject | Mapping[str, Any]
 
 POD: Final = "Pod"
 NODE: Final = "Node"
 NAMESPACE: Final = "Namespace"
 PRIORITY_CLASS: Final = "scheduling.k8s.io/PriorityClass"
 BUDGET: Final = "policy/PodDisruptionBudget"
+RUNTIME_CLASS: Final = "node.k8s.io/RuntimeClass"
 CSI_NODE: Final = "storage.k8s.io/CSINode"
 RESOURCE_SLICE: Final = "resource.k8s.io/ResourceSlice"
 VOLUME: Final = "PersistentVolume"
@@ -37,6 +39,13 @@ STORAGE_CLASS: Final = "storage.k8s.io/StorageClass"
 CLAIM: Final = "resource.k8s.io/ResourceClaim"
 CLAIM_TEMPLATE: Final = "resource.k8s.io/ResourceClaimTemplate"
 POD_GROUPS: Final = ("scheduling.k8s.io/PodGroup", "scheduling.k8s.io/CompositePodGroup")
+
+# What admission of pods looks up, by the name of the resource in the API.
+LOOKED_UP: Final = {
+    NAMESPACE: "namespaces",
+    PRIORITY_CLASS: "priorityclasses.scheduling.k8s.io",
+    RUNTIME_CLASS: "runtimeclasses.node.k8s.io",
+}
 
 _NAMES: Final[Mapping[type[ApiObject], str]] = {
     Pod: POD,
@@ -75,6 +84,21 @@ def kind_of_manifest(manifest: Mapping[str, Any]) -> str:
     return f"{group}/{kind}" if group else kind
 
 
+def is_new(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest describes an object that no API server has seen; check its shape."""
+    metadata = manifest.get("metadata")
+    if not isinstance(metadata, Mapping):
+        name = kind_of_manifest(manifest)
+        raise SimulationError(f"not an API object, it has no metadata: a {name}")
+    return not metadata.get("uid")
+
+
+def deciding_first(given: Given) -> int:
+    """Sort objects so that those come first that decide what becomes of others."""
+    kind = kind_of(given) if isinstance(given, ApiObject) else kind_of_manifest(given)
+    return 0 if kind in LOOKED_UP else 1 if kind == NODE else 2
+
+
 class Decoder:
     """Decodes the JSON of objects as the scheduler of a release reads it from its watches."""
 
@@ -93,6 +117,12 @@ class Decoder:
             return decoded(msgspec.json.decode(raw))
         obj: ApiObject = resource.decode(raw, None)
         return obj
+
+    def observed(self, kind: str, raws: Iterable[bytes]) -> Iterator[ApiObject | Json]:
+        """Decode objects of a snapshot. One that is new stays a manifest, to be admitted."""
+        for raw in raws:
+            obj = self.decode(kind, raw)
+            yield obj if obj.metadata.uid else msgspec.json.decode(raw)
 
 
 def decoded(manifest: Mapping[str, Any]) -> ApiObject:

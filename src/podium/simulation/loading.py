@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from msgspec.structs import replace
 
 from podium.api.meta import ApiObject
 from podium.api.objects import Pod
-from podium.simulation.admission import Admission
-from podium.simulation.kinds import Json, seen
+from podium.config.feature_gates import FeatureGates
+from podium.simulation.kinds import Decoder, Json, seen
 from podium.simulation.replacing import stays_with_node
 from podium.snapshot import Snapshot
 
 
-def objects_of(
-    taken: Snapshot, admission: Admission, *, reschedule: bool
-) -> list[ApiObject | Json]:
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Pause the garbage collector while a cluster is built.
+
+    It would look at all objects again and again, and none of them is garbage.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def objects_of(taken: Snapshot, gates: FeatureGates, *, reschedule: bool) -> list[ApiObject | Json]:
     """Return the objects by their creation. With ``reschedule`` pods leave their nodes."""
-    objects = [
-        admission.observed(f"{name.group}/{name.kind}" if name.group else name.kind, raw)
-        for name, raws in taken.objects.items()
-        for raw in raws
-    ]
+    decoder = Decoder(gates)
+    objects: list[ApiObject | Json] = []
+    for name, raws in taken.objects.items():
+        kind = f"{name.group}/{name.kind}" if name.group else name.kind
+        objects += decoder.observed(kind, raws)
     objects.sort(key=_created)
     return [_off_its_node(each) for each in objects] if reschedule else objects
 

@@ -11,8 +11,7 @@ from podium.api.nodes import ZONE
 from podium.api.objects import Node
 from podium.api.selector_text import parse_selector
 from podium.errors import SimulationError, did_you_mean
-from podium.simulation.admission import Given
-from podium.simulation.kinds import seen
+from podium.simulation.kinds import Given, seen
 from podium.simulation.limits import check_number
 from podium.simulation.report import Report, gone, moves, nodes_of_pods, placements
 from podium.simulation.results import Blocked, FitResult, Unplaced, Victim

@@ -30,7 +30,6 @@ from podium.errors import SimulationError
 from podium.queue.scheduling_queue import SchedulingQueue
 from podium.release import Release
 from podium.simulation import outcome
-from podium.simulation.admission import Admission, deciding_first, is_new
 from podium.simulation.building import (
     ConfigurationSource,
     gates_of,
@@ -41,9 +40,9 @@ from podium.simulation.cloning import clone
 from podium.simulation.draining import Drain
 from podium.simulation.figures import Figures, measure, use_row
 from podium.simulation.fitting import Judged, fit_by_needs, fit_by_trial, judge
-from podium.simulation.kinds import NODE, POD, kind_of
+from podium.simulation.kinds import NODE, POD, deciding_first, is_new, kind_of
 from podium.simulation.limits import MOST_ADDED, check_number, too_many
-from podium.simulation.loading import objects_of
+from podium.simulation.loading import objects_of, without_collector
 from podium.simulation.lookup import KindObjects, require, unknown_object
 from podium.simulation.naming import new_names
 from podium.simulation.results import DrainResult, FitResult, ScheduleResult, Unplaced
@@ -64,9 +63,8 @@ class Simulation:
     forks share one scheduler, so that a fork costs only what differs; use them in one thread.
     """
 
-    def __init__(self, world: World, admission: Admission, image: Image) -> None:
+    def __init__(self, world: World, image: Image) -> None:
         self._world = world
-        self._admission = admission
         self._image = image  # the state to return to, while another fork is in use
         self._saved = image  # the state of the last commit
         self.notes: tuple[str, ...] = ()  # what a snapshot lacks, and what that means
@@ -92,7 +90,8 @@ class Simulation:
         """
         gates = gates_of(release, feature_gates)
         empty = cls._empty(configuration, gates, plugins, seed)
-        return empty._loaded(objects)
+        with without_collector():
+            return empty._loaded(objects)
 
     @classmethod
     def from_snapshot(  # noqa: PLR0913  # all that a simulation can be given, each by its name
@@ -122,9 +121,9 @@ class Simulation:
         gates = gates_of(taken.release if release is None else release, feature_gates)
         empty = cls._empty(configuration, gates, plugins, seed)
         empty._world.core.cluster.is_compact = compact
-        objects = objects_of(taken, empty._admission, reschedule=reschedule)
         empty.notes = (*taken.notes, *map(str, taken.missing))
-        return empty._loaded(objects)
+        with without_collector():
+            return empty._loaded(objects_of(taken, gates, reschedule=reschedule))
 
     @classmethod
     def from_kubeconfig(
@@ -156,7 +155,7 @@ class Simulation:
         registry = registry_of(gates, plugins)
         read = read_configuration(configuration, registry, gates)
         world = World(read, registry, gates, seed or 0)
-        return cls(world, Admission(world, gates, seed or 0), world.image())
+        return cls(world, world.image())
 
     def _loaded(self, objects: Iterable[Manifest]) -> Simulation:
         """Add the first objects; those that decide about others come before them."""
@@ -169,9 +168,11 @@ class Simulation:
             for given in some:
                 # Most objects of a large cluster are there as they are to be stored.
                 if isinstance(given, ApiObject) and given.uid:
-                    made = [given]
-                else:
-                    made = list(self._admission.admit(given))
+                    loaded.append(given)
+                    if _is_pending(given):
+                        followed.append(given)
+                    continue
+                made = list(self._world.admission.admit(given))
                 created = not isinstance(given, ApiObject) and is_new(given)
                 loaded += made
                 followed += [each for each in made if created or _is_pending(each)]
@@ -240,7 +241,7 @@ class Simulation:
         added: list[ApiObject] = []
         try:
             for each in sorted(objects, key=deciding_first):
-                for one in self._admission.admit(each, replicas):
+                for one in world.admission.admit(each, replicas):
                     world.check()
                     self._refuse_other(one)
                     if len(added) >= most:
@@ -295,7 +296,7 @@ class Simulation:
 
     def _located(self, given: Manifest | str) -> tuple[str, str]:
         if not isinstance(given, str):
-            obj = self._admission.admit_one(given)
+            obj = self._world.admission.admit_one(given)
             kind, key = kind_of(obj), obj.key
             if self._world.find(kind, key) is None:
                 raise unknown_object(kind, key, self._world.all(kind))
@@ -343,7 +344,7 @@ class Simulation:
         At most ``most`` pods are tried where it cannot be worked out. The simulation stays as it
         is.
         """
-        subject = self._admission.admit_one(pod)
+        subject = self._world.admission.admit_one(pod)
         if not isinstance(subject, Pod):
             raise SimulationError(f"{kind_of(subject)} {subject.key}: fit takes a Pod")
         spec = replace(subject.spec, preemption_policy="Never", node_name="")
@@ -388,7 +389,7 @@ class Simulation:
 
     def fork(self) -> Simulation:
         """Return an independent copy. It costs as much as there are pending pods, no more."""
-        return Simulation(self._world, self._admission, self._enter().image())
+        return Simulation(self._world, self._enter().image())
 
     def commit(self) -> None:
         """Make the present state the one that ``rollback`` returns to."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -17,10 +18,10 @@ from podium import app
 from podium.api.meta import ApiObject
 from podium.api.objects import Node, Pod
 from podium.api.pod_groups import SchedulingGroup
+from podium.api.pods import JOB_TRACKING
 from podium.api.resources import request_rule
-from podium.apiserver.controllers.job import TRACKING
 from podium.app.feature_gates import LiveOptions
-from podium.app.plugin_reloading import Rules, rules_of
+from podium.app.queue_rules import Rules, rules_of
 from podium.clock import FakeClock
 from podium.config import Configuration
 from podium.config.feature_gates import FeatureGates
@@ -42,6 +43,9 @@ from podium.simulation.replacing import is_replaced, replacement
 from podium.simulation.scheduling import Scheduling
 from podium.state.grouped_cluster import GroupedClusterState
 from podium.state.kinds import ASPECTS
+
+if TYPE_CHECKING:
+    from podium.simulation.admission import Admission
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -99,6 +103,8 @@ class World:
         self, configuration: Configuration, registry: Registry, gates: FeatureGates, seed: int
     ) -> None:
         self.check: Callable[[], None] = lambda: None  # called between steps; raises to stop
+        self._gates = gates
+        self._seed = seed
         self.clock = FakeClock()
         self.events = Events()
         self.client = LocalClient()
@@ -127,6 +133,13 @@ class World:
         self._writes = 0
         self.changed_at = self.clock.now()
         self.scheduling = Scheduling(self)
+
+    @cached_property
+    def admission(self) -> Admission:
+        """What turns manifests into objects of this world, in all its forks."""
+        from podium.simulation.admission import Admission  # slow to load: an API server is in it
+
+        return Admission(self, self._gates, self._seed)
 
     def _parts(self, configuration: Configuration, options: LiveOptions) -> Parts:
         release = options.gates.release
@@ -163,14 +176,24 @@ class World:
     def load(self, objects: Iterable[ApiObject]) -> None:
         """Add the objects of a new world; its pending pods are queued in order."""
         listed = sorted(objects, key=_loading_order)
+        self._writes = max(self._writes, *map(_number, listed), 0)
+        placed: list[Pod] = []
+        pending: list[Change] = []
         for obj in listed:
             change = Change(kind_of(obj), obj.key, None, obj)
-            self._writes = max(self._writes, _number(obj))
             self._store(change)
-            if isinstance(obj, SchedulingGroup) or (isinstance(obj, Pod) and not obj.node_name):
+            if isinstance(obj, Pod):
+                if not obj.spec.node_name:
+                    pending.append(change)
+                elif not obj.has_ended:
+                    placed.append(obj)
+            elif isinstance(obj, SchedulingGroup):
                 self.scheduling.watch(change)
             else:
                 self._show(change)
+        self.core.cluster.add_pods(placed)
+        for change in pending:
+            self.scheduling.watch(change)
 
     def follow(self, objects: Iterable[ApiObject]) -> None:
         """Let controllers look at objects that are new, and were loaded."""
@@ -238,14 +261,17 @@ class World:
             self.changed_at = self.clock.now()
 
     def _store(self, change: Change) -> None:
-        objects = self._objects.setdefault(change.kind, {})
-        if change.new is None:
-            del objects[change.key]
+        kind, key, old, new, _ = change
+        objects = self._objects.setdefault(kind, {})
+        if new is None:
+            del objects[key]
         else:
-            objects[change.key] = change.new
-        if change.kind == POD:
-            self._follow_deletion(change)
-            self._followers.tell(seen(_pod(change.old)), seen(_pod(change.new)))
+            objects[key] = new
+        if kind == POD:
+            if self.departing or (new is not None and new.is_terminating):
+                self._follow_deletion(change)
+            if self._followers:
+                self._followers.tell(seen(_pod(old)), seen(_pod(new)))
 
     def _follow_deletion(self, change: Change) -> None:
         """Let a pod that is being deleted leave after a moment, as its kubelet does."""
@@ -376,14 +402,12 @@ def _is_pending(obj: ApiObject | None) -> bool:
 
 def _held(pod: Pod) -> bool:
     """Whether finalizers keep a deleted pod; the controller of jobs removes its own at once."""
-    return any(each != TRACKING for each in pod.metadata.finalizers)
+    return any(each != JOB_TRACKING for each in pod.metadata.finalizers)
 
 
 def _loading_order(obj: ApiObject) -> int:
-    """Put nodes first, so that pods find their rows, and pending pods last."""
-    if isinstance(obj, Node):
-        return 0
-    return 2 if isinstance(obj, Pod) and not obj.node_name else 1
+    """Put nodes first, so that pods and other objects find their rows."""
+    return 0 if isinstance(obj, Node) else 1
 
 
 def _number(obj: ApiObject) -> int:

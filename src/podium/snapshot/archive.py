@@ -24,7 +24,7 @@ API_VERSION: Final = "podium.dev/v1"
 KIND: Final = "Snapshot"
 GROUP: Final = "podium.dev/"  # the API group of the format, in every version
 _START: Final = b'{"apiVersion":"podium.dev/'  # what this podium's headers start with
-_MAX_HEADER: Final = 16 << 20
+MAX_HEADER: Final = 16 << 20
 
 _LEVEL: Final = 3  # twice as fast as the usual 6 for files that are a tenth larger
 
@@ -105,13 +105,12 @@ def _lines(snapshot: Snapshot) -> Iterator[bytes]:
     yield msgspec.json.encode({"end": _End(len(snapshot))})
 
 
-def is_archive(data: bytes) -> bool:
+def is_archive(line: bytes) -> bool:
     """Whether the first line is a header of this format, of any version and however it is spaced.
 
     One that cannot be read is taken for a damaged header if it starts as this podium writes it.
     """
-    line = data[: _MAX_HEADER + 1].partition(b"\n")[0]
-    if len(line) > _MAX_HEADER:
+    if len(line) > MAX_HEADER:
         return False
     try:
         return _DECODE_VERSION(line).api_version.startswith(GROUP)
@@ -131,13 +130,9 @@ def check_version(version: str, kind: str, source: str) -> None:
         )
 
 
-def parse(data: bytes, source: str) -> Snapshot:
-    """Read the decompressed text of a file in this format."""
-    end = data.find(b"\n")
-    first = data if end < 0 else data[:end]
+def parse(first: bytes, lines: Iterable[bytes], source: str) -> Snapshot:
+    """Read a file in this format from its first line and the others, decompressed."""
     header = _header(first, source)
-    # Splitting all of it saves a copy of everything behind the header.
-    lines = data.splitlines()[len(first.splitlines()) :]
     objects = _objects(lines, source)
     return Snapshot(
         objects,
@@ -165,9 +160,10 @@ def _header(line: bytes, source: str) -> _Header:
 
 
 def _objects(lines: Iterable[bytes], source: str) -> Mapping[KindName, tuple[bytes, ...]]:
-    found: dict[KindName, list[bytes]] = defaultdict(list)
+    found: dict[tuple[str, str], list[bytes]] = defaultdict(list)
     end: _End | None = None
-    for number, line in enumerate(lines, start=2):
+    for number, given in enumerate(lines, start=2):
+        line = given.rstrip(b"\r\n")
         if end is not None:
             raise InvalidSnapshot(source, f"line {number}: nothing may follow the end")
         name, end = _type_of(line, number, source)
@@ -176,10 +172,10 @@ def _objects(lines: Iterable[bytes], source: str) -> Mapping[KindName, tuple[byt
     count = sum(map(len, found.values()))
     if end is None or end.objects != count:
         raise InvalidSnapshot(source, f"cut short after {count} objects: save or copy it again")
-    return {name: tuple(lines) for name, lines in found.items()}
+    return {KindName(*name): tuple(lines) for name, lines in found.items()}
 
 
-def _type_of(line: bytes, number: int, source: str) -> tuple[KindName, _End | None]:
+def _type_of(line: bytes, number: int, source: str) -> tuple[tuple[str, str], _End | None]:
     try:
         found = _DECODE_TYPE(line)
     except UNREADABLE as error:
@@ -191,4 +187,4 @@ def _type_of(line: bytes, number: int, source: str) -> tuple[KindName, _End | No
         raise InvalidSnapshot(
             source, f"line {number} is not an API object: apiVersion, kind or metadata is missing"
         )
-    return KindName(found.api_version, found.kind), found.end
+    return (found.api_version, found.kind), found.end

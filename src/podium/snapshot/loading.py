@@ -6,6 +6,9 @@ kube-scheduler-simulator; each may be compressed with gzip.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
@@ -27,9 +30,11 @@ def load(path: str | Path) -> Snapshot:
     path = Path(path)
     if path.is_dir():
         return _from_directory(path)
-    data = _read(path)
-    if archive.is_archive(data):
-        return archive.parse(data, str(path))
+    with _opened(path) as file:
+        first = file.readline(archive.MAX_HEADER + 1)
+        if archive.is_archive(first):
+            return archive.parse(first, files.lines_of(file), str(path))
+        data = files.rest_of(file, first)
     dump = Dump()
     dump.add(data, str(path))
     return dump.snapshot(str(path))
@@ -40,9 +45,12 @@ def _from_directory(path: Path) -> Snapshot:
     if not found:
         raise InvalidSnapshot(str(path), f"a directory without files *{', *'.join(_SUFFIXES[:3])}")
     for file in found:
-        data = _read(file)
-        if archive.is_archive(data):
-            raise InvalidSnapshot(str(file), "a whole snapshot: give this file, not its directory")
+        with _opened(file) as opened:
+            first = opened.readline(archive.MAX_HEADER + 1)
+            if archive.is_archive(first):
+                text = "a whole snapshot: give this file, not its directory"
+                raise InvalidSnapshot(str(file), text)
+            data = files.rest_of(opened, first)
         dump.add(data, str(file))
     return dump.snapshot(str(path))
 
@@ -55,9 +63,12 @@ def _files(path: Path) -> list[Path]:
         raise InvalidSnapshot(str(path), f"cannot be read: {error.strerror}") from error
 
 
-def _read(path: Path) -> bytes:
-    """Return the decompressed bytes of a file."""
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
     try:
-        return files.read(path)
+        with files.opened(path) as file:
+            yield file
+    except InvalidSnapshot:
+        raise
     except PodiumError as error:
         raise InvalidSnapshot(str(path), str(error)) from error

@@ -6,7 +6,7 @@ either succeeds completely, or raises and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -59,7 +59,7 @@ class ClusterState:
       turns, and ``info.row`` is that row. ``_turn`` is the latest turn. ``_assumed`` are the uids
       of placed pods that the API has not confirmed yet.
     - ``table.resources``, ``table.ports``, ``groups``, ``affinity`` and ``storage`` are the sums
-      over ``pods``. ``_put_on_row`` and ``_take_off_row`` are the only methods that change them.
+      over ``pods``. Only ``_put_on_row``, ``add_pods`` and ``_take_off_row`` change them.
     - Every change that a reader can notice is in ``journal``.
     - ``groups`` and ``storage`` have room for ``_known_capacity`` rows, which is
       ``table.capacity``.
@@ -163,7 +163,8 @@ class ClusterState:
         if self.table.capacity > self._known_capacity:
             self._grow()
         is_new = not self.table.live[row]
-        self._shared_parts.share_node(node)
+        if self.is_compact:
+            self._shared_parts.share_node(node)
         if changed := self.table.set_node(row, node):
             self.journal.record(row, changed)
         if is_new:
@@ -194,7 +195,7 @@ class ClusterState:
         """
         known = self.pods.get(_uid(pod))
         if known is not None and pod.uid not in self._assumed:
-            raise CacheError(f"pod {pod.uid}({pod.key}) was already in added state")
+            raise _already_added(pod)
         info = self._checked(pod)
         if known is not None:
             self._assumed.discard(pod.uid)
@@ -206,6 +207,22 @@ class ClusterState:
         self._place(info, turn)
         self._share(info)
         return info
+
+    def add_pods(self, pods: Iterable[Pod]) -> None:
+        """Add many pods that are not there yet: as ``add_pod`` does, but all columns at once."""
+        infos = [PodInfo(pod, self.request_rule) for pod in pods]
+        self._check_new(infos)
+        self._require_resources(infos)
+        changed: dict[int, int] = {}
+        for info in infos:
+            row = self._row_for(info)
+            self._turn += 1
+            self._enter(info, row, self._turn)
+            changed[row] = changed.get(row, 0) | info.aspects
+            self._share(info)
+        self.table.resources.add_all(infos)
+        for row, aspects in changed.items():
+            self.journal.record(row, aspects)
 
     def update_pod(self, pod: Pod) -> PodInfo:
         """Store the new version of a placed pod."""
@@ -245,7 +262,7 @@ class ClusterState:
             raise CacheError("cannot get cache key for pod with empty UID")
         if info.uid in self.pods:
             raise CacheError(f"pod {info.uid}({info.key}) is in the cache, so can't be assumed")
-        self._require_resources(info)
+        self._require_resources([info])
         self._assumed.add(info.uid)
         self._put_on_row(info, row, turn)
 
@@ -327,21 +344,34 @@ class ClusterState:
         return known.row == self.table.row_of(info.pod.node_name) and info.counts_like(known)
 
     def _checked(self, pod: Pod) -> PodInfo:
-        if not pod.node_name:
-            raise CacheError(f"pod {pod.uid}({pod.key}) has no node")
+        _require_node(pod)
         info = PodInfo(pod, self.request_rule)
-        self._require_resources(info)
+        self._require_resources([info])
         return info
 
-    def _require_resources(self, info: PodInfo) -> None:
-        for name in info.requests:
-            self.table.resource_index(name)
+    def _check_new(self, infos: Sequence[PodInfo]) -> None:
+        seen: set[str] = set()
+        for info in infos:
+            uid = info.uid
+            if not uid or not info.pod.spec.node_name or uid in self.pods or uid in seen:
+                _require_node(info.pod)
+                raise _already_added(info.pod)
+            seen.add(uid)
+
+    def _require_resources(self, infos: Iterable[PodInfo]) -> None:
+        for info in infos:
+            for name in info.requests:
+                self.table.resource_index(name)
 
     def _place(self, info: PodInfo, turn: int = 0) -> None:
-        row = self.table.ensure_row(info.pod.node_name)
+        self._put_on_row(info, self._row_for(info), turn)
+
+    def _row_for(self, info: PodInfo) -> int:
+        """Return the row of the pod's node, which may be a new one."""
+        row = self.table.ensure_row(info.pod.spec.node_name)
         if self.table.capacity > self._known_capacity:
             self._grow()
-        self._put_on_row(info, row, turn)
+        return row
 
     def _share(self, info: PodInfo) -> None:
         """Store equal parts of placed pods once.
@@ -358,16 +388,21 @@ class ClusterState:
         force_setattr(info.pod.spec, "node_name", self.table.names[info.row])
 
     def _put_on_row(self, info: PodInfo, row: int, turn: int = 0) -> None:
-        info.row = row
         if not turn:
             self._turn = turn = self._turn + 1
-        info.turn = turn
-        self.pods[info.uid] = info
-        self.table.pods[row][info.uid] = info
+        self._enter(info, row, turn)
         if turn < self._turn:
             in_order = sorted(self.table.pods[row].items(), key=lambda pair: pair[1].turn)
             self.table.pods[row] = dict(in_order)
         self.table.resources.add(info, row, 1)
+        self.journal.record(row, info.aspects)
+
+    def _enter(self, info: PodInfo, row: int, turn: int) -> None:
+        """Enter the pod everywhere but in the columns of resources and in the journal."""
+        info.row = row
+        info.turn = turn
+        self.pods[info.uid] = info
+        self.table.pods[row][info.uid] = info
         self.groups.add(info, row)
         if info.has_affinity:
             self.affinity.add(info, row)
@@ -376,7 +411,6 @@ class ClusterState:
         if info.ports:
             self.table.ports.add(info.ports, row)
             self.table.port_users[info.uid] = info
-        self.journal.record(row, info.aspects)
 
     def _take_off_row(self, info: PodInfo) -> None:
         row = info.row
@@ -399,6 +433,15 @@ class ClusterState:
         self._known_capacity = self.table.capacity
         self.groups.grow(self._known_capacity)
         self.storage.grow(self._known_capacity)
+
+
+def _require_node(pod: Pod) -> None:
+    if not pod.node_name:
+        raise CacheError(f"pod {pod.uid}({pod.key}) has no node")
+
+
+def _already_added(pod: Pod) -> CacheError:
+    return CacheError(f"pod {_uid(pod)}({pod.key}) was already in added state")
 
 
 def _uid(pod: Pod) -> str:

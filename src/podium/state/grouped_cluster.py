@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from podium.api.objects import CompositePodGroup, Pod, PodGroup
@@ -66,6 +67,13 @@ class GroupedClusterState(ClusterState):
         if pod.group_key:
             self.see_member(pod)
         return info
+
+    def add_pods(self, pods: Iterable[Pod]) -> None:
+        pods = list(pods)
+        super().add_pods(pods)
+        for pod in pods:
+            if pod.group_key:
+                self.see_member(pod)
 
     def update_pod(self, pod: Pod) -> PodInfo:
         info = super().update_pod(pod)

@@ -7,6 +7,7 @@ name are the bits of one integer, which is small in both cases; ``column`` turns
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,39 +15,56 @@ from numpy.typing import NDArray
 from podium.api.nodes import ContainerImage
 
 Images = tuple[ContainerImage, ...]
+_MOST_ADDED: Final = 1024
 
 
 class HeldImage:
     """One image name and the rows that hold it.
 
     ``size_bytes`` is the size that the first node reported; what other nodes report is ignored.
+    Rows in ``_added`` are not in ``_bits`` yet: most images are never asked for, and changing the
+    bits takes longer the more nodes there are.
     """
 
-    __slots__ = ("_bits", "size_bytes")
+    __slots__ = ("_added", "_bits", "size_bytes")
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
         self._bits = 0
+        self._added: list[int] = []
+
+    @property
+    def bits(self) -> int:
+        """The rows that hold the image, as the bits of an integer."""
+        if self._added:
+            flags = np.zeros(max(self._added) + 1, np.bool_)
+            flags[self._added] = True
+            packed = np.packbits(flags, bitorder="little")
+            self._bits |= int.from_bytes(packed.tobytes(), "little")
+            self._added = []
+        return self._bits
 
     @property
     def spread(self) -> int:
         """Return how many nodes hold the image."""
-        return self._bits.bit_count()
+        return self.bits.bit_count()
 
     def is_on(self, row: int) -> bool:
-        return bool(self._bits >> row & 1)
+        return bool(self.bits >> row & 1)
 
     def column(self, capacity: int) -> NDArray[np.bool_]:
         """Return a mask of the rows that hold the image."""
-        packed = np.frombuffer(self._bits.to_bytes(capacity // 8 + 1, "little"), np.uint8)
+        packed = np.frombuffer(self.bits.to_bytes(capacity // 8 + 1, "little"), np.uint8)
         return np.unpackbits(packed, bitorder="little").view(np.bool_)
 
     def add(self, row: int) -> None:
-        self._bits |= 1 << row
+        self._added.append(row)
+        if len(self._added) == _MOST_ADDED:
+            self._bits = self.bits
 
     def remove(self, row: int) -> bool:
         """Remove a row; return whether none is left."""
-        self._bits &= ~(1 << row)
+        self._bits = self.bits & ~(1 << row)
         return not self._bits
 
 
@@ -80,7 +98,7 @@ class ImageColumns:
         for row, held in enumerate(images):
             for name, _ in _named(held):
                 bits[name] = bits.get(name, 0) | 1 << row
-        now = {name: held._bits for name, held in self._images.items()}
+        now = {name: held.bits for name, held in self._images.items()}
         assert now == bits, "images are not where the nodes say they are"
 
 

@@ -64,6 +64,24 @@ class PodColumns:
         for resource, amount in amounts:
             columns[resource, slot] = amount
 
+    def add_all(
+        self, infos: Sequence[PodInfo], rows: NDArray[np.intp], amounts: NDArray[np.int64]
+    ) -> None:
+        """Add pods whose turns follow the latest one. ``amounts`` are by resource and pod."""
+        first, end = len(self.infos), len(self.infos) + len(infos)
+        while end > len(self.rows):
+            self._make_room()
+            first, end = len(self.infos), len(self.infos) + len(infos)
+        for slot, info in enumerate(infos, first):
+            assert info.turn > self._latest, "a pod that is put back is added alone"
+            info.slot = slot
+            self._latest = info.turn
+        self.infos += infos
+        self.rows[first:end] = rows
+        self.priorities[first:end] = [info.priority for info in infos]
+        self._turns[first:end] = [info.turn for info in infos]
+        self.amounts[:, first:end] = amounts
+
     def remove(self, info: PodInfo) -> None:
         slot = info.slot
         self.infos[slot] = None

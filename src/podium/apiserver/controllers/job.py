@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from podium.api.pods import JOB_TRACKING
 from podium.apiserver.controllers.cluster import Cluster
 from podium.apiserver.controllers.conditions import (
     Condition,
@@ -39,7 +40,6 @@ from podium.apiserver.statuses import Json
 from podium.apiserver.store import Key
 
 JOBS = "jobs.batch"
-TRACKING = "batch.kubernetes.io/job-tracking"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _FIRST_BACKOFF, _LAST_BACKOFF = 10.0, 600.0
 
@@ -123,7 +123,7 @@ class JobController:
                 continue
             if not (pod.is_finished or pod.is_deleting):
                 continue
-            if TRACKING not in (pod.metadata.finalizers or []):
+            if JOB_TRACKING not in (pod.metadata.finalizers or []):
                 continue
             if pod.is_deleting and not pod.is_finished and pod.spec.node_name:
                 continue  # it may still succeed while it stops
@@ -159,7 +159,7 @@ class JobController:
 
     def _let_go(self, pod: PodView) -> None:
         obj = self._cluster.store.get("pods", *pod.key)
-        finalizers = [one for one in obj["metadata"].get("finalizers") or [] if one != TRACKING]
+        finalizers = [one for one in obj["metadata"].get("finalizers") or [] if one != JOB_TRACKING]
         obj["metadata"]["finalizers"] = finalizers
         if not finalizers:
             del obj["metadata"]["finalizers"]
@@ -348,7 +348,7 @@ def wanted_active(spec: Json, succeeded: int, active: int) -> int:
 def new_pod(job: Json, index: int | None) -> Json:
     pod = pod_from(job, job["spec"]["template"])
     meta = pod["metadata"]
-    meta["finalizers"] = [*(meta.get("finalizers") or []), TRACKING]
+    meta["finalizers"] = [*(meta.get("finalizers") or []), JOB_TRACKING]
     name = job["metadata"]["name"]
     meta["generateName"] = f"{name}-" if index is None else f"{name}-{index}-"
     if index is not None:

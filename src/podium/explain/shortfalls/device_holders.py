@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podium.api.devices import DeviceSelector
 from podium.api.objects import Pod, ResourceClaim, ResourceSlice
-from podium.cel import DeviceView, compile_selector
 from podium.devices.contents import KnownDevice
 from podium.errors import EvaluationError, InvalidExpression
 from podium.explain.case import Case
 from podium.release import Release
 from podium.state.pod_info import PodInfo
+
+if TYPE_CHECKING:
+    from podium.cel import DeviceView
 
 Conditions = tuple[str, ...]
 """The selectors of a request and of its device class, all of which a device must match."""
@@ -54,6 +56,8 @@ def _allocated(case: Case, pod: Pod) -> set[_DeviceId]:
 
 
 def _matches(text: str, view: DeviceView, release: Release) -> bool:
+    from podium.cel import compile_selector  # slow to load, and few clusters have devices
+
     try:
         return compile_selector(text, release).matches(view)
     except (InvalidExpression, EvaluationError):
