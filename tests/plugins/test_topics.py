@@ -15,6 +15,7 @@ from podium.testing.handle import FakeHandle
 from tests.support.dynamic_resources import claiming, device, templated
 from tests.support.releases import plugin_of
 from tests.support.search import examples
+from tests.support.storage import uses
 
 LABELS_AS_TOPICS = ("InterPodAffinity", "PodTopologySpread")
 KEYS, VALUES = st.sampled_from(["app", "tier"]), st.sampled_from(["web", "db"])
@@ -174,6 +175,52 @@ def test_a_pod_without_the_label_concerns_nobody_else(name):
 
     of_change, of_pod = topic
     concerning = set(of_pod(waiting))
-    assert concerning & set(of_change(None, pod("web", node="a", labels="app=web")))
-    assert not concerning & set(of_change(None, pod("db", node="a", labels="app=db")))
-    assert not concerning & set(of_change(pod("db", node="a", labels="app=db"), None))
+    web, db = (pod("other", node="a", labels=f"app={app}") for app in ("web", "db"))
+    for change in ((None, web), (web, None), (web, db), (db, web)):
+        assert concerning & set(of_change(*change))
+    for change in ((None, db), (db, None), (db, pod("other", node="a", labels="tier=db"))):
+        assert not concerning & set(of_change(*change))
+
+
+VOLUMES = st.lists(
+    st.one_of(
+        st.sampled_from(["data", "logs"]).map(uses),
+        st.builds(
+            lambda name, read_only: uses(gcePersistentDisk={"pdName": name, "readOnly": read_only}),
+            st.sampled_from(["data", "disk"]),
+            st.booleans(),
+        ),
+        st.sampled_from(["data", "vol-1"]).map(
+            lambda name: uses(awsElasticBlockStore={"volumeID": name})
+        ),
+        st.just(uses(iscsi={"targetPortal": "p", "iqn": "iqn.a", "lun": 0})),
+        st.sampled_from(["m1", "m2"]).map(
+            lambda monitor: uses(rbd={"monitors": [monitor], "pool": "rbd", "image": "i"})
+        ),
+    ),
+    max_size=2,
+).map(lambda volumes: [volume for some in volumes for volume in some])
+
+
+@st.composite
+def pods_with_volumes(draw, name, node=""):
+    namespace = draw(st.sampled_from(["default", "default", "other"]))
+    return pod(name, node=node, namespace=namespace, volumes=draw(VOLUMES))
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=str)
+@examples(1000)
+@given(waiting=pods_with_volumes("waiting"), gone=pods_with_volumes("gone", "a"))
+def test_no_pod_that_a_rival_for_a_volume_wakes_is_left_out(release, waiting, gone):
+    for registration in registrations("VolumeRestrictions", release):
+        if registration.topic is not None:
+            assert not is_left_out(registration, waiting, (gone, None))
+
+
+def test_a_pod_with_other_volumes_concerns_nobody_else():
+    (topic,) = [r.topic for r in registrations("VolumeRestrictions", V1_37) if r.topic is not None]
+    gone = topic.of_change(pod("gone", node="a", volumes=uses("data")), None)
+
+    assert gone & topic.of_pod(pod(volumes=uses("data")))
+    assert not gone & topic.of_pod(pod(volumes=uses("logs")))
+    assert not gone & topic.of_pod(pod(namespace="other", volumes=uses("data")))

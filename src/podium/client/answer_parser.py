@@ -142,8 +142,9 @@ def _code(head: bytes) -> int:
 def _headers(head: bytes) -> dict[bytes, bytes]:
     """Return the headers in lower case: the values of those that are used have no other."""
     found = {}
-    for line in head.split(b"\r\n")[1:]:
-        name, colon, value = line.lower().partition(b":")
+    _, *lines = head.lower().split(b"\r\n")
+    for line in lines:
+        name, colon, value = line.partition(b":")
         if not colon or b"\n" in line:
             raise BadAnswer(f"not a header: {line[:60]!r}")
         found[name] = value.strip()

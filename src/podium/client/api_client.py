@@ -79,8 +79,8 @@ class ApiClient:
             if not (is_unclear and await self._is_on(pod, node_name)):
                 raise
 
-    async def _send_binding(self, pod: Pod, node_name: str) -> None:
-        await self._retry(lambda: self._bind(pod, node_name), _may_pass)
+    def _send_binding(self, pod: Pod, node_name: str) -> Awaitable[object]:
+        return self._retry(lambda: self._bind(pod, node_name), _may_pass)
 
     async def _is_on(self, pod: Pod, node_name: str) -> bool:
         """Read the pod, trying for a while; without an answer it counts as not bound."""
@@ -95,11 +95,11 @@ class ApiClient:
                     return False
             await sleep(self._connection.clock, _SETTLE_PAUSE_SECONDS)
 
-    async def _bind(self, pod: Pod, node_name: str) -> None:
+    def _bind(self, pod: Pod, node_name: str) -> Awaitable[object]:
         meta = {"name": pod.name, "namespace": pod.namespace, "uid": pod.uid}
         target = {"kind": "Node", "name": node_name}
         binding = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": target}
-        await self._send("POST", PODS.path_of(pod.key, "binding"), binding)
+        return self._send("POST", PODS.path_of(pod.key, "binding"), binding)
 
     async def delete_pod(self, pod: Pod) -> None:
         await self._connection.send(Request("DELETE", PODS.path_of(pod.key)))
@@ -136,10 +136,13 @@ class ApiClient:
             lambda: self._send("PATCH", path, patch, STRATEGIC), _may_pass_or_conflicts
         )
 
-    async def _retry(
+    # What only passes on is no coroutine: each one costs time whenever its task goes on, and a
+    # thousand bindings under way are a good part of what the garbage collector examines.
+
+    def _retry(
         self, attempt: Callable[[], Awaitable[object]], may_pass: Callable[[ApiError], bool]
-    ) -> None:
-        await RETRIES.run(self._connection.clock, attempt, may_pass)
+    ) -> Awaitable[object]:
+        return RETRIES.run(self._connection.clock, attempt, may_pass)
 
     # --- volumes ---------------------------------------------------------------------------------
 
@@ -251,18 +254,18 @@ class ApiClient:
     async def patch_event(self, namespace: str, name: str, patch: Json) -> None:
         await self._send("PATCH", f"{EVENTS}/{namespace}/events/{name}", patch, STRATEGIC)
 
-    async def _send(
+    def _send(
         self, method: str, path: str, body: object, content_type: str = "application/json"
-    ) -> bytes:
+    ) -> Awaitable[bytes]:
         request = Request(method, path, msgspec.json.encode(body), content_type)
-        return await self._connection.send(request)
+        return self._connection.send(request)
 
 
 class SingleTryBindings(ApiClient):
     """A client that sends each binding once, as Kubernetes 1.36 does."""
 
-    async def _send_binding(self, pod: Pod, node_name: str) -> None:
-        await self._bind(pod, node_name)
+    def _send_binding(self, pod: Pod, node_name: str) -> Awaitable[object]:
+        return self._bind(pod, node_name)
 
 
 def _events_path(namespace: str) -> str:

@@ -48,8 +48,7 @@ def meta_of(raw: bytes | msgspec.Raw) -> Meta:
     return _HEAD.decode(raw).metadata
 
 
-@dataclass(slots=True)
-class _Known(Generic[T]):
+class _Known(msgspec.Struct, Generic[T], gc=False):
     uid: str
     version: str
     obj: T

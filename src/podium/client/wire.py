@@ -43,13 +43,14 @@ class Wire(asyncio.Protocol):
         self._is_reusable = True
         self.used_at = 0.0
 
-    async def exchange(self, request: bytes, answers: int) -> list[Answer]:
+    def exchange(self, request: bytes, answers: int) -> asyncio.Future[list[Answer]]:
+        """Send requests, and return a future for their answers."""
         assert self._transport is not None
         self._parser = AnswerParser(self._most_bytes)
         self._answers, self._expected = [], answers
         self._waiter = self._loop.create_future()
         self._transport.write(request)
-        return await self._waiter
+        return self._waiter
 
     @property
     def is_reusable(self) -> bool:

@@ -308,8 +308,8 @@ class Cycle:
         diagnosis.post_filter_message = answer.message if answer is not None else ""
         if nominate is not None:
             self.record.nominated, self.record.victims = nominate.node, nominate.victims
-        self.record.message = diagnosis.message
-        status = Status(Code.UNSCHEDULABLE, (diagnosis.message,))
+        self.record.message = message = diagnosis.message
+        status = Status(Code.UNSCHEDULABLE, (message,))
         failed_as = None if answer is not None and answer.ok else self._shared_class()
         return Rejected(status, self.record, diagnosis, nominate, answer, failed_as)
 

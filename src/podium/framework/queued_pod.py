@@ -55,6 +55,8 @@ class QueuedPod:
     @property
     def rejectors(self) -> frozenset[str]:
         """The plugins whose events may help this pod."""
+        if not self.pending_plugins:  # as nearly always; events ask for thousands of pods
+            return self.unschedulable_plugins
         return self.unschedulable_plugins | self.pending_plugins
 
     @property

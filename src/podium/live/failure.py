@@ -38,7 +38,8 @@ class FailureHandler:
 
     def handle(self, attempt: Attempt, rejected: Rejected) -> None:
         """Requeue the pod unless it is gone or bound, nominate it, and report why it failed."""
-        self._observe(attempt, rejected)
+        message = rejected.message
+        self._observe(attempt, rejected, message)
         queued, pod = attempt.queued, attempt.pod
         blame(queued, rejected)
         known = self.lookup(pod.key)
@@ -57,11 +58,11 @@ class FailureHandler:
             self.services.nominator.add(queued.info, rejected.nominate)
         # All Bind plugins skipped: as upstream, there is no error to report.
         if not rejected.status.is_skip:
-            self._report(pod, attempt, rejected)
+            self._report(pod, attempt, rejected, message)
 
-    def _observe(self, attempt: Attempt, rejected: Rejected) -> None:
+    def _observe(self, attempt: Attempt, rejected: Rejected, message: str) -> None:
         seconds = self.services.clock.now() - attempt.start
-        data = _log_data(attempt, rejected) | {"seconds": round(seconds, 3)}
+        data = _log_data(attempt, rejected, message) | {"seconds": round(seconds, 3)}
         if rejected.status.is_rejection:
             result = "unschedulable"
             log.v(2, "Unable to schedule pod; no fit; waiting", **data)
@@ -70,8 +71,7 @@ class FailureHandler:
             log.warning("Error scheduling pod; retrying", **data)
         self.metrics.observe_attempt(attempt.profile, result, seconds)
 
-    def _report(self, pod: Pod, attempt: Attempt, rejected: Rejected) -> None:
-        message = rejected.message
+    def _report(self, pod: Pod, attempt: Attempt, rejected: Rejected, message: str) -> None:
         note = EventNote("Warning", "FailedScheduling", "Scheduling", message)
         self.events[attempt.profile].record(pod, None, note)
         condition = Condition(
@@ -92,12 +92,12 @@ class FailureHandler:
             self.queue.end_report()
 
 
-def _log_data(attempt: Attempt, rejected: Rejected) -> dict[str, Any]:
+def _log_data(attempt: Attempt, rejected: Rejected, message: str) -> dict[str, Any]:
     """Return the data of the log line about a failure."""
     data: dict[str, Any] = {
         "pod": attempt.pod.key,
         "podUID": attempt.pod.uid,
-        "err": rejected.message,
+        "err": message,
         "attempt": rejected.record.attempt,
     }
     if rejected.diagnosis is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from enum import Enum
 from time import perf_counter
@@ -123,6 +124,8 @@ class Requeueing:
             }
         else:
             chosen = self._ask(pods, change)
+        if not chosen:  # as after most events
+            return []
         return [(queued, chosen[queued.key]) for queued in pods if queued.key in chosen]
 
     def replay(self, queued: QueuedPod, changes: list[ClusterChange] | None) -> Strategy:
@@ -142,17 +145,19 @@ class Requeueing:
     def _ask(self, pods: Collection[QueuedPod], change: ClusterChange) -> dict[str, Strategy]:
         """Return, by key, where hints move these pods; one without rejectors needs none."""
         chosen: dict[str, Strategy] = {}
-        rejected: dict[Rejector, list[QueuedPod]] = {}
+        rejected: defaultdict[Rejector, list[QueuedPod]] = defaultdict(list)
         for queued in pods:
-            profile = queued.info.pod.scheduler_name
-            for plugin in queued.rejectors:
-                rejected.setdefault((profile, plugin), []).append(queued)
-            if not queued.rejectors:
+            profile, rejectors = queued.info.pod.scheduler_name, queued.rejectors
+            for plugin in rejectors:
+                rejected[profile, plugin].append(queued)
+            if not rejectors:
                 chosen[queued.key] = Strategy.AFTER_BACKOFF
         for profile, plugins in self.listeners(change.event).items():
             for plugin, hints in plugins.items():
                 if own := rejected.get((profile, plugin)):
-                    left = [q for q in own if _can_improve(q, chosen.get(q.key))]
+                    left = own
+                    if chosen:
+                        left = [q for q in own if _can_improve(q, chosen.get(q.key))]
                     for queued in self._helped(plugin, hints, left, change):
                         chosen[queued.key] = _strategy(plugin, queued)
         return chosen

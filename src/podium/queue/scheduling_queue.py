@@ -248,17 +248,22 @@ class SchedulingQueue(Moves):
         else:
             subjects = self._requeueing.subjects(change)
             reached = self._unschedulable.rejected_by(listeners, self._gating.held, subjects)
-        gates = self._gating.gates() if reached else {}
-        asked = []
-        for queued in reached:
-            too_high = max_priority is not None and queued.info.priority > max_priority
-            if queued.uid == except_uid or too_high:
-                continue
+        if except_uid:
+            reached = [queued for queued in reached if queued.uid != except_uid]
+        if max_priority is not None:
+            reached = [queued for queued in reached if queued.info.priority <= max_priority]
+        if reached:
+            self._reconsider(self._without_held(reached, change), change)
+
+    def _without_held(self, pods: list[QueuedPod], change: ClusterChange) -> list[QueuedPod]:
+        """Gate the pods that a PreEnqueue plugin holds back now, and return the others."""
+        gates = self._gating.gates()
+        if not gates:
+            return pods
+        for queued in pods:
             if gate := gates.get(queued.uid):
                 self._gate(queued, gate, change.label)
-            else:
-                asked.append(queued)
-        self._reconsider(asked, change)
+        return [queued for queued in pods if queued.uid not in gates]
 
     def activate(self, pods: Iterable[Pod]) -> None:
         """Try these pods as soon as possible; those in flight, when they come back."""

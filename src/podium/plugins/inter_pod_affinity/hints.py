@@ -50,15 +50,13 @@ def _may_help(pod: Pod, old: Pod | None, new: Pod | None, is_forbidden: Match) -
 
 
 def _labels_of_change(old: Pod | None, new: Pod | None) -> set[str] | None:
-    """Return the labels of a pod that came or went; ``None`` if it may concern any pod."""
-    if old is None and new is not None:
-        return {ANY_LABEL, *label_names(new.labels)}
-    if old is None or new is not None:
-        return None
-    left = affinity_terms(old)
-    if left.required_anti or left.problems:
-        return None
-    return {ANY_LABEL, *label_names(old.labels)}
+    """Return the labels of a pod, before and after; ``None`` if it may concern any pod."""
+    if old is not None and new is None:
+        left = affinity_terms(old)
+        if left.required_anti or left.problems:
+            return None
+    versions = [version for version in (old, new) if version is not None]
+    return {ANY_LABEL}.union(*(label_names(version.labels) for version in versions))
 
 
 def _labels_that_concern(pod: Pod) -> set[str]:

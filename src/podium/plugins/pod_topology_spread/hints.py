@@ -47,12 +47,14 @@ class Hints:
         return moved or (has and old.spec.taints != new.spec.taints)
 
 
-def _labels_of_change(old: Pod | None, new: Pod | None) -> set[str] | None:
-    """Return the labels of a pod that came or went, with its namespace; ``None`` for an update."""
-    other = new or old
-    if other is None or (old is not None and new is not None):
-        return None
-    return {f"{other.namespace}/{label}" for label in (ANY_LABEL, *label_names(other.labels))}
+def _labels_of_change(old: Pod | None, new: Pod | None) -> set[str]:
+    """Return the labels of a pod, before and after, each with its namespace."""
+    return {
+        f"{version.namespace}/{label}"
+        for version in (old, new)
+        if version is not None
+        for label in (ANY_LABEL, *label_names(version.labels))
+    }
 
 
 def _is_involved(pod: Pod, other: Pod) -> bool:

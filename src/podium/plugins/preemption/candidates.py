@@ -57,7 +57,7 @@ class DryRun:
 
     def promising(self, rows: RowNumbers) -> RowNumbers:
         """Return the rows that may be candidates, in the same order."""
-        is_promising = self._room.is_enough(rows) & self._has_victims(rows)
+        is_promising = self._room.is_enough(rows) & self._have_victims(rows)
         self._unexplained.append(rows[~is_promising])
         return rows[is_promising]
 
@@ -69,16 +69,13 @@ class DryRun:
     def explain(self) -> None:
         """Complete ``reasons``, after all nodes were tried and none of them is a candidate."""
         rows = np.sort(np.concatenate(self._unexplained))
-        has_victims = self._has_victims(rows)
-        if not has_victims.all():
-            self.reasons[NO_VICTIMS] += len(rows) - int(np.count_nonzero(has_victims))
-        self._each(self._filtered, rows[has_victims])
+        have_victims = self._have_victims(rows)
+        if not have_victims.all():
+            self.reasons[NO_VICTIMS] += len(rows) - int(np.count_nonzero(have_victims))
+        self._each(self._filtered, rows[have_victims])
 
-    def _has_victims(self, rows: RowNumbers) -> NDArray[np.bool_]:
-        has_victims: NDArray[np.bool_] = (
-            self._handle.cluster.counts_below(self._pod.priority)[rows] > 0
-        )
-        return has_victims
+    def _have_victims(self, rows: RowNumbers) -> NDArray[np.bool_]:
+        return has_victims(self._handle.cluster, self._pod, rows)
 
     def _each(self, attempt: Callable[[RowNumbers], T], rows: RowNumbers) -> list[T]:
         """Make an attempt with all of these rows; if it fails, with one after the other.
@@ -157,3 +154,9 @@ class DryRun:
                 if row not in with_victims
             ]
         return found
+
+
+def has_victims(cluster: fwk.ClusterView, pod: Pod, rows: RowNumbers) -> NDArray[np.bool_]:
+    """Return which of these rows have pods of a lower priority."""
+    found: NDArray[np.bool_] = cluster.counts_below(pod.priority)[rows] > 0
+    return found

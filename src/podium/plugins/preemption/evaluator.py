@@ -13,7 +13,7 @@ from podium.api.objects import Pod, PodDisruptionBudget
 from podium.framework.status import CLEAR
 from podium.plugins.preemption import ranked
 from podium.plugins.preemption.budgets import Budgets
-from podium.plugins.preemption.candidates import DryRun
+from podium.plugins.preemption.candidates import NO_VICTIMS, DryRun, has_victims
 from podium.plugins.preemption.ranked import CandidateColumns, Part, RankedCandidates
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -51,6 +51,8 @@ class Evaluator:
         rows = statuses.rows_with(fwk.Code.UNSCHEDULABLE)
         if not len(rows):
             return self._no_candidates({}, 0)
+        if not has_victims(self.handle.cluster, pod, rows).any():
+            return self._no_candidates({NO_VICTIMS: len(rows)}, len(rows))
         search = self._search(state, pod, rows)
         if search.count:
             return Evaluation(fwk.SUCCESS, search.candidates(self.handle.cluster.names))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from podium.api.disks import Disk, disk_name, disks_of, storage_volumes
 from podium.api.objects import RBD, AWSElasticBlockStore, PersistentVolumeClaim, Pod, Volume
 from podium.errors import NotFound
 from podium.framework.cluster_view import DiskUsers, RowCounts
+from podium.framework.events import Topic
 from podium.plugins.volume.claims import get_claim, references
 
 VERDICTS = [
@@ -115,7 +116,7 @@ class VolumeRestrictions(fwk.PreFilterExtensions, fwk.FilterPlugin, fwk.EnqueueE
 
     def events_to_register(self) -> list[fwk.Registration]:
         return [
-            fwk.on("AssignedPod", "delete", hint=rival_is_gone),
+            fwk.on("AssignedPod", "delete", hint=rival_is_gone, topic=VOLUMES_TOPIC),
             fwk.on("Node", "add"),
             fwk.on("PersistentVolumeClaim", "add", hint=claim_appeared),
         ]
@@ -163,6 +164,20 @@ def rival_is_gone(pod: Pod, old: Pod, new: None) -> bool:
     gone = storage_volumes(old)
     is_shared = not set(claim_names(volumes)).isdisjoint(claim_names(gone))
     return is_shared or count_rivals(tuple(disks_of(volumes)), gone) > 0
+
+
+def _volumes_of_change(old: Pod | None, new: Pod | None) -> set[str]:
+    return set().union(*(_volumes_of(pod) for pod in (old, new) if pod is not None))
+
+
+def _volumes_of(pod: Pod) -> set[str]:
+    """Return the claims and disks of a pod, with its namespace: rivals have one in common."""
+    volumes = storage_volumes(pod)
+    shared = (*claim_names(volumes), *map(disk_name, disks_of(volumes)))
+    return {f"{pod.namespace}/{volume}" for volume in shared}
+
+
+VOLUMES_TOPIC: Final = Topic(_volumes_of_change, _volumes_of)
 
 
 def claim_appeared(pod: Pod, old: None, new: PersistentVolumeClaim) -> bool:
