@@ -129,10 +129,14 @@ def _softened(simulation: Simulation, pod: Json, fix: Fix) -> Iterator[Trial]:
     count = len(pod["spec"]["topologySpreadConstraints"])
     for chosen in subsets(range(count), len(fix.details["topologyKeys"])):
         tried = copy.deepcopy(pod)
+        constraints = tried["spec"]["topologySpreadConstraints"]
         for index in chosen:
-            constraint = tried["spec"]["topologySpreadConstraints"][index]
-            constraint["whenUnsatisfiable"] = "ScheduleAnyway"
-            constraint.pop("minDomains", None)
+            constraints[index]["whenUnsatisfiable"] = "ScheduleAnyway"
+            constraints[index].pop("minDomains", None)
+        rules = [(each["topologyKey"], each["whenUnsatisfiable"]) for each in constraints]
+        for index in sorted(chosen, reverse=True):
+            if rules.count(rules[index]) > 1:  # a pod may have one soft constraint of a key
+                del constraints[index]
         yield Trial(str(chosen), tried)
 
 
