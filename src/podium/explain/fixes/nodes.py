@@ -32,6 +32,7 @@ from podium.explain.shortfalls.nodes import (
     unmet,
     unmet_pairs,
 )
+from podium.explain.shortfalls.resources import provided_to, requests_of
 from podium.plugins.node_unschedulable import CORDONED
 from podium.simulation.naming import new_names
 from podium.state.pod_info import PodInfo
@@ -185,11 +186,13 @@ def kinds_by_size(case: Case) -> list[int]:
 
 
 def larger(case: Case) -> Iterator[Candidate]:
-    """Yield a node that is as large as the pod needs, where none is: the smallest such node."""
+    """Yield a node that is as large as the pod needs, where none is: the smallest such node.
+
+    What device classes provide a node cannot simply have more of.
+    """
     table = case.cluster.table
-    requests = {
-        name: amount for name, amount in resources.spec_requests(case.pod)[0].items() if amount
-    }
+    provided = provided_to(case)
+    requests = {name: amount for name, amount in requests_of(case).items() if name not in provided}
     rows = table.live_rows().tolist()
     if any(_is_large_enough(case.node(row), requests) for row in rows):
         return
