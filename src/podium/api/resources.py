@@ -13,7 +13,7 @@ from podium.api import quantity
 from podium.api.meta import ResourceList
 from podium.api.names import label_key_problems
 from podium.api.nodes import Node
-from podium.api.pods import Container, ContainerStatus, Pod
+from podium.api.pods import Container, ContainerPort, ContainerStatus, Pod
 from podium.release import V1_37, Release
 
 CPU = "cpu"
@@ -34,6 +34,7 @@ Nanos = dict[str, int]
 Requests = tuple[dict[str, int], tuple[int, int]]
 """In the scheduler's units: exactly, and cpu and memory as they count in scores."""
 HostPort = tuple[str, str, int]
+ANY_ADDRESS = "0.0.0.0"
 
 
 class RequestRule(NamedTuple):
@@ -189,13 +190,12 @@ def host_ports(pod: Pod) -> tuple[HostPort, ...]:
     if spec.init_containers:
         running += tuple([init for init in spec.init_containers if init.is_sidecar])
     return tuple(
-        [
-            (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
-            for container in running
-            for port in container.ports
-            if port.host_port > 0
-        ]
+        [host_port(port) for container in running for port in container.ports if port.host_port > 0]
     )
+
+
+def host_port(port: ContainerPort) -> HostPort:
+    return port.host_ip or ANY_ADDRESS, port.protocol or "TCP", port.host_port
 
 
 @lru_cache(maxsize=4096)
