@@ -97,6 +97,7 @@ _CLEARING: Final[Sequence[tuple[str, Find]]] = (
 MOST_PARTS: Final = 4
 _MOST_STARTS: Final = 3
 _MOST_CLEARING: Final = 16
+_MOST_TRIED: Final = 64  # of first changes, in all combinations together
 _COMBINATION: Final = "combination"
 
 
@@ -186,19 +187,20 @@ def _rewritten(pod: Pod, parts: Sequence[Candidate]) -> Pod:
 
 def _fewest_parts(case: Case) -> list[Found]:
     """Return the combination with the fewest parts that helps; nothing if none is found."""
+    budget = iter(range(_MOST_TRIED))
     for most in range(2, MOST_PARTS + 1):
-        parts = _combined(case, most)
+        parts = _combined(case, most, budget)
         if parts is not None:
             found = _minimal(case, parts)
             return [] if found is None else [found]
     return []
 
 
-def _combined(case: Case, most: int) -> tuple[Candidate, ...] | None:
-    """Return at most so many changes that help together."""
-    for start in _starts(case):
+def _combined(case: Case, most: int, budget: Iterator[int]) -> tuple[Candidate, ...] | None:
+    """Return at most so many changes that help together; each first change uses up the budget."""
+    for start, _ in zip(_starts(case), budget, strict=False):
         with _with(case, (start,)) as inner:
-            rest = _rest(inner, most - 1)
+            rest = _rest(inner, most - 1, budget)
         if rest is not None:
             return start, *rest
     return None
@@ -212,14 +214,14 @@ def _with(case: Case, parts: Sequence[Candidate]) -> Iterator[Case]:
         yield case.rewritten(_rewritten(case.pod, parts), is_changed=bool(edits))
 
 
-def _rest(case: Case, most: int) -> tuple[Candidate, ...] | None:
+def _rest(case: Case, most: int, budget: Iterator[int]) -> tuple[Candidate, ...] | None:
     """Return what is still needed after a first change."""
     if _try(case, ()).places:
         return ()
     for found in _single(case):
         if found.attempt.places:
             return tuple(map(priority.without_victims, found.parts))
-    return _combined(case, most) if most > 1 else None
+    return _combined(case, most, budget) if most > 1 else None
 
 
 def _starts(case: Case) -> Iterator[Candidate]:
