@@ -11,6 +11,7 @@ import msgspec
 from podium import Simulation
 from podium.api.meta import ApiObject
 from podium.api.objects import encode
+from podium.errors import InvalidObject
 
 Json = dict[str, Any]
 LONG = 400.0  # a pod that no event wakes is tried again after five minutes
@@ -30,7 +31,8 @@ class Trial(msgspec.Struct, frozen=True):
 def places(simulation: Simulation, key: str, tried: Trial, *, directly: bool = False) -> bool:
     """Return whether the scheduler gives the pod a node after the change.
 
-    ``directly``: it does not count if other pending pods evict pods meanwhile.
+    ``directly``: it does not count if other pending pods evict pods meanwhile. A change that the
+    API server refuses places nothing.
     """
     fork: Simulation = (tried.simulation or simulation).fork()
     if tried.pod is not None:
@@ -40,7 +42,10 @@ def places(simulation: Simulation, key: str, tried: Trial, *, directly: bool = F
     if tried.cloned:
         fork.clone_node(tried.cloned)
     if tried.pod is not None:
-        fork.add(tried.pod)
+        try:
+            fork.add(tried.pod)
+        except InvalidObject:
+            return False
     victims = fork.schedule(LONG).victims
     pod = fork.pods[key]
     is_chain = directly and any(

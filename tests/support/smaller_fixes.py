@@ -7,6 +7,7 @@ kind that has an order, and ``WITHOUT_ORDER`` says why the other kinds have none
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import msgspec
@@ -14,7 +15,7 @@ import msgspec
 from podium import Simulation
 from podium.api.objects import ResourceClaim
 from podium.explain import Change, Fix
-from tests.support import smaller_clusters, smaller_pods
+from tests.support import smaller_clusters, smaller_device_rules, smaller_pods
 from tests.support.applied_fixes import patched
 from tests.support.fix_trials import Json, Trial, manifest, places, written
 
@@ -54,14 +55,14 @@ def _combinations(simulation: Simulation, pod: Json, fix: Fix) -> Iterator[Trial
             )
 
 
-_PATHS = {
+_PATHS = {  # regular expressions
     "gate": ("/spec/schedulingGates",),
     "scheduler-name": ("/spec/schedulerName",),
     "toleration": ("/spec/tolerations",),
     "host-port": ("/ports",),
     "request": ("/resources",),
     "spread-skew": ("/maxSkew",),
-    "spread-soft": ("/whenUnsatisfiable", "/minDomains"),
+    "spread-soft": ("/whenUnsatisfiable", "/minDomains", "/topologySpreadConstraints$"),
     "pod-affinity": ("/podAffinity", "/podAntiAffinity"),
     "node-affinity": ("/nodeAffinity", "/nodeSelector"),
     "priority": ("/priority", "/preemptionPolicy"),
@@ -91,7 +92,7 @@ def _split(
 
 
 def _belongs(step: Json, kind: str) -> bool:
-    return any(part in step["path"] for part in _PATHS.get(kind, ()))
+    return any(re.search(part, step["path"]) for part in _PATHS.get(kind, ()))
 
 
 _MADE = {
@@ -100,6 +101,9 @@ _MADE = {
     "create-resource-claim": ("ResourceClaim",),
     "create-device-class": ("DeviceClass",),
     "device-count": ("ResourceClaim",),
+    "device-toleration": ("ResourceClaim",),
+    "device-selector": ("ResourceClaim",),
+    "claim-gone": ("ResourceClaim",),
     "uncordon": ("Node",),
     "node-label": ("Node",),
     "node-feature": ("Node",),
@@ -140,6 +144,7 @@ def with_cluster_changes(simulation: Simulation, changes: tuple[Change, ...]) ->
 ORDERED: dict[str, Search] = {
     **smaller_pods.ORDERED,
     **smaller_clusters.ORDERED,
+    **smaller_device_rules.ORDERED,
     "combination": _combinations,
 }
 WITHOUT_ORDER = {
@@ -147,5 +152,6 @@ WITHOUT_ORDER = {
     "node-name": "one field is removed",
     "create-pod-group": "one object is created",
     "uncordon": "one node is uncordoned, which is one field",
+    "claim-gone": "one claim is deleted, and no pod uses it",
     "preemption-policy": "one field changes, and preemption itself chooses the fewest victims",
 }

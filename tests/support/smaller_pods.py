@@ -93,20 +93,24 @@ def _set(pod: Json, where: tuple[str, int], name: str, amount: Any) -> None:
 
 
 def _ports(simulation: Simulation, pod: Json, fix: Fix) -> Iterator[Trial]:
-    ports = [
-        (part, number, index)
-        for part in ("containers", "initContainers")
-        for number, container in enumerate(pod["spec"].get(part, ()))
-        for index, port in enumerate(container.get("ports", ()))
-        if port.get("hostPort")
-    ]
-    for chosen in subsets(ports, len(fix.details["ports"])):
+    ports = _host_ports(pod)
+    for chosen in subsets(ports, len(ports) - len(_host_ports(after(pod, fix)))):
         tried = copy.deepcopy(pod)
         for part, number, index in chosen:
             port = tried["spec"][part][number]["ports"][index]
             del port["hostPort"]
             port.pop("hostIP", None)
         yield Trial(str(chosen), tried)
+
+
+def _host_ports(pod: Json) -> list[tuple[str, int, int]]:
+    return [
+        (part, number, index)
+        for part in ("containers", "initContainers")
+        for number, container in enumerate(pod["spec"].get(part, ()))
+        for index, port in enumerate(container.get("ports", ()))
+        if port.get("hostPort")
+    ]
 
 
 def _skews(simulation: Simulation, pod: Json, fix: Fix) -> Iterator[Trial]:
@@ -129,10 +133,14 @@ def _softened(simulation: Simulation, pod: Json, fix: Fix) -> Iterator[Trial]:
     count = len(pod["spec"]["topologySpreadConstraints"])
     for chosen in subsets(range(count), len(fix.details["topologyKeys"])):
         tried = copy.deepcopy(pod)
+        constraints = tried["spec"]["topologySpreadConstraints"]
         for index in chosen:
-            constraint = tried["spec"]["topologySpreadConstraints"][index]
-            constraint["whenUnsatisfiable"] = "ScheduleAnyway"
-            constraint.pop("minDomains", None)
+            constraints[index]["whenUnsatisfiable"] = "ScheduleAnyway"
+            constraints[index].pop("minDomains", None)
+        rules = [(each["topologyKey"], each["whenUnsatisfiable"]) for each in constraints]
+        for index in sorted(chosen, reverse=True):
+            if rules.count(rules[index]) > 1:  # a pod may have one soft constraint of a key
+                del constraints[index]
         yield Trial(str(chosen), tried)
 
 

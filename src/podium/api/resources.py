@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping
 
 from podium.api import quantity
 from podium.api.nodes import Node
-from podium.api.pods import Pod
+from podium.api.pods import ContainerPort, Pod
 from podium.api.request_rules import (
     HELD_IN_SUM,
     WRITTEN,
@@ -34,6 +34,7 @@ from podium.api.resource_names import (
 )
 
 __all__ = [
+    "ANY_ADDRESS",
     "CPU",
     "EPHEMERAL_STORAGE",
     "HELD_IN_SUM",
@@ -48,6 +49,7 @@ __all__ = [
     "amounts",
     "has_pod_level_requests",
     "held_requests",
+    "host_port",
     "host_ports",
     "is_extended",
     "is_held",
@@ -63,6 +65,7 @@ __all__ = [
 Requests = tuple[dict[str, int], tuple[int, int]]
 """In the scheduler's units: exactly, and cpu and memory as they count in scores."""
 HostPort = tuple[str, str, int]
+ANY_ADDRESS = "0.0.0.0"
 
 _AS_WRITTEN: dict[Hashable, Requests] = {}
 _HELD: dict[Hashable, Requests] = {}
@@ -192,10 +195,9 @@ def host_ports(pod: Pod) -> tuple[HostPort, ...]:
     if spec.init_containers:
         running += tuple([init for init in spec.init_containers if init.is_sidecar])
     return tuple(
-        [
-            (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
-            for container in running
-            for port in container.ports
-            if port.host_port > 0
-        ]
+        [host_port(port) for container in running for port in container.ports if port.host_port > 0]
     )
+
+
+def host_port(port: ContainerPort) -> HostPort:
+    return port.host_ip or ANY_ADDRESS, port.protocol or "TCP", port.host_port

@@ -74,6 +74,10 @@ class Verdicts:
             if mask[position]
         }
 
+    def on_row(self, row: int) -> dict[str, Status]:
+        """Return the refusals of the node at a row of the table, by filter."""
+        return self.of(int(np.searchsorted(self.rows, row)))
+
 
 class Case:
     """A pod that is being explained, or a variant of it that is being tried.

@@ -98,7 +98,20 @@ class RemoveObject:
         return lambda: cluster.set_object(old)
 
 
-Edit = SetNode | AddPod | RemovePod | SetObject | RemoveObject
+@dataclass(frozen=True, slots=True)
+class ReplaceObject:
+    """Replace an object other than a node or pod. One that does not exist is not made."""
+
+    obj: ApiObject
+
+    def apply(self, cluster: ClusterState) -> Undo:
+        old = cluster.objects(type(self.obj)).get(self.obj.key)
+        if old is None:
+            return lambda: None
+        return SetObject(self.obj).apply(cluster)
+
+
+Edit = SetNode | AddPod | RemovePod | SetObject | RemoveObject | ReplaceObject
 
 
 @contextmanager

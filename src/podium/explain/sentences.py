@@ -21,7 +21,7 @@ from podium.explain.near_misses import nearest, shortfalls_of, texts_of
 from podium.explain.reasons import reason_of
 from podium.explain.shortfalls.devices import unknown_classes
 from podium.explain.shortfalls.nodes import untolerated
-from podium.explain.shortfalls.resources import requests_of
+from podium.explain.shortfalls.resources import provided_to, requests_of
 from podium.explain.shortfalls.topology import term_text
 from podium.explain.values import Reason, Shortfall
 from podium.state.pod_groups import Clause, PodQuery
@@ -198,7 +198,7 @@ def _suggestions(case: Case) -> Iterator[str]:
     nodes = [node for node in case.cluster.table.nodes if node is not None]
     if case.pod.spec.node_selector:
         yield from _labels(case, nodes)
-    offered = {name for node in nodes for name in node.status.allocatable}
+    offered = {name for node in nodes for name in node.status.allocatable} | {*provided_to(case)}
     for name in requests_of(case):
         if name not in offered and nodes:
             yield f"no node offers {name}{did_you_mean(name, offered)}"

@@ -21,6 +21,7 @@ from podium.api.objects import (
     ResourceSlice,
 )
 from podium.devices.allocator import Allocator
+from podium.devices.candidates import Candidate
 from podium.devices.extended_resources import (
     EXTENDED_CLAIM_ANNOTATION,
     ExtendedResources,
@@ -91,6 +92,12 @@ class ClusterDevices:
         """
         self._follow_nodes()
         return self.allocator.allocation_on(claims, row)
+
+    def devices_on(self, row: int) -> list[Candidate]:
+        """Return the devices that the node of a row can use, in the order of the search."""
+        self._follow_nodes()
+        found = self._inventory.devices_on(row).candidates
+        return [each for each in found if each.is_for_node]
 
     def class_totals(
         self, device_class: DeviceClass, rows: NDArray[np.intp]

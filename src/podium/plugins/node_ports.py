@@ -15,9 +15,8 @@ import numpy as np
 
 from podium import framework as fwk
 from podium.api.objects import Pod
-from podium.api.resources import HostPort, host_ports
+from podium.api.resources import ANY_ADDRESS, HostPort, host_ports
 
-ANY_ADDRESS = "0.0.0.0"
 DEPENDS_ON_NOTHING = fwk.Dependencies()
 DEPENDENCIES = fwk.Dependencies(node=fwk.Aspect.PORTS)
 REJECTED = fwk.Status.unschedulable("node(s) didn't have free ports for the requested pod ports")

@@ -9,6 +9,7 @@ from random import Random
 
 # Each module registers its families.
 from tests.support.pending_pods import claims as claims
+from tests.support.pending_pods import device_rules as device_rules
 from tests.support.pending_pods import devices as devices
 from tests.support.pending_pods import nodes as nodes
 from tests.support.pending_pods import other_pods as other_pods

@@ -109,6 +109,21 @@ def _volume_where_no_node_is(random: Random):
     )
 
 
+@family("VolumeNodeAffinityConflict", "VolumeZoneConflict", "NoVolumeToBind")
+def _volume_in_a_zone_without_nodes(random: Random):
+    place = random.choice(({"node_affinity": on(ZONE, "z")}, {"labels": {ZONE: "z"}}, None))
+    if place is None:
+        topology = [{"matchLabelExpressions": [{"key": ZONE, "values": ["z"]}]}]
+        made = storage_class("zonal", provisioner="csi.x", allowed_topologies=topology)
+        return [*some_nodes(random), made, claim("data", storage_class="zonal")], pod(
+            "web", cpu="100m", claims="data"
+        )
+    there = volume("pv", storage_class="local", claim="data", host_path={"path": "/x"}, **place)
+    bound = claim("data", storage_class="local", volume="pv")
+    objects = [*some_nodes(random), storage_class("local"), there, bound]
+    return objects, pod("web", cpu="100m", claims="data")
+
+
 @family("ClaimInUse")
 def _claim_for_one_pod_of_higher_priority(random: Random):
     once = {"access_modes": ["ReadWriteOncePod"]}

@@ -66,6 +66,22 @@ def _host_port(random: Random):
     return [*nodes, *users], pod("web", cpu="100m", host_ports=ports)
 
 
+@family("HostPortConflict")
+def _host_ports_of_different_addresses(random: Random):
+    def ports(*addresses: str):
+        return [{"containerPort": 80, "hostPort": 80, "hostIP": each} for each in addresses]
+
+    nodes = some_nodes(random)
+    taken = random.choice(("10.0.0.1", "10.0.0.2"))
+    users = [
+        pod(f"u-{each.name}", node=each.name,
+            containers=[{"name": "c", "image": "i", "ports": ports(taken)}])
+        for each in nodes
+    ]  # fmt: skip
+    wanted = ports("10.0.0.1", "10.0.0.2", "10.0.0.3")
+    return [*nodes, *users], pod("web", containers=[{"name": "c", "image": "i", "ports": wanted}])
+
+
 @family("FeatureNotDeclared")
 def _undeclared_feature(random: Random):
     subject = pod("web", cpu="100m", host_network=True, host_users=False)

@@ -30,6 +30,14 @@ def _spread_over_a_missing_label(random: Random):
     return some_nodes(random), subject
 
 
+@family("TopologyLabelMissing")
+def _hard_and_soft_spreading_over_one_label(random: Random):
+    constraints = [spread(1, "rack"), {**spread(1, "rack"), "whenUnsatisfiable": "ScheduleAnyway"}]
+    random.shuffle(constraints)
+    subject = pod("web", cpu="100m", labels="app=web", topology_spread_constraints=constraints)
+    return some_nodes(random), subject
+
+
 @family("PodAntiAffinity")
 def _own_replicas(random: Random):
     nodes = some_nodes(random)

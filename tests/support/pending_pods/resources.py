@@ -81,3 +81,17 @@ def _never_preempts(random: Random):
     shy = priority_class("shy", 1000, preemptionPolicy="Never")
     subject = pod("web", cpu="1500m", priority_class_name="shy")
     return [shy, *nodes, *filling(random, nodes)], subject
+
+
+@family("InsufficientResource")
+def _never_preempts_pods_of_low_priority(random: Random):
+    nodes = some_nodes(random)
+    classes = [priority_class("low", 10), priority_class("high", 1000)]
+    shy = priority_class("shy", 100, preemptionPolicy="Never")
+    names = ["low", *random.choices(("low", "high"), k=len(nodes))]
+    busy = [
+        pod(f"busy-{each.name}", node=each.name, cpu=each.status.allocatable["cpu"],
+            priority_class_name=name)
+        for each, name in zip(nodes, names, strict=False)
+    ]  # fmt: skip
+    return [*classes, shy, *nodes, *busy], pod("web", cpu="1", priority_class_name="shy")

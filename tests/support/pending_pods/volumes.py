@@ -19,6 +19,24 @@ def _missing_claim(random: Random):
     return [*some_nodes(random), *chosen], pod("web", cpu="100m", claims="data")
 
 
+@family("ClaimNotFound")
+def _missing_claim_beside_another_claim(random: Random):
+    """The first class has room for volumes in no zone, and another claim may need a volume."""
+    driver = {
+        "apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver",
+        "metadata": {"name": "full.example.com"}, "spec": {"storageCapacity": True},
+    }  # fmt: skip
+    classes = [
+        storage_class("a-full", provisioner="full.example.com"),
+        storage_class("fast", provisioner="csi.example.com"),
+        storage_class("local"),
+    ]
+    there = claim("config", storage_class=random.choice(("fast", "local")))
+    chosen = classes if random.random() < 0.5 else [classes[0], classes[2]]
+    subject = pod("web", cpu="100m", claims="config data")
+    return [*some_nodes(random), driver, *chosen, there], subject
+
+
 @family("ClaimUnbound")
 def _unbound_claim(random: Random):
     mode = storage_class("now", volume_binding_mode="Immediate")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,16 @@ class Candidate:
     victims: tuple[str, ...] = ()
     tied: int = 1
     nominated: str = ""  # the node where preemption makes room
+
+
+def sums(limits: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write a total as a sum with these limits, few summands first."""
+    if not limits:
+        yield from [()] if total == 0 else []
+        return
+    for first in range(min(limits[0], total), -1, -1):
+        for rest in sums(limits[1:], total - first):
+            yield first, *rest
 
 
 def patch_pod(before: Pod, after: Pod, text: str) -> tuple[Change, ...]:

@@ -20,12 +20,13 @@ from podium.api.resource_claims import (
 )
 from podium.explain.amounts import listed
 from podium.explain.case import Case
-from podium.explain.edits import SetObject
-from podium.explain.fixes.candidate import Candidate, creation, deletion
+from podium.explain.edits import ReplaceObject, SetObject
+from podium.explain.fixes.candidate import Candidate, creation, deletion, sums
 from podium.explain.shortfalls.devices import unknown_classes
 from podium.explain.values import Change
 from podium.plugins.dynamic_resources.pod_claims import PodClaims
 
+PLUGIN: Final = "DynamicResources"
 _MOST_CLASSES: Final = 16
 _MOST_SUBSETS: Final = 4  # with more missing classes, not every subset is tried
 _MOST_COUNTS: Final = 256
@@ -104,33 +105,32 @@ def fewer(case: Case) -> Iterator[Candidate]:
     """Yield claims of the pod with fewer devices, those that give up the fewest first."""
     requests = list(_counted(case))
     limits = [each.count - 1 for each in requests]
-    vectors = (vector for total in range(1, sum(limits) + 1) for vector in _sums(limits, total))
+    vectors = (vector for total in range(1, sum(limits) + 1) for vector in sums(limits, total))
     for vector in islice(vectors, _MOST_COUNTS):
         pairs = [(each, less) for each, less in zip(requests, vector, strict=True) if less]
         yield _with_fewer(pairs)
 
 
-def _counted(case: Case) -> Iterator[_Counted]:
+def to_allocate(case: Case) -> Iterator[ResourceClaim]:
+    """Yield the claims of the pod that have no devices yet, if nodes are refused because of them.
+
+    Those that a controller makes are left out: what they are made from would have to change.
+    """
     claims = case.kept(PodClaims)
-    for index in () if claims is None else claims.to_allocate:
-        assert claims is not None
+    if claims is None or case.verdicts is None or PLUGIN not in case.verdicts.refused:
+        return
+    for index in claims.to_allocate:
         claim = claims.claims[index]
-        if claim is claims.extended or POD_CLAIM in claim.annotations:
-            continue  # made by a controller: what it is made from would have to change
+        if claim is not claims.extended and POD_CLAIM not in claim.annotations:
+            yield claim
+
+
+def _counted(case: Case) -> Iterator[_Counted]:
+    for claim in to_allocate(case):
         for position, request in enumerate(claim.spec.devices.requests):
             exact = request.exactly
             if exact is not None and exact.allocation_mode in ("", EXACT_COUNT):
                 yield _Counted(claim, position, exact.count or 1)
-
-
-def _sums(limits: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write a total as a sum with these limits, few summands first."""
-    if not limits:
-        yield from [()] if total == 0 else []
-        return
-    for first in range(min(limits[0], total), -1, -1):
-        for rest in _sums(limits[1:], total - first):
-            yield first, *rest
 
 
 def _with_fewer(pairs: Sequence[tuple[_Counted, int]]) -> Candidate:
@@ -148,8 +148,8 @@ def _with_fewer(pairs: Sequence[tuple[_Counted, int]]) -> Candidate:
     return Candidate(
         "device-count",
         f"ask for {listed(wishes, most=9)}",
-        edits=tuple(map(SetObject, claims.values())),
-        changes=tuple(change for claim in claims.values() for change in _recreated(claim)),
+        edits=tuple(map(ReplaceObject, claims.values())),
+        changes=tuple(change for claim in claims.values() for change in recreated(claim)),
         details={**devices[0], "devices": devices},
     )
 
@@ -163,7 +163,7 @@ def _reduced(claim: ResourceClaim, position: int, count: int) -> ResourceClaim:
     return replace(claim, spec=replace(claim.spec, devices=devices))
 
 
-def _recreated(claim: ResourceClaim) -> tuple[Change, Change]:
+def recreated(claim: ResourceClaim) -> tuple[Change, Change]:
     """Return the changes that replace a claim: its spec cannot change."""
     meta = ObjectMeta(name=claim.name, namespace=claim.namespace, labels=claim.labels)
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -32,6 +33,8 @@ from podium.explain.shortfalls.nodes import (
     unmet,
     unmet_pairs,
 )
+from podium.explain.shortfalls.resources import provided_to, requests_of
+from podium.explain.shortfalls.volumes import labels_of_volumes
 from podium.plugins.node_unschedulable import CORDONED
 from podium.simulation.naming import new_names
 from podium.state.pod_info import PodInfo
@@ -161,14 +164,31 @@ class Twin:
 
 
 def added(case: Case) -> Iterator[Candidate]:
-    """Yield one more node like each kind of node that there is, the smallest first."""
-    for row in kinds_by_size(case)[:_MOST_KINDS]:
-        twin = twin_of(case, row)
-        text = f"add one node like {twin.like}"
-        changes = [creation(twin.node, text)]
-        changes += [creation(each, f"its {type(each).__name__}") for each in twin.objects]
-        details = {"like": twin.like, "daemonPods": len(twin.pods)}
-        yield Candidate("new-node", text, edits=twin.edits, changes=tuple(changes), details=details)
+    """Yield one more node like each kind of node that there is, the smallest first.
+
+    The last ones are where the pod's volumes are: no node may be there yet.
+    """
+    rows = kinds_by_size(case)[:_MOST_KINDS]
+    for row in rows:
+        yield _new_node(twin_of(case, row), {})
+    where = labels_of_volumes(case)
+    for row in rows if where else ():
+        yield _new_node(_relabelled(twin_of(case, row), where), where)
+
+
+def _new_node(twin: Twin, where: Mapping[str, str]) -> Candidate:
+    place = f" in {listed(f'{key}={value}' for key, value in where.items())}" if where else ""
+    text = f"add one node like {twin.like}{place}"
+    changes = [creation(twin.node, text)]
+    changes += [creation(each, f"its {type(each).__name__}") for each in twin.objects]
+    details = {"like": twin.like, "daemonPods": len(twin.pods), "labels": dict(where)}
+    return Candidate("new-node", text, edits=twin.edits, changes=tuple(changes), details=details)
+
+
+def _relabelled(twin: Twin, labels: Mapping[str, str]) -> Twin:
+    meta = twin.node.metadata
+    node = replace(twin.node, metadata=replace(meta, labels={**meta.labels, **labels}))
+    return dataclasses.replace(twin, node=node)
 
 
 def kinds_by_size(case: Case) -> list[int]:
@@ -185,11 +205,13 @@ def kinds_by_size(case: Case) -> list[int]:
 
 
 def larger(case: Case) -> Iterator[Candidate]:
-    """Yield a node that is as large as the pod needs, where none is: the smallest such node."""
+    """Yield a node that is as large as the pod needs, where none is: the smallest such node.
+
+    What device classes provide a node cannot simply have more of.
+    """
     table = case.cluster.table
-    requests = {
-        name: amount for name, amount in resources.spec_requests(case.pod)[0].items() if amount
-    }
+    provided = provided_to(case)
+    requests = {name: amount for name, amount in requests_of(case).items() if name not in provided}
     rows = table.live_rows().tolist()
     if any(_is_large_enough(case.node(row), requests) for row in rows):
         return

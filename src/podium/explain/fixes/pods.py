@@ -37,17 +37,28 @@ def gone(case: Case) -> Iterator[Candidate]:
     found = {info.uid: info for info in _worth_trying(case)}
     infos = sorted(found.values(), key=lambda info: (info.priority, _size(info), info.key))
     for info in infos[:MOST_TRIED]:
-        owner = owner_of(info.pod)
-        again = f" (its {owner} will make another)" if owner else ""
-        text = f"delete pod {info.key}{again}"
-        yield Candidate(
-            "pod-gone",
-            text,
-            edits=tuple(departure(case.cluster, info)),
-            changes=(deletion("Pod", info.key, text),),
-            details={"priority": info.priority},
-            victims=(info.key,),
-        )
+        yield _without(case, info)
+
+
+def on(case: Case, plugin: str, row: int) -> Iterator[Candidate]:
+    """Yield single pods without which a filter may not refuse a node."""
+    for info in _BY_PLUGIN[plugin](case, row) if plugin in _BY_PLUGIN else ():
+        if not _comes_back(info):
+            yield _without(case, info)
+
+
+def _without(case: Case, info: PodInfo) -> Candidate:
+    owner = owner_of(info.pod)
+    again = f" (its {owner} will make another)" if owner else ""
+    text = f"delete pod {info.key}{again}"
+    return Candidate(
+        "pod-gone",
+        text,
+        edits=tuple(departure(case.cluster, info)),
+        changes=(deletion("Pod", info.key, text),),
+        details={"priority": info.priority},
+        victims=(info.key,),
+    )
 
 
 def _size(info: PodInfo) -> int:

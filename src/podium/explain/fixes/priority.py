@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
@@ -17,14 +18,18 @@ from podium.explain.preemption import Preempted, preempt
 from podium.explain.values import Change
 from podium.state.pod_info import PodInfo
 
+KIND: Final = "priority"
 # What users may give: higher ones are for the system.
 HIGHEST: Final = 1_000_000_000
 _MOST_PRIORITIES: Final = 64
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield priorities for which preemption finds victims, the lowest first."""
-    if case.verdicts is None:
+    """Yield priorities for which preemption finds victims, the lowest first.
+
+    A pod that only its policy keeps from preempting needs no higher one: see ``willing``.
+    """
+    if case.verdicts is None or next(willing(case), None) is not None:
         return
     present = {info.priority for info in case.cluster.pods.values()}
     present |= {info.priority for info in _nominated(case)}
@@ -35,8 +40,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
             yield _overtaking(case, priority)
         found = _victims(case, variant)
         if found is not None:
-            text = f"raise its priority to {priority}, which evicts {_names(found)}"
-            yield _evicting(case, "priority", text, priority, found)
+            yield _evicting(case, KIND, priority, found)
 
 
 def willing(case: Case) -> Iterator[Candidate]:
@@ -46,8 +50,7 @@ def willing(case: Case) -> Iterator[Candidate]:
     priority = case.pod.priority
     found = _victims(case, raised(case.pod, priority)) if priority <= HIGHEST else None
     if found is not None:
-        text = f"use a priority class that lets it preempt, which evicts {_names(found)}"
-        yield _evicting(case, "preemption-policy", text, priority, found)
+        yield _evicting(case, "preemption-policy", priority, found)
 
 
 def _nominated(case: Case) -> Iterator[PodInfo]:
@@ -61,20 +64,34 @@ def _overtaking(case: Case, priority: int) -> Candidate:
     """Return a priority that gives the pod room which is kept for nominated pods."""
     names = sorted(info.key for info in _nominated(case) if info.priority < priority)
     return Candidate(
-        "priority",
-        f"raise its priority to {priority}, so that it comes before {listed(names)}",
+        KIND,
+        f"{_text(KIND, priority)}, so that it comes before {listed(names)}",
         partial(raised, priority=priority),
         changes=(creation_of_class(priority),),
         details={"priority": priority},
     )
 
 
-def _evicting(case: Case, kind: str, text: str, priority: int, found: Preempted) -> Candidate:
+def _text(kind: str, priority: int) -> str:
+    if kind == KIND:
+        return f"raise its priority to {priority}"
+    return "use a priority class that lets it preempt"
+
+
+def without_victims(candidate: Candidate) -> Candidate:
+    """Return the same change where the victims depend on what else changes."""
+    if not candidate.nominated:
+        return candidate
+    text = _text(candidate.kind, candidate.details["priority"])
+    return dataclasses.replace(candidate, text=text, edits=(), victims=(), tied=1, nominated="")
+
+
+def _evicting(case: Case, kind: str, priority: int, found: Preempted) -> Candidate:
     chosen = found.candidate
     assert chosen is not None
     return Candidate(
         kind,
-        text,
+        f"{_text(kind, priority)}, which evicts {_names(found)}",
         partial(raised, priority=priority),
         tuple(edit for info in chosen.victims for edit in departure(case.cluster, info)),
         (creation_of_class(priority),),

@@ -20,7 +20,7 @@ from podium.api.objects import (
     Taint,
     Toleration,
 )
-from podium.api.resources import HostPort, host_ports
+from podium.api.resources import ANY_ADDRESS, HostPort, host_port, host_ports
 from podium.explain.amounts import listed
 from podium.explain.case import Case, Mask, Verdicts
 from podium.explain.fixes.candidate import Candidate, Rewrite
@@ -167,7 +167,7 @@ def _free_ports(case: Case, row: int) -> list[Relaxation]:
 
 
 def _without(clashing: Sequence[HostPort]) -> Relaxation:
-    names = [f"{number}/{protocol}" for _, protocol, number in clashing]
+    names = list(map(_port_text, clashing))
     text = f"do without the host port{'s' if len(names) > 1 else ''} {listed(names, most=9)}"
 
     def rewrite(pod: Pod) -> Pod:
@@ -184,12 +184,14 @@ def _without(clashing: Sequence[HostPort]) -> Relaxation:
     return Relaxation((len(names),), text, rewrite, {"ports": names})
 
 
+def _port_text(port: HostPort) -> str:
+    ip, protocol, number = port
+    return f"{number}/{protocol}" if ip == ANY_ADDRESS else f"{ip}:{number}/{protocol}"
+
+
 def _without_ports(container: Container, clashing: Sequence[HostPort]) -> Container:
-    wanted = {(protocol, number) for _, protocol, number in clashing}
     ports = tuple(
-        replace(port, host_port=0, host_ip="")
-        if (port.protocol or "TCP", port.host_port) in wanted
-        else port
+        replace(port, host_port=0, host_ip="") if host_port(port) in clashing else port
         for port in container.ports
     )
     return replace(container, ports=ports)

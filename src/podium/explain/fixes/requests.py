@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Final
 
 import numpy as np
@@ -12,14 +13,16 @@ from numpy.typing import NDArray
 from podium.api import quantity, resources
 from podium.api.objects import Container, Pod, ResourceRequirements
 from podium.explain.amounts import listed, show
-from podium.explain.case import Case
-from podium.explain.fixes.candidate import Candidate
+from podium.explain.case import Case, Verdicts
+from podium.explain.fixes.candidate import Candidate, sums
 from podium.explain.fixes.relaxations import may_fit_without
-from podium.explain.shortfalls.resources import nominated_ahead, requests_of
+from podium.explain.shortfalls.resources import nominated_ahead, provided_to, requests_of
 
 PLUGIN: Final = "NodeResourcesFit"
 KIND: Final = "request"
+_BOTH: Final = frozenset((PLUGIN, "DynamicResources"))
 _MOST_ROWS: Final = 40
+_MOST_WAYS: Final = 256
 
 Amounts = dict[str, int]
 
@@ -27,13 +30,39 @@ Amounts = dict[str, int]
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield requests that may fit, those that give up least first.
 
+    Devices and what nodes have free are counted apart: last come requests with less of both.
+    """
+    if case.verdicts is None:
+        return
+    of_devices = list(_of_devices(case))
+    with_both = (
+        {**fewer, **devices}
+        for fewer in (_of_nodes(case, case.verdicts, _BOTH) if of_devices else ())
+        for devices in of_devices
+    )
+    of_nodes = _of_nodes(case, case.verdicts, frozenset((PLUGIN,)))
+    ways = chain(of_nodes, of_devices, islice(with_both, _MOST_WAYS))
+    for fewer in {str(each): each for each in ways}.values():
+        yield candidate(case, fewer)
+
+
+def _of_devices(case: Case) -> Iterator[Amounts]:
+    """Yield smaller requests for resources that device classes provide."""
+    wanted, names = requests_of(case), provided_to(case)
+    limits = [wanted[name] for name in names]
+    ways = (way for total in range(1, sum(limits) + 1) for way in sums(limits, total))
+    for given_up in islice(ways, _MOST_WAYS):
+        pairs = zip(names, given_up, strict=True)
+        yield {name: wanted[name] - less for name, less in pairs if less}
+
+
+def _of_nodes(case: Case, verdicts: Verdicts, plugins: frozenset[str]) -> Iterator[Amounts]:
+    """Yield requests that nodes have room for which only these filters refuse.
+
     What pods of a lower priority have is room too, if the pod can preempt them. It cannot where it
     needs one of them, so that each node is tried with its free room as well.
     """
-    verdicts = case.verdicts
-    if verdicts is None:
-        return
-    rows = verdicts.rows[may_fit_without(case, verdicts, frozenset((PLUGIN,)))]
+    rows = verdicts.rows[may_fit_without(case, verdicts, plugins)]
     wanted = requests_of(case)
     if not len(rows) or not wanted:
         return
@@ -41,12 +70,10 @@ def candidates(case: Case) -> Iterator[Candidate]:
     rows = np.tile(rows, len(_rooms(case)))
     lost = sum(1 - amounts / wanted[name] for name, amounts in zip(wanted, kept, strict=True))
     order = np.argsort(np.asarray(lost), kind="stable")[:_MOST_ROWS]
-    seen = set()
     for position in order.tolist():
         fewer = _fewer(wanted, kept, position)
-        if fewer and str(fewer) not in seen and not _is_crowded(case, int(rows[position])):
-            seen.add(str(fewer))
-            yield candidate(case, fewer)
+        if fewer and not _is_crowded(case, int(rows[position])):
+            yield fewer
 
 
 def on(case: Case, row: int) -> Iterator[Candidate]:
@@ -88,6 +115,9 @@ def _rooms(case: Case) -> tuple[bool, ...]:
 def _kept(case: Case, name: str, wanted: int, rows: NDArray[np.intp]) -> NDArray[np.int64]:
     """Return how much of a request each node has room for, first with preemption if there is."""
     rooms = [_room(case, name, rows, preempts=preempts) for preempts in _rooms(case)]
+    if name in provided_to(case):
+        has_devices = case.cluster.rows_at(rows).allocatable(name) == 0
+        rooms = [np.where(has_devices, wanted, room) for room in rooms]
     return np.minimum(np.concatenate(rooms), wanted).clip(0)
 
 

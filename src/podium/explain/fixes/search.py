@@ -7,9 +7,10 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, Final
 
 from podium.api.objects import Pod
@@ -19,6 +20,7 @@ from podium.explain.case import Case
 from podium.explain.edits import applied
 from podium.explain.fixes import (
     blockers,
+    device_rules,
     devices,
     node_affinity,
     nodes,
@@ -57,12 +59,15 @@ FINDERS: Final[Sequence[tuple[str, Find]]] = (
     ("pod-affinity", pod_affinity.candidates),
     ("node-affinity", node_affinity.NODE_AFFINITY.candidates),
     ("device-count", devices.fewer),
+    ("device-toleration", device_rules.tolerating),
+    ("device-selector", device_rules.unselective),
     ("uncordon", nodes.uncordoned),
     ("node-label", nodes.labelled),
     ("node-feature", nodes.declaring),
     ("preemption-policy", priority.willing),
     ("priority", priority.candidates),
     ("pod-gone", pods.gone),
+    ("claim-gone", device_rules.idle_gone),
     ("new-node", nodes.added),
     ("larger-node", nodes.larger),
 )
@@ -72,7 +77,9 @@ POD_KINDS: Final = frozenset(
 )
 # What all pods of a group must have in common.
 GROUP_KINDS: Final = frozenset({"scheduler-name", "preemption-policy", "priority"})
-CLUSTER_KINDS: Final = frozenset({"priority", "pod-gone", "new-node", "larger-node", "node-label"})
+CLUSTER_KINDS: Final = frozenset(
+    {"priority", "pod-gone", "claim-gone", "new-node", "larger-node", "node-label"}
+)
 RELAXATIONS: Final = (
     relaxations.TOLERATION,
     relaxations.HOST_PORT,
@@ -80,8 +87,17 @@ RELAXATIONS: Final = (
     spreading.SPREAD_SOFT,
     node_affinity.NODE_AFFINITY,
 )
+# Changes of the cluster that a node may need first, by the filter that refuses it.
+_CLEARING: Final[Sequence[tuple[str, Find]]] = (
+    ("VolumeBinding", volumes.missing_volumes),
+    (devices.PLUGIN, devices.fewer),
+    (devices.PLUGIN, device_rules.tolerating),
+    (devices.PLUGIN, device_rules.unselective),
+)
 MOST_PARTS: Final = 4
 _MOST_STARTS: Final = 3
+_MOST_CLEARING: Final = 16
+_MOST_TRIED: Final = 64  # of first changes, in all combinations together
 _COMBINATION: Final = "combination"
 
 
@@ -171,19 +187,20 @@ def _rewritten(pod: Pod, parts: Sequence[Candidate]) -> Pod:
 
 def _fewest_parts(case: Case) -> list[Found]:
     """Return the combination with the fewest parts that helps; nothing if none is found."""
+    budget = iter(range(_MOST_TRIED))
     for most in range(2, MOST_PARTS + 1):
-        parts = _combined(case, most)
+        parts = _combined(case, most, budget)
         if parts is not None:
             found = _minimal(case, parts)
             return [] if found is None else [found]
     return []
 
 
-def _combined(case: Case, most: int) -> tuple[Candidate, ...] | None:
-    """Return at most so many changes that help together."""
-    for start in _starts(case):
+def _combined(case: Case, most: int, budget: Iterator[int]) -> tuple[Candidate, ...] | None:
+    """Return at most so many changes that help together; each first change uses up the budget."""
+    for start, _ in zip(_starts(case), budget, strict=False):
         with _with(case, (start,)) as inner:
-            rest = _rest(inner, most - 1)
+            rest = _rest(inner, most - 1, budget)
         if rest is not None:
             return start, *rest
     return None
@@ -197,14 +214,14 @@ def _with(case: Case, parts: Sequence[Candidate]) -> Iterator[Case]:
         yield case.rewritten(_rewritten(case.pod, parts), is_changed=bool(edits))
 
 
-def _rest(case: Case, most: int) -> tuple[Candidate, ...] | None:
+def _rest(case: Case, most: int, budget: Iterator[int]) -> tuple[Candidate, ...] | None:
     """Return what is still needed after a first change."""
     if _try(case, ()).places:
         return ()
     for found in _single(case):
         if found.attempt.places:
-            return found.parts
-    return _combined(case, most) if most > 1 else None
+            return tuple(map(priority.without_victims, found.parts))
+    return _combined(case, most, budget) if most > 1 else None
 
 
 def _starts(case: Case) -> Iterator[Candidate]:
@@ -213,11 +230,9 @@ def _starts(case: Case) -> Iterator[Candidate]:
         for _, find in UNBLOCKING:
             yield from find(case)
         return
-    verdicts = case.verdicts
-    positions = {int(row): position for position, row in enumerate(verdicts.rows.tolist())}
     masks = set()
     for row in relaxations.rows_by_nearness(case):
-        refusals = frozenset(verdicts.of(positions[row]))
+        refusals = frozenset(case.verdicts.on_row(row))
         if refusals in masks:
             continue
         masks.add(refusals)
@@ -236,6 +251,25 @@ def _partial(case: Case, refusals: frozenset[str], row: int) -> Iterator[Candida
         yield from requests.on(case, row)
     if "InterPodAffinity" in refusals:
         yield from pod_affinity.candidates(case)
+    for plugin, find in _CLEARING:
+        if plugin in refusals:
+            yield from islice(_clearing(case, find(case), plugin, row), 1)
+    if case.earlier or case.later:
+        return  # other pods may take what becomes free before the rest is done
+    for plugin in sorted(refusals):
+        leaving = chain(pods.on(case, plugin, row), device_rules.idle_gone(case))
+        yield from islice(_clearing(case, leaving, plugin, row), 1)
+
+
+def _clearing(
+    case: Case, candidates: Iterable[Candidate], plugin: str, row: int
+) -> Iterator[Candidate]:
+    """Yield changes of the cluster after which a filter no longer refuses a node."""
+    for candidate in islice(candidates, _MOST_CLEARING):
+        with _with(case, (candidate,)) as inner:
+            is_clear = inner.verdicts is not None and plugin not in inner.verdicts.on_row(row)
+        if is_clear:
+            yield candidate
 
 
 def _minimal(case: Case, parts: tuple[Candidate, ...]) -> Found | None:
@@ -269,7 +303,7 @@ def _smaller(case: Case, parts: tuple[Candidate, ...]) -> tuple[Candidate, ...] 
             found = next(_single(inner, part.kind), None)
         if found is not None and not found.attempt.places:
             return None
-        smallest = part if found is None else found.parts[0]
+        smallest = part if found is None else priority.without_victims(found.parts[0])
         parts = (*parts[:number], smallest, *parts[number + 1 :])
     return parts
 

@@ -24,19 +24,23 @@ from podium.api.storage import (
 from podium.api.volumes import HostPath, PersistentVolumeClaimSpec, VolumeResourceRequirements
 from podium.explain.amounts import listed
 from podium.explain.case import Case
-from podium.explain.edits import SetObject
+from podium.explain.edits import ReplaceObject, SetObject
 from podium.explain.fixes.candidate import Candidate, creation
 from podium.explain.shortfalls.volumes import claims_of
 from podium.plugins.volume.binding.pod_claims import is_bound
 from podium.plugins.volume.binding.provisioning import NO_PROVISIONER
 from podium.plugins.volume.claims import WAIT_FOR_FIRST_CONSUMER
 
+_MOST_CLASSES: Final = 16
 _MOST_CLAIMS: Final = 6  # with more claims, not every subset is tried
 _SIZE: Final = "1Gi"  # a suggested claim requests this much
 
 
 def missing_claims(case: Case) -> Iterator[Candidate]:
-    """Yield the claims that the pod names and that do not exist."""
+    """Yield the claims that the pod names and that do not exist, of each class in turn.
+
+    A class that makes volumes once the pod has a node comes first: it needs nothing else.
+    """
     store = case.cluster.objects(PersistentVolumeClaim)
     names = [
         named.name
@@ -47,15 +51,19 @@ def missing_claims(case: Case) -> Iterator[Candidate]:
     ]
     if not names:
         return
-    made = [_served(case, _new_claim(case, name)) for name in dict.fromkeys(names)]
-    text = f"create the claim{'s' if len(made) > 1 else ''} {listed(names, most=9)}"
-    yield Candidate(
-        "create-claim",
-        text,
-        edits=tuple(edit for each in made for edit in each.edits),
-        changes=tuple(change for each in made for change in each.changes),
-        details={"claims": names},
-    )
+    classes = [each for each in case.cluster.objects(StorageClass) if _provisions(each)]
+    classes.sort(key=lambda each: (not _waits(each), each.name))
+    for storage_class in [each.name for each in classes[:_MOST_CLASSES]] or [""]:
+        claims = [_new_claim(case, name, storage_class) for name in dict.fromkeys(names)]
+        made = [_served(case, claim) for claim in claims]
+        text = f"create the claim{'s' if len(made) > 1 else ''} {listed(names, most=9)}"
+        yield Candidate(
+            "create-claim",
+            f"{text} of class {storage_class}" if storage_class else text,
+            edits=tuple(edit for each in made for edit in each.edits),
+            changes=tuple(change for each in made for change in each.changes),
+            details={"claims": names, "storageClass": storage_class},
+        )
 
 
 def missing_volumes(case: Case) -> Iterator[Candidate]:
@@ -94,16 +102,13 @@ def _lacks_volume(case: Case, claim: PersistentVolumeClaim) -> bool:
 # --- objects to create ----------------------------------------------------------------------------
 
 
-def _new_claim(case: Case, name: str) -> PersistentVolumeClaim:
-    """Return a claim of the class that serves it most easily."""
-    classes = [each for each in case.cluster.objects(StorageClass) if _provisions(each)]
-    chosen = min(classes, key=lambda each: (not _waits(each), each.name), default=None)
+def _new_claim(case: Case, name: str, storage_class: str) -> PersistentVolumeClaim:
     return PersistentVolumeClaim(
         metadata=ObjectMeta(name=name, namespace=case.pod.namespace, uid=f"uid-{name}"),
         spec=PersistentVolumeClaimSpec(
             access_modes=("ReadWriteOnce",),
             resources=VolumeResourceRequirements(requests={"storage": _SIZE}),
-            storage_class_name="" if chosen is None else chosen.name,
+            storage_class_name=storage_class,
         ),
         status=PersistentVolumeClaimStatus(phase="Pending"),
     )
@@ -126,7 +131,7 @@ def _served(case: Case, claim: PersistentVolumeClaim) -> Candidate:
         return Candidate("", text, edits=(SetObject(claim),), changes=(written,))
     made = _with_volume(claim)
     changes = (written,) if wanted is not None else (written, *made.changes)
-    return Candidate("", text, edits=made.edits, changes=changes)
+    return Candidate("", text, edits=(SetObject(claim), *made.edits), changes=changes)
 
 
 def _with_volume(claim: PersistentVolumeClaim) -> Candidate:
@@ -157,5 +162,5 @@ def _with_volume(claim: PersistentVolumeClaim) -> Candidate:
     there = replace(volume, status=PersistentVolumeStatus(phase="Bound"))
     text = f"create the volume {name} for the claim {claim.name}"
     return Candidate(
-        "", text, edits=(SetObject(there), SetObject(bound)), changes=(creation(volume, text),)
+        "", text, edits=(SetObject(there), ReplaceObject(bound)), changes=(creation(volume, text),)
     )

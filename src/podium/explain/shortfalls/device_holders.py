@@ -55,11 +55,12 @@ def _allocated(case: Case, pod: Pod) -> set[_DeviceId]:
     return found
 
 
-def _matches(text: str, view: DeviceView, release: Release) -> bool:
+def matches_all(texts: Conditions, view: DeviceView, release: Release) -> bool:
+    """Return whether a device matches all selectors; one that fails does not match."""
     from podium.cel import compile_selector  # slow to load, and few clusters have devices
 
     try:
-        return compile_selector(text, release).matches(view)
+        return all(compile_selector(text, release).matches(view) for text in texts)
     except (InvalidExpression, EvaluationError):
         return False
 
@@ -75,8 +76,6 @@ def _suitable(
             for device in spec.devices:
                 one = _DeviceId(spec.driver, spec.pool.name, device.name)
                 view = KnownDevice(device, rules).view(spec.driver, rules)
-                if one in ids and any(
-                    all(_matches(text, view, rules.release) for text in texts) for texts in wanted
-                ):
+                if one in ids and any(matches_all(each, view, rules.release) for each in wanted):
                     found.add(one)
     return frozenset(found)

@@ -2,130 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-import numpy as np
+from msgspec.structs import replace
 
-from podium.api.devices import DeviceClass, DeviceSelector
-from podium.api.objects import DeviceRequest, ResourceClaim
+from podium.api.objects import ResourceClaim
 from podium.errors import PodiumError
-from podium.explain.amounts import MOST_HOLDERS, holder, listed, plural
+from podium.explain.amounts import MOST_HOLDERS, holder
 from podium.explain.case import Case
-from podium.explain.shortfalls.device_holders import Conditions, expressions, holders
+from podium.explain.shortfalls.device_holders import holders
+from podium.explain.shortfalls.device_wishes import Supply, Wish, supply_of, wishes_of
 from podium.explain.values import Shortfall
 from podium.framework.status import Status
 from podium.plugins.dynamic_resources.pod_claims import PodClaims, reach_of
 
 PLUGIN = "DynamicResources"
+_NOT_ALL = ", but cannot serve everything that the pod asks for at once"
 
 
 def unavailable(case: Case, status: Status, row: int) -> list[Shortfall]:
     if "cannot allocate" in status.message:
-        found = [_lacking(case, status, wish, row) for wish in _wishes(case)]
-        return [each for each in found if _is_short(each)] or found
+        pairs = [(wish, supply_of(case, wish, row)) for wish in wishes_of(case, row)]
+        short = [(wish, supply) for wish, supply in pairs if wish.is_short(supply)]
+        found = [_lacking(case, status, *each, row) for each in short or pairs]
+        return found if short else [replace(each, text=each.text + _NOT_ALL) for each in found]
     if "not available on the node" in status.message:
         return list(_elsewhere(case, status, row))
     return []
 
 
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    """What requests of the pod's claims ask for together: so many devices of these classes."""
-
-    claims: tuple[str, ...]
-    requests: tuple[str, ...]
-    classes: tuple[str, ...]
-    count: int
-    is_picky: bool  # selectors leave some devices of the class out
-    conditions: tuple[Conditions, ...]  # of each request and alternative
-
-    def and_also(self, other: _Wish) -> _Wish:
-        return _Wish(
-            tuple(dict.fromkeys((*self.claims, *other.claims))),
-            (*self.requests, *other.requests),
-            self.classes,
-            self.count + other.count,
-            self.is_picky or other.is_picky,
-            (*self.conditions, *other.conditions),
-        )
-
-
-def _wishes(case: Case) -> list[_Wish]:
-    """Return what the claims without an allocation ask for, by device class."""
-    claims = case.kept(PodClaims)
-    found: dict[tuple[str, ...], _Wish] = {}
-    for index in () if claims is None else claims.to_allocate:
-        assert claims is not None
-        claim = claims.claims[index]
-        for request in claim.spec.devices.requests:
-            wish = _wish(case, claim, request)
-            known = found.get(wish.classes)
-            found[wish.classes] = wish if known is None else known.and_also(wish)
-    return list(found.values())
-
-
-def _wish(case: Case, claim: ResourceClaim, request: DeviceRequest) -> _Wish:
-    exact = request.exactly
-    names = [exact.device_class_name] if exact is not None else []
-    names += [each.device_class_name for each in request.first_available]
-    count = exact.count or 1 if exact is not None else 1
-    is_picky = exact is not None and bool(exact.selectors)
-    classes = case.core.services.devices.classes
-    asked = [(each.device_class_name, each.selectors) for each in request.first_available]
-    if exact is not None:
-        asked.append((exact.device_class_name, exact.selectors))
-    conditions = tuple(
-        expressions((*_class_selectors(classes, name), *selectors)) for name, selectors in asked
-    )
-    return _Wish((claim.name,), (request.name,), tuple(names), count, is_picky, conditions)
-
-
-def _class_selectors(classes: Mapping[str, DeviceClass], name: str) -> Sequence[DeviceSelector]:
-    found = classes.get(name)
-    return () if found is None else found.spec.selectors
-
-
-def _lacking(case: Case, status: Status, wish: _Wish, row: int) -> Shortfall:
-    total, taken = _totals(case, wish.classes, row)
-    which = f"claim {wish.claims[0]} wants" if len(wish.claims) == 1 else "its claims together want"
-    devices = f"{plural(wish.count, 'device')} of class {listed(wish.classes)}"
-    picky = ", but too few match its selectors" if wish.is_picky and total else ""
-    text = f"{which} {devices}; the node has {_amount(total, taken)}{picky}"
+def _lacking(case: Case, status: Status, wish: Wish, supply: Supply, row: int) -> Shortfall:
     details = {
         "request": ", ".join(wish.requests), "claims": list(wish.claims),
-        "deviceClasses": list(wish.classes), "wanted": wish.count,
-        "devices": total, "taken": taken,
+        "deviceClasses": wish.classes, "wanted": wish.count, "devices": supply.total,
+        "unmatched": supply.unmatched, "taken": supply.taken, "tainted": supply.tainted,
     }  # fmt: skip
-    having = holders(case, row, wish.conditions)[:MOST_HOLDERS]
+    having = holders(case, row, [way.conditions for way in wish.ways])[:MOST_HOLDERS]
+    text = f"{wish.text}; the node has {supply.text}"
     shown = tuple(map(holder, having))
     return Shortfall("DevicesUnavailable", PLUGIN, status.message, text, details, shown)
-
-
-def _is_short(found: Shortfall) -> bool:
-    details = found.details
-    return bool(details["devices"] - details["taken"] < details["wanted"])
-
-
-def _amount(total: int, taken: int) -> str:
-    if not total:
-        return "none"
-    if not taken:
-        return str(total)
-    if total == taken:
-        return f"{total}, and {'it is' if total == 1 else 'all are'} taken"
-    return f"{total}, of which {taken} {'is' if taken == 1 else 'are'} taken"
-
-
-def _totals(case: Case, names: Iterable[str], row: int) -> tuple[int, int]:
-    devices = case.core.services.devices
-    total = taken = 0
-    for name in names:
-        device_class = devices.classes.get(name)
-        if device_class is not None:
-            found = devices.class_totals(device_class, np.array([row], np.intp))
-            total, taken = total + int(found[0][0]), taken + int(found[1][0])
-    return total, taken
 
 
 def _elsewhere(case: Case, status: Status, row: int) -> Iterator[Shortfall]:

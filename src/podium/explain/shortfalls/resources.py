@@ -17,6 +17,11 @@ def requests_of(case: Case) -> dict[str, int]:
     return {name: amount for name, amount in resources.spec_requests(case.pod)[0].items() if amount}
 
 
+def provided_to(case: Case) -> tuple[str, ...]:
+    """Return the resources that the pod requests and that device classes provide."""
+    return case.core.services.devices.extended_resources.requested_by(case.pod)
+
+
 def insufficient(case: Case, status: Status, row: int) -> list[Shortfall]:
     requests = requests_of(case)
     found = []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from podium.api import quantity
 from podium.api.claims import claim_key, class_name, named_claims
 from podium.api.disks import disks_of, storage_volumes
+from podium.api.nodes import HOSTNAME
 from podium.api.objects import PersistentVolume, PersistentVolumeClaim, StorageClass
 from podium.errors import PodiumError
 from podium.explain.amounts import MOST_HOLDERS, holder, listed
@@ -143,6 +144,30 @@ def outside_zone(case: Case, status: Status, row: int) -> list[Shortfall]:
                     Shortfall("VolumeZoneConflict", status.plugin, status.message, text, details)
                 )
     return found
+
+
+def labels_of_volumes(case: Case) -> dict[str, str]:
+    """Return labels of a node that could use the pod's volumes, as far as labels decide that.
+
+    They are none if no node is refused because of its place.
+    """
+    refused = frozenset() if case.verdicts is None else case.verdicts.refused.keys()
+    labels: dict[str, str] = {}
+    if not refused & {"VolumeBinding", "VolumeZone"}:
+        return labels
+    for claim in claims_of(case):
+        volume = case.cluster.objects(PersistentVolume).get(claim.spec.volume_name)
+        storage_class = case.cluster.objects(StorageClass).get(class_name(claim))
+        if volume is not None:
+            labels |= {each.key: min(each.values) for each in topologies_of(volume)}
+            for part in of_volume(volume).alternatives[:1]:
+                labels |= {each.key: each.values[0] for each in part if each.operator == "In"}
+        elif storage_class is not None:
+            for term in storage_class.allowed_topologies[:1]:
+                labels |= {
+                    each.key: each.values[0] for each in term.match_label_expressions if each.values
+                }
+    return {} if HOSTNAME in labels else labels
 
 
 # --- VolumeRestrictions ---------------------------------------------------------------------------
