@@ -1,6 +1,7 @@
 """What a running scheduler says about groups of pods, and where their members are."""
 
 from podium import config, framework
+from podium.api.pod_groups import COSCHEDULING_LABEL
 from podium.live import group_records
 from podium.live.introspection import Introspection
 from podium.testing.builders import pod
@@ -105,7 +106,7 @@ def test_a_basic_group_with_members_that_fit_and_one_that_does_not():
 
 
 def labelled(name, of="training"):
-    return pod(name, labels={group_records.LABEL: of})
+    return pod(name, labels={COSCHEDULING_LABEL: of})
 
 
 def test_groups_of_coscheduling_are_found_by_their_label():
