@@ -55,6 +55,24 @@ def test_client_certificates(tmp_path):
     with_reviewer(tmp_path, scenario, **files)
 
 
+def test_a_client_that_tls_refuses_is_logged_once(tmp_path, caplog):
+    """Clients only see that their connection ends, and choose how often that happens."""
+    (tmp_path / "clients.pem").write_bytes(Authority("clients").pem)
+    stranger = Authority("strangers").issue("stranger")
+
+    async def scenario(running, reviewer):
+        for _ in range(3):
+            assert not await is_known(running, client_context(tmp_path, stranger))
+        lines = [each.getMessage() for each in caplog.records]
+        [line] = [each for each in lines if not each.startswith("configmap")]
+        why = (
+            "no known authority vouches for its certificate: unable to get local issuer certificate"
+        )
+        assert line == f"TLS refused a client why='{why}' client='127.0.0.1'"
+
+    with_reviewer(tmp_path, scenario, client_authority=str(tmp_path / "clients.pem"))
+
+
 async def is_known(running, context):
     with contextlib.suppress(ClientError, ssl.SSLError):
         close = {"Connection": "close"}
