@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from aiohttp.test_utils import make_mocked_request
 
+from podium.serving import statuses
 from tests.support.secure_serving import bearer, with_reviewer
 from tests.support.serving import client_context
 
@@ -37,3 +39,9 @@ def test_odd_bytes(line, header, code, tmp_path, caplog):
         assert (await running.ask("/metrics", headers=bearer("good")))[0] == 200
 
     with_reviewer(tmp_path, scenario)
+
+
+def test_a_user_whose_name_is_not_text_is_refused():
+    """A proxy has sent it in a header."""
+    refusal = statuses.forbidden(make_mocked_request("GET", "/metrics"), "ann\udcff", "")
+    assert b'User \\"ann?\\" cannot get' in refusal.body
