@@ -112,7 +112,9 @@ def test_value(words, name, value):
         pytest.param("--kube-api-qps=x", "invalid float value", id="float"),
         pytest.param("--kube-api-burst=2147483648", "out of range", id="int32"),
         pytest.param("--bind-address=here", 'failed to parse IP: "here"', id="address"),
-        pytest.param("--tls-curve-preferences=a", "invalid", id="integers"),
+        pytest.param(
+            "--tls-curve-preferences=23,a", '"23,a" is not a list of integers', id="integers"
+        ),
         pytest.param("--log-json-info-buffer-size=1Kb", "--log-json-info-buffer-size", id="amount"),
         pytest.param("--vmodule=a", "expect comma-separated list of pattern=N", id="levels"),
         pytest.param("--vmodule=a=x", "expect comma-separated list of pattern=N", id="level"),

@@ -60,7 +60,7 @@ def failing(health):
             Answer(
                 200,
                 "[+]ping ok\nwarn: some health checks cannot be excluded: "
-                'no matches for "a", "x"\nreadyz check passed\n',
+                'no matches for "a","x"\nreadyz check passed\n',
             ),
             id="unknown-exclusions",
         ),

@@ -98,14 +98,45 @@ def test_closed_connections_do_not_count(monkeypatch):
         pytest.param(b"GET / HTTP/1.1\r\nA: 1\r\n B: 2\r\n\r\n", id="folded-header"),
     ],
 )
-def test_what_is_no_request_is_refused(sent):
+def test_what_is_no_request_is_refused(sent, caplog):
+    """In a few words, without a trace in the log and without names of libraries."""
+
     async def scenario(running):
         reader, writer = await asyncio.open_connection(running.host, running.port)
         writer.write(sent)
         answer = await asyncio.wait_for(reader.read(), 10)
         assert answer.startswith((b"HTTP/1.0 400 ", b"HTTP/1.1 400 "))
-        assert b"Traceback" not in answer
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert body.startswith(b"400 Bad Request")
+        assert len(body) < 100
+        assert b"nosniff" in head
+        assert b"Python" not in head
+        assert caplog.records == []
         writer.close()
         assert (await running.ask("/livez"))[0] == 200
 
     with_server(scenario)
+
+
+def test_a_header_that_is_too_long_is_named():
+    async def scenario(running):
+        status, text, _ = await running.ask("/livez", headers={"Authorization": "a" * 9000})
+        assert (status, text) == (
+            400,
+            "400 Bad Request: the path or a header is longer than 8 KiB\n",
+        )
+
+    with_server(scenario)
+
+
+def test_a_fault_of_ours_is_logged(caplog):
+    def broken():
+        raise RuntimeError("broken")
+
+    async def scenario(running):
+        status, text, headers = await running.ask("/debug/plugins")
+        assert (status, "broken" in text, "Server" in headers) == (500, False, False)
+        [record] = caplog.records
+        assert str(record.exc_info[1]) == "broken"
+
+    with_server(scenario, Running(plugins=broken))

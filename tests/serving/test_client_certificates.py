@@ -9,9 +9,14 @@ from aiohttp import ClientError
 
 from podium.errors import Forbidden, NotFound, PodiumError, Unreachable
 from podium.serving import delegation, secure_port
-from podium.serving.options import AuthenticationOptions, RequestHeaderOptions
+from podium.serving.options import (
+    AuthenticationOptions,
+    KeyPairFiles,
+    RequestHeaderOptions,
+    TlsOptions,
+)
 from tests.support.secure_serving import delegating, kubeconfig, options, with_reviewer
-from tests.support.serving import Authority, Running, client_context
+from tests.support.serving import Authority, Running, client_context, written
 
 
 def test_client_certificates(tmp_path):
@@ -55,6 +60,24 @@ def test_client_certificates(tmp_path):
     with_reviewer(tmp_path, scenario, **files)
 
 
+def test_a_client_that_tls_refuses_is_logged_once(tmp_path, caplog):
+    """Clients only see that their connection ends, and choose how often that happens."""
+    (tmp_path / "clients.pem").write_bytes(Authority("clients").pem)
+    stranger = Authority("strangers").issue("stranger")
+
+    async def scenario(running, reviewer):
+        for _ in range(3):
+            assert not await is_known(running, client_context(tmp_path, stranger))
+        lines = [each.getMessage() for each in caplog.records]
+        [line] = [each for each in lines if not each.startswith("configmap")]
+        why = (
+            "no known authority vouches for its certificate: unable to get local issuer certificate"
+        )
+        assert line == f"TLS refused a client why='{why}' client='127.0.0.1'"
+
+    with_reviewer(tmp_path, scenario, client_authority=str(tmp_path / "clients.pem"))
+
+
 async def is_known(running, context):
     with contextlib.suppress(ClientError, ssl.SSLError):
         close = {"Connection": "close"}
@@ -83,6 +106,31 @@ def test_authorities_are_looked_up_in_the_cluster_and_renewed(tmp_path, monkeypa
         assert await is_known(running, of_second)
 
     with_reviewer(tmp_path, scenario)
+
+
+def test_a_broken_certificate_does_not_keep_an_authority(tmp_path, monkeypatch, caplog):
+    """An authority that was stolen must not count any more, whatever else is wrong."""
+    monkeypatch.setattr(secure_port, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(secure_port, "LOOK_UP_SECONDS", 0.01)
+    first, second = Authority("first"), Authority("second")
+    of_first = client_context(tmp_path, first.issue("root", ("system:masters",)))
+    of_second = client_context(tmp_path, second.issue("root2", ("system:masters",)))
+    tls = TlsOptions(files=KeyPairFiles(*written(first.issue("serving", server=True), tmp_path)))
+
+    async def scenario(running, reviewer):
+        async def comes_to_know(authority, context):
+            reviewer.config_map = {"client-ca-file": authority.pem.decode()}
+            async with asyncio.timeout(30):
+                while not await is_known(running, context):
+                    await asyncio.sleep(0.01)
+
+        await comes_to_know(first, of_first)
+        (tmp_path / "tls.crt").write_bytes(b"junk")
+        await comes_to_know(second, of_second)
+        assert not await is_known(running, of_first)
+
+    with_reviewer(tmp_path, scenario, tls=tls)
+    assert caplog.text.count("what was loaded before stays in use") == 1
 
 
 def test_a_lookup_that_must_succeed(tmp_path):

@@ -10,7 +10,8 @@ from aiohttp.test_utils import make_mocked_request
 
 from podium.clock import FakeClock
 from podium.serving.authentication import Unauthenticated
-from podium.serving.guard import MOST_REPORTED, REPORT_SECONDS, Guard
+from podium.serving.guard import Guard
+from podium.serving.problem_log import MOST_REPORTED, REPORT_SECONDS
 from tests.support.secure_serving import MONITOR, bearer, options, with_reviewer
 from tests.support.serving import Running, with_server
 

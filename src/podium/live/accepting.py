@@ -12,7 +12,9 @@ from typing import Final
 from aiohttp import web
 
 from podium.clock import Clock, sleep
+from podium.live.connection import connect
 from podium.logs import get_logger
+from podium.serving.problem_log import ProblemLog
 
 log = get_logger(__name__)
 
@@ -39,6 +41,7 @@ class Acceptor:
         self._server = server
         self._tls = tls
         self._clock = clock
+        self._problems = ProblemLog(clock, log)
         # The oldest first; None during the handshake. Closed ones stay until there are too many.
         self._held: dict[asyncio.Task[None], weakref.ref[asyncio.Transport] | None] = {}
 
@@ -95,16 +98,20 @@ class Acceptor:
 
     async def _open(self, connection: socket.socket) -> None:
         is_secure = self._tls is not None
+        client = _address_of(connection)
         try:
             transport, _ = await asyncio.get_running_loop().connect_accepted_socket(
-                self._server,
+                lambda: connect(self._server),
                 connection,
                 ssl=self._tls,
                 ssl_handshake_timeout=HANDSHAKE_SECONDS if is_secure else None,
                 ssl_shutdown_timeout=SHUTDOWN_SECONDS if is_secure else None,
             )
-        except OSError as error:  # a broken handshake; ssl.SSLError is one
-            log.v(4, "connection not opened", why=str(error))
+        except ssl.SSLError as error:
+            self._problems.report("TLS refused a client", _why_refused(error), client=client)
+            return
+        except OSError as error:  # the client has gone, or takes too long
+            log.v(4, "connection not opened", why=str(error), client=client)
             return
         task = asyncio.current_task()
         if task in self._held:
@@ -114,3 +121,16 @@ class Acceptor:
 def _is_over(task: asyncio.Task[None], one: weakref.ref[asyncio.Transport] | None) -> bool:
     transport = one() if one is not None else None
     return task.done() and (transport is None or transport.is_closing())
+
+
+def _address_of(connection: socket.socket) -> str:
+    try:
+        return str(connection.getpeername()[0])
+    except OSError:  # it has gone already
+        return ""
+
+
+def _why_refused(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"no known authority vouches for its certificate: {error.verify_message}"
+    return (getattr(error, "reason", None) or str(error)).lower().replace("_", " ")

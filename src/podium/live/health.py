@@ -73,7 +73,7 @@ def all_of(
     lines = [_line(check.name, reasons) for check in checks]
     unknown = sorted(set(excluded) - {check.name for check in checks})
     if unknown:
-        names = ", ".join(f'"{name}"' for name in unknown)
+        names = ",".join(f'"{name}"' for name in unknown)
         lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
     if any(reasons.values()):
         return Answer(500, f"{''.join(lines)}{endpoint} check failed\n")

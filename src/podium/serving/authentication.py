@@ -123,8 +123,8 @@ class Authenticator:
 
 def bearer_token(request: web.Request) -> str:
     """Return the token of the ``Authorization`` header, or nothing."""
-    scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
-    return token.strip() if scheme.lower() == _BEARER else ""
+    scheme, token, *_ = [*request.headers.get("Authorization", "").strip().split(" "), ""]
+    return token if scheme.lower() == _BEARER else ""
 
 
 def peer_of(request: web.Request) -> Peer | None:

@@ -18,7 +18,8 @@ from podium.files import read_small
 from podium.serving.options import KeyPairFiles
 
 _PEM: Final = serialization.Encoding.PEM
-_PEM_HINT: Final = "it begins with -----BEGIN"
+_CERTIFICATE_HINT: Final = "it begins with -----BEGIN CERTIFICATE-----"
+_KEY_HINT: Final = "it begins with -----BEGIN and ends in PRIVATE KEY-----"
 _PAIR_HINT: Final = "give the key that the certificate was made with"
 _DOMAIN: Final = re.compile(
     r"(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
@@ -39,14 +40,14 @@ class KeyPair:
             leaf = x509.load_pem_x509_certificates(self.chain)[0]
         except ValueError:
             raise ServingError(
-                f"{self.source}: no readable PEM certificate in the file; {_PEM_HINT}"
+                f"{self.source}: no readable PEM certificate in the file; {_CERTIFICATE_HINT}"
             ) from None
         try:
             key = serialization.load_pem_private_key(self.key, None)
         except TypeError:
             raise ServingError(f"{self.source}: the key has a passphrase; remove it") from None
         except (ValueError, UnsupportedAlgorithm):
-            raise ServingError(f"{self.source}: no readable PEM private key; {_PEM_HINT}") from None
+            raise ServingError(f"{self.source}: no readable PEM private key; {_KEY_HINT}") from None
         if _public_bytes(key.public_key()) != _public_bytes(leaf.public_key()):
             raise ServingError(
                 f"{self.source}: private key does not match public key; {_PAIR_HINT}"

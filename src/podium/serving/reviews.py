@@ -6,6 +6,7 @@ a failure. Nobody is let in because of a failure.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
@@ -86,7 +87,8 @@ class Reviews:
     async def _ask(self, path: str, kind: str, spec: Json, answer: type[S]) -> S:
         group = path.split("/")[2]
         body = {"apiVersion": f"{group}/v1", "kind": kind, "metadata": {}, "spec": spec}
-        request = Request("POST", path, msgspec.json.encode(body))
+        # In ASCII: headers may hold bytes that are not text, which UTF-8 cannot express.
+        request = Request("POST", path, json.dumps(body).encode())
         try:
             async with Deadline(self._connection.clock, LIMIT_SECONDS):
                 return _decoded(kind, await self._send(request), answer)

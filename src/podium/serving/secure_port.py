@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from cryptography import x509
 
@@ -30,6 +30,9 @@ from podium.serving.trust import Authorities, Proxies, Trust
 
 log = get_logger(__name__)
 
+T = TypeVar("T")
+Pairs = tuple[KeyPair, tuple[tuple[KeyPair, tuple[str, ...]], ...]]
+
 LOOK_SECONDS: Final = 1.0  # how often the files are checked
 LOOK_UP_SECONDS: Final = 30.0  # how often the ConfigMap is read
 FIRST_LOOK_UP_SECONDS: Final = 5.0  # the start does not wait longer for an API server that hangs
@@ -40,7 +43,7 @@ class SecurePort:
 
     ``open`` once; ``run`` keeps certificates and authorities current, until it is
     cancelled. A file that cannot be used after a change is reported, and the content before it
-    stays in use.
+    stays in use. A broken certificate does not keep an authority from being replaced, or withdrawn.
     """
 
     def __init__(self, options: ServingOptions, clock: Clock) -> None:
@@ -116,20 +119,41 @@ class SecurePort:
 
     def _renew(self) -> None:
         """Build a new context if a file or the ConfigMap has changed."""
-        assert self._pair is not None
-        tls = self._options.tls
-        by_name = tuple((read_pair(each), each.names) for each in tls.by_name)
-        content = Content(self._pair(), by_name, self._trust())
-        if content == self._content:
-            self._reported.pop("files", None)
+        used = self._content
+        used_pairs, used_trust = ((used.pair, used.by_name), used.trust) if used else (None, None)
+        pair, by_name = self._usable(self._read_pairs, _check_pairs, used_pairs)
+        trust = self._usable(self._read_trust, Trust.check, used_trust)
+        content = Content(pair, by_name, trust)
+        if content == used:
             self._report_validity()
-            return
-        self.context.current = secure_context.build(content, tls)
-        self._report_loaded(content)
-        self._content = content
+        else:
+            self.context.current = secure_context.build(content, self._options.tls)
+            self._report_loaded(content)
+            self._content = content
         self._reported.pop("files", None)
 
-    def _trust(self) -> Trust:
+    def _usable(self, read: Callable[[], T], check: Callable[[T], None], used: T | None) -> T:
+        """Return what is read; if it cannot be used, report that and return what is in use."""
+        subject = read.__name__
+        try:
+            found = read()
+            if found != used:  # checking a key takes milliseconds
+                check(found)
+        except ServingError as error:
+            if used is None:
+                raise
+            self._report(subject, f"{error}; what was loaded before stays in use")
+            return used
+        self._reported.pop(subject, None)
+        return found
+
+    def _read_pairs(self) -> Pairs:
+        assert self._pair is not None
+        pair = self._pair()
+        by_name = tuple((read_pair(each), each.names) for each in self._options.tls.by_name)
+        return pair, by_name
+
+    def _read_trust(self) -> Trust:
         """Return the authorities: of files where flags name them, of the cluster otherwise."""
         options, found = self._options.authentication, self._found_in_cluster
         clients, proxies = found.clients, found.proxies
@@ -236,6 +260,12 @@ def _warn_about_lookup(options: AuthenticationOptions) -> None:
             f"{start} requestheader-client-ca-file in {where}, so request-header client "
             "certificate authentication won't work."
         )
+
+
+def _check_pairs(pairs: Pairs) -> None:
+    pair, by_name = pairs
+    for each in (pair, *(named for named, _ in by_name)):
+        each.leaf()
 
 
 def _reason(error: Exception) -> str:

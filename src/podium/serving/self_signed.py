@@ -60,8 +60,9 @@ def _write(pair: KeyPair, files: KeyPairFiles) -> None:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
     except OSError as error:
+        where = f"{error.filename}: {error.strerror}"
         raise ServingError(
-            f"--cert-dir: the self-signed certificate cannot be written: {error}"
+            f"--cert-dir: the self-signed certificate cannot be written: {where}"
         ) from error
 
 

@@ -74,5 +74,6 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Keep browsers from taking a refusal for HTML."""
+    """Keep browsers from taking a refusal for HTML; what is not text becomes a question mark."""
+    text = text.encode(errors="replace").decode()
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

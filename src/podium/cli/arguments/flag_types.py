@@ -79,7 +79,12 @@ def _list(text: str) -> list[str]:
 
 
 def _ints(text: str) -> list[int]:
-    return [_int32(part) for part in _list(text)]
+    try:
+        return [_int32(part) for part in _list(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a list of integers: write it as 1,2'
+        ) from None
 
 
 def _levels(text: str) -> list[tuple[str, int]]:
