@@ -142,6 +142,13 @@ def test_search_that_takes_too_long():
     assert statuses[0] == fwk.Status.error("node a: timed out trying to allocate devices")
 
 
+@pytest.mark.parametrize("limit", [pytest.param(0.0, id="zero"), pytest.param(None, id="gate-off")])
+def test_search_without_a_limit(limit):
+    trial = Trial(*two_nodes(), resource_claim("gpu"), filter_timeout=limit, binding_timeout=None)
+
+    assert trial.feasible(claiming("gpu")) == "ab"
+
+
 def test_invalid_pool():
     twice = resource_slice("bad", node="a", devices=["gpu-0", "gpu-0"])
     trial = Trial(node("a"), device_class("gpu"), twice, resource_claim("gpu"))
