@@ -1,7 +1,7 @@
 // What if: try a change on a copy of the cluster, and see the difference. Nothing is written.
 
 import { get, post } from "./api.js";
-import { empty, failure, h, nodeLink, podLink, put, section, table, working } from "./dom.js";
+import { empty, failure, h, nodeLink, podLink, put, section, sentence, table, working } from "./dom.js";
 import { amount, count, percentOf, plural } from "./format.js";
 import { live } from "./live.js";
 
@@ -67,7 +67,7 @@ const MAKERS = {
     const cpu = field("CPU each", { value: "500m", placeholder: "500m" });
     const memory = field("Memory each", { value: "256Mi", placeholder: "256Mi" });
     const priority = field("Priority", { type: "number", value: "0" });
-    const selector = field("Node label", { placeholder: "topology.kubernetes.io/zone=a" });
+    const selector = field("Node label", { placeholder: "disk=ssd" });
     return {
       fields: [name, namespace, replicas, cpu, memory, priority, selector].map((each) => each.node),
       request() {
@@ -163,7 +163,7 @@ function report(found) {
   ].filter(([key]) => found[key].length).map(([key, text]) => text(found[key].length));
   return [
     h("p", { class: "sentence" }, h("span", { class: found.fits ? "tag good" : "tag bad" }, found.fits ? "fits" : "does not fit"), " ", parts.length ? `${parts.join(", ")}.` : "Nothing changes."),
-    found.notes.map((note) => h("p", { class: "hint" }, note)),
+    found.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
     section("Before and after", figures(found.before, found.after)),
     pods("Get a node", found.placed, (each) => [podLink(each.pod), nodeLink(each.node)]),
     pods("Move", found.moves, (each) => [podLink(each.pod), [nodeLink(each.source), " → ", nodeLink(each.target)]]),
@@ -185,7 +185,7 @@ function comparison(found, chosen) {
     h("p", { class: "sentence" }, h("span", { class: found.fits ? "tag good" : "tag bad" }, found.fits ? "fits" : "worse"), " ",
       differences.length ? `${plural(differences.length, "pod goes", "pods go")} elsewhere with this ${what}` : "Every pod goes to the same node",
       placed ? `, and ${plural(Math.abs(placed), `${placed > 0 ? "more" : "fewer"} pod gets`, `${placed > 0 ? "more" : "fewer"} pods get`)} a node.` : "."),
-    found.notes.map((note) => h("p", { class: "hint" }, note)),
+    found.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
     section(`All pods scheduled anew: as configured now, and with this ${what}`, figures(first.figures, second.figures, ["Now", "Tried"])),
     pods("Go elsewhere", differences, (each) => [podLink(each.pod), [each.first ? nodeLink(each.first) : "no node", " → ", each.second ? nodeLink(each.second) : "no node"]]),
     pods(`Get no node with this ${what}`, lost, (each) => [podLink(each.pod), each.reason]),
