@@ -31,6 +31,9 @@ QUOTA = (
                      "cpu. preemption: 0/5 nodes are available: 5 Preemption is not helpful.",
                      FIT | {"TaintToleration"}, ["InsufficientResource", "UntoleratedTaint"],
                      id="what-preemption-says-does-not-count"),
+        pytest.param("0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 cannot "
+                     "allocate all claims.", frozenset({"DynamicResources", "TaintToleration"}),
+                     ["DevicesUnavailable", "UntoleratedTaint"], id="each-of-its-own-plugin"),
         pytest.param(QUOTA.format("q0"), frozenset({"CapacityScheduling"}), ["Refused"],
                      id="quota"),
         pytest.param("no nodes available to schedule pods", frozenset(), ["NoNodes"],

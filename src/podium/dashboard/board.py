@@ -168,9 +168,10 @@ def meanings_of(message: str, plugins: frozenset[str]) -> tuple[Meaning, ...]:
 
 
 def _meaning(reason: str, plugins: frozenset[str]) -> Meaning:
-    for plugin in sorted(plugins):
-        found = meaning_of(plugin, reason)
-        if found.code not in (REFUSED, NO_NODES):
-            return found._replace(plugin=plugin, pattern="")
+    found = [(meaning_of(plugin, reason), plugin) for plugin in sorted(plugins)]
+    known = [each for each in found if each[0].code not in (REFUSED, NO_NODES)]
+    # A meaning without a pattern covers every message, also those of other plugins.
+    for meaning, plugin in sorted(known, key=lambda each: not each[0].pattern):
+        return meaning._replace(plugin=plugin, pattern="")
     plugin = next(iter(sorted(plugins)), "")
     return Meaning(plugin, "", REFUSED, f"is refused by {plugin or 'a plugin'}: {reason}"[:300])
