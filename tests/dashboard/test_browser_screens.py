@@ -43,6 +43,22 @@ def test_the_overview_counts_the_reasons_that_it_does_not_list(visit, shown):
     page.get_by_text("further reason").wait_for(state="hidden")
 
 
+def test_a_cluster_without_nodes_and_pods(visit, shown):
+    shown.map = {**shown.map, "names": [], "zones": [], "pods": [], "flags": [], "columns": {}}
+    shown.answers["pending"] = {"total": 0, "groups": []}
+    nothing = {"nodes": 0, "pods": 0, "pending": 0, "reasons": [], "decisions": []}
+    shown.overview = {**shown.overview, **nothing}
+    shown.say("whole", {"overview": shown.overview, "map": shown.map})
+    page = visit.page
+    page.get_by_text("No pod waits.").wait_for()
+    page.get_by_text("Nothing has been decided yet.").wait_for()
+    visit.go("/map")
+    page.get_by_text("This cluster has no nodes.").wait_for()
+    page.locator("canvas").wait_for(state="hidden")
+    visit.go("/pending")
+    page.get_by_text("Every pod has its node, or there are no pods.").wait_for()
+
+
 def pending(code, about, **changes):
     return {
         "code": code, "plugin": "P", "text": "has a claim that does not exist", "about": about,
