@@ -134,3 +134,21 @@ def test_a_node_that_a_fix_adds_is_not_a_link(visit, shown):
     page.get_by_text("help of a-new-1, then it goes to a-new-1.").wait_for()
     page.get_by_text("left to another scheduler").wait_for()
     assert page.get_by_role("link", name="a-new-1").count() == 0
+
+
+def test_a_node_of_a_trial_alone_is_not_a_link(visit, shown):
+    figures = {"nodes": 2, "pods": 1, "pending": 0, "resources": []}
+    placed = [
+        {"pod": "default/p", "node": "a-new-1"},
+        {"pod": "default/q", "node": shown.map["names"][0]},
+    ]
+    lists = {each: [] for each in ("moves", "victims", "unplaced", "blocked", "gone", "waiting")}
+    shown.answers["what-if"] = {
+        "kind": "Report", "fits": True, "notes": [], "before": figures, "after": figures,
+        "placed": placed, **lists,
+    }  # fmt: skip
+    page = visit.go("/what-if")
+    page.get_by_role("button", name="Try it").click()
+    page.get_by_role("cell", name="a-new-1").wait_for()
+    page.get_by_role("link", name=shown.map["names"][0], exact=True).wait_for()
+    assert page.get_by_role("link", name="a-new-1").count() == 0

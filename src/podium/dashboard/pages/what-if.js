@@ -156,6 +156,11 @@ function listed(text) {
 
 // --- what came of it -------------------------------------------------------------------------------
 
+/** A link to a node; only the name of one that exists in the trial alone. */
+function knownNode(node) {
+  return live.map?.names.includes(node) ? nodeLink(node) : h("span", { class: "name", dir: "auto" }, node);
+}
+
 function report(found) {
   const parts = [
     ["placed", (n) => `${plural(n, "pod gets a node", "pods get a node")}`], ["moves", (n) => `${plural(n, "pod moves", "pods move")}`], ["victims", (n) => `${plural(n, "pod is evicted", "pods are evicted")}`],
@@ -165,12 +170,12 @@ function report(found) {
     h("p", { class: "sentence" }, h("span", { class: found.fits ? "tag good" : "tag bad" }, found.fits ? "fits" : "does not fit"), " ", parts.length ? `${parts.join(", ")}.` : "Nothing changes."),
     found.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
     section("Before and after", figures(found.before, found.after)),
-    pods("Get a node", found.placed, (each) => [podLink(each.pod), nodeLink(each.node)]),
-    pods("Move", found.moves, (each) => [podLink(each.pod), [nodeLink(each.source), " → ", nodeLink(each.target)]]),
+    pods("Get a node", found.placed, (each) => [podLink(each.pod), knownNode(each.node)]),
+    pods("Move", found.moves, (each) => [podLink(each.pod), [knownNode(each.source), " → ", knownNode(each.target)]]),
     pods("Get no node", found.unplaced, (each) => [podLink(each.pod), each.reason]),
-    pods("Evicted", found.victims, (each) => [podLink(each.pod), ["from ", nodeLink(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
-    pods("Blocked", found.blocked, (each) => [podLink(each.pod), [nodeLink(each.node), `, by ${each.budgets.join(", ")}`]]),
-    pods("Lost", found.gone, (each) => [podLink(each.pod), ["was on ", nodeLink(each.node)]]),
+    pods("Evicted", found.victims, (each) => [podLink(each.pod), ["from ", knownNode(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
+    pods("Blocked", found.blocked, (each) => [podLink(each.pod), [knownNode(each.node), `, by ${each.budgets.join(", ")}`]]),
+    pods("Lost", found.gone, (each) => [podLink(each.pod), ["was on ", knownNode(each.node)]]),
     pods("Still pending, as before", found.waiting, (each) => [podLink(each.pod), each.reason]),
   ];
 }
@@ -187,9 +192,9 @@ function comparison(found, chosen) {
       placed ? `, and ${plural(Math.abs(placed), `${placed > 0 ? "more" : "fewer"} pod gets`, `${placed > 0 ? "more" : "fewer"} pods get`)} a node.` : "."),
     found.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
     section(`All pods scheduled anew: as configured now, and with this ${what}`, figures(first.figures, second.figures, ["Now", "Tried"])),
-    pods("Go elsewhere", differences, (each) => [podLink(each.pod), [each.first ? nodeLink(each.first) : "no node", " → ", each.second ? nodeLink(each.second) : "no node"]]),
+    pods("Go elsewhere", differences, (each) => [podLink(each.pod), [each.first ? knownNode(each.first) : "no node", " → ", each.second ? knownNode(each.second) : "no node"]]),
     pods(`Get no node with this ${what}`, lost, (each) => [podLink(each.pod), each.reason]),
-    pods(`Evicted with this ${what}`, second.victims, (each) => [podLink(each.pod), ["from ", nodeLink(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
+    pods(`Evicted with this ${what}`, second.victims, (each) => [podLink(each.pod), ["from ", knownNode(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
   ];
 }
 
