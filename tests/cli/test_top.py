@@ -79,7 +79,28 @@ def test_it_shows_queue_rate_reasons_and_the_fullest_nodes_first():
     ]
     nodes = lines[lines.index("Fullest nodes") + 1 :][:2]
     assert [each.split()[0] for each in nodes] == ["b", "a"]
-    assert "memory  95%" in nodes[0]
+    assert "memory    95%" in nodes[0]
+    assert nodes[0].index("3 pods") == nodes[1].index("3 pods")
+
+
+def test_a_queue_that_does_not_fit_leaves_out_its_empty_lanes():
+    shown = screen(look(CPU))
+    assert "active 0  backoff 2  unschedulable 2  gated 0" in text(shown, 80)
+    assert text(shown, 60).splitlines()[2] == "queue  backoff 2  unschedulable 2"
+
+
+@pytest.mark.parametrize(
+    ("measure", "shown_as"),
+    [
+        pytest.param("devices of gpu.example.com", "gpu.exa…  40%", id="devices"),
+        pytest.param("example.com/nic", "nic       40%", id="extended-resource"),
+    ],
+)
+def test_a_measure_is_shown_without_the_domain_of_its_resource(measure, shown_as):
+    nodes = node_map(a=(100, 100))
+    nodes = msgspec.structs.replace(nodes, columns={**nodes.columns, measure: [400]})
+
+    assert shown_as in text(screen(look(nodes=nodes)))
 
 
 def test_enter_opens_a_reason_and_explains_a_pod():

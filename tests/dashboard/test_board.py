@@ -31,6 +31,9 @@ QUOTA = (
                      "cpu. preemption: 0/5 nodes are available: 5 Preemption is not helpful.",
                      FIT | {"TaintToleration"}, ["InsufficientResource", "UntoleratedTaint"],
                      id="what-preemption-says-does-not-count"),
+        pytest.param("0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 cannot "
+                     "allocate all claims.", frozenset({"DynamicResources", "TaintToleration"}),
+                     ["DevicesUnavailable", "UntoleratedTaint"], id="each-of-its-own-plugin"),
         pytest.param(QUOTA.format("q0"), frozenset({"CapacityScheduling"}), ["Refused"],
                      id="quota"),
         pytest.param("no nodes available to schedule pods", frozenset(), ["NoNodes"],
@@ -105,6 +108,53 @@ def test_a_member_of_a_group_waits_for_what_its_group_waits_for(place, code):
     found = board([waiting("member", plugins=(), place=place)])
 
     assert [(each.code, each.pods[0].queue) for each in found.groups] == [(code, place.queue)]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "code", "text"),
+    [
+        pytest.param("DefaultPreemption", "WaitingForVictims", "make room for it", id="victims"),
+        pytest.param(
+            "DynamicResources", "Refused", "is held back by DynamicResources", id="claims"
+        ),
+        pytest.param("Quota", "Refused", "is held back by Quota and not tried", id="from-outside"),
+    ],
+)
+def test_a_gate_says_nothing_about_nodes(plugin, code, text):
+    (group,) = board([waiting("held", plugins=(plugin,), gate=plugin)]).groups
+
+    assert (group.code, group.plugin, group.about) == (code, plugin, "pod")
+    assert text in group.text
+
+
+def test_a_member_that_was_not_tried_waits_for_what_its_group_failed_for():
+    message = "minCount (3) cannot be satisfied: 0 scheduled, 2 remaining"
+    group = {"podGroupName": "training"}
+    found = board([waiting("member", message, plugins=(), scheduling_group=group)])
+
+    assert [each.code for each in found.groups] == ["PodGroupUnschedulable"]
+
+
+@pytest.mark.parametrize(
+    ("message", "about"),
+    [
+        pytest.param("0/3 nodes are available: 3 Insufficient cpu.", "node", id="nodes"),
+        pytest.param("0/3 nodes are available: 3 node(s) unavailable due to one or more pvc(s) "
+                     "bound to non-existent pv(s).", "pod", id="its-claims-on-all-nodes"),
+        pytest.param("", "pod", id="not-tried"),
+    ],
+)  # fmt: skip
+def test_a_group_says_what_its_text_is_about(message, about):
+    plugins = {"NodeResourcesFit", "VolumeBinding"} if message else ()
+    (group,) = board([waiting("a", message, plugins)]).groups
+
+    assert group.about == about
+
+
+def test_a_reason_of_no_known_plugin_names_none():
+    (meaning,) = meanings_of("something else", frozenset())
+
+    assert (meaning.plugin, meaning.text) == ("", "is refused by a plugin: something else")
 
 
 def test_pods_with_further_reasons_are_a_group_of_their_own():

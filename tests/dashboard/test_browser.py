@@ -143,7 +143,8 @@ def test_a_click_on_a_tile_opens_the_node(visit):
     page = visit().go("/map")
     is_live(page)
     page.get_by_label("Group by").select_option("none")
-    page.locator("canvas").click(position={"x": 20, "y": 20})
+    page.locator(".canvas-box[data-frame]").wait_for()  # drawn; perhaps still with a head above
+    page.locator("canvas").click(position={"x": 20, "y": 50})
     page.get_by_role("complementary").get_by_role("heading", name="node-00").wait_for()
     assert "node=node-00" in page.url
 

@@ -138,6 +138,20 @@ def test_a_scheduler_that_answers_late_gets_one_new_stream(sleeper, shown):
     assert len(shown.streams) == 1
 
 
+def test_a_page_that_gets_no_answer_asks_again_after_ten_seconds(sleeper, shown):
+    page = sleeper.page
+    shown.streams.clear()
+    with shown.hold("overview") as asked:
+        page.clock.fast_forward(AN_HOUR)
+        assert asked()
+        with page.expect_event("requestfailed"):
+            page.clock.fast_forward(10_000)
+        page.clock.fast_forward(3_000)
+        assert asked()
+    is_calm(page)
+    assert len(shown.streams) == 1
+
+
 def pending_group(count):
     pods = [
         {"pod": f"default/p{n}", "queue": "unschedulable", "since": "2026-01-02T03:04:05Z",

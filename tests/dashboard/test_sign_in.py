@@ -10,7 +10,9 @@ from podium.dashboard.links import Tokens, new_token
 from podium.dashboard.sign_in import MOST_SESSIONS, SIGN_IN, SignIn
 from podium.serving.authentication import bearer_token
 
-PAGE = b"please sign in"
+PAGE = b"please sign in <!-- refused -->"
+WHY = b"This token was not accepted, or its user may not get /dashboard/*."
+REFUSED = b'please sign in <p class="refused" role="alert">%b</p>' % WHY
 KEY = "key"
 
 
@@ -79,7 +81,7 @@ def test_a_token_begins_a_session_that_is_judged_at_each_request():
 def test_a_token_that_is_not_accepted_begins_nothing():
     async def scene(port, browser):
         for token in ("bad", "", "line\nbreak", "é", "x" * 5000):
-            assert await sign_in(browser, token) == (401, PAGE), token
+            assert await sign_in(browser, token) == (401, REFUSED), token
         assert await ask(browser, "/dashboard/") == (401, PAGE)
         assert not browser.cookie_jar
 

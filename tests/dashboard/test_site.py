@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from podium.dashboard.site import pages
-from tests.support.dashboard import dashboard, pending
+from tests.support.dashboard import PATIENCE_SECONDS, dashboard, pending
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -65,8 +65,16 @@ async def test_a_link_signs_in_once(shown):
             assert await answer.read() == pages()["index.html"]
         async with browser.get(f"{shown.address}/dashboard/api/overview") as answer:
             assert (await answer.json())["nodes"] == 3
-    async with aiohttp.ClientSession() as other, other.get(link) as answer:
-        assert answer.status == 401
+        async with browser.get(link, allow_redirects=False) as answer:  # as from its history
+            assert (answer.status, answer.headers["Location"]) == (303, "/dashboard/")
+    async with aiohttp.ClientSession() as other:
+        async with other.get(link) as answer:
+            assert answer.status == 401
+            assert "This link was already used" in await answer.text()
+        form = {"token": "secret"}
+        async with other.post(f"{shown.address}/dashboard/sign-in", data=form) as answer:
+            assert answer.status == 401
+            assert "only links are accepted" in await answer.text()
 
 
 @scene
@@ -189,7 +197,7 @@ async def test_the_stream_is_live(shown):
         assert (await _event(answer))[0] == "whole"
         await shown.create(pending("small", "1"))
         while True:
-            name, said = await asyncio.wait_for(_event(answer), 10)
+            name, said = await asyncio.wait_for(_event(answer), PATIENCE_SECONDS)
             assert name == "update"
             if said["overview"]["pods"]:
                 break

@@ -75,6 +75,17 @@ def test_every_code_about_nodes_or_pods_has_words():
     assert all(meaning.text for meaning in MEANINGS)
 
 
+def test_words_about_a_pod_do_not_speak_of_another_one():
+    """Words about a node name the pod: "has a taint that the pod does not tolerate"."""
+    about_pods = [meaning for meaning in MEANINGS if meaning.is_about_pod]
+
+    assert [each for each in about_pods if re.search(r"\bthe pod\b", each.text)] == []
+    subjects = r"^(waits|finds|belongs|preempts|may not|would get|has a (resource )?claim)\b"
+    assert [
+        each for each in MEANINGS if re.search(subjects, each.text) and not each.is_about_pod
+    ] == []
+
+
 def test_families_cover_the_default_filters():
     codes = {code for number in range(len(FAMILIES)) for code in scenario(number).codes}
     plugins = {meaning.plugin for meaning in MEANINGS if meaning.code in codes}

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 60_000  # milliseconds: a browser that starts on a busy machine is slow
 AXE = ROOT / "build" / "axe.min.js"
 
 
@@ -51,6 +52,7 @@ class Visit:
 
     def __init__(self, browser, link, **options):
         self.context = browser.new_context(timezone_id="UTC", bypass_csp=False, **options)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.base = link.partition("?")[0]
         self.errors = []

@@ -39,6 +39,10 @@ class ScriptedDashboard:
             def do_GET(self):
                 shown._answer(self)
 
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                shown._answer(self)
+
             def log_message(self, *_):
                 pass
 

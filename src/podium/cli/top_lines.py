@@ -146,15 +146,20 @@ def _node(node: NodeLine, widths: tuple[int, int], width: int) -> Text:
     if width >= 50:
         line.append(bar(node.share), WARNING if node.share >= _FULL else "")
         line.append(" ")
-    line.append(f"{fitted(node.fullest, 6)} {percent(node.share)}")
+    line.append(f"{_measure(node.fullest)} {percent(node.share)}")
     others = [name for name in ("cpu", "memory") if name in node.shares and name != node.fullest]
     for name in others[:1] if width >= 60 else ():
-        line.append(f"  {name} {percent(node.shares[name])}", "note")
+        line.append(f"  {fitted(name, 6)} {percent(node.shares[name])}", "note")
     line.append(f"  {node.pods:>4} {'pod ' if node.pods == 1 else 'pods'}")
     if node.marks:
         line.append(f"  {node.marks}", BAD)
     line.truncate(width, overflow="ellipsis")
     return line
+
+
+def _measure(name: str) -> str:
+    """Return the name of a measure in a few cells: without the domain of a resource."""
+    return fitted(name.removeprefix("devices of ").rpartition("/")[2], 8)
 
 
 def percent(thousandths: int) -> str:

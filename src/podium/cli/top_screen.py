@@ -255,12 +255,18 @@ class Screen:
 
 
 def _queue(look: Look, width: int) -> Text:
-    line = Text("queue  ")
-    for name, count in lanes(look.overview):
-        if count or width >= _LESS:
-            line.append(f"{name} ", "note")
-            line.append(f"{count:,}  ", HEADING if count else "")
-    return line
+    """Return the lanes of the queue; without the empty ones if there is no room for all."""
+    parts = lanes(look.overview)
+    line = _lanes(parts)
+    return line if line.cell_len <= width else _lanes([each for each in parts if each[1]])
+
+
+def _lanes(parts: Sequence[tuple[str, int]]) -> Text:
+    line = Text("queue")
+    for name, count in parts:
+        line.append(f"  {name} ", "note")
+        line.append(f"{count:,}", HEADING if count else "")
+    return line if parts else line.append("  empty", "note")
 
 
 def _step(pressed: str, height: int) -> int:

@@ -18,10 +18,14 @@ from podium.queue.group_inspection import INCOMPLETE
 from podium.queue.inspection import Place
 
 MOST_SHOWN: Final = 50  # pods of each group
+# What plugins say at PreEnqueue; the queue does not keep their messages.
 _WHEN_GATED: Final = {
-    "GangScheduling": "to appear in scheduling queue",
     "Coscheduling": "its group failed recently",
+    "DefaultPreemption": "waiting for the preemption",
+    "GangScheduling": "to appear in scheduling queue",
+    "SchedulingGates": "waiting for scheduling gates",
 }
+_OF_GROUPS: Final = frozenset({"GangScheduling"})
 WITHOUT_GROUP: Final = meaning_of("GangScheduling", 'pod group "')
 UNTRIED: Final = Meaning("", "", "NotTriedYet", "has not been tried yet")
 _REASON: Final = re.compile(r"(?:^|, )(\d+) (.+?)(?=, \d+ |\. |\.$|$)")
@@ -89,6 +93,7 @@ def _shown(group: _Group) -> PendingGroup:
         code=group.meaning.code,
         plugin=group.meaning.plugin,
         text=group.meaning.text,
+        about="pod" if group.meaning is UNTRIED or group.meaning.is_about_pod else "node",
         count=len(group.pods),
         oldest=micro_time_text(min(map(_since, group.pods))),
         message=messages[0][0] if messages else "",
@@ -132,13 +137,17 @@ def _meanings(waiting: Waiting) -> tuple[Meaning, ...]:
     message = message_of(queued.pod)
     if not queued.rejectors and not message:
         return (UNTRIED,)
-    return meanings_of(message, queued.rejectors)
+    # A member of a group that failed before this one was tried has the message of its group.
+    is_untried_member = queued.pod.group_key and not queued.rejectors
+    return meanings_of(message, _OF_GROUPS if is_untried_member else queued.rejectors)
 
 
 @lru_cache(64)
 def _gated(plugin: str) -> Meaning:
-    """Return what it means that a plugin refuses a pod at PreEnqueue; its message is not kept."""
-    return meaning_of(plugin, _WHEN_GATED.get(plugin, "waiting for scheduling gates"))
+    """Return what it means that a plugin refuses a pod at PreEnqueue."""
+    if plugin in _WHEN_GATED:
+        return meaning_of(plugin, _WHEN_GATED[plugin])
+    return Meaning(plugin, "", REFUSED, f"is held back by {plugin} and not tried")
 
 
 @lru_cache(4096)
@@ -159,9 +168,10 @@ def meanings_of(message: str, plugins: frozenset[str]) -> tuple[Meaning, ...]:
 
 
 def _meaning(reason: str, plugins: frozenset[str]) -> Meaning:
-    for plugin in sorted(plugins):
-        found = meaning_of(plugin, reason)
-        if found.code not in (REFUSED, NO_NODES):
-            return found._replace(plugin=plugin, pattern="")
-    plugin = next(iter(sorted(plugins)), "a plugin")
-    return Meaning(plugin, "", REFUSED, f"is refused by {plugin}: {reason}"[:300])
+    found = [(meaning_of(plugin, reason), plugin) for plugin in sorted(plugins)]
+    known = [each for each in found if each[0].code not in (REFUSED, NO_NODES)]
+    # A meaning without a pattern covers every message, also those of other plugins.
+    for meaning, plugin in sorted(known, key=lambda each: not each[0].pattern):
+        return meaning._replace(plugin=plugin, pattern="")
+    plugin = next(iter(sorted(plugins)), "")
+    return Meaning(plugin, "", REFUSED, f"is refused by {plugin or 'a plugin'}: {reason}"[:300])

@@ -25,6 +25,11 @@ MOST_SESSIONS: Final = 100
 SESSION_SECONDS: Final = 7 * 24 * 3600
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _OWN_REQUESTS: Final = ("same-origin", "none")
+# Where the sign-in page says why signing in has failed, and what it says.
+_REFUSED_HERE: Final = b"<!-- refused -->"
+_LINK_REFUSED: Final = "This link was already used, is older than a day, or is of another cluster."
+_TOKEN_REFUSED: Final = "This token was not accepted, or its user may not get /dashboard/*."
+_NO_TOKENS: Final = "On this port only links are accepted, no tokens."
 # Nothing from elsewhere, nothing inline, no frames; scripts cannot turn text into markup.
 _ALWAYS: Final = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
@@ -80,12 +85,14 @@ class SignIn:
             return self._refuse(403, "open this page as 127.0.0.1 or localhost")
         token = request.query.get("token", "")
         if token and request.path == ROOT and request.method == "GET":
-            if not self._tokens.redeem(token):
-                return self._ask()
-            return self._begin(request, "")
+            if self._tokens.redeem(token):
+                return self._begin(request, "")
+            if self._session(request) is None:
+                return self._ask(_LINK_REFUSED)
+            return _to_dashboard()  # the same browser opens its link again
         if self._session(request) is not None or self._tokens.is_key(bearer_token(request)):
             return await handler(request)
-        return self._ask()
+        return self._ask(_NO_TOKENS if request.path == SIGN_IN else "")
 
     # --- the secure port -------------------------------------------------------------------------
 
@@ -106,9 +113,9 @@ class SignIn:
         form = await request.post()
         token = str(form.get("token", "")).strip()
         if not (token and token.isascii() and token.isprintable()):
-            return self._ask()
+            return self._ask(_TOKEN_REFUSED)
         answer = await guard(_with_token(unread, token, "GET"), _allowed)
-        return self._begin(request, token) if answer.status == 204 else self._ask()
+        return self._begin(request, token) if answer.status == 204 else self._ask(_TOKEN_REFUSED)
 
     # --- sessions --------------------------------------------------------------------------------
 
@@ -121,7 +128,7 @@ class SignIn:
         self._sessions[name] = token
         while len(self._sessions) > MOST_SESSIONS:
             self._sessions.popitem(last=False)
-        answer = web.Response(status=303, headers={**HEADERS, "Location": ROOT})
+        answer = _to_dashboard()
         answer.set_cookie(
             _cookie(request),
             name,
@@ -133,13 +140,21 @@ class SignIn:
         )
         return answer
 
-    def _ask(self) -> web.Response:
-        """Answer with the page that asks to sign in."""
-        return web.Response(status=401, body=self._page, content_type="text/html", charset="utf-8",
+    def _ask(self, refused: str = "") -> web.Response:
+        """Answer with the page that asks to sign in, and with why that has just failed."""
+        page = self._page
+        if refused:
+            alert = f'<p class="refused" role="alert">{refused}</p>'
+            page = page.replace(_REFUSED_HERE, alert.encode())
+        return web.Response(status=401, body=page, content_type="text/html", charset="utf-8",
                             headers=self._headers)  # fmt: skip
 
     def _refuse(self, status: int, why: str) -> web.Response:
         return web.Response(status=status, text=f"{why}\n", headers=HEADERS)
+
+
+def _to_dashboard() -> web.Response:
+    return web.Response(status=303, headers={**HEADERS, "Location": ROOT})
 
 
 def _policy_of(page: bytes) -> str:

@@ -150,12 +150,14 @@ class PendingPod(_Value, frozen=True, kw_only=True):
 class PendingGroup(_Value, frozen=True, kw_only=True):
     """Pods that wait for the same reason; ``pods`` has the first of ``count``.
 
-    ``also`` are the codes of further reasons, which they meet on other nodes.
+    ``about`` says whether ``text`` completes "the node ..." or "the pod ...". ``also`` are the
+    codes of further reasons, which they meet on other nodes.
     """
 
     code: str
     plugin: str
     text: str
+    about: Literal["node", "pod"] = "node"
     count: int
     oldest: str
     message: str = ""

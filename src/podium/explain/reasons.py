@@ -23,6 +23,10 @@ class Meaning(NamedTuple):
     code: str
     text: str
 
+    @property
+    def is_about_pod(self) -> bool:
+        return self.code in _ABOUT_PODS
+
 
 NO_NODES: Final = "NoNodes"
 NO_SUCH_SCHEDULER: Final = "NoSuchScheduler"
@@ -365,6 +369,44 @@ MEANINGS: Final = (
         "is not one of the nodes that the pod names",
     ),
     Meaning("", "no nodes available", NO_NODES, "finds no node in the cluster"),
+)
+
+_ABOUT_PODS: Final = frozenset(
+    {
+        "AffinityTermInvalid",
+        "ClaimBeingAllocated",
+        "ClaimInvalid",
+        "ClaimLost",
+        "ClaimNotCreatedYet",
+        "ClaimNotFound",
+        "ClaimOwnedByOther",
+        "ClaimTerminating",
+        "ClaimUnbound",
+        "DeviceBindingFailed",
+        "DeviceClassNotFound",
+        "LeftoverExtendedClaim",
+        "NodeAffinityConflict",
+        "PodGroupIncomplete",
+        "PodGroupNotFound",
+        "PodGroupUnschedulable",
+        "Preempting",
+        "PreemptionNever",
+        "PreemptionNotHelpful",
+        "ResourceClaimInvalid",
+        "ResourceClaimNotCreatedYet",
+        "ResourceClaimNotFound",
+        "ResourceClaimReleased",
+        "ResourceClaimTerminating",
+        "SchedulingGated",
+        "StorageClassInvalid",
+        "StorageClassNotFound",
+        "VolumeBindingFailed",
+        "VolumeNotFound",
+        "WaitingForVictims",
+        NO_NODES,
+        NO_SUCH_SCHEDULER,
+        REFUSED,
+    }
 )
 
 

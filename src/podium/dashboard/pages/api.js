@@ -35,7 +35,7 @@ async function ask(path, options) {
   }
   if (answer.status === 401) {
     for (const listener of listeners) listener();
-    throw new Failure(401, "You are signed out.", "Open a new link: podium dashboard prints one.");
+    throw new Failure(401, "You are signed out.", "Reload the page to see how to sign in.");
   }
   let content;
   try {

@@ -95,7 +95,7 @@ function showStatus() {
 function bannerText(seen) {
   switch (live.status) {
     case "signed-out":
-      return "You are signed out: the scheduler has restarted, or the session has ended. Run podium dashboard for a new link.";
+      return "You are signed out: the scheduler has restarted, or the session has ended. Reload the page to see how to sign in.";
     case "stale":
       return seen ? "The scheduler does not answer, so this page may be out of date. It goes on by itself as soon as it is back."
         : "The scheduler does not answer yet. The page goes on by itself.";

@@ -8,6 +8,7 @@ export const name = "configuration";
 export const place = "/configuration";
 export const title = () => "Configuration";
 
+const BACKGROUND = ["PreBind", "Bind", "PostBind"];
 const POINTS = ["preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve", "permit", "preBind", "bind", "postBind"];
 
 export function open(root) {
@@ -31,7 +32,7 @@ function show({ configuration, costs }) {
   const { content, extenders } = configuration;
   const byName = new Map(costs.profiles.map((each) => [each.name, each]));
   return [
-    h("p", { class: "lead" }, `${plural(content.profiles.length, "profile")}, as they decide now. Times are since the scheduler started, and include waiting for the API server in Bind and PreBind.`),
+    h("p", { class: "lead" }, `${plural(content.profiles.length, "profile")}, as now in use. Times are since the scheduler started. Those of Bind and PreBind include waiting for the API server; other pods are scheduled meanwhile, so they have no part in the shares.`),
     extenders.length ? h("p", {}, `Extenders: ${extenders.join(", ")}`) : null,
     content.profiles.map((profile) => profileSection(profile, byName.get(profile.schedulerName) || { calls: [], withoutSignature: [] })),
     section("As JSON", h("details", {}, h("summary", {}, "The whole configuration"), h("pre", { tabindex: "0" }, JSON.stringify(content, null, 2)))),
@@ -40,17 +41,18 @@ function show({ configuration, costs }) {
 
 function profileSection(profile, costs) {
   const plugins = pluginsOf(profile);
-  const total = costs.calls.reduce((sum, each) => sum + each.seconds, 0);
+  const held = (calls) => calls.filter((each) => !BACKGROUND.includes(each.point)).reduce((sum, each) => sum + each.seconds, 0);
+  const total = held(costs.calls);
   const rows = [...plugins].map(([name, { points, weight }]) => {
     const own = costs.calls.filter((each) => each.plugin === name);
     const spent = own.reduce((sum, each) => sum + each.seconds, 0);
     const calls = own.reduce((sum, each) => sum + each.calls, 0);
-    return { name, points, weight, spent, calls, longest: Math.max(0, ...own.map((each) => each.longest)),
+    return { name, points, weight, spent, held: held(own), calls, longest: Math.max(0, ...own.map((each) => each.longest)),
       rejections: own.reduce((sum, each) => sum + each.rejections, 0), errors: own.reduce((sum, each) => sum + each.errors, 0), signed: !costs.withoutSignature.includes(name) };
-  }).sort((a, b) => b.spent - a.spent);
+  }).sort((a, b) => b.held - a.held || b.spent - a.spent);
   const cells = (each) => h("tr", {}, h("th", { scope: "row" }, each.name), h("td", { class: "points" }, each.points.join(", ")),
     h("td", { class: "number" }, each.weight ? count(each.weight) : "–"), h("td", { class: "number" }, count(each.calls)),
-    h("td", { class: "number" }, seconds(each.spent)), share(total ? each.spent / total : 0),
+    h("td", { class: "number" }, seconds(each.spent)), share(total ? each.held / total : 0),
     h("td", { class: "number" }, each.calls ? seconds(each.longest) : "–"), h("td", { class: "number" }, count(each.rejections)),
     h("td", { class: "number" }, count(each.errors)), h("td", {}, each.signed ? "yes" : "no"));
   const heads = ["Plugin", "Extension points", { text: "Weight", number: true }, { text: "Calls", number: true }, { text: "Time", number: true }, { text: "Share", number: true }, { text: "Longest", number: true }, { text: "Rejections", number: true }, { text: "Errors", number: true }, "Signature"];

@@ -1,8 +1,8 @@
 // Decision: why a pod has its node or none: the sentence of podium explain, funnel, scores, attempts.
 
 import { get } from "./api.js";
-import { empty, failure, h, nodeLink, path, podLink, put, section, sentence, table, working } from "./dom.js";
-import { clockTime, count, plural, seconds } from "./format.js";
+import { empty, failure, fixedNode, h, nodeLink, path, podLink, put, section, sentence, table, working } from "./dom.js";
+import { STATES, clockTime, count, plural, seconds } from "./format.js";
 
 export const name = "decision";
 export const place = "/pod";
@@ -46,16 +46,15 @@ function show(key, { explanation, records, source }) {
   return [
     h("p", { class: "sentence" }, explanation?.sentence || recorded(key, records, last)),
     facts(explanation, records, last),
-    explanation?.notes.map((note) => h("p", { class: "hint" }, note)),
+    explanation?.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
     explanation?.fixes.length ? section("What would help", fixes(explanation.fixes)) : null,
     explanation?.preemption && explanation.state !== "placed" ? section("Preemption", h("p", {}, sentence(explanation.preemption.text))) : null,
-    section("Funnel", explanation?.funnel.length ? funnel(explanation) : recordedFunnel(last)),
+    explanation?.funnel.length ? section("Funnel", funnel(explanation)) : last ? section("Funnel", recordedFunnel(last)) : null,
     scores(explanation, last),
     explanation?.nearMisses.length ? section("Nearest misses", misses(explanation.nearMisses)) : null,
     wakes(explanation, records),
-    section("Attempts", attemptTable(records?.attempts || [])),
-    records?.notes.map((note) => h("p", { class: "hint" }, note)),
-    source.notes.map((note) => h("p", { class: "hint" }, note)),
+    section("Attempts", attemptTable(records)),
+    [...(records?.notes || []), ...source.notes].map((note) => h("p", { class: "hint" }, sentence(note))),
     h("p", { class: "hint" }, source.recomputed
       ? "Worked out on a copy of the cluster as it is now, with the profiles of the scheduler; attempts are as they were recorded."
       : "As it was recorded when it was decided."),
@@ -78,17 +77,17 @@ function facts(explanation, records, last) {
   const node = records?.node || explanation?.node;
   const wanted = records?.nominatedNode;
   const pairs = [
-    ["State", state], ["Node", node ? nodeLink(node) : null], ["Nominated", wanted ? nodeLink(wanted) : null],
+    ["State", STATES[state] || state], ["Node", node ? nodeLink(node) : null], ["Nominated", wanted ? nodeLink(wanted) : null],
     ["Profile", last?.profile || explanation?.profile],
-    ["Feasible", last ? `${count(last.feasible)} of ${plural(last.nodes, "node")}` : explanation ? `${count(explanation.feasible)} of ${plural(explanation.nodes, "node")}` : null],
+    ["Feasible", last ? `${count(last.feasible)} of ${plural(last.nodes, "node")}` : explanation?.funnel.length ? `${count(explanation.feasible)} of ${plural(explanation.nodes, "node")}` : null],
     ["Attempts", records ? count(records.queued?.attempts ?? last?.attempt ?? 0) : null],
   ].filter(([, value]) => value);
   return h("dl", { class: "facts" }, pairs.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value))));
 }
 
 function fixes(found) {
-  return h("ol", { class: "fixes" }, found.map((fix) => h("li", {}, h("p", {}, h("strong", {}, fix.text), ", then it goes to ", nodeLink(fix.node),
-    fix.tied > 1 ? ` or one of ${fix.tied - 1} others` : "", "."),
+  return h("ol", { class: "fixes" }, found.map((fix) => h("li", {}, h("p", {}, h("strong", {}, fix.text), ", then it goes to ", fixedNode(fix),
+    fix.tied > 2 ? ` or one of ${count(fix.tied - 1)} others` : fix.tied === 2 ? " or another node" : "", "."),
   fix.victims.length ? h("p", { class: "hint" }, "Evicts ", fix.victims.map((each, index) => [index ? ", " : "", podLink(each)])) : null,
   h("details", {}, h("summary", {}, `${plural(fix.changes.length, "change")}`), fix.changes.map((change) =>
     [h("p", {}, `${change.action} ${change.kind} `, h("span", { dir: "auto" }, change.name), `: ${change.text}`),
@@ -105,7 +104,6 @@ function funnel({ nodes, funnel: steps, feasible }) {
 }
 
 function recordedFunnel(last) {
-  if (!last) return empty("No attempt is remembered.");
   const steps = [...last.refusals].sort((a, b) => b.nodes - a.nodes);
   return h("ol", { class: "funnel" },
     h("li", {}, bar(last.nodes, last.nodes), h("span", { class: "what" }, h("strong", {}, plural(last.nodes, "node")), " in the cluster")),
@@ -123,7 +121,7 @@ function bar(part, whole, kind = "") {
 
 function scores(explanation, last) {
   const rows = explanation?.scores?.nodes || (last?.best || []).map((each, index) => ({ ...each, rank: index + 1, scores: each.scores.map((one) => ({ ...one, weighted: one.normalized * one.weight })) }));
-  if (!rows.length) return section("Scores", h("p", { class: "hint" }, "No scores: fewer than two nodes were feasible, or they were not recorded."));
+  if (!rows.length) return null; // with fewer than two feasible nodes there is nothing to compare
   const plugins = rows[0].scores.map((each) => each.plugin);
   const holder = h("div");
   const buttons = VIEWS.map(([view, label]) => h("button", { type: "button", "aria-pressed": "false", onclick: () => choose(view) }, label));
@@ -168,21 +166,25 @@ function wakes(explanation, records) {
   const found = explanation?.wakes || [];
   const waits = explanation?.waitsFor || [];
   if (!found.length && !waits.length) return null;
-  const retried = records?.queued?.retriedAt;
+  const { queued } = records || {};
+  const retried = queued?.queue === "unschedulable" ? queued.retriedAt : "";
   return section("What wakes it",
     waits.length ? h("ul", { class: "plain" }, waits.map((each) => h("li", {}, `It waits for ${each.text}.`))) : null,
     h("ul", { class: "plain" }, found.map((each) => h("li", {}, each.text, h("span", { class: "note" }, each.plugins.join(", "))))),
     retried ? h("p", { class: "hint" }, `Without any of these it is tried again at ${clockTime(retried)}.`) : null);
 }
 
-function attemptTable(attempts) {
+function attemptTable(records) {
+  const attempts = records?.attempts || [];
+  const isUntried = records?.queued ? !records.queued.attempts : records?.state === "not ours";
+  if (isUntried) return empty("This scheduler has not tried it yet.");
   if (!attempts.length) return empty("No attempt is remembered.", "The scheduler keeps its latest 2,048 attempts.");
   const latest = [...attempts].reverse();
   const rows = h("tbody", {}, latest.slice(0, SHOWN).map(attemptRow));
   const older = latest.slice(SHOWN);
   const more = h("button", { type: "button", onclick: () => { rows.append(...older.map(attemptRow)); more.remove(); } }, `Show ${plural(older.length, "older attempt")}`);
   return [
-    table("Attempts", [{ text: "Attempt", number: true }, "Time", "Outcome", { text: "Feasible", number: true }, { text: "Took", number: true }], rows),
+    table("Attempts", [{ text: "Attempt", number: true }, "Time", { text: "Outcome", wide: true }, { text: "Feasible", number: true }, { text: "Took", number: true }], rows),
     older.length ? h("p", {}, more) : null,
   ];
 }

@@ -70,6 +70,12 @@ export function nodeLink(node) {
   return h("a", { href: `#/map?node=${encodeURIComponent(node)}`, class: "name node", dir: "auto" }, node);
 }
 
+/** The node that a pod goes to after a fix; a link, unless the fix adds it first. */
+export function fixedNode(fix) {
+  const isNew = fix.changes.some((each) => each.kind === "Node" && each.action === "create" && each.name === fix.node);
+  return isNew ? h("span", { class: "name", dir: "auto" }, fix.node) : nodeLink(fix.node);
+}
+
 /** namespace/name as a part of an address. */
 export function path(pod) {
   return pod.split("/").map(encodeURIComponent).join("/");
@@ -90,7 +96,7 @@ export function sentence(text) {
 /** A table in a box that scrolls sideways. */
 export function table(label, heads, body) {
   const cells = heads.map((head) =>
-    h("th", { scope: "col", class: head.number ? "number" : null }, head.text ?? head));
+    h("th", { scope: "col", class: head.number ? "number" : head.wide ? "widest" : null }, head.text ?? head));
   return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label },
     h("table", {}, h("thead", {}, h("tr", {}, cells)), body));
 }

@@ -57,3 +57,9 @@ function bytes(value) {
 export function cores(quantity) {
   return /^-?\d+m$/.test(quantity) ? String(Number(quantity.slice(0, -1)) / 1000) : quantity;
 }
+
+/** What the states of a pod mean that are not words for themselves. */
+export const STATES = {
+  active: "next to be tried", backoff: "backing off", unschedulable: "waiting for an event", gated: "gated", incomplete: "waiting for the PodGroup",
+  "in flight": "being tried or bound", waiting: "waiting for Permit", "not ours": "left to another scheduler",
+};

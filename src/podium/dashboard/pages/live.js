@@ -75,9 +75,11 @@ function open() {
 function reconnect() {
   if (reconnecting) return;
   reconnecting = true;
-  get("overview", AbortSignal.timeout(ANSWER_SECONDS * 1000))
+  const asking = new AbortController();
+  const patience = setTimeout(() => asking.abort(), ANSWER_SECONDS * 1000); // by the same clock as all else here
+  get("overview", asking.signal)
     .then(reopen, () => undefined)
-    .finally(() => { reconnecting = false; });
+    .finally(() => { clearTimeout(patience); reconnecting = false; });
 }
 
 function reopen() {

@@ -1,7 +1,7 @@
 // Cluster map: every node a tile, coloured by how full it is. The drawing is in tiles.js.
 
 import { get } from "./api.js";
-import { empty, failure, h, keyed, nodeLink, podLink, put, say, section, table, working } from "./dom.js";
+import { empty, failure, h, keyed, nodeLink, podLink, put, say, section, sentence, table, working } from "./dom.js";
 import { cores, count, percent, plural } from "./format.js";
 import { live } from "./live.js";
 import { Tiles } from "./tiles.js";
@@ -150,7 +150,7 @@ export function open(root, parts, parameters) {
       h("td", { class: "number" }, cores(each.allocatable)), h("td", { class: "number" }, `${Math.round(each.percent)} %`)));
     return [
       h("p", {}, explanation.sentence),
-      explanation.notes.map((note) => h("p", { class: "hint" }, note)),
+      explanation.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
       section("Free room", table("Free room", ["Resource", { text: "Free", number: true }, { text: "Of", number: true }, { text: "Requested", number: true }], h("tbody", {}, room))),
       explanation.taints.length ? section("Taints", h("ul", { class: "plain" }, explanation.taints.map((each) => h("li", { dir: "auto" }, h("code", {}, each))))) : null,
       section(`Pods (${count(explanation.pods.length)})`, explanation.pods.length

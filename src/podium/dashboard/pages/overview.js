@@ -7,6 +7,8 @@ export const name = "overview";
 export const place = "/";
 export const title = () => "Overview";
 
+const SHOWN = 8; // reasons
+
 export const LANES = [
   ["active", "Active", "will be tried next"],
   ["inFlight", "In flight", "being tried or bound"],
@@ -26,16 +28,17 @@ export function open(root) {
   figures.bound.node.append(chart.node);
   const lanes = h("ul", { class: "lanes bars" });
   const reasons = h("ul", { class: "reasons bars" });
+  const moreReasons = h("p", { class: "hint" });
   const noReasons = empty("No pod waits.", "Pods that get no node appear here with the reason.");
   const rows = h("tbody");
   const noRows = empty("Nothing has been decided yet.", "Create a pod, for example: kubectl create deployment shop --image nginx");
-  const decisions = table("Recent decisions", ["Time", "Pod", "Decision", { text: "Attempt", number: true }, { text: "Took", number: true }], rows);
+  const decisions = table("Recent decisions", ["Time", "Pod", { text: "Decision", wide: true }, { text: "Attempt", number: true }, { text: "Took", number: true }], rows);
   const heading = h("p", { class: "lead" });
   put(root, h("h1", {}, "Overview"), heading,
     h("div", { class: "figures" }, Object.values(figures).map((each) => each.node)),
     h("div", { class: "columns" },
       section("Queue", lanes),
-      section("Pending by reason", reasons, noReasons)),
+      section("Pending by reason", reasons, moreReasons, noReasons)),
     section("Recent decisions", decisions, noRows));
 
   function update({ overview, history }) {
@@ -53,6 +56,7 @@ export function open(root) {
     chart.draw(history.map((each) => each.bound));
     showLanes(lanes, overview.lanes);
     showReasons(reasons, overview.reasons);
+    showMoreReasons(moreReasons, overview.reasons.slice(SHOWN));
     reasons.hidden = !overview.reasons.length;
     noReasons.hidden = !!overview.reasons.length;
     decisions.hidden = !overview.decisions.length;
@@ -78,9 +82,15 @@ function showLanes(list, lanes) {
 
 function showReasons(list, reasons) {
   const most = Math.max(1, ...reasons.map((each) => each.pods));
-  keyed(list, reasons.slice(0, 8), (each) => `${each.code} ${each.plugin} ${each.text}`,
+  keyed(list, reasons.slice(0, SHOWN), (each) => `${each.code} ${each.plugin} ${each.text}`,
     (each) => bar(h("a", { href: "#/pending" }, each.code), each.plugin),
     (element, each) => setBar(element, each.pods, each.pods / most));
+}
+
+function showMoreReasons(node, reasons) {
+  const pods = reasons.reduce((sum, each) => sum + each.pods, 0);
+  node.hidden = !pods;
+  say(node, `and ${plural(pods, "pod")} for ${plural(reasons.length, "further reason")}`);
 }
 
 /** A row with a label, a number and a bar behind them. */

@@ -1,7 +1,7 @@
 // Pending board: pods that wait, by reason, with the nearest miss and what would help.
 
 import { get } from "./api.js";
-import { empty, failure, h, keyed, nodeLink, path, podLink, put, say, table } from "./dom.js";
+import { empty, failure, fixedNode, h, keyed, nodeLink, path, podLink, put, say, sentence, table } from "./dom.js";
 import { count, plural, seconds } from "./format.js";
 import { clusterNow } from "./live.js";
 import { refresher } from "./refresh.js";
@@ -41,13 +41,13 @@ export function open(root) {
 
   function make(group) {
     const parts = {
-      count: h("p", { class: "value" }), oldest: h("p", { class: "note" }), advice: h("div", { class: "advice" }),
+      count: h("span", { class: "value" }), pod: h("span"), oldest: h("p", { class: "note" }), advice: h("div", { class: "advice" }),
       message: h("p", { class: "said" }), pods: h("tbody"), more: h("p", { class: "hint" }),
     };
     const element = h("section", { class: "group", "aria-label": group.code },
-      h("div", { class: "group-count" }, parts.count, parts.oldest),
+      h("div", { class: "group-count" }, h("p", {}, parts.count, " ", parts.pod), parts.oldest),
       h("div", { class: "group-text" }, h("h2", {}, group.code, group.also.map((code) => h("span", { class: "also" }, ` + ${code}`))),
-        h("p", {}, sentence(group)), parts.advice,
+        h("p", {}, reason(group)), parts.advice,
         h("details", {}, h("summary", {}, "Pods"), parts.message,
           table(`Pods with ${group.code}`, ["Pod", "Queue", { text: "Waits for", number: true }, { text: "Attempts", number: true }, { text: "Priority", number: true }], parts.pods), parts.more)));
     element.parts = parts;
@@ -57,7 +57,8 @@ export function open(root) {
   function update(element, group) {
     const { parts } = element;
     say(parts.count, count(group.count));
-    say(parts.oldest, `${group.count === 1 ? "pod" : "pods"}, oldest ${age(group.oldest)}`);
+    say(parts.pod, group.count === 1 ? "pod" : "pods");
+    say(parts.oldest, group.count === 1 ? `waits for ${age(group.oldest)}` : `the oldest for ${age(group.oldest)}`);
     say(parts.message, group.message ? `The scheduler says: ${group.message}` : "");
     keyed(parts.pods, group.pods, (each) => each.pod,
       (each) => h("tr", {}, h("td", {}, podLink(each.pod)), h("td"), h("td", { class: "number" }), h("td", { class: "number" }), h("td", { class: "number" })),
@@ -87,7 +88,7 @@ export function open(root) {
         miss ? [h("dt", {}, "Nearest miss"), h("dd", {}, nodeLink(miss.node), ": ", miss.shortfalls.map((each) => each.text).join("; ") || miss.text)] : null,
         h("dt", {}, "What helps"),
         h("dd", {}, explanation.preemption?.helps ? `Preemption: ${explanation.preemption.text}`
-          : fix ? [fix.text, ", then it goes to ", nodeLink(fix.node)]
+          : fix ? [fix.text, ", then it goes to ", fixedNode(fix)]
             : explanation.state === "placeable" ? "Nothing is needed: the next attempt places it." : "No single change of those that were tried helps."),
         h("dt", {}, "Example"), h("dd", {}, podLink(pod))));
     } catch (error) {
@@ -104,11 +105,10 @@ export function open(root) {
   };
 }
 
-function sentence(group) {
+function reason(group) {
+  const by = group.plugin && !group.text.includes(group.plugin) ? `${group.plugin}: ` : "";
   const also = group.also.length ? " On other nodes the further reasons count." : "";
-  if (group.code === "NotTriedYet") return "The scheduler has not tried these pods yet.";
-  const by = group.plugin ? `${group.plugin}: ` : "";
-  return `${by}${/^(has scheduling|waits|finds|may not|names|could not be bound|preempts)/.test(group.text) ? "the pod" : "a node"} ${group.text}.${also}`;
+  return `${sentence(`${by}${group.about === "pod" ? "the pod" : "a node"} ${group.text}`)}${also}`;
 }
 
 function age(text) {

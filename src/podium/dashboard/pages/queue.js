@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { empty, failure, h, keyed, nodeLink, podLink, put, say, section, table } from "./dom.js";
-import { count, plural, seconds } from "./format.js";
+import { STATES, count, plural, seconds } from "./format.js";
 import { clusterNow } from "./live.js";
 import { refresher } from "./refresh.js";
 
@@ -19,10 +19,6 @@ const LANES = [
   ["gated", "Gated", "Not tried until a plugin lets them.", "No pod is held back by a gate."],
   ["waiting", "Waiting for Permit", "Have a node; a plugin holds them back.", "No pod waits for Permit."],
 ];
-const STATES = {
-  active: "next to be tried", backoff: "backing off", unschedulable: "waiting for an event", gated: "gated", incomplete: "waiting for the PodGroup",
-  "in flight": "being tried or bound", waiting: "waiting for Permit", placed: "placed", ended: "ended",
-};
 
 export function open(root) {
   const trouble = h("div");

@@ -208,7 +208,7 @@ export class Tiles {
     });
   }
 
-  /** A line across cordoned nodes, a corner on tainted ones: not by colour alone. */
+  /** A line across cordoned nodes, a corner on others with taints: not by colour alone. */
   drawMarks(pen, colours, visible) {
     const side = this.size - 2;
     const corner = Math.max(3, side / 4);
@@ -223,7 +223,7 @@ export class Tiles {
     pen.stroke();
     pen.beginPath();
     for (const [node, x, y] of visible) {
-      if (!(this.map.flags[node] & 2)) continue;
+      if ((this.map.flags[node] & 3) !== 2) continue; // a cordoned node has a taint for that, too
       pen.moveTo(x + side - corner, y);
       pen.lineTo(x + side, y);
       pen.lineTo(x + side, y + corner);

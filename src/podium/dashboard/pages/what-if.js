@@ -1,7 +1,7 @@
 // What if: try a change on a copy of the cluster, and see the difference. Nothing is written.
 
 import { get, post } from "./api.js";
-import { empty, failure, h, nodeLink, podLink, put, section, table, working } from "./dom.js";
+import { empty, failure, h, nodeLink, podLink, put, section, sentence, table, working } from "./dom.js";
 import { amount, count, percentOf, plural } from "./format.js";
 import { live } from "./live.js";
 
@@ -67,7 +67,7 @@ const MAKERS = {
     const cpu = field("CPU each", { value: "500m", placeholder: "500m" });
     const memory = field("Memory each", { value: "256Mi", placeholder: "256Mi" });
     const priority = field("Priority", { type: "number", value: "0" });
-    const selector = field("Node label", { placeholder: "topology.kubernetes.io/zone=a" });
+    const selector = field("Node label", { placeholder: "disk=ssd" });
     return {
       fields: [name, namespace, replicas, cpu, memory, priority, selector].map((each) => each.node),
       request() {
@@ -156,6 +156,11 @@ function listed(text) {
 
 // --- what came of it -------------------------------------------------------------------------------
 
+/** A link to a node; only the name of one that exists in the trial alone. */
+function knownNode(node) {
+  return live.map?.names.includes(node) ? nodeLink(node) : h("span", { class: "name", dir: "auto" }, node);
+}
+
 function report(found) {
   const parts = [
     ["placed", (n) => `${plural(n, "pod gets a node", "pods get a node")}`], ["moves", (n) => `${plural(n, "pod moves", "pods move")}`], ["victims", (n) => `${plural(n, "pod is evicted", "pods are evicted")}`],
@@ -163,14 +168,14 @@ function report(found) {
   ].filter(([key]) => found[key].length).map(([key, text]) => text(found[key].length));
   return [
     h("p", { class: "sentence" }, h("span", { class: found.fits ? "tag good" : "tag bad" }, found.fits ? "fits" : "does not fit"), " ", parts.length ? `${parts.join(", ")}.` : "Nothing changes."),
-    found.notes.map((note) => h("p", { class: "hint" }, note)),
+    found.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
     section("Before and after", figures(found.before, found.after)),
-    pods("Get a node", found.placed, (each) => [podLink(each.pod), nodeLink(each.node)]),
-    pods("Move", found.moves, (each) => [podLink(each.pod), [nodeLink(each.source), " → ", nodeLink(each.target)]]),
+    pods("Get a node", found.placed, (each) => [podLink(each.pod), knownNode(each.node)]),
+    pods("Move", found.moves, (each) => [podLink(each.pod), [knownNode(each.source), " → ", knownNode(each.target)]]),
     pods("Get no node", found.unplaced, (each) => [podLink(each.pod), each.reason]),
-    pods("Evicted", found.victims, (each) => [podLink(each.pod), ["from ", nodeLink(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
-    pods("Blocked", found.blocked, (each) => [podLink(each.pod), [nodeLink(each.node), `, by ${each.budgets.join(", ")}`]]),
-    pods("Lost", found.gone, (each) => [podLink(each.pod), ["was on ", nodeLink(each.node)]]),
+    pods("Evicted", found.victims, (each) => [podLink(each.pod), ["from ", knownNode(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
+    pods("Blocked", found.blocked, (each) => [podLink(each.pod), [knownNode(each.node), `, by ${each.budgets.join(", ")}`]]),
+    pods("Lost", found.gone, (each) => [podLink(each.pod), ["was on ", knownNode(each.node)]]),
     pods("Still pending, as before", found.waiting, (each) => [podLink(each.pod), each.reason]),
   ];
 }
@@ -185,11 +190,11 @@ function comparison(found, chosen) {
     h("p", { class: "sentence" }, h("span", { class: found.fits ? "tag good" : "tag bad" }, found.fits ? "fits" : "worse"), " ",
       differences.length ? `${plural(differences.length, "pod goes", "pods go")} elsewhere with this ${what}` : "Every pod goes to the same node",
       placed ? `, and ${plural(Math.abs(placed), `${placed > 0 ? "more" : "fewer"} pod gets`, `${placed > 0 ? "more" : "fewer"} pods get`)} a node.` : "."),
-    found.notes.map((note) => h("p", { class: "hint" }, note)),
+    found.notes.map((note) => h("p", { class: "hint" }, sentence(note))),
     section(`All pods scheduled anew: as configured now, and with this ${what}`, figures(first.figures, second.figures, ["Now", "Tried"])),
-    pods("Go elsewhere", differences, (each) => [podLink(each.pod), [each.first ? nodeLink(each.first) : "no node", " → ", each.second ? nodeLink(each.second) : "no node"]]),
+    pods("Go elsewhere", differences, (each) => [podLink(each.pod), [each.first ? knownNode(each.first) : "no node", " → ", each.second ? knownNode(each.second) : "no node"]]),
     pods(`Get no node with this ${what}`, lost, (each) => [podLink(each.pod), each.reason]),
-    pods(`Evicted with this ${what}`, second.victims, (each) => [podLink(each.pod), ["from ", nodeLink(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
+    pods(`Evicted with this ${what}`, second.victims, (each) => [podLink(each.pod), ["from ", knownNode(each.node), each.preemptor ? [" for ", podLink(each.preemptor)] : ""]]),
   ];
 }
 
