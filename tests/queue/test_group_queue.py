@@ -108,6 +108,17 @@ def test_after_a_success_the_rest_is_tried_at_once_and_in_turn(world):
     assert again.unschedulable_count == 0
 
 
+def test_a_member_that_is_tried_already_is_left_out_of_the_attempt(world):
+    """Permit activates members; an attempt of one of them may not have ended yet."""
+    world.add(group(), member("a"), member("b"))
+    world.queue._in_flight.start("uid-a")
+
+    queued = world.queue.pop_now()
+
+    assert [one.pod.name for one in queued.members] == ["b"]
+    world.queue.done("uid-a")
+
+
 def test_an_error_counts_apart(world):
     world.add(group(), member("a"))
     fail(world, world.queue.pop_now(), Status.error("broken"))
